@@ -1,0 +1,74 @@
+"""Jensen learns graphical models from data: parameters and structure, Bayesian or not.
+
+Names are imported when they are first used, so that `import jensen` is quick.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "BayesianNetwork": "jensen.estimators",
+    "CPDAG": "jensen.graphs",
+    "DAG": "jensen.graphs",
+    "DataError": "jensen.exceptions",
+    "DataWarning": "jensen.exceptions",
+    "EstimateWarning": "jensen.exceptions",
+    "FileError": "jensen.exceptions",
+    "GraphError": "jensen.exceptions",
+    "JensenError": "jensen.exceptions",
+    "NotFittedError": "jensen.exceptions",
+    "PDAG": "jensen.graphs",
+    "Table": "jensen.data",
+    "UndirectedGraph": "jensen.graphs",
+    "Variable": "jensen.data",
+    "discretize": "jensen.data",
+    "examples": "jensen",
+    "get_threads": "jensen.data",
+    "load": "jensen.io",
+    "local_scores": "jensen.scores",
+    "read_table": "jensen.data",
+    "score": "jensen.scores",
+    "set_threads": "jensen.data",
+}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'jensen' has no attribute {name!r}")
+    home = _HOME[name]
+    value = import_module(f"jensen.{name}") if home == "jensen" else getattr(import_module(home), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+if TYPE_CHECKING:
+    from jensen import examples as examples
+    from jensen.data import Table as Table
+    from jensen.data import Variable as Variable
+    from jensen.data import discretize as discretize
+    from jensen.data import get_threads as get_threads
+    from jensen.data import read_table as read_table
+    from jensen.data import set_threads as set_threads
+    from jensen.estimators import BayesianNetwork as BayesianNetwork
+    from jensen.exceptions import DataError as DataError
+    from jensen.exceptions import DataWarning as DataWarning
+    from jensen.exceptions import EstimateWarning as EstimateWarning
+    from jensen.exceptions import FileError as FileError
+    from jensen.exceptions import GraphError as GraphError
+    from jensen.exceptions import JensenError as JensenError
+    from jensen.exceptions import NotFittedError as NotFittedError
+    from jensen.graphs import CPDAG as CPDAG
+    from jensen.graphs import DAG as DAG
+    from jensen.graphs import PDAG as PDAG
+    from jensen.graphs import UndirectedGraph as UndirectedGraph
+    from jensen.io import load as load
+    from jensen.scores import local_scores as local_scores
+    from jensen.scores import score as score

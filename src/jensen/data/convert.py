@@ -1,0 +1,105 @@
+"""Tables out: Arrow, pandas, polars, files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jensen.data.encode import Column
+from jensen.data.files import COMPRESSED, PARQUET, table_suffix, write_arrow
+from jensen.data.variable import sort_naturally
+from jensen.exceptions import JensenError
+from jensen.io.atomic import write_whole
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+def to_arrow(columns: Iterable[Column]) -> pa.Table:
+    """One Arrow column per variable; missing becomes null."""
+    chosen = list(columns)
+    return pa.table([_arrow(c) for c in chosen], names=[c.variable.name for c in chosen])
+
+
+def _arrow(column: Column) -> pa.Array:
+    kind, absent = column.variable.kind, column.missing()
+    if kind == "categorical":
+        states = column.variable.states
+        codes = np.where(absent, 0, column.data).astype(np.int32)
+        # An order that nobody could find again from the labels travels as an ordered dictionary.
+        natural = states == sort_naturally(states[k] for k in np.unique(column.data[~absent]))
+        return pa.DictionaryArray.from_arrays(
+            pa.array(codes, mask=absent), pa.array(states, pa.string()), ordered=not natural
+        )
+    values = np.where(absent, 0.0, column.data)
+    return pa.array(values.astype(np.int64) if kind == "count" else values, mask=absent)
+
+
+def to_pandas(columns: Iterable[Column]) -> pandas.DataFrame:
+    """A pandas dataframe."""
+    _need("pandas")
+    return to_arrow(columns).to_pandas()
+
+
+def to_polars(columns: Iterable[Column]) -> polars.DataFrame:
+    """A polars dataframe, states as Enums, whose order polars keeps."""
+    _need("polars")
+    import polars
+
+    chosen = list(columns)
+    return polars.DataFrame({c.variable.name: _polars(c) for c in chosen})
+
+
+def _polars(column: Column) -> polars.Series:
+    import polars
+
+    if column.variable.kind != "categorical":
+        return polars.Series(polars.from_arrow(_arrow(column)))
+    states = np.array([*column.variable.states, None], object)
+    return polars.Series(states[column.data], dtype=polars.Enum(column.variable.states))
+
+
+def to_native(columns: Iterable[Column], source: str) -> Any:
+    """The dataframe library that the table came from; where none did, pandas, else pyarrow."""
+    if source == "polars":
+        return to_polars(columns)
+    if source == "pyarrow":
+        return to_arrow(columns)
+    try:
+        return to_pandas(columns)
+    except JensenError:
+        return to_arrow(columns)
+
+
+def write(columns: Iterable[Column], path: str | Path) -> None:
+    """Write a table file by its suffix; text formats get plain labels, and nothing for missing."""
+    kind, target = table_suffix(Path(path)), Path(path)
+    table = to_arrow(columns)
+    if kind not in PARQUET:
+        table = pa.table(
+            [
+                pc.cast(c, pa.string()) if pa.types.is_dictionary(c.type) else c
+                for c in table.columns
+            ],
+            names=table.column_names,
+        )
+    with write_whole(target) as file:
+        if target.suffix.lower() in COMPRESSED:
+            codec = pa.Codec.detect(str(target)).name
+            with pa.CompressedOutputStream(file, codec) as stream:
+                write_arrow(table, stream, kind)
+        else:
+            write_arrow(table, file, kind)
+
+
+def _need(package: str) -> None:
+    try:
+        __import__(package)
+    except ImportError:
+        raise JensenError(f"this needs {package}: pip install {package}") from None

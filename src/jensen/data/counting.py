@@ -1,0 +1,220 @@
+"""Contingency tables of many families in one pass over the rows."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.packed import Level
+from jensen.data.table import Block, Table
+from jensen.exceptions import DataError
+from jensen.memory import check_memory
+
+NS_PER_WORD = 0.33
+"""What one cell costs per 64 rows by bitsets; measured, like the next."""
+
+NS_PER_ROW = 0.9
+"""What one row costs by index, whatever the number of cells."""
+
+MAX_LANED_CELLS = 1 << 16
+"""Above this, copies of a table fall out of the cache and cost more than they save."""
+
+MAX_CELLS = 1 << 32
+"""Kernels find a cell by a 32-bit number."""
+
+Family = Sequence[str]
+
+
+class _Plan(NamedTuple):
+    """Families as the kernels read them."""
+
+    ptr: NDArray[np.int64]
+    member: NDArray[np.int64]  # planes, or first bitsets
+    step: NDArray[np.int64]  # strides, or numbers of bitsets
+    at: NDArray[np.int64]  # where each table begins; the last entry is the total
+
+
+def count_families(table: Table, families: Sequence[Family]) -> list[NDArray[np.float64]]:
+    """One table of counts per family, an axis per member; rows that miss a member are left out.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> table = jn.Table({"a": ["n", "y", "y"], "b": ["n", "n", None]})
+    >>> count_families(table, [("a", "b"), ("a",)])
+    [array([[1.],
+           [1.]]), array([1., 2.])]
+    """
+    levels = [[_level(table, name) for name in family] for family in families]
+    cells = [_n_cells(family) for family in levels]
+    check_memory(8.0 * sum(cells), "the tables of counts", "leave out parents, or merge states")
+    if max(cells, default=0) >= MAX_CELLS:
+        raise DataError(f"a table of {max(cells):,} counts is too large: leave out parents")
+    by_bits = [_bits_pay(table, f, n) for f, n in zip(levels, cells, strict=True)]
+    result: list[NDArray[np.float64]] = [np.empty(0)] * len(families)
+    for chosen, count in ((True, _count_bits), (False, _count_index)):
+        picked = [k for k, bits in enumerate(by_bits) if bits is chosen]
+        if not picked:
+            continue
+        names = {name for k in picked for name in families[k]}
+        flat, at = count(table, names, [levels[k] for k in picked])
+        for k, (start, stop) in zip(picked, pairwise(at), strict=True):
+            result[k] = _known_states(table, families[k], levels[k], flat[start:stop])
+    return result
+
+
+def count_pairs(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
+    """Counts of every pair of states of every pair of variables.
+
+    Returns
+    -------
+    (S, S) array, where S is the number of states of all variables together; block (a, b) is the
+    table of counts of a and b, and the diagonal blocks hold the counts of single variables.
+    """
+    levels = [_level(table, name) for name in names]
+    if table.weights is not None or not all(level.bits for level in levels):
+        return _count_pairs_singly(table, names)
+    bits = table.packed.bits(names)
+    # The last code of each variable comes by difference.
+    rows = np.array([r for level in levels for r in level.bits[:-1]], np.int64)
+    from jensen.kernels import counting
+
+    def count(block: Block) -> NDArray[np.int64]:
+        out = np.zeros((len(rows), len(rows)), np.int64)
+        counting.count_pairs(bits, rows, block.start // 64, -(-block.stop // 64), out)
+        return out
+
+    upper = table.sum(count)
+    counts = np.triu(upper) + np.triu(upper, 1).T
+    gram = np.block([[np.array([[table.n_rows]]), counts.diagonal()[None]], [counts.diagonal()[:, None], counts]])
+    by_difference = [level.size == table.variable(n).n_states for n, level in zip(names, levels, strict=True)]
+    starts = np.cumsum([1, *(level.size - 1 for level in levels)])
+    half = _add_last_states(gram, starts, by_difference)
+    return _add_last_states(half.T, starts, by_difference).astype(np.float64)
+
+
+def _add_last_states(
+    gram: NDArray[np.int64], starts: NDArray[np.int64], by_difference: Sequence[bool]
+) -> NDArray[np.int64]:
+    """Rows of all states from the row of ones and the rows of all states but the last."""
+    parts = []
+    for (start, stop), missing_none in zip(pairwise(starts), by_difference, strict=True):
+        parts.append(gram[start:stop])
+        if missing_none:
+            parts.append(gram[:1] - gram[start:stop].sum(0, keepdims=True))
+    return np.concatenate(parts)
+
+
+def _count_pairs_singly(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
+    """The same by one table for every pair: for weighted rows, and for very many states."""
+    sizes = [table.variable(name).n_states for name in names]
+    at = np.cumsum([0, *sizes])
+    out = np.zeros((at[-1], at[-1]))
+    pairs = [(i, j) for i in range(len(names)) for j in range(i)]
+    tables = count_families(table, [(names[i], names[j]) for i, j in pairs])
+    for (i, j), counts in zip(pairs, tables, strict=True):
+        out[at[i] : at[i + 1], at[j] : at[j + 1]] = counts
+        out[at[j] : at[j + 1], at[i] : at[i + 1]] = counts.T
+    for i, counts in enumerate(count_families(table, [(name,) for name in names])):
+        out[at[i] : at[i + 1], at[i] : at[i + 1]] = np.diag(counts)
+    return out
+
+
+def require_complete(table: Table, names: Iterable[str], task: str, way_out: str) -> None:
+    """Refuse missing values, saying how many, where, and what works instead."""
+    absent = table.n_missing(names)
+    if absent:
+        shown = ", ".join(f"{name} ({count:,})" for name, count in list(absent.items())[:8])
+        more = f" and {len(absent) - 8} more columns" if len(absent) > 8 else ""
+        total = sum(absent.values())
+        raise DataError(
+            f"{task} needs complete data, but {total:,} value{'s are' if total > 1 else ' is'} "
+            f"missing: {shown}{more}; {way_out}"
+        )
+
+
+def _level(table: Table, name: str) -> Level:
+    variable = table.variable(name)
+    if variable.kind != "categorical":
+        raise DataError(
+            f"column {name!r} is {variable.kind}, and only states can be counted: "
+            f"use jn.discretize, or declare categorical=[{name!r}]"
+        )
+    return table.packed.levels[name]
+
+
+def _n_cells(family: Sequence[Level]) -> int:
+    n = 1
+    for level in family:
+        n *= level.size
+    return n
+
+
+def _bits_pay(table: Table, family: Sequence[Level], cells: int) -> bool:
+    if table.weights is not None or not all(level.bits for level in family):
+        return False
+    return cells * table.n_rows / 64 * NS_PER_WORD < table.n_rows * NS_PER_ROW
+
+
+def _plan(families: Sequence[Sequence[Level]], *, bits: bool) -> _Plan:
+    member: list[int] = []
+    step: list[int] = []
+    ptr, at = [0], [0]
+    for family in families:
+        stride = cells = _n_cells(family)
+        for level in family:
+            stride //= level.size
+            if bits:
+                member.append(level.bits.start)
+                step.append(level.size)
+            else:
+                member.extend(level.planes)
+                step.extend(stride * 256**k for k in range(len(level.planes)))
+        ptr.append(len(member))
+        at.append(at[-1] + cells)
+    return _Plan(*(np.array(x, np.int64) for x in (ptr, member, step, at)))
+
+
+def _count_bits(
+    table: Table, names: Iterable[str], families: Sequence[Sequence[Level]]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    from jensen.kernels import counting
+
+    bits, plan = table.packed.bits(names), _plan(families, bits=True)
+
+    def count(block: Block) -> NDArray[np.int64]:
+        out = np.zeros(plan.at[-1], np.int64)
+        counting.count_bits(bits, *plan, block.start // 64, -(-block.stop // 64), out)
+        return out
+
+    return table.sum(count).astype(np.float64), plan.at
+
+
+def _count_index(
+    table: Table, names: Iterable[str], families: Sequence[Sequence[Level]]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    from jensen.kernels import counting
+
+    planes, plan, weights = table.packed.planes(names), _plan(families, bits=False), table.weights
+    lanes = 4 if plan.at[-1] <= MAX_LANED_CELLS else 1
+
+    def count(block: Block) -> NDArray[np.float64]:
+        if weights is None:
+            out = np.zeros((lanes, plan.at[-1]), np.int32)
+            counting.count_index(planes, *plan, block.start, block.stop, out)
+            return out.sum(0, dtype=np.float64)
+        total = np.zeros(plan.at[-1])
+        counting.count_weighted(planes, *plan, block.start, block.stop, weights, total)
+        return total
+
+    return table.sum(count), plan.at
+
+
+def _known_states(
+    table: Table, family: Family, levels: Sequence[Level], flat: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Drop the cells in which something is missing."""
+    states = tuple(slice(table.variable(name).n_states) for name in family)
+    return flat.reshape([level.size for level in levels])[states]

@@ -1,0 +1,152 @@
+"""From an Arrow column to a Jensen column: which kind it is, which states it has, its codes."""
+
+import warnings
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.scan import Raw, Scan, labels_of, merge_numbers, occurring, scan_column
+from jensen.data.variable import (
+    Kind,
+    Variable,
+    check_states,
+    is_number,
+    label_text,
+    match_labels,
+    sort_naturally,
+)
+from jensen.exceptions import DataError, DataWarning
+
+MAX_INTEGER_STATES = 20
+"""Whole numbers with more distinct values than this are counts, not categories."""
+
+MISSING_WORDS = frozenset(
+    {"NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None", "?", "-", "."}
+)
+
+
+class Column(NamedTuple):
+    """A variable and its rows: codes (missing is n_states), or floats (missing is NaN)."""
+
+    variable: Variable
+    data: NDArray[np.unsignedinteger] | NDArray[np.float64]
+
+    def missing(self) -> NDArray[np.bool_]:
+        """Which rows are missing."""
+        if self.variable.kind == "categorical":
+            return np.asarray(self.data == self.variable.n_states)
+        return np.isnan(self.data)
+
+
+def encode(
+    raw: Raw, kind: Kind | None, states: Sequence[str] | None, missing: Collection[str]
+) -> Column:
+    """Encode one column; `kind` and `states` are the caller's word, which overrides all."""
+    scan = scan_column(raw, missing)
+    if states is not None:
+        kind = kind or "categorical"
+    if kind is None:
+        kind = "categorical" if raw.declared is not None else _infer(scan)
+        if kind == "categorical" and raw.written:
+            _warn_if_nearly_numbers(raw.name, scan)
+    if kind == "categorical":
+        return _categorical(raw, scan, states)
+    return _numeric(raw.name, scan, kind)
+
+
+def smallest_code_type(n_states: int) -> type[np.unsignedinteger]:
+    """Codes run to n_states, which stands for missing."""
+    for dtype in (np.uint8, np.uint16):
+        if n_states <= np.iinfo(dtype).max:
+            return dtype
+    return np.uint32
+
+
+def _infer(scan: Scan) -> Kind:
+    if scan.numbers is None:
+        return "categorical"
+    numbers = scan.numbers if scan.codes is None else scan.numbers[occurring(scan)]
+    numbers = numbers[~np.isnan(numbers)]
+    if not np.all(np.isfinite(numbers)) or np.any(numbers != np.floor(numbers)):
+        return "continuous"
+    if len(numbers) <= MAX_INTEGER_STATES or len(np.unique(numbers)) <= MAX_INTEGER_STATES:
+        return "categorical"
+    return "count" if numbers.min() >= 0 else "continuous"
+
+
+def _warn_if_nearly_numbers(name: str, scan: Scan) -> None:
+    if scan.texts is None:
+        return
+    words = [text for text in scan.texts if not is_number(text)]
+    if words and len(words) < len(scan.texts) and MISSING_WORDS.issuperset(words):
+        warnings.warn(
+            f"column {name!r} holds numbers and {words}, so it is read as categorical, and "
+            f"{words} as states; if they mean missing, say missing={words}",
+            DataWarning,
+            stacklevel=2,
+        )
+
+
+def _categorical(raw: Raw, scan: Scan, states: Sequence[str] | None) -> Column:
+    if scan.codes is None:  # many distinct numbers, and the caller wants labels
+        assert scan.numbers is not None
+        scan = merge_numbers(scan.numbers, np.arange(len(scan.numbers), dtype=np.int32))
+    labels, used = labels_of(scan), occurring(scan)
+    declared = states if states is not None else raw.declared
+    if declared is None:
+        declared = sort_naturally(labels[k] for k in used)
+    declared = tuple(map(label_text, declared))
+    check_states(raw.name, declared)
+    position = match_labels(labels, declared)
+    unknown = [labels[k] for k in used if position[k] < 0]
+    if unknown:
+        raise DataError(
+            f"column {raw.name!r} holds {_some(unknown)}, not among its declared states "
+            f"{_some(declared)}: declare them, or list them in missing=[...]"
+        )
+    n_states = len(declared)
+    lookup = np.full(len(labels) + 1, n_states, smallest_code_type(n_states))
+    lookup[:-1][used] = np.array(position)[used]
+    return Column(Variable(raw.name, "categorical", declared), lookup[scan.codes])
+
+
+def _numeric(name: str, scan: Scan, kind: Kind) -> Column:
+    if scan.numbers is None:
+        scan = _texts_to_numbers(name, scan, kind)
+    assert scan.numbers is not None
+    values = scan.numbers
+    if scan.codes is not None:
+        values = np.append(values, np.nan)[scan.codes]
+    if kind == "count":
+        wrong = ~np.isnan(values) & ((values < 0) | (values != np.floor(values)))
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise DataError(
+                f"column {name!r} cannot be counts: row {row + 1} holds "
+                f"{label_text(float(values[row]))}, and a count is a whole number >= 0"
+            )
+    return Column(Variable(name, kind), np.ascontiguousarray(values, np.float64))
+
+
+def _texts_to_numbers(name: str, scan: Scan, kind: Kind) -> Scan:
+    assert scan.texts is not None
+    assert scan.codes is not None
+    numbers = np.full(len(scan.texts), np.nan)
+    for k in occurring(scan):
+        try:
+            numbers[k] = float(scan.texts[k])
+        except ValueError:
+            row = int(np.argmax(scan.codes == k)) + 1
+            raise DataError(
+                f"column {name!r} cannot be {kind}: row {row} holds {scan.texts[k]!r}, which is "
+                f"no number; if it means missing, say missing=[{scan.texts[k]!r}]"
+            ) from None
+    return Scan(None, numbers, scan.codes)
+
+
+def _some(labels: Sequence[str], most: int = 8) -> str:
+    """A short list of labels for a message."""
+    shown = ", ".join(map(repr, labels[:most]))
+    return f"[{shown}{', ...' if len(labels) > most else ''}]"

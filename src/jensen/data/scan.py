@@ -1,0 +1,164 @@
+"""The distinct values of an Arrow column, as texts or numbers, before anything is decided."""
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from jensen.data.variable import canonical, is_number, label_text
+from jensen.exceptions import DataError
+
+EXACT = 2.0**53
+"""Whole numbers beyond this lose digits as floats: they are identifiers, and stay text."""
+
+ODD_NUMBER = r"^[+-]?0[0-9]|^[+]"
+"""What parses as a number but is written as a label: 01, -007, +1."""
+
+FEW = 4096
+"""Up to this many distinct numbers a column is kept as codes into them, else row by row."""
+
+
+class Raw(NamedTuple):
+    """A column as it came in."""
+
+    name: str
+    values: pa.ChunkedArray
+    written: bool  # from a text file: texts may be numbers
+    declared: tuple[str, ...] | None = None  # states that the source lists in order
+
+
+class Scan(NamedTuple):
+    """The distinct values of a column, as texts or numbers, and each row's position among them."""
+
+    texts: list[str] | None
+    numbers: NDArray[np.float64] | None
+    codes: NDArray[np.int32] | None  # -1 is missing; None: `numbers` holds one number per row
+
+
+def scan_column(raw: Raw, missing: Collection[str]) -> Scan:
+    """Find the distinct values; what is in `missing` becomes missing."""
+    kind = raw.values.type
+    if pa.types.is_dictionary(kind) and raw.written:
+        return _scan_written(raw.values)
+    if pa.types.is_dictionary(kind):
+        scan = _scan_dictionary(raw.values)
+    elif _holds_numbers(raw):
+        scan = _scan_numbers(pc.cast(raw.values, pa.float64()))
+    elif pa.types.is_nested(kind) or _is_bytes(kind):
+        raise DataError(
+            f"column {raw.name!r} holds {kind}: a column holds labels or numbers, one per row"
+        )
+    elif pa.types.is_boolean(kind) or pa.types.is_integer(kind):
+        scan = _scan_dictionary(raw.values.dictionary_encode())
+    else:
+        scan = _scan_dictionary(pc.cast(raw.values, pa.string()).dictionary_encode())
+    return _without(scan, missing)
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _holds_numbers(raw: Raw) -> bool:
+    kind = raw.values.type
+    if pa.types.is_integer(kind):
+        bounds = pc.min_max(raw.values).as_py()
+        return all(abs(bound or 0) <= EXACT for bound in bounds.values())
+    return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
+
+
+def _scan_written(values: pa.ChunkedArray) -> Scan:
+    """Columns of a text file arrive dictionary-encoded, so only distinct texts are looked at."""
+    chunks = [chunk for chunk in values.chunks if len(chunk)]
+    numbers = [_parse_numbers(chunk.dictionary) for chunk in chunks]
+    if any(part is None for part in numbers):
+        return _scan_dictionary(values)
+    if sum(map(len, numbers)) > FEW:
+        parts = [part.take(c.indices) for part, c in zip(numbers, chunks, strict=True)]
+        return Scan(None, _to_floats(pa.chunked_array(parts)), None)
+    scan = _scan_dictionary(values)
+    return merge_numbers(np.array(scan.texts, np.float64), scan.codes)
+
+
+def _parse_numbers(texts: pa.Array) -> pa.Array | None:
+    """The texts as floats, or None if one of them is a label, or an integer too long for a float."""
+    try:
+        numbers = pc.cast(texts, pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    if pc.any(pc.match_substring_regex(texts, ODD_NUMBER)).as_py():
+        return None
+    values = numbers.to_numpy(zero_copy_only=False)
+    if np.any(~np.isfinite(values) | ((np.abs(values) > EXACT) & (values == np.floor(values)))):
+        return None
+    return numbers
+
+
+def _scan_dictionary(values: pa.ChunkedArray) -> Scan:
+    unified = values.unify_dictionaries()
+    codes = _to_codes([chunk.indices for chunk in unified.chunks])
+    labels = unified.chunks[0].dictionary.to_pylist() if unified.num_chunks else []
+    if labels and None in labels:  # a null inside the dictionary itself
+        codes[codes == labels.index(None)] = -1
+    return Scan(["" if label is None else label_text(label) for label in labels], None, codes)
+
+
+def _to_codes(parts: Sequence[pa.Array]) -> NDArray[np.int32]:
+    filled = [pc.fill_null(pc.cast(part, pa.int32()), -1).to_numpy() for part in parts]
+    return np.concatenate(filled) if filled else np.empty(0, np.int32)
+
+
+def _to_floats(values: pa.ChunkedArray) -> NDArray[np.float64]:
+    return np.array(pc.fill_null(values, float("nan")).to_numpy(), np.float64)
+
+
+def _scan_numbers(values: pa.ChunkedArray) -> Scan:
+    """Keep the distinct numbers and codes if they are few; a glance at the head tells most."""
+    head = pc.count_distinct(values.slice(0, 4 * FEW)).as_py()
+    if head > FEW:
+        return Scan(None, _to_floats(values), None)
+    encoded = pc.fill_null(values, float("nan")).dictionary_encode().unify_dictionaries()
+    numbers = encoded.chunks[0].dictionary.to_numpy() if encoded.num_chunks else np.empty(0)
+    return merge_numbers(numbers, _to_codes([chunk.indices for chunk in encoded.chunks]))
+
+
+def merge_numbers(numbers: NDArray[np.float64], codes: NDArray[np.int32] | None) -> Scan:
+    """Texts that are the same number ("1", "1.0") become one; NaN becomes missing."""
+    known = ~np.isnan(numbers)
+    distinct, position = np.unique(numbers[known] + 0.0, return_inverse=True)
+    lookup = np.full(len(numbers) + 1, -1, np.int32)  # the last entry is read by code -1
+    lookup[:-1][known] = position
+    return Scan(None, distinct, lookup[codes])
+
+
+def _without(scan: Scan, missing: Collection[str]) -> Scan:
+    """Turn what the caller calls missing into missing."""
+    if not missing:
+        return scan
+    keys = {canonical(text) for text in missing}
+    if scan.codes is None and scan.numbers is not None:
+        absent = np.isin(scan.numbers, [float(key) for key in keys if is_number(key)])
+        return Scan(None, np.where(absent, np.nan, scan.numbers), None)
+    labels = labels_of(scan)
+    gone = np.array([label in missing or canonical(label) in keys for label in labels] + [True])
+    codes = np.where(gone[scan.codes], np.int32(-1), scan.codes)
+    return scan._replace(codes=codes)
+
+
+def labels_of(scan: Scan) -> list[str]:
+    """The distinct values as label texts."""
+    if scan.texts is not None:
+        return scan.texts
+    assert scan.numbers is not None
+    return [label_text(float(number)) for number in scan.numbers]
+
+
+def occurring(scan: Scan) -> NDArray[np.int64]:
+    """Positions of the distinct values that some row holds."""
+    assert scan.codes is not None
+    seen = np.zeros(len(labels_of(scan)) + 1, bool)
+    seen[scan.codes] = True
+    return np.flatnonzero(seen[:-1])

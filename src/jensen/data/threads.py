@@ -1,0 +1,70 @@
+"""How many threads there are, and the one place where they run."""
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from jensen.exceptions import JensenError
+
+VARIABLE = "JENSEN_THREADS"
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+_chosen: int | None = None
+
+
+def set_threads(n: int | None) -> None:
+    """Choose how many threads sums over rows may use; results never depend on it.
+
+    Parameters
+    ----------
+    n
+        At least 1. None: the environment variable `JENSEN_THREADS`, else all cores.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> jn.set_threads(1)
+    >>> jn.get_threads()
+    1
+    >>> jn.set_threads(None)
+    """
+    global _chosen
+    if n is not None:
+        _check(n, "set_threads")
+    _chosen = n
+
+
+def get_threads() -> int:
+    """How many threads sums over rows use."""
+    if _chosen is not None:
+        return _chosen
+    text = os.environ.get(VARIABLE)
+    if text is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else _cores()
+    if not text.isdecimal():
+        raise JensenError(f"{VARIABLE}={text!r} is no number of threads: set it to 1 or more")
+    _check(int(text), VARIABLE)
+    return int(text)
+
+
+def ordered_map(f: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """Run f on every item, on threads if that can help; results come in the order of items."""
+    items = list(items)
+    workers = min(get_threads(), len(items))
+    if workers <= 1:
+        yield from map(f, items)
+        return
+    with ThreadPoolExecutor(workers) as pool:
+        yield from pool.map(f, items)
+
+
+def _cores() -> int:
+    return os.cpu_count() or 1
+
+
+def _check(n: int, where: str) -> None:
+    if n < 1:
+        raise JensenError(f"{where}: the number of threads must be at least 1, not {n}")

@@ -1,0 +1,24 @@
+"""Row weights: how often each row counts."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from jensen.exceptions import DataError
+
+
+def check_weights(weights: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+    """Weights as finite floats ≥ 0, one per row, or an error that names the row."""
+    try:
+        array = np.ascontiguousarray(weights, np.float64)
+    except (TypeError, ValueError):
+        raise DataError("weights must be numbers, one per row") from None
+    if array.shape != (n_rows,):
+        raise DataError(f"{n_rows} rows need {n_rows} weights, but their shape is {array.shape}")
+    wrong = ~(np.isfinite(array) & (array >= 0))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"the weight of row {row + 1} is {array[row]}: a weight says how often a row counts, "
+            f"so it must be finite and >= 0"
+        )
+    return array

@@ -1,0 +1,29 @@
+"""What Jensen raises and warns: every error says what is wrong, where, and what to do."""
+
+
+class JensenError(ValueError):
+    """Something the caller can put right; the command line shows it as one line."""
+
+
+class DataError(JensenError):
+    """A table that cannot be read, or that does not suit what is asked of it."""
+
+
+class GraphError(JensenError):
+    """A graph that cannot exist (a cycle, a repeated edge) or lacks a node."""
+
+
+class FileError(JensenError):
+    """A malformed or unreadable file; the text says where in it."""
+
+
+class NotFittedError(JensenError, AttributeError):
+    """A result was asked of an estimator before `fit`."""
+
+
+class EstimateWarning(UserWarning):
+    """An estimate that the data do not determine; the text says what was done instead."""
+
+
+class DataWarning(UserWarning):
+    """Data that were probably meant in another way; the text says how to say so."""

@@ -1,0 +1,25 @@
+"""Records are NamedTuples whose leaves are arrays; a leaf None is the flat prior, which adds 0."""
+
+from collections.abc import Callable
+from typing import Any
+
+
+def is_record(x: Any) -> bool:
+    """Whether x is a NamedTuple."""
+    return isinstance(x, tuple) and hasattr(x, "_fields")
+
+
+def zip_fields(f: Callable[..., Any], *records: Any) -> Any:
+    """Apply f field by field: one record type in, the same record type out."""
+    return type(records[0])(*(f(*values) for values in zip(*records, strict=True)))
+
+
+def add(a: Any, b: Any) -> Any:
+    """Leaf by leaf, through nested records and tuples."""
+    if a is None:
+        return b
+    if is_record(a):
+        return zip_fields(add, a, b)
+    if isinstance(a, tuple):
+        return tuple(add(x, y) for x, y in zip(a, b, strict=True))
+    return a + b

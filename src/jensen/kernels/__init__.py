@@ -1,0 +1,63 @@
+"""Compiled inner loops: arrays in, arrays filled, scalars out.
+
+A kernel is declared with its one signature, compiled on first use and cached on disk. Importing a
+module of this folder imports Numba, so the rest of the package does it where a kernel is called.
+"""
+
+import logging
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from typing import Any, NamedTuple
+
+from numba import njit
+from numba.core import event
+
+MODULES = ("counting", "forward")
+"""Every module of kernels; `jensen compile` goes through them."""
+
+log = logging.getLogger("jensen")
+
+
+class Kernel(NamedTuple):
+    """A compiled function and the only signature it may have."""
+
+    function: Any
+    signature: str
+
+
+KERNELS: list[Kernel] = []
+
+
+def kernel(signature: str) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a kernel with its signature in Numba's notation."""
+
+    def declare(function: Callable[..., Any]) -> Any:
+        compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
+        KERNELS.append(Kernel(compiled, signature))
+        return compiled
+
+    return declare
+
+
+def compile_all() -> Iterator[tuple[str, Kernel]]:
+    """Compile and cache every kernel, yielding each with its name when it is ready."""
+    for module in MODULES:
+        import_module(f"jensen.kernels.{module}")
+    for item in list(KERNELS):
+        if hasattr(item.function, "compile"):  # plain Python under NUMBA_DISABLE_JIT
+            item.function.compile(item.signature)
+        yield item.function.__name__, item
+
+
+class _Announcement(event.Listener):
+    """Says once that kernels are being compiled; loading them from the cache is silent."""
+
+    def on_start(self, happening: event.Event) -> None:
+        log.info("compiling (once; the result is cached, and `jensen compile` does it beforehand)")
+        event.unregister("numba:compile", self)
+
+    def on_end(self, happening: event.Event) -> None:
+        """Nothing to say."""
+
+
+event.register("numba:compile", _Announcement())

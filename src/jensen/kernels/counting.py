@@ -1,0 +1,189 @@
+"""Contingency tables: by ANDs of bitsets where cells are few, by index where they are many.
+
+A family is a list of variables. Its table is flat, the first variable slowest.
+"""
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+
+from jensen.kernels import kernel
+
+ROWS = 4096
+"""Rows whose table positions are computed at a time: they stay in the first-level cache."""
+
+WORDS = 256
+"""Words of every bitset that pair counting looks at before it goes on: they stay in the cache."""
+
+
+@intrinsic
+def popcount(typing_context, word):
+    """How many bits of a 64-bit word are set."""
+
+    def generate(context, builder, signature, arguments):
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@njit(cache=True, nogil=True)
+def and_count(a, b):
+    """Return how many bits are set in a & b."""
+    total = np.uint64(0)
+    for k in range(a.shape[0]):
+        total += popcount(a[k] & b[k])
+    return np.int64(total)
+
+
+@njit(cache=True, nogil=True)
+def and_into(a, b, out):
+    """Fill out with a & b and return how many bits are set."""
+    total = np.uint64(0)
+    for k in range(a.shape[0]):
+        word = a[k] & b[k]
+        out[k] = word
+        total += popcount(word)
+    return np.int64(total)
+
+
+@kernel("void(uint8[::1], uint64[:, ::1], int64, int64)")
+def pack_bits(codes, bits, first, size):
+    """Fill rows first..first+size of bits (S, W): bit i of row first+s says codes[i] == s."""
+    n_rows = codes.shape[0]
+    for word in range(n_rows // 64):
+        for state in range(size):
+            packed = np.uint64(0)
+            for b in range(64):  # compared 64 at a time: LLVM makes vector code of this
+                packed |= np.uint64(codes[64 * word + b] == state) << np.uint64(b)
+            bits[first + state, word] = packed
+    if n_rows % 64:
+        word = n_rows // 64
+        for state in range(size):
+            packed = np.uint64(0)
+            for i in range(64 * word, n_rows):
+                packed |= np.uint64(codes[i] == state) << np.uint64(i - 64 * word)
+            bits[first + state, word] = packed
+
+
+@kernel(
+    "void(uint64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64, int64[::1])"
+)
+def count_bits(bits, fam_ptr, fam_first, fam_size, fam_at, start, stop, out):
+    """Add to out the tables of families over words start..stop, by ANDs, depth first.
+
+    Variable j of a family has bitsets fam_first[j] .. + fam_size[j]. An empty set is never opened,
+    and the last state of the last variable comes by difference.
+    """
+    longest = 0
+    for f in range(fam_ptr.shape[0] - 1):
+        longest = max(longest, fam_ptr[f + 1] - fam_ptr[f])
+    sets = np.empty((longest, stop - start), np.uint64)
+    state = np.empty(longest, np.int64)
+    cell = np.empty(longest, np.int64)
+    for f in range(fam_ptr.shape[0] - 1):
+        first = fam_first[fam_ptr[f] : fam_ptr[f + 1]]
+        size = fam_size[fam_ptr[f] : fam_ptr[f + 1]]
+        table = out[fam_at[f] : fam_at[f + 1]]
+        last = first.shape[0] - 1
+        if last == 0:
+            for s in range(size[0]):
+                row = bits[first[0] + s, start:stop]
+                table[s] += and_count(row, row)
+            continue
+        level = 0
+        state[0] = 0
+        while level >= 0:
+            s = state[level]
+            if s == size[level]:
+                level -= 1
+                continue
+            state[level] = s + 1
+            row = bits[first[level] + s, start:stop]
+            above = sets[level - 1] if level > 0 else row
+            found = and_into(above, row, sets[level])
+            cell[level] = s if level == 0 else cell[level - 1] * size[level] + s
+            if found == 0:
+                continue
+            if level + 1 < last:
+                level += 1
+                state[level] = 0
+                continue
+            base = cell[level] * size[last]
+            for k in range(size[last] - 1):
+                if found == 0:
+                    break
+                here = and_count(sets[level], bits[first[last] + k, start:stop])
+                table[base + k] += here
+                found -= here
+            table[base + size[last] - 1] += found
+
+
+@kernel("void(uint64[:, ::1], int64[::1], int64, int64, int64[:, ::1])")
+def count_pairs(bits, rows, start, stop, out):
+    """Add to out[i, j], i <= j, how often bitsets rows[i] and rows[j] meet in words start..stop."""
+    for begin in range(start, stop, WORDS):
+        end = min(begin + WORDS, stop)
+        for i in range(rows.shape[0]):
+            here = bits[rows[i], begin:end]
+            for j in range(i, rows.shape[0]):
+                out[i, j] += and_count(here, bits[rows[j], begin:end])
+
+
+@njit(cache=True, nogil=True)
+def table_positions(planes, plane, stride, start, stop, position):
+    """Fill position with the flat table position of rows start..stop: Σ stride · byte."""
+    for i in range(stop - start):
+        position[i] = np.uint32(0)
+    for j in range(plane.shape[0]):
+        codes = planes[plane[j], start:stop]
+        step = np.uint32(stride[j])
+        for i in range(stop - start):
+            position[i] += step * np.uint32(codes[i])
+
+
+@kernel(
+    "void(uint8[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], "
+    "int64, int64, int32[:, ::1])"
+)
+def count_index(planes, fam_ptr, fam_plane, fam_stride, fam_at, start, stop, out):
+    """Add to out (lanes, cells) the tables of families over rows start..stop.
+
+    With four lanes neighbouring rows go to different copies of a table, so that an increment
+    need not wait for the one before it; the caller adds the lanes.
+    """
+    position = np.empty(ROWS, np.uint32)
+    lanes = out.shape[0]
+    for begin in range(start, stop, ROWS):
+        end = min(begin + ROWS, stop)
+        n = end - begin
+        for f in range(fam_ptr.shape[0] - 1):
+            a, b = fam_ptr[f], fam_ptr[f + 1]
+            table_positions(planes, fam_plane[a:b], fam_stride[a:b], begin, end, position)
+            one = out[0, fam_at[f] : fam_at[f + 1]]
+            two = out[1 % lanes, fam_at[f] : fam_at[f + 1]]
+            three = out[2 % lanes, fam_at[f] : fam_at[f + 1]]
+            four = out[3 % lanes, fam_at[f] : fam_at[f + 1]]
+            for i in range(0, n - 3, 4):
+                one[position[i]] += 1
+                two[position[i + 1]] += 1
+                three[position[i + 2]] += 1
+                four[position[i + 3]] += 1
+            for i in range(n - n % 4, n):
+                one[position[i]] += 1
+
+
+@kernel(
+    "void(uint8[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], "
+    "int64, int64, float64[::1], float64[::1])"
+)
+def count_weighted(planes, fam_ptr, fam_plane, fam_stride, fam_at, start, stop, weights, out):
+    """Add to out the weighted tables of families over rows start..stop."""
+    position = np.empty(ROWS, np.uint32)
+    for begin in range(start, stop, ROWS):
+        end = min(begin + ROWS, stop)
+        for f in range(fam_ptr.shape[0] - 1):
+            a, b = fam_ptr[f], fam_ptr[f + 1]
+            table_positions(planes, fam_plane[a:b], fam_stride[a:b], begin, end, position)
+            table = out[fam_at[f] : fam_at[f + 1]]
+            for i in range(end - begin):
+                table[position[i]] += weights[begin + i]

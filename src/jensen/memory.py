@@ -1,0 +1,66 @@
+"""How much memory a piece of work may take, asked before it begins."""
+
+import os
+from pathlib import Path
+
+from jensen.exceptions import JensenError
+
+_chosen: int | None = None
+
+
+def set_memory_limit(n_bytes: float | None) -> None:
+    """Choose how many bytes a table may take; None: half of what the machine or container has.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> jn.set_memory_limit(4e9)
+    >>> jn.set_memory_limit(None)
+    """
+    global _chosen
+    if n_bytes is not None and not n_bytes > 0:
+        raise JensenError(f"the memory limit must be a positive number of bytes, not {n_bytes}")
+    _chosen = None if n_bytes is None else int(n_bytes)
+
+
+def get_memory_limit() -> int:
+    """How many bytes a table may take."""
+    return _chosen if _chosen is not None else min(_machine(), _container()) // 2
+
+
+def check_memory(n_bytes: float, what: str, way_out: str) -> None:
+    """Refuse work that would take more than the limit, before anything is allocated."""
+    if n_bytes > get_memory_limit():
+        raise JensenError(
+            f"{what} would take {show_bytes(n_bytes)}, more than the limit of "
+            f"{show_bytes(get_memory_limit())}: {way_out}, or raise it with jn.set_memory_limit"
+        )
+
+
+def show_bytes(n_bytes: float) -> str:
+    """Bytes as people read them.
+
+    >>> show_bytes(3 * 2**30), show_bytes(10)
+    ('3.0 GiB', '10 B')
+    """
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if n_bytes < 1024:
+            return f"{n_bytes:.0f} B" if unit == "B" else f"{n_bytes:.1f} {unit}"
+        n_bytes /= 1024
+    return f"{n_bytes:.3g} TiB"
+
+
+def _machine() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _container() -> int:
+    """The limit of the control group, where there is one."""
+    for file in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        try:
+            text = Path(file).read_text().strip()
+        except OSError:
+            continue
+        if text.isdecimal():
+            return int(text)
+    return _machine()
