@@ -40,7 +40,9 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'jensen' has no attribute {name!r}")
     home = _HOME[name]
-    value = import_module(f"jensen.{name}") if home == "jensen" else getattr(import_module(home), name)
+    value = (
+        import_module(f"jensen.{name}") if home == "jensen" else getattr(import_module(home), name)
+    )
     globals()[name] = value
     return value
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from jensen.atomic import write_whole
 from jensen.data.encode import Column
 from jensen.data.files import COMPRESSED, PARQUET, table_suffix, write_arrow
 from jensen.data.variable import sort_naturally
 from jensen.exceptions import JensenError
-from jensen.io.atomic import write_whole
 
 if TYPE_CHECKING:
     import pandas
@@ -80,15 +80,7 @@ def to_native(columns: Iterable[Column], source: str) -> Any:
 def write(columns: Iterable[Column], path: str | Path) -> None:
     """Write a table file by its suffix; text formats get plain labels, and nothing for missing."""
     kind, target = table_suffix(Path(path)), Path(path)
-    table = to_arrow(columns)
-    if kind not in PARQUET:
-        table = pa.table(
-            [
-                pc.cast(c, pa.string()) if pa.types.is_dictionary(c.type) else c
-                for c in table.columns
-            ],
-            names=table.column_names,
-        )
+    table = to_arrow(columns) if kind in PARQUET else _with_plain_labels(columns)
     with write_whole(target) as file:
         if target.suffix.lower() in COMPRESSED:
             codec = pa.Codec.detect(str(target)).name
@@ -96,6 +88,19 @@ def write(columns: Iterable[Column], path: str | Path) -> None:
                 write_arrow(table, stream, kind)
         else:
             write_arrow(table, file, kind)
+
+
+def write_csv(columns: Iterable[Column], stream: BinaryIO) -> None:
+    """Write CSV to an open stream."""
+    write_arrow(_with_plain_labels(columns), stream, ".csv")
+
+
+def _with_plain_labels(columns: Iterable[Column]) -> pa.Table:
+    table = to_arrow(columns)
+    plain = [
+        pc.cast(c, pa.string()) if pa.types.is_dictionary(c.type) else c for c in table.columns
+    ]
+    return pa.table(plain, names=table.column_names)
 
 
 def _need(package: str) -> None:

@@ -27,7 +27,7 @@ MAX_CELLS = 1 << 32
 Family = Sequence[str]
 
 
-class _Plan(NamedTuple):
+class Plan(NamedTuple):
     """Families as the kernels read them."""
 
     ptr: NDArray[np.int64]
@@ -88,8 +88,15 @@ def count_pairs(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
 
     upper = table.sum(count)
     counts = np.triu(upper) + np.triu(upper, 1).T
-    gram = np.block([[np.array([[table.n_rows]]), counts.diagonal()[None]], [counts.diagonal()[:, None], counts]])
-    by_difference = [level.size == table.variable(n).n_states for n, level in zip(names, levels, strict=True)]
+    gram = np.block(
+        [
+            [np.array([[table.n_rows]]), counts.diagonal()[None]],
+            [counts.diagonal()[:, None], counts],
+        ]
+    )
+    by_difference = [
+        level.size == table.variable(n).n_states for n, level in zip(names, levels, strict=True)
+    ]
     starts = np.cumsum([1, *(level.size - 1 for level in levels)])
     half = _add_last_states(gram, starts, by_difference)
     return _add_last_states(half.T, starts, by_difference).astype(np.float64)
@@ -120,6 +127,11 @@ def _count_pairs_singly(table: Table, names: Sequence[str]) -> NDArray[np.float6
     for i, counts in enumerate(count_families(table, [(name,) for name in names])):
         out[at[i] : at[i + 1], at[i] : at[i + 1]] = np.diag(counts)
     return out
+
+
+def plane_plan(table: Table, families: Sequence[Family]) -> Plan:
+    """Families as kernels that go row by row read them, over `table.packed.planes`."""
+    return _plan([[_level(table, name) for name in family] for family in families], bits=False)
 
 
 def require_complete(table: Table, names: Iterable[str], task: str, way_out: str) -> None:
@@ -158,7 +170,7 @@ def _bits_pay(table: Table, family: Sequence[Level], cells: int) -> bool:
     return cells * table.n_rows / 64 * NS_PER_WORD < table.n_rows * NS_PER_ROW
 
 
-def _plan(families: Sequence[Sequence[Level]], *, bits: bool) -> _Plan:
+def _plan(families: Sequence[Sequence[Level]], *, bits: bool) -> Plan:
     member: list[int] = []
     step: list[int] = []
     ptr, at = [0], [0]
@@ -174,7 +186,7 @@ def _plan(families: Sequence[Sequence[Level]], *, bits: bool) -> _Plan:
                 step.extend(stride * 256**k for k in range(len(level.planes)))
         ptr.append(len(member))
         at.append(at[-1] + cells)
-    return _Plan(*(np.array(x, np.int64) for x in (ptr, member, step, at)))
+    return Plan(*(np.array(x, np.int64) for x in (ptr, member, step, at)))
 
 
 def _count_bits(
@@ -204,7 +216,7 @@ def _count_index(
         if weights is None:
             out = np.zeros((lanes, plan.at[-1]), np.int32)
             counting.count_index(planes, *plan, block.start, block.stop, out)
-            return out.sum(0, dtype=np.float64)
+            return np.asarray(out.sum(0, dtype=np.float64))
         total = np.zeros(plan.at[-1])
         counting.count_weighted(planes, *plan, block.start, block.stop, weights, total)
         return total

@@ -1,2 +1,4 @@
 """Continuous columns into states, with cut points that are kept."""
+
+
 def discretize(): ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -254,6 +254,10 @@ class Table:
     def to_native(self) -> Any:
         """As the kind of dataframe that came in; pandas, else pyarrow, where none did."""
         return convert.to_native(self._columns.values(), self.source)
+
+    def write_csv(self, stream: BinaryIO) -> None:
+        """Write CSV to an open binary stream."""
+        convert.write_csv(self._columns.values(), stream)
 
     def write(self, path: str | Path) -> None:
         """Write CSV, TSV or Parquet, by the suffix (also .gz); the file appears whole or not."""

@@ -39,14 +39,19 @@ def kernel(signature: str) -> Callable[[Callable[..., Any]], Any]:
     return declare
 
 
-def compile_all() -> Iterator[tuple[str, Kernel]]:
-    """Compile and cache every kernel, yielding each with its name when it is ready."""
+def load_all() -> list[Kernel]:
+    """Every kernel there is, declared but not compiled."""
     for module in MODULES:
         import_module(f"jensen.kernels.{module}")
-    for item in list(KERNELS):
+    return list(KERNELS)
+
+
+def compile_all() -> Iterator[str]:
+    """Compile and cache every kernel, yielding its name when it is ready."""
+    for item in load_all():
         if hasattr(item.function, "compile"):  # plain Python under NUMBA_DISABLE_JIT
             item.function.compile(item.signature)
-        yield item.function.__name__, item
+        yield item.function.__name__
 
 
 class _Announcement(event.Listener):

@@ -39,7 +39,9 @@ def draw_rows(order, fam_ptr, fam_vars, fam_stride, fam_at, cumulative, uniforms
     "void(uint8[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], "
     "float64[::1], int64, int64, float64[::1])"
 )
-def add_log_probabilities(planes, fam_ptr, fam_plane, fam_stride, fam_at, log_tables, start, stop, out):
+def add_log_probabilities(
+    planes, fam_ptr, fam_plane, fam_stride, fam_at, log_tables, start, stop, out
+):
     """Add to out[start:stop] the log-probability of every row: Σ over families of its table entry."""
     position = np.empty(ROWS, np.uint32)
     for begin in range(start, stop, ROWS):

@@ -1,0 +1,96 @@
+"""The commands together, and what happens when one of them fails."""
+
+import logging
+import os
+import sys
+import traceback
+import warnings
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+import typer
+
+from jensen import __version__
+from jensen.cli import compile as compile_command
+from jensen.cli import demo, learn, sample, score, show
+from jensen.exceptions import JensenError
+
+EPILOG = "Example: jensen learn patients.csv --graph 'smoker -> cancer -> xray' -o net.json"
+
+app = typer.Typer(
+    name="jensen",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    epilog=EPILOG,
+)
+for module in (learn, score, sample, show, compile_command, demo):
+    app.command(module.NAME, epilog=module.EPILOG)(module.command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"jensen {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show it.")
+    ] = False,
+    with_traceback: Annotated[
+        bool, typer.Option("--traceback", help="Show where in the program an error came from.")
+    ] = False,
+) -> None:
+    """Learn graphical models from data."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; 0 if all went well, 2 after an error, which is told in one line."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    wants_traceback = "--traceback" in given
+    given = [word for word in given if word != "--traceback"]  # allowed anywhere
+    _speak_on_standard_error()
+    try:
+        return int(app(given, standalone_mode=False) or 0)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except (KeyboardInterrupt, typer.Abort):
+        return _complain("interrupted", 130)
+    except Exception as error:
+        if wants_traceback:
+            traceback.print_exc()
+        return _complain(_in_one_line(error), 2)
+
+
+def _in_one_line(error: Exception) -> str:
+    if hasattr(error, "format_message"):  # typer's own: a wrong option, a missing argument
+        context = getattr(error, "ctx", None)
+        hint = f" (try {context.command_path} --help)" if context else ""
+        return f"{error.format_message()}{hint}"
+    if isinstance(error, JensenError):
+        return " ".join(str(error).split())
+    return f"a fault of the program: {type(error).__name__}: {error} (--traceback shows where)"
+
+
+def _complain(text: str, code: int) -> int:
+    print(f"jensen: {text}", file=sys.stderr)
+    return code
+
+
+def _speak_on_standard_error() -> None:
+    """Warnings and log messages as plain lines; results alone go to standard output."""
+
+    def say(message: Warning | str, *_: Any, **__: Any) -> None:
+        print(f"jensen: warning: {message}", file=sys.stderr)
+
+    warnings.showwarning = say
+    log = logging.getLogger("jensen")
+    if not log.handlers:
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter("jensen: %(message)s"))
+        log.addHandler(handler)
+    log.setLevel(logging.INFO)

@@ -1,0 +1,39 @@
+"""`jensen sample`: rows drawn from a network."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from jensen.cli import options
+
+NAME = "sample"
+EPILOG = "Example: jensen sample net.json -n 1000 --seed 0 -o rows.csv"
+
+Rows = Annotated[int, typer.Option("-n", help="How many rows.")]
+Output = Annotated[
+    str, typer.Option("--output", "-o", help="A CSV, TSV or Parquet file, also .gz; - prints CSV.")
+]
+Seed = Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.")]
+
+
+def command(
+    net: options.Net,
+    n: Rows = 1000,
+    output: Output = "-",
+    seed: Seed = None,
+    threads: options.Threads = None,
+    as_json: options.Json = False,
+) -> None:
+    """Draw rows from a network."""
+    options.set_threads(threads)
+    table = options.read_net(net).sample(n, random_state=seed, progress=sys.stderr.isatty())
+    if output != "-":
+        table.write(output)
+    if as_json:
+        answer = {"rows": n, "output": output}
+        options.print_json(table.to_arrow().to_pylist() if output == "-" else answer)
+    elif output == "-":
+        table.write_csv(sys.stdout.buffer)
+    else:
+        print(f"{n:,} rows written to {output}", file=sys.stderr)

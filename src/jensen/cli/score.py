@@ -1,0 +1,87 @@
+"""`jensen score`: how well a graph or a network explains data."""
+
+from typing import Annotated, Any
+
+import typer
+
+from jensen.cli import options
+from jensen.text import grid
+
+NAME = "score"
+EPILOG = "Example: jensen score 'smoker -> cancer' patients.csv --score bic"
+
+Subject = Annotated[
+    str, typer.Argument(metavar="NET|GRAPH", help="A network file, or a graph like 'A -> B'.")
+]
+Name = Annotated[
+    str | None,
+    typer.Option("--score", help="loglik, aic, bic, bdeu, bds, k2 or fnml; for a graph, bdeu."),
+]
+AvailableCase = Annotated[
+    bool,
+    typer.Option(
+        "--available-case", help="Average over the rows known to each family (loglik, aic, bic)."
+    ),
+]
+Local = Annotated[bool, typer.Option("--local", help="Show the term of every variable.")]
+
+
+def command(
+    subject: Subject,
+    data: options.Data,
+    score: Name = None,
+    equivalent_sample_size: options.SampleSize = None,
+    available_case: AvailableCase = False,
+    local: Local = False,
+    missing: options.Missing = None,
+    categorical: options.Categorical = None,
+    weights: options.Weights = None,
+    threads: options.Threads = None,
+    as_json: options.Json = False,
+) -> None:
+    """Score a graph (a total, higher is better) or the rows under a network's own tables."""
+    options.set_threads(threads)
+    table = options.read_data(data, missing, categorical, weights)
+    if score is None and options.names_net(subject):
+        answer = _score_rows(subject, table)
+    else:
+        answer = _score_graph(
+            subject, table, score or "bdeu", equivalent_sample_size, available_case
+        )
+    if as_json:
+        options.print_json(answer)
+        return
+    terms = answer.pop("terms", {})
+    print(grid([[name, _shown(value)] for name, value in answer.items()], left=1))
+    if local:
+        print()
+        print(grid([[name, f"{value:.6f}"] for name, value in terms.items()], left=1))
+
+
+def _score_rows(subject: str, table: Any) -> dict[str, Any]:
+    net = options.read_net(subject)
+    mean = net.score(table)
+    return {
+        "rows": table.total_weight,
+        "log-likelihood": mean * table.total_weight,
+        "per row": mean,
+    }
+
+
+def _score_graph(
+    subject: str, table: Any, name: str, sample_size: float | None, available_case: bool
+) -> dict[str, Any]:
+    from jensen.scores import local_scores
+
+    terms = local_scores(
+        options.read_graph(subject),
+        table,
+        name,
+        equivalent_sample_size=sample_size,
+        missing="available-case" if available_case else "refuse",
+    )
+    return {"rows": table.total_weight, name: sum(terms.values()), "terms": terms}
+
+
+def _shown(value: float) -> str:
+    return f"{value:g}" if value == int(value) else f"{value:.6f}"

@@ -1,0 +1,32 @@
+"""Networks from the literature, to try things on."""
+
+from importlib.resources import files
+
+from jensen.estimators import BayesianNetwork
+from jensen.exceptions import JensenError
+from jensen.io import json_format
+
+
+def list() -> tuple[str, ...]:
+    """Names of the networks that `load` knows.
+
+    >>> import jensen as jn
+    >>> jn.examples.list()
+    ('asia', 'cancer', 'sprinkler')
+    """
+    names = (item.name for item in files(__name__).iterdir())
+    return tuple(sorted(name.removesuffix(".json") for name in names if name.endswith(".json")))
+
+
+def load(name: str) -> BayesianNetwork:
+    """A network with its published tables; `network_.properties["source"]` tells where from.
+
+    >>> import jensen as jn
+    >>> jn.examples.load("asia")
+    BayesianNetwork(8 nodes, 8 edges, 18 free parameters)
+    """
+    known = list()
+    if name not in known:
+        raise JensenError(f"there is no example {name!r}: choose one of {', '.join(known)}")
+    text = (files(__name__) / f"{name}.json").read_text(encoding="utf-8")
+    return json_format.loads(text, f"the example {name!r}")

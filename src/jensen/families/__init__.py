@@ -1,0 +1,70 @@
+"""Conjugate-exponential families.
+
+A family is a module or a frozen object with the same six functions:
+p(θ | η) = exp(⟨η, t(θ)⟩ - A(η)), where t(θ) is also the natural parameter that the likelihood sees.
+
+    log_partition(eta)      A(η), summed over all distributions in the array
+    mean_stats(eta)         E[t(θ)], the gradient of A: what VB reads
+    mode_stats(eta)         t at the mode: what EM reads
+    sample_stats(eta, rng)  t at a draw: what Gibbs reads
+    has_mode(eta)           whether a mode exists
+    describe(eta)           for people
+
+The conjugate update is η ← prior + stats. A prior None is the improper flat one: it adds nothing
+and costs nothing. What holds for every family is written here, once.
+"""
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.fields import add, is_record
+
+
+class Family(Protocol):
+    """What every family offers; η and t are arrays or records of arrays."""
+
+    def log_partition(self, eta: Any) -> float:
+        """A(η)."""
+
+    def mean_stats(self, eta: Any) -> Any:
+        """E[t(θ)]."""
+
+    def mode_stats(self, eta: Any) -> Any:
+        """Read t at the mode."""
+
+    def sample_stats(self, eta: Any, rng: np.random.Generator) -> Any:
+        """Read t at a draw."""
+
+    def has_mode(self, eta: Any) -> bool:
+        """Whether there is a mode."""
+
+    def describe(self, eta: Any) -> dict[str, NDArray[np.float64]]:
+        """Named quantities that people read."""
+
+
+def inner(eta: Any, t: Any) -> float:
+    """⟨η, t⟩ with 0 · (-inf) = 0, so that log 0 is legal where nothing was counted."""
+    if eta is None:
+        return 0.0
+    if is_record(eta):
+        return float(sum(map(inner, eta, t)))
+    nothing = eta == 0.0
+    return float(np.sum(np.where(nothing, 0.0, eta) * np.where(nothing, 0.0, t)))
+
+
+def kl(family: Family, prior: Any, eta: Any, t: Any) -> float:
+    """KL[q(θ) ‖ p(θ)] for q = p(· | eta), where t = E_q[t(θ)]."""
+    difference = inner(eta, t) - inner(prior, t)
+    return difference - family.log_partition(eta) + family.log_partition(prior)
+
+
+def neg_log_density(family: Family, prior: Any, eta: Any, t: Any) -> float:
+    """-log p(θ | prior) at the one θ whose statistics are t; 0 under the flat prior."""
+    return 0.0 if prior is None else family.log_partition(prior) - inner(prior, t)
+
+
+def log_evidence(family: Family, prior: Any, stats: Any) -> float:
+    """Log ∫ p(x | θ) p(θ) dθ up to the base measure: BDeu, BGe and collapsed Gibbs."""
+    return family.log_partition(add(prior, stats)) - family.log_partition(prior)

@@ -1,0 +1,119 @@
+"""Dirichlet distributions over π.  η = α - 1,  t(π) = log π.
+
+A concentration α = 0 leaves its cell out of the distribution: its probability is 0. A distribution
+without counts under the flat prior, or left out as a whole, has no estimate, and reads as uniform.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, gammaln
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Dirichlet:
+    """One distribution along the last axis of an array."""
+
+    def totals(self, values: Array) -> Array:
+        """One sum per distribution."""
+        return np.asarray(values.sum(-1, keepdims=True))
+
+    def spread(self, totals: Array) -> Array:
+        """One value per distribution, back to its cells."""
+        return totals
+
+    def uniform(self, like: Array) -> Array:
+        """Equal probabilities in every distribution."""
+        return self.spread(1.0 / self.totals(np.ones_like(like)))
+
+    def share(self, weights: Array) -> Array:
+        """Weights ≥ 0 as probabilities; a distribution without weight becomes uniform."""
+        total = self.totals(weights)
+        scale = self.spread(1.0 / np.where(total > 0.0, total, 1.0))
+        return np.where(self.spread(total) > 0.0, weights * scale, self.uniform(weights))
+
+    def mode(self, eta: Array) -> Array:
+        """The most probable π."""
+        return self.share(eta)
+
+    def mean(self, eta: Array) -> Array:
+        """The expected π, which is also the predictive distribution."""
+        return self.share(eta + 1.0)
+
+    def log_partition(self, eta: Array) -> float:
+        """Σ log Γ(α_k) - log Γ(Σ α_k)."""
+        alpha = eta + 1.0
+        return float(_log_gamma(alpha).sum() - _log_gamma(self.totals(alpha)).sum())
+
+    def mean_stats(self, eta: Array) -> Array:
+        """ψ(α_k) - ψ(Σ α_k)."""
+        alpha = eta + 1.0
+        total = self.spread(self.totals(alpha))
+        with np.errstate(invalid="ignore"):  # -inf - (-inf) where a distribution is left out
+            t = np.where(alpha > 0.0, digamma(alpha), -np.inf) - digamma(total)
+        return np.where(total > 0.0, t, np.log(self.uniform(alpha)))
+
+    def mode_stats(self, eta: Array) -> Array:
+        """Log of the mode; log 0 = -inf is right here."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.mode(eta))
+
+    def sample_stats(self, eta: Array, rng: np.random.Generator) -> Array:
+        """Log of a draw, made in log space: plain gammas underflow at small α."""
+        alpha = eta + 1.0
+        inside = np.where(alpha > 0.0, alpha, 1.0)
+        log_gamma = np.log(rng.standard_gamma(inside + 1.0))
+        log_gamma += np.log1p(-rng.random(alpha.shape)) / inside
+        log_weight = np.where(alpha > 0.0, log_gamma, -np.inf)
+        log_weight = np.where(self.spread(self.totals(alpha)) > 0.0, log_weight, 0.0)
+        shifted = log_weight - self.spread(self.largest(log_weight))
+        return shifted - self.spread(np.log(self.totals(np.exp(shifted))))
+
+    def largest(self, values: Array) -> Array:
+        """The largest value of each distribution."""
+        return np.asarray(values.max(-1, keepdims=True))
+
+    def has_mode(self, eta: Array) -> bool:
+        """Whether every concentration is at least 1."""
+        return bool(np.all(eta >= 0.0))
+
+    def describe(self, eta: Array) -> dict[str, Array]:
+        """Concentrations and means."""
+        return {"concentration": eta + 1.0, "mean": self.mean(eta)}
+
+
+@dataclass(frozen=True, eq=False)
+class SegmentedDirichlet(Dirichlet):
+    """Distributions of different lengths, end to end in one flat array."""
+
+    lengths: NDArray[np.int64]  # (S,)
+
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """Where each distribution begins."""
+        return np.cumsum(self.lengths) - self.lengths
+
+    def totals(self, values: Array) -> Array:
+        """One sum per distribution."""
+        return np.add.reduceat(values, self.starts)
+
+    def spread(self, totals: Array) -> Array:
+        """One value per distribution, back to its cells."""
+        return np.repeat(totals, self.lengths)
+
+    def largest(self, values: Array) -> Array:
+        """The largest value of each distribution."""
+        return np.maximum.reduceat(values, self.starts)
+
+
+dirichlet = Dirichlet()
+"""The family of rectangular arrays."""
+
+
+def _log_gamma(alpha: Array) -> Array:
+    """Log Γ, with 0 where the concentration is 0 and the cell is left out."""
+    inside = alpha > 0.0
+    return np.where(inside, gammaln(np.where(inside, alpha, 1.0)), 0.0)

@@ -1,0 +1,58 @@
+"""Names of nodes: which are allowed, and how they are written in text."""
+
+import difflib
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from jensen.exceptions import GraphError
+
+BARE = r'[^\s;,"<>→←↔\[\]-]'  # one character of a name that needs no quotes
+
+
+def checked(name: object) -> str:
+    """Return the name as a plain string, or refuse it."""
+    if not isinstance(name, str):
+        raise GraphError(
+            f"a node's name must be a string, but {name!r} is of type {type(name).__name__}; "
+            f"rename it, for example with str()"
+        )
+    if not name:
+        raise GraphError("a node's name must not be empty; give every node a name")
+    return str(name)  # np.str_ would print differently
+
+
+def distinct(names: Iterable[object]) -> list[str]:
+    """Check a list of names in which none may stand twice."""
+    if isinstance(names, str):
+        raise GraphError(f"nodes must be a list of names, not the string {names!r}")
+    counts = Counter(map(checked, names))
+    repeated = [name for name, count in counts.items() if count > 1]
+    if repeated:
+        raise GraphError(f"the name {repeated[0]!r} stands twice in the list of nodes")
+    return list(counts)
+
+
+def quote(name: str) -> str:
+    r"""Put a name in double quotes, with ``\"`` and ``\\`` inside."""
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def unquote(text: str) -> str:
+    """Undo `quote`."""
+    return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
+
+
+def show(name: str) -> str:
+    """Write a name as the arrow notation reads it, in quotes where it needs them."""
+    return name if re.fullmatch(f"{BARE}+", name) else quote(name)
+
+
+def unknown(name: object, nodes: Sequence[str]) -> GraphError:
+    """Build the error for a name that is not in the graph, with what was probably meant."""
+    near = difflib.get_close_matches(name, nodes, n=1) if isinstance(name, str) else []
+    if near:
+        return GraphError(f"there is no node {name!r} in the graph; did you mean {near[0]!r}?")
+    first = ", ".join(map(repr, nodes[:5])) + (", ..." if len(nodes) > 5 else "")
+    return GraphError(f"there is no node {name!r} in the graph; its nodes are: {first or 'none'}")

@@ -1,0 +1,149 @@
+"""Directions for undirected edges: Meek's rules, and extension to a directed acyclic graph."""
+
+from collections.abc import Iterable
+from heapq import heapify, heappop, heappush
+from itertools import combinations
+
+from jensen.exceptions import GraphError
+from jensen.graphs.content import Content, Pair, show_edge
+from jensen.graphs.names import show
+from jensen.graphs.order import find_cycle
+
+
+class Marks:
+    """Who is joined to whom and how, as sets that the algorithms below change."""
+
+    def __init__(self, content: Content) -> None:
+        n = len(content.nodes)
+        self.parents: list[set[int]] = [set() for _ in range(n)]
+        self.children: list[set[int]] = [set() for _ in range(n)]
+        self.neighbours: list[set[int]] = [set() for _ in range(n)]  # by undirected edges
+        self.adjacent: list[set[int]] = [set() for _ in range(n)]  # by any edge
+        for a, b in content.directed:
+            self.point(a, b)
+        for a, b in content.undirected:
+            self.neighbours[a].add(b)
+            self.neighbours[b].add(a)
+        for a, b in content.pairs:
+            self.adjacent[a].add(b)
+            self.adjacent[b].add(a)
+
+    def point(self, a: int, b: int) -> None:
+        """Put an arrow from a to b."""
+        self.parents[b].add(a)
+        self.children[a].add(b)
+
+    def unjoin(self, a: int, b: int) -> None:
+        """Take the undirected edge away; its ends stay adjacent."""
+        self.neighbours[a].discard(b)
+        self.neighbours[b].discard(a)
+
+    def remove(self, x: int) -> None:
+        """Take a node away with all its edges."""
+        for y in self.adjacent[x]:
+            for links in (self.parents, self.children, self.neighbours, self.adjacent):
+                links[y].discard(x)
+
+
+def meek(content: Content) -> Content:
+    """Orient what Meek's four rules force, in rounds, so that no order of nodes matters.
+
+    An edge that is forced both ways in the same round becomes a conflicting one.
+
+    References
+    ----------
+    Meek (1995), *Causal inference and causal explanation with background knowledge*, figure 1.
+    """
+    marks = Marks(content)
+    conflicting = set(content.conflicting)
+    todo = set(content.undirected)
+    while todo:
+        both = {arrow for i, j in todo for arrow in ((i, j), (j, i))}
+        forced = {(a, b) for a, b in both if _is_forced(marks, a, b)}
+        for a, b in forced:
+            marks.unjoin(a, b)
+            if (b, a) in forced:
+                conflicting.add((min(a, b), max(a, b)))
+            else:
+                marks.point(a, b)
+        todo = _undirected_near(marks, forced)
+    directed = sorted((a, b) for a, children in enumerate(marks.children) for b in children)
+    undirected = sorted((a, b) for a, ns in enumerate(marks.neighbours) for b in ns if a < b)
+    return Content(content.nodes, tuple(directed), tuple(undirected), tuple(sorted(conflicting)))
+
+
+def _is_forced(marks: Marks, a: int, b: int) -> bool:
+    """Tell whether one of Meek's rules turns a -- b into a -> b."""
+    near_b = marks.adjacent[b]
+    if not marks.parents[a] <= near_b:  # c -> a -- b, else c and b make a new v-structure
+        return True
+    into_b = marks.parents[b]
+    if not marks.children[a].isdisjoint(into_b):  # a -> c -> b, else a cycle
+        return True
+    sides = marks.neighbours[a] & into_b  # a -- c -> b and a -- d -> b
+    if any(d not in marks.adjacent[c] for c, d in combinations(sides, 2)):
+        return True
+    far = marks.neighbours[a] - near_b  # a -- d -> c -> b, and a joined to c
+    return any(not marks.parents[c].isdisjoint(far) for c in into_b & marks.adjacent[a])
+
+
+def _undirected_near(marks: Marks, arrows: Iterable[Pair]) -> set[Pair]:
+    """Collect the undirected edges to which a new arrow can make a rule apply."""
+    ends = {x for a, b in arrows for x in (a, b, *marks.children[b])}
+    return {(min(x, y), max(x, y)) for x in ends for y in marks.neighbours[x]}
+
+
+def extension(content: Content) -> Content:
+    """Orient all undirected edges without a cycle or a new v-structure, or say why not.
+
+    Sinks are taken off one by one, the last name first, so A -- B becomes A -> B.
+
+    References
+    ----------
+    Dor and Tarsi (1992), *A simple algorithm to construct a consistent extension of a partially
+    oriented graph*.
+    """
+    marks = Marks(content)
+    directed = list(content.directed)
+    left = set(range(len(content.nodes)))
+    candidates = [-x for x in left]
+    heapify(candidates)
+    while candidates:
+        x = -heappop(candidates)
+        if x not in left or not _is_sink(marks, x):
+            continue
+        directed.extend((y, x) for y in marks.neighbours[x])
+        left.remove(x)
+        marks.remove(x)
+        for y in marks.adjacent[x]:  # only these can have become sinks
+            heappush(candidates, -y)
+    if left or content.conflicting:
+        raise _no_extension(content, left)
+    return Content(content.nodes, tuple(sorted(directed)))
+
+
+def _is_sink(marks: Marks, x: int) -> bool:
+    """Tell whether all undirected edges at x can point to it without a new v-structure."""
+    around = marks.adjacent[x]
+    return not marks.children[x] and all(
+        len(around - marks.adjacent[y]) == 1  # y itself
+        for y in marks.neighbours[x]
+    )
+
+
+def _no_extension(content: Content, left: set[int]) -> GraphError:
+    """Say in words why a graph has no consistent extension."""
+    names = content.nodes
+    why = "no directed acyclic graph extends this one"
+    if content.conflicting:
+        a, b = content.conflicting[0]
+        edge = show_edge((names[a], "<->", names[b]))
+        return GraphError(f"{why}: '{edge}' points both ways; decide on one direction")
+    cycle = find_cycle(content.parents)
+    if cycle:
+        return GraphError(f"{why}: it has the cycle {' -> '.join(show(names[x]) for x in cycle)}")
+    stuck = ", ".join(show(names[x]) for x in sorted(left))
+    return GraphError(
+        f"{why}: however the undirected edges among {stuck} are directed, "
+        f"they make a cycle or a new v-structure"
+    )

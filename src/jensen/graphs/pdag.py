@@ -1,0 +1,142 @@
+"""Partially directed graphs: any mixture of directed, undirected and conflicting edges."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from jensen.graphs import equivalence, orientation
+from jensen.graphs.base import Graph, GraphLike, Named, marked
+from jensen.graphs.content import Content, Draft
+from jensen.graphs.dag import DAG
+from jensen.graphs.undirected import UndirectedGraph
+
+if TYPE_CHECKING:
+    from jensen.graphs.cpdag import CPDAG
+
+
+class PDAG(Graph):
+    """A partially directed graph over named variables, such as independence tests give.
+
+    Nothing is asked of it but that each pair of nodes is joined once at most; it may even have
+    directed cycles. A pair that was oriented both ways is a conflicting edge, ``A <-> B``.
+
+    Parameters
+    ----------
+    edges
+        Directed edges as pairs of names (from, to); or all edges as a text like
+        ``"A -> B -- C; C <-> D"``; or another graph; or a networkx graph.
+    nodes
+        Names of further nodes, which may be without edges.
+    undirected, conflicting
+        Pairs of names, besides those in `edges`.
+
+    Examples
+    --------
+    >>> from jensen.graphs import PDAG
+    >>> graph = PDAG("A -> B -- C")
+    >>> graph == PDAG([("A", "B")], undirected=[("B", "C")])
+    True
+    >>> graph.meek()
+    PDAG('A -> B; B -> C')
+    """
+
+    def __init__(
+        self,
+        edges: GraphLike = (),
+        nodes: Iterable[str] = (),
+        *,
+        undirected: Iterable[Named] = (),
+        conflicting: Iterable[Named] = (),
+    ) -> None:
+        draft = self._read(edges)
+        further = [*marked(undirected, "--"), *marked(conflicting, "<->")]
+        super().__init__(Draft(draft.nodes, [*draft.edges, *further]), nodes)
+
+    @property
+    def directed(self) -> tuple[Named, ...]:
+        """The directed edges as pairs (from, to), sorted."""
+        return self._named(self._content.directed)
+
+    @property
+    def undirected(self) -> tuple[Named, ...]:
+        """The undirected edges as pairs (a, b) with a < b, sorted."""
+        return self._named(self._content.undirected)
+
+    @property
+    def conflicting(self) -> tuple[Named, ...]:
+        """The edges that were oriented both ways, as pairs (a, b) with a < b, sorted."""
+        return self._named(self._content.conflicting)
+
+    def skeleton(self) -> UndirectedGraph:
+        """Forget the directions.
+
+        Examples
+        --------
+        >>> PDAG("A -> B -- C <-> D").skeleton()
+        UndirectedGraph('A -- B; B -- C; C -- D')
+        """
+        return UndirectedGraph._of(self._content.skeleton)
+
+    def meek(self) -> PDAG:
+        """Orient the undirected edges that Meek's rules 1 to 4 force, and no others.
+
+        Where the directed edges come from v-structures and background knowledge that some DAG
+        agrees with, these are exactly the edges that all such DAGs direct alike. Otherwise the
+        rules can force an edge both ways, which makes it a conflicting one.
+
+        References
+        ----------
+        Meek (1995), *Causal inference and causal explanation with background knowledge*.
+
+        Examples
+        --------
+        >>> PDAG("A -> C <- B; C -- D").meek()
+        PDAG('A -> C; B -> C; C -> D')
+        """
+        return PDAG._of(orientation.meek(self._content))
+
+    def extension(self) -> DAG:
+        """Direct all undirected edges, without a cycle and without a new v-structure.
+
+        The same graph always gives the same DAG. There may be none: then a `GraphError` says why.
+
+        References
+        ----------
+        Dor and Tarsi (1992), *A simple algorithm to construct a consistent extension of a
+        partially oriented graph*.
+
+        Examples
+        --------
+        >>> PDAG("A -> B -- C").extension()
+        DAG('A -> B; B -> C')
+        """
+        return DAG._of(orientation.extension(self._content))
+
+    def cpdag(self) -> CPDAG:
+        """Describe the Markov equivalence class of the extensions.
+
+        Directions that are no consequence of v-structures are forgotten.
+
+        Examples
+        --------
+        >>> PDAG("A -> B -- C").cpdag()
+        CPDAG('A -- B; B -- C')
+        """
+        return self.extension().cpdag()
+
+    def shd(self, other: DAG | PDAG) -> int:
+        """Count the pairs of nodes that two graphs join differently; of a DAG its CPDAG is taken.
+
+        A missing edge, an additional edge and another direction count one each.
+
+        Examples
+        --------
+        >>> PDAG("A -> B -- C").shd(PDAG("A -- B; C"))
+        2
+        """
+        pattern = other.cpdag() if isinstance(other, DAG) else other
+        return equivalence.hamming_distance(self._content, pattern._content)
+
+    def _check(self, content: Content) -> None:
+        """Accept any mixture."""

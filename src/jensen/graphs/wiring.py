@@ -1,0 +1,97 @@
+"""A directed graph of discrete variables as flat index arrays: what the kernels read."""
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+from math import prod
+from operator import mul
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import GraphError
+from jensen.graphs.order import topological_order
+
+LARGEST = 2**62  # entries in all tables together, so that positions and sums fit int64
+
+
+class Wiring(NamedTuple):
+    """The families of a graph (each variable with its parents) and their flat tables, as int64.
+
+    The table of variable f is the slice ``fam_at[f]:fam_at[f + 1]`` of one long array. Its members
+    are the positions ``fam_ptr[f]:fam_ptr[f + 1]`` of `fam_vars` and `fam_stride`.
+    """
+
+    cards: NDArray[np.int64]  # (n,) number of states
+    fam_ptr: NDArray[np.int64]  # (n + 1,)
+    fam_vars: NDArray[np.int64]  # parents of f in ascending order, then f
+    fam_stride: NDArray[np.int64]  # step of that variable in the table; 1 for f itself
+    fam_at: NDArray[np.int64]  # (n + 1,) the last is the size of all tables
+    order: NDArray[np.int64]  # (n,) parents before children
+
+
+def wire(parent_indices: Sequence[Sequence[int]], cards: Sequence[int]) -> Wiring:
+    """Lay out the tables of a directed graph.
+
+    Parameters
+    ----------
+    parent_indices
+        The parents of each variable, as `DAG.parent_indices` gives them.
+    cards
+        The number of states of each variable.
+
+    Examples
+    --------
+    >>> from jensen.graphs import DAG, wire
+    >>> wiring = wire(DAG("A -> C <- B").parent_indices, [2, 3, 4])
+    >>> wiring.fam_vars, wiring.fam_stride
+    (array([0, 1, 0, 1, 2]), array([ 1,  1, 12,  4,  1]))
+    >>> wiring.fam_at
+    array([ 0,  2,  5, 29])
+    """
+    states = [int(card) for card in cards]
+    order = topological_order(parent_indices)
+    _check(parent_indices, states, order)
+    families = [(*sorted(up), x) for x, up in enumerate(parent_indices)]
+    sizes = [prod(states[x] for x in family) for family in families]
+    _check_sizes(sizes)
+    return Wiring(
+        cards=_flat(states),
+        fam_ptr=_flat(accumulate(map(len, families), initial=0)),
+        fam_vars=_flat(x for family in families for x in family),
+        fam_stride=_flat(step for family in families for step in _strides(family, states)),
+        fam_at=_flat(accumulate(sizes, initial=0)),
+        order=_flat(order),
+    )
+
+
+def _check(parent_indices: Sequence[Sequence[int]], states: list[int], order: list[int]) -> None:
+    """Refuse sizes that do not fit the graph, and cycles."""
+    n = len(parent_indices)
+    if len(states) != n:
+        raise GraphError(f"there are {n} variables, but {len(states)} numbers of states")
+    if n and min(states) < 1:
+        x = states.index(min(states))
+        raise GraphError(f"variable {x} has {states[x]} states; it needs one at least")
+    if len(order) < n:
+        raise GraphError("the graph has a directed cycle; tables need an acyclic graph")
+
+
+def _check_sizes(sizes: list[int]) -> None:
+    """Refuse tables whose entries cannot be numbered."""
+    if sum(sizes) > LARGEST:
+        x = sizes.index(max(sizes))
+        raise GraphError(
+            f"the tables have {sum(sizes):.3g} entries together, more than 2**62; the largest is "
+            f"that of variable {x} with {sizes[x]:.3g}; give it fewer parents or states"
+        )
+
+
+def _strides(family: tuple[int, ...], states: list[int]) -> list[int]:
+    """List the steps of a table in which the last member runs fastest."""
+    return list(accumulate((states[x] for x in family[:0:-1]), mul, initial=1))[::-1]
+
+
+def _flat(numbers: Iterable[int]) -> NDArray[np.int64]:
+    """Collect numbers in an array."""
+    return np.fromiter(numbers, np.int64)

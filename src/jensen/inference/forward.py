@@ -1,0 +1,73 @@
+"""Rows drawn from a network, and the log-probability of complete rows under it."""
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from jensen.data import Block, Table
+from jensen.data.counting import plane_plan
+from jensen.data.encode import Column, smallest_code_type
+from jensen.data.threads import ordered_map
+from jensen.inference.network import Network
+
+DRAWN_ROWS = 1 << 13
+"""Rows drawn with one random stream: fixed, so that the number of threads changes nothing."""
+
+
+def sample(network: Network, n: int, rng: np.random.Generator, *, progress: bool = False) -> Table:
+    """Draw n rows, parents first; every block of rows has its own random stream."""
+    from jensen.kernels.forward import draw_rows
+
+    w = network.wiring
+    cumulative = _cumulative(network)
+    codes = [np.empty(n, smallest_code_type(v.n_states)) for v in network.variables]
+
+    def draw(unit: tuple[int, np.random.Generator]) -> None:
+        start, stream = unit
+        size = min(DRAWN_ROWS, n - start)
+        uniforms, drawn = stream.random((len(codes), size)), np.empty((len(codes), size), np.int32)
+        draw_rows(
+            w.order, w.fam_ptr, w.fam_vars, w.fam_stride, w.fam_at, cumulative, uniforms, drawn
+        )
+        for column, row in zip(codes, drawn, strict=True):
+            column[start : start + size] = row
+
+    starts = range(0, n, DRAWN_ROWS)
+    done = ordered_map(draw, zip(starts, rng.spawn(len(starts)), strict=True))
+    for _ in tqdm(done, "drawing", len(starts), disable=not progress, delay=1.0):
+        pass
+    return Table.from_columns(map(Column, network.variables, codes))
+
+
+def _cumulative(network: Network) -> NDArray[np.float64]:
+    """Running sums within every row of every table."""
+    parts = []
+    for variable, start, stop in zip(
+        network.variables, network.wiring.fam_at[:-1], network.wiring.fam_at[1:], strict=True
+    ):
+        rows = network.probabilities[start:stop].reshape(-1, variable.n_states)
+        parts.append(np.cumsum(rows, axis=1).ravel())
+    return np.concatenate(parts) if parts else np.empty(0)
+
+
+def log_likelihood(
+    network: Network, table: Table, unknown: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """One number per row; `table` is read with the network's own variables, -inf where unknown."""
+    from jensen.kernels.forward import add_log_probabilities
+
+    out = np.full(table.n_rows, -np.inf)
+    rows = table.take(~unknown) if unknown.any() else table
+    families = [(*network.graph.parents(x), x) for x in network.graph.nodes]
+    planes, plan = rows.packed.planes(network.graph.nodes), plane_plan(rows, families)
+    with np.errstate(divide="ignore"):
+        log_tables = np.log(network.probabilities)
+    known = np.zeros(rows.n_rows)
+
+    def add(block: Block) -> int:
+        add_log_probabilities(planes, *plan, log_tables, block.start, block.stop, known)
+        return 0
+
+    rows.sum(add)
+    out[~unknown] = known
+    return out

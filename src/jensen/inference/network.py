@@ -1,0 +1,143 @@
+"""A discrete network that is known: graph, variables, tables and, after VB, their posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.variable import Variable
+from jensen.exceptions import JensenError
+from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.graphs import DAG
+from jensen.graphs.wiring import Wiring, wire
+from jensen.inference.cpt import CPT
+from jensen.inference.posterior import TablePosterior
+from jensen.models.discrete_network import row_lengths
+
+TOLERANCE = 1e-4
+"""Rows that miss one by no more than this are kept as written, and normalised in use."""
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """Tables of all variables, flat, in the order of the graph's nodes."""
+
+    graph: DAG
+    variables: tuple[Variable, ...]
+    tables: NDArray[np.float64]  # (P,): as written or learned
+    concentration: NDArray[np.float64] | None = None  # (P,): Dirichlet posterior, after VB
+    properties: Mapping[str, str] = field(default_factory=dict)  # free text: source, title, ...
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """The graph as flat arrays."""
+        return wire(self.graph.parent_indices, [v.n_states for v in self.variables])
+
+    @cached_property
+    def probabilities(self) -> NDArray[np.float64]:
+        """The tables, every row normalised."""
+        return SegmentedDirichlet(row_lengths(self.wiring)).share(self.tables)
+
+    @property
+    def n_parameters(self) -> int:
+        """Free parameters: the entries of every row but one."""
+        return int(len(self.tables) - len(row_lengths(self.wiring)))
+
+    def index(self, name: str) -> int:
+        """Position of a variable among the nodes."""
+        if name not in self.graph.index:
+            raise JensenError(f"the network has no variable {name!r}")
+        return self.graph.index[name]
+
+    def parents(self, name: str) -> tuple[Variable, ...]:
+        """The variables that the table of `name` is conditioned on, in the order of its axes."""
+        return tuple(self.variables[p] for p in self.graph.parent_indices[self.index(name)])
+
+    def cpt(self, name: str) -> CPT:
+        """P(name | parents), labelled."""
+        return CPT(self._variable(name), self.parents(name), self.part(name, self.probabilities))
+
+    def posterior(self, name: str) -> TablePosterior:
+        """The Dirichlet posterior of the table of `name`."""
+        if self.concentration is None:
+            raise JensenError(
+                "this network has point estimates only: a posterior comes from method='vbem'"
+            )
+        values = self.part(name, self.concentration)
+        return TablePosterior(self._variable(name), self.parents(name), values)
+
+    def equals(self, other: Network, tolerance: float = 0.0) -> bool:
+        """Same graph, same variables, and tables (and posteriors) equal within `tolerance`."""
+        if (self.graph, self.variables) != (other.graph, other.variables):
+            return False
+        return _close(self.tables, other.tables, tolerance) and _close(
+            self.concentration, other.concentration, tolerance
+        )
+
+    def _variable(self, name: str) -> Variable:
+        return self.variables[self.index(name)]
+
+    def part(self, name: str, flat: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The part of a flat array that belongs to `name`, an axis per parent, then its own."""
+        v, at = self.index(name), self.wiring.fam_at
+        shape = [p.n_states for p in (*self.parents(name), self.variables[v])]
+        return flat[at[v] : at[v + 1]].reshape(shape)
+
+
+def assemble(
+    graph: DAG,
+    variables: Mapping[str, Variable],
+    tables: Mapping[str, NDArray[np.float64]],
+    concentration: Mapping[str, NDArray[np.float64]] | None = None,
+    properties: Mapping[str, str] | None = None,
+) -> Network:
+    """A network from one array per variable, axes as in `CPT`; refused unless it makes sense."""
+    ordered = tuple(variables[name] for name in graph.nodes)
+    families = [([variables[p] for p in graph.parents(v.name)], v) for v in ordered]
+    flat = _flatten([_in_shape(parents, v, tables[v.name]) for parents, v in families])
+    posterior = None
+    if concentration is not None:
+        posterior = _flatten([_in_shape(ps, v, concentration[v.name]) for ps, v in families])
+    network = Network(graph, ordered, flat, posterior, properties or {})
+    for v in ordered:
+        _check_rows(v, network.part(v.name, flat))
+    return network
+
+
+def _check_rows(variable: Variable, values: NDArray[np.float64]) -> None:
+    if not np.all((values >= 0) & (values <= 1 + TOLERANCE)):
+        raise JensenError(f"the table of {variable.name!r} holds entries that are no probabilities")
+    sums = values.reshape(-1, variable.n_states).sum(1)
+    worst = int(np.argmax(np.abs(sums - 1)))
+    if abs(sums[worst] - 1) > TOLERANCE:
+        raise JensenError(
+            f"row {worst + 1} of the table of {variable.name!r} sums to {sums[worst]:.6g}, not to 1"
+        )
+
+
+def _in_shape(
+    parents: Sequence[Variable], variable: Variable, table: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    shape = tuple(v.n_states for v in (*parents, variable))
+    values = np.asarray(table, np.float64)
+    if values.shape != shape:
+        axes = ", ".join(v.name for v in (*parents, variable))
+        raise JensenError(
+            f"the table of {variable.name!r} must have the shape {shape} ({axes}), "
+            f"not {values.shape}"
+        )
+    return values
+
+
+def _flatten(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+    return np.concatenate([part.ravel() for part in parts]) if parts else np.empty(0)
+
+
+def _close(a: NDArray[np.float64] | None, b: NDArray[np.float64] | None, tolerance: float) -> bool:
+    if a is None or b is None:
+        return a is b
+    return bool(np.allclose(a, b, rtol=0.0, atol=tolerance))

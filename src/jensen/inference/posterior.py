@@ -1,0 +1,82 @@
+"""What is known of one table: a Dirichlet posterior per parent configuration."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import betaincinv
+
+from jensen.data.variable import Variable
+from jensen.exceptions import JensenError
+from jensen.families.dirichlet import dirichlet
+from jensen.inference.cpt import CPT, show_probability
+from jensen.text import grid
+
+
+@dataclass(frozen=True, eq=False)
+class TablePosterior:
+    """Dirichlet posteriors of P(variable | parents); axes as in `CPT`.
+
+    A concentration 0 (a parent configuration that a bds prior leaves out) says nothing: its mean
+    is uniform and its interval is (0, 1).
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> net = jn.BayesianNetwork("x", prior=1.0).fit({"x": ["no", "yes", "yes"]})
+    >>> net.posterior("x")
+    posterior of P(x), 90 % intervals
+    state  mean       interval  concentration
+    -----------------------------------------
+    no      0.4  0.09761..0.7514              2
+    yes     0.6  0.2486..0.9024              3
+    """
+
+    variable: Variable
+    parents: tuple[Variable, ...]
+    concentration: NDArray[np.float64]
+
+    @property
+    def mean(self) -> NDArray[np.float64]:
+        """Posterior means: the probabilities that a Bayesian predicts with."""
+        return dirichlet.mean(self.concentration - 1.0)
+
+    @property
+    def predictive(self) -> CPT:
+        """The predictive probabilities as a labelled table."""
+        return CPT(self.variable, self.parents, self.mean)
+
+    @property
+    def variance(self) -> NDArray[np.float64]:
+        """Posterior variances of every probability; NaN never: 1/4 at most where nothing is known."""
+        total = self.concentration.sum(-1, keepdims=True)
+        return np.asarray(self.mean * (1.0 - self.mean) / (total + 1.0))
+
+    def interval(self, level: float = 0.9) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Equal-tailed credible intervals of every probability, from its beta marginal."""
+        if not 0 < level < 1:
+            raise JensenError(f"the level of an interval lies between 0 and 1, not {level}")
+        a = self.concentration
+        b = a.sum(-1, keepdims=True) - a
+        known = (a > 0) & (b > 0)
+        a, b = np.where(known, a, 1.0), np.where(known, b, 1.0)
+        tail = (1.0 - level) / 2.0
+        low = np.where(known, betaincinv(a, b, tail), 0.0)
+        return low, np.where(known, betaincinv(a, b, 1.0 - tail), 1.0)
+
+    def __repr__(self) -> str:
+        given = ", ".join(parent.name for parent in self.parents)
+        head = f"posterior of P({self.variable.name}{' | ' if given else ''}{given})"
+        low, high = self.interval(0.9)
+        lines = [[*(p.name for p in self.parents), "state", "mean", "interval", "concentration"]]
+        for (labels, mean), lo, hi, alpha in zip(
+            self.predictive.rows(), *map(self._rows, (low, high, self.concentration)), strict=True
+        ):
+            for k, state in enumerate(self.variable.states):
+                span = f"{show_probability(lo[k])}..{show_probability(hi[k])}"
+                lines.append([*labels, state, show_probability(mean[k]), span, f"{alpha[k]:.5g}"])
+        table = grid(lines, left=len(self.parents) + 1, rule=True)
+        return f"{head}, 90 % intervals\n{table}"
+
+    def _rows(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        return values.reshape(-1, self.variable.n_states)

@@ -1,0 +1,203 @@
+"""Jensen's own lossless format: JSON that holds all that was learned, exact to the bit.
+
+docs/json-format.md describes it for other programs.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.variable import Variable
+from jensen.exceptions import FileError, JensenError
+from jensen.graphs import DAG
+from jensen.inference import Network
+from jensen.inference.network import assemble
+from jensen.io.checked import Checked, parse_json
+
+if TYPE_CHECKING:
+    from jensen.estimators import BayesianNetwork
+
+FORMAT = "jensen-network"
+VERSION = 1
+LEARNED = ("free_energy", "is_bound", "trace", "n_sweeps", "converged")
+
+
+def dumps(net: BayesianNetwork) -> str:
+    """The network as JSON text."""
+    network = net.require_network()
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "properties": dict(network.properties),
+        "choices": {
+            "method": net.method,
+            "prior": _plain(net.prior),
+            "equivalent_sample_size": net.equivalent_sample_size,
+        },
+        "learned": _learned(net),
+    }
+    lines = [f"{json.dumps(name)}: {_dump(value)}" for name, value in head.items()]
+    entries = ",\n".join(_dump(_variable(network, v)) for v in network.variables)
+    lines.append(f'"variables": [\n{entries}\n]')
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def loads(text: str, file: str) -> BayesianNetwork:
+    """A network from JSON text; `file` is for messages."""
+    from jensen.estimators import BayesianNetwork
+
+    head = parse_json(text, file)
+    _check_version(head)
+    document = head.fields({"format", "version", "choices", "learned", "variables"}, {"properties"})
+    try:
+        network = _network(document["variables"], _properties(document))
+    except FileError:
+        raise
+    except JensenError as error:
+        raise FileError(f"{file}: {error}") from None
+    choices = document["choices"].fields({"method", "prior", "equivalent_sample_size"})
+    net = BayesianNetwork(
+        network.graph,
+        prior=_read_prior(choices["prior"]),
+        equivalent_sample_size=choices["equivalent_sample_size"].number(),
+        method=None if choices["method"].is_null() else choices["method"].text(),
+    )
+    net.network_ = network
+    _read_learned(net, document["learned"])
+    return net
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, ensure_ascii=False)
+
+
+def _learned(net: BayesianNetwork) -> dict[str, Any] | None:
+    if not hasattr(net, "free_energy_"):
+        return None
+    return {name: _plain(getattr(net, f"{name}_")) for name in LEARNED}
+
+
+def _plain(value: Any) -> Any:
+    """Arrays and NumPy numbers as JSON knows them; Python prints a float exactly."""
+    if isinstance(value, Mapping):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return value
+
+
+def _variable(network: Network, variable: Variable) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": variable.name, "states": list(variable.states)}
+    if variable.cuts is not None:
+        entry["cuts"] = list(variable.cuts)
+    entry["parents"] = [parent.name for parent in network.parents(variable.name)]
+    entry["table"] = network.part(variable.name, network.tables).tolist()
+    if network.concentration is not None:
+        entry["posterior"] = network.part(variable.name, network.concentration).tolist()
+    return entry
+
+
+def _check_version(head: Checked) -> None:
+    members = head.members()
+    if "format" not in members or members["format"].value != FORMAT:
+        head.fail(f'is no Jensen network: it must begin with "format": "{FORMAT}"')
+    if "version" not in members:
+        head.fail("lacks 'version'")
+    version = members["version"].whole()
+    if version != VERSION:
+        members["version"].fail(f"is {version}, but this Jensen reads version {VERSION}: update it")
+
+
+def _properties(document: Mapping[str, Checked]) -> dict[str, str]:
+    if "properties" not in document:
+        return {}
+    return {name: value.text() for name, value in document["properties"].members().items()}
+
+
+def _network(entries: Checked, properties: Mapping[str, str]) -> Network:
+    variables: dict[str, Variable] = {}
+    fields = []
+    for entry in entries.items():
+        members = entry.fields({"name", "states", "parents", "table"}, {"cuts", "posterior"})
+        name = members["name"].text()
+        if name in variables:
+            members["name"].fail(f"repeats the variable {name!r}")
+        cuts = tuple(map(float, members["cuts"].numbers())) if "cuts" in members else None
+        states = tuple(members["states"].texts())
+        if not states:
+            members["states"].fail("must name one state at least")
+        variables[name] = Variable(name, "categorical", states, cuts)
+        fields.append(members)
+    parents = {name: _parents(m, variables) for name, m in zip(variables, fields, strict=True)}
+    graph = DAG.from_parents(parents)
+    tables, posteriors = {}, {}
+    for name, members in zip(variables, fields, strict=True):
+        axes = [variables[p] for p in parents[name]]
+        tables[name] = _array(members["table"], axes, variables[name])
+        if "posterior" in members:
+            posteriors[name] = _array(members["posterior"], axes, variables[name])
+    if posteriors and len(posteriors) < len(tables):
+        entries.fail("must have a posterior each, or none")
+    return assemble(graph, variables, tables, posteriors or None, properties)
+
+
+def _parents(members: Mapping[str, Checked], variables: Mapping[str, Variable]) -> list[str]:
+    parents = members["parents"].texts()
+    for parent in parents:
+        if parent not in variables:
+            members["parents"].fail(f"names {parent!r}, which is no variable of this file")
+    return parents
+
+
+def _array(value: Checked, parents: list[Variable], variable: Variable) -> NDArray[np.float64]:
+    """Nested lists, an axis per parent as listed; the axes come back sorted by name."""
+    array = _nested(value, [p.n_states for p in parents] + [variable.n_states])
+    by_name = sorted(range(len(parents)), key=lambda k: parents[k].name)
+    return array.transpose([*by_name, len(parents)])
+
+
+def _nested(value: Checked, shape: list[int]) -> NDArray[np.float64]:
+    if len(shape) == 1:
+        numbers = value.numbers()
+        if len(numbers) != shape[0]:
+            value.fail(f"has {len(numbers)} numbers, but the variable has {shape[0]} states")
+        if np.any(numbers < 0):
+            value.fail("holds a negative number")
+        return numbers
+    items = list(value.items())
+    if len(items) != shape[0]:
+        value.fail(f"has {len(items)} parts, but that parent has {shape[0]} states")
+    return np.stack([_nested(item, shape[1:]) for item in items])
+
+
+def _read_prior(value: Checked) -> Any:
+    if value.is_null():
+        return None
+    if isinstance(value.value, str):
+        return value.text()
+    if isinstance(value.value, dict):
+        return {name: _concentrations(part) for name, part in value.members().items()}
+    return value.number()
+
+
+def _concentrations(value: Checked) -> Any:
+    """A number, or nested lists of numbers."""
+    if not isinstance(value.value, list):
+        return value.number()
+    return np.array([_concentrations(item) for item in value.items()])
+
+
+def _read_learned(net: BayesianNetwork, value: Checked) -> None:
+    if value.is_null():
+        return
+    members = value.fields(set(LEARNED))
+    net.free_energy_ = members["free_energy"].number()
+    net.is_bound_ = members["is_bound"].flag()
+    net.trace_ = members["trace"].numbers()
+    net.n_sweeps_ = members["n_sweeps"].whole()
+    net.converged_ = members["converged"].flag()

@@ -1,0 +1,1 @@
+"""What is learned: p(x, h | θ) with the prior and the families of its parameters."""

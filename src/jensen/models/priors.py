@@ -1,0 +1,90 @@
+"""Dirichlet priors of a network's tables, from what the caller says."""
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import JensenError
+from jensen.graphs.wiring import Wiring
+from jensen.models.discrete_network import Tables, row_lengths
+
+NAMED = ("bdeu", "bds", "k2")
+WITH_SAMPLE_SIZE = ("bdeu", "bds")
+
+
+def make_prior(
+    prior: Any,
+    equivalent_sample_size: float,
+    names: Sequence[str],
+    wiring: Wiring,
+    counts: NDArray[np.float64],
+) -> Tables:
+    """η₀ of all tables: None (flat), a number, "bdeu", "bds", "k2", or arrays by variable."""
+    check_prior(prior, equivalent_sample_size)
+    if prior is None:
+        return Tables(None)
+    if isinstance(prior, Mapping):
+        return Tables(_explicit(prior, names, wiring) - 1.0)
+    if isinstance(prior, Real):
+        return Tables(np.full(len(counts), float(prior) - 1.0))
+    if prior == "k2":
+        return Tables(np.zeros(len(counts)))
+    rows = row_lengths(wiring)
+    table_of_row = np.repeat(np.arange(len(wiring.cards)), np.diff(wiring.fam_at) // wiring.cards)
+    counted = np.ones(len(rows), bool)
+    if prior == "bds":
+        counted = np.add.reduceat(counts, np.cumsum(rows) - rows) > 0
+    n_counted = np.bincount(table_of_row, counted, minlength=len(wiring.cards))
+    share = np.where(counted, equivalent_sample_size / np.maximum(n_counted[table_of_row], 1), 0.0)
+    return Tables(np.repeat(share / rows, rows) - 1.0)
+
+
+def check_prior(prior: Any, equivalent_sample_size: float) -> None:
+    """Refuse a prior that is none, and a sample size that would be ignored."""
+    if isinstance(prior, str) and prior not in NAMED:
+        raise JensenError(f"there is no prior {prior!r}: use a number, or one of {list(NAMED)}")
+    if isinstance(prior, Real) and not 0 < float(prior) < np.inf:
+        raise JensenError(f"a Dirichlet concentration must be positive and finite, not {prior}")
+    if not (prior is None or isinstance(prior, str | Real | Mapping)):
+        raise JensenError(
+            f"prior must be None, a number, one of {list(NAMED)}, or a dict of concentrations by "
+            f"variable, not {type(prior).__name__}"
+        )
+    if not 0 < equivalent_sample_size < np.inf:
+        raise JensenError(
+            f"equivalent_sample_size must be positive and finite, not {equivalent_sample_size}"
+        )
+    if equivalent_sample_size != 1.0 and prior not in WITH_SAMPLE_SIZE:
+        raise JensenError(
+            f"equivalent_sample_size={equivalent_sample_size} belongs to prior='bdeu' or 'bds', "
+            f"and would be ignored with prior={prior!r}"
+        )
+
+
+def _explicit(
+    prior: Mapping[str, Any], names: Sequence[str], wiring: Wiring
+) -> NDArray[np.float64]:
+    """Concentrations given for every variable, as a number or an array of its table's shape."""
+    unknown = [name for name in prior if name not in names]
+    absent = [name for name in names if name not in prior]
+    if unknown or absent:
+        raise JensenError(
+            f"a prior by variable names each of them once; unknown: {unknown}, absent: {absent}"
+        )
+    parts = []
+    for v, name in enumerate(names):
+        members = wiring.fam_vars[wiring.fam_ptr[v] : wiring.fam_ptr[v + 1]]
+        shape = tuple(int(card) for card in wiring.cards[members])
+        try:
+            part = np.broadcast_to(np.asarray(prior[name], np.float64), shape)
+        except ValueError:
+            raise JensenError(
+                f"the prior of {name!r} must be a number or an array of shape {shape}"
+            ) from None
+        if not np.all((part > 0) & (part < np.inf)):
+            raise JensenError(f"the prior of {name!r} holds concentrations that are not positive")
+        parts.append(part.ravel())
+    return np.concatenate(parts)

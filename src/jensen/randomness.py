@@ -1,0 +1,18 @@
+"""Seeds: whatever the caller gives becomes one generator."""
+
+from typing import Any
+
+import numpy as np
+
+from jensen.exceptions import JensenError
+
+
+def as_generator(random_state: Any) -> np.random.Generator:
+    """A generator from an int, a `SeedSequence`, a `Generator` (as it is) or None (fresh)."""
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise JensenError(
+            f"random_state must be an int >= 0, a SeedSequence, a Generator or None, "
+            f"not {random_state!r}"
+        ) from None

@@ -1,0 +1,63 @@
+"""The counts that a local score reads: one row per parent configuration that occurs."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table
+from jensen.data.counting import count_families
+
+MAX_DENSE_CELLS = 1 << 16
+"""Larger tables are counted densely only if they have no more cells than the data have rows."""
+
+
+class FamilyCounts(NamedTuple):
+    """Counts of a variable's states given its parents."""
+
+    table: NDArray[np.float64]  # (q', r): configurations that occur, states of the variable
+    n_configs: float  # how many configurations the parents have
+    total: float  # rows in which neither the variable nor a parent is missing, by weight
+
+
+def family_counts(
+    table: Table, families: Sequence[tuple[str, Sequence[str]]]
+) -> list[FamilyCounts]:
+    """Counts of many families (variable, parents) in one pass over the rows.
+
+    Families with more cells than rows are counted by sorting the configurations that occur, so
+    that memory is bounded by the data, whatever the numbers of states.
+    """
+    shapes = [[table.variable(v).n_states for v in (*parents, x)] for x, parents in families]
+    limit = max(MAX_DENSE_CELLS, table.n_rows)
+    sizes = [_product(n + 1 for n in shape) for shape in shapes]
+    dense = [k for k, size in enumerate(sizes) if size <= limit]
+    counted = count_families(table, [(*families[k][1], families[k][0]) for k in dense])
+    tables = dict(zip(dense, counted, strict=True))
+    result = []
+    for k, (x, parents) in enumerate(families):
+        rows = tables[k].reshape(-1, shapes[k][-1]) if k in tables else _sparse(table, x, parents)
+        rows = rows[rows.any(axis=1)]
+        result.append(FamilyCounts(rows, _product(map(float, shapes[k][:-1])), float(rows.sum())))
+    return result
+
+
+def _product(sizes: Iterable[float]) -> float:
+    return float(np.prod(list(sizes), dtype=np.float64))
+
+
+def _sparse(table: Table, x: str, parents: Sequence[str]) -> NDArray[np.float64]:
+    """Rows of the table that occur, found by sorting; the order is that of the full table."""
+    columns = [table.column(name) for name in (*parents, x)]
+    known = ~np.any([column.missing() for column in columns], axis=0)
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    config = np.zeros(int(known.sum()), np.int64)
+    for column in columns[:-1]:  # configurations stay dense numbers, so products never overflow
+        joined = config * column.variable.n_states + column.data[known]
+        config = np.unique(joined, return_inverse=True)[1]
+    n_states = columns[-1].variable.n_states
+    cell = config * n_states + columns[-1].data[known]
+    n_rows = int(config.max(initial=-1)) + 1
+    counts = np.bincount(cell, weights[known], minlength=n_rows * n_states)
+    return counts.reshape(-1, n_states).astype(np.float64)

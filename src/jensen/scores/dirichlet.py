@@ -1,0 +1,55 @@
+"""Evidences under Dirichlet priors: BDeu, BDs and K2, all log p(x | G) = A(prior + stats) - A(prior)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from jensen.families import log_evidence
+from jensen.families.dirichlet import dirichlet
+from jensen.scores.counts import FamilyCounts
+
+
+@dataclass(frozen=True)
+class DirichletScore:
+    """The exact evidence of one variable given its parents.
+
+    Parameters
+    ----------
+    concentration
+        The concentration of every cell, from the counts: only configurations that occur matter,
+        because the others leave A unchanged.
+    is_set_function
+        Whether the score is L(parents + variable) - L(parents) for one function L of sets.
+    """
+
+    concentration: Callable[[FamilyCounts], float]
+    is_set_function: bool
+    allows_missing: bool = False
+
+    def local(self, counts: FamilyCounts, n_total: float) -> float:
+        """The term of one variable."""
+        prior = np.full_like(counts.table, self.concentration(counts) - 1.0)
+        return log_evidence(dirichlet, prior, counts.table)
+
+
+def bdeu(equivalent_sample_size: float) -> DirichletScore:
+    """Buntine's score: the equivalent sample is spread evenly over all cells."""
+
+    def concentration(counts: FamilyCounts) -> float:
+        return float(equivalent_sample_size / (counts.n_configs * counts.table.shape[1]))
+
+    return DirichletScore(concentration, is_set_function=True)
+
+
+def bds(equivalent_sample_size: float) -> DirichletScore:
+    """Sparse BDeu: spread evenly over the parent configurations that occur (Scutari 2016)."""
+
+    def concentration(counts: FamilyCounts) -> float:
+        return equivalent_sample_size / max(counts.table.size, 1)
+
+    return DirichletScore(concentration, is_set_function=False)
+
+
+k2 = DirichletScore(lambda counts: 1.0, is_set_function=False)
+"""One for every cell (Cooper and Herskovits 1992)."""
