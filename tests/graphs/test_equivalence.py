@@ -96,9 +96,14 @@ def test_meeks_rules_find_all_that_follows_from_background_knowledge():
         ("A -- B; A -> C -> B", "A -> B; A -> C -> B"),
         ("A -- B; A -- C -> B; A -- D -> B", "A -> B; A -- C -> B; A -- D -> B"),
         ("A -- B; A -- C; A -- D; D -> C -> B", "A -> B; A -- C; A -- D; D -> C -> B"),
+        (
+            "E -> D -- C -> B; A -- B; A -- C; A -- D; A <-> E",
+            "E -> D -> C -> B; A -> B; A -- C; A -- D; A <-> E",
+        ),
+        ("A -- B; A -- D; D -> C -> B", "B -> A -> D -> C -> B"),
     ],
 )
-def test_each_of_meeks_rules(before, after):
+def test_each_of_meeks_rules_then_two_in_a_row_then_a_cycle(before, after):
     assert PDAG(before).meek() == PDAG(after)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from jensen.graphs.order import Links, reach
+from jensen.graphs.order import Links
 
 
 def d_separated(
@@ -14,13 +14,15 @@ def d_separated(
 ) -> bool:
     """Tell whether every trail from a to b is blocked by given, in time linear in the edges.
 
+    A ball rolls from a. It passes any node that is not given, up only if it came up; a given node
+    throws it back up if it came down, which also opens the colliders above that node.
+
     References
     ----------
-    Koller and Friedman (2009), *Probabilistic Graphical Models*, Algorithm 3.1.
+    Shachter (1998), *Bayes-ball: the rational pastime*.
     """
-    open_colliders = reach(parents, given)
     seen: set[tuple[int, bool]] = set()
-    todo = [(x, True) for x in a]  # (node, whether the trail comes up to it from a child)
+    todo = [(x, True) for x in a]  # (node, whether the ball came up to it from a child)
     while todo:
         step = todo.pop()
         if step in seen:
@@ -32,6 +34,6 @@ def d_separated(
             return False
         if passes:
             todo.extend((y, False) for y in children[x])
-        if (passes and rising) or (x in open_colliders and not rising):
+        if passes == rising:
             todo.extend((y, True) for y in parents[x])
     return True
