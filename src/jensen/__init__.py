@@ -25,11 +25,13 @@ _HOME = {
     "Variable": "jensen.data",
     "discretize": "jensen.data",
     "examples": "jensen",
+    "get_memory_limit": "jensen.memory",
     "get_threads": "jensen.data",
     "load": "jensen.io",
     "local_scores": "jensen.scores",
     "read_table": "jensen.data",
     "score": "jensen.scores",
+    "set_memory_limit": "jensen.memory",
     "set_threads": "jensen.data",
 }
 
@@ -72,5 +74,7 @@ if TYPE_CHECKING:
     from jensen.graphs import PDAG as PDAG
     from jensen.graphs import UndirectedGraph as UndirectedGraph
     from jensen.io import load as load
+    from jensen.memory import get_memory_limit as get_memory_limit
+    from jensen.memory import set_memory_limit as set_memory_limit
     from jensen.scores import local_scores as local_scores
     from jensen.scores import score as score

@@ -23,11 +23,12 @@ def write_whole(path: str | Path) -> Iterator[BinaryIO]:
     >>> path.read_text()
     'whole'
     """
-    target = Path(path)
+    check_target(path)
+    target = Path(os.path.realpath(path))  # a link stays a link, to the new file
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        handle, name = tempfile.mkstemp(dir=target.parent, prefix=".jensen-")
     except OSError as error:
-        raise FileError(f"cannot write {target}: {error.strerror}") from None
+        raise FileError(f"cannot write {path}: {error.strerror}") from None
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -38,8 +39,21 @@ def write_whole(path: str | Path) -> Iterator[BinaryIO]:
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise FileError(f"cannot write {target}: {error.strerror}") from None
+            raise FileError(f"cannot write {path}: {error.strerror or error}") from None
         raise
+
+
+def check_target(path: str | Path) -> None:
+    """Refuse a path that cannot be written, or that a rename would destroy without asking."""
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise FileError(f"cannot write {path}: there is no folder {target.parent}")
+    if target.is_dir():
+        raise FileError(f"cannot write {path}: it is a folder")
+    if target.exists() and not target.is_file():
+        raise FileError(f"cannot write {path}: it is no ordinary file")
+    if target.exists() and not os.access(target, os.W_OK):
+        raise FileError(f"cannot write {path}: the file is protected against writing")
 
 
 def _usual_mode(target: Path) -> int:

@@ -27,3 +27,7 @@ class EstimateWarning(UserWarning):
 
 class DataWarning(UserWarning):
     """Data that were probably meant in another way; the text says how to say so."""
+
+
+class FormatWarning(UserWarning):
+    """A file format that cannot hold all of a network; the text says what is lost, and which can."""

@@ -1,5 +1,6 @@
 """Records are NamedTuples whose leaves are arrays; a leaf None is the flat prior, which adds 0."""
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,10 +17,17 @@ def zip_fields(f: Callable[..., Any], *records: Any) -> Any:
 
 def add(a: Any, b: Any) -> Any:
     """Leaf by leaf, through nested records and tuples."""
-    if a is None:
-        return b
+    return b if a is None else _join(add, operator.add, a, b)
+
+
+def subtract(a: Any, b: Any) -> Any:
+    """Leaf by leaf, through nested records and tuples."""
+    return a if b is None else _join(subtract, operator.sub, a, b)
+
+
+def _join(inside: Callable[..., Any], leaf: Callable[..., Any], a: Any, b: Any) -> Any:
     if is_record(a):
-        return zip_fields(add, a, b)
+        return zip_fields(inside, a, b)
     if isinstance(a, tuple):
-        return tuple(add(x, y) for x, y in zip(a, b, strict=True))
-    return a + b
+        return tuple(inside(x, y) for x, y in zip(a, b, strict=True))
+    return leaf(a, b)

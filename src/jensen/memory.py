@@ -3,13 +3,19 @@
 import os
 from pathlib import Path
 
+from jensen.checks import is_number
 from jensen.exceptions import JensenError
 
-_chosen: int | None = None
+UNKNOWN = 8 << 30
+"""What a machine is taken to have that does not tell."""
+
+_chosen: float | None = None
 
 
 def set_memory_limit(n_bytes: float | None) -> None:
     """Choose how many bytes a table may take; None: half of what the machine or container has.
+
+    There is no limit with `float("inf")`.
 
     Examples
     --------
@@ -18,12 +24,12 @@ def set_memory_limit(n_bytes: float | None) -> None:
     >>> jn.set_memory_limit(None)
     """
     global _chosen
-    if n_bytes is not None and not n_bytes > 0:
-        raise JensenError(f"the memory limit must be a positive number of bytes, not {n_bytes}")
-    _chosen = None if n_bytes is None else int(n_bytes)
+    if n_bytes is not None and not (is_number(n_bytes) and n_bytes > 0):
+        raise JensenError(f"the memory limit must be a positive number of bytes, not {n_bytes!r}")
+    _chosen = n_bytes
 
 
-def get_memory_limit() -> int:
+def get_memory_limit() -> float:
     """How many bytes a table may take."""
     return _chosen if _chosen is not None else min(_machine(), _container()) // 2
 
@@ -51,7 +57,10 @@ def show_bytes(n_bytes: float) -> str:
 
 
 def _machine() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError):  # Windows has no sysconf
+        return UNKNOWN
 
 
 def _container() -> int:

@@ -113,7 +113,7 @@ def test_a_cycle_is_spelled_out(edges, cycle):
         ([("A", "A")], (), "'A -> A' joins 'A' to itself; leave this edge out"),
         ([("A", "B")] * 2, (), "the edge 'A -> B' stands twice; give every edge once"),
         ("A -> B <- A", (), "the edge 'A -> B' stands twice"),
-        ("A -> B -> A", (), "'A -> B' and 'B -> A' join the same two nodes; a pair of nodes has"),
+        ("A -> B -> A", (), "join the same two nodes; that is the cycle A -> B -> A"),
         ("A -- B", (), r"a DAG cannot hold 'A -- B'; write '->' or '<-', or take the extension"),
         ("A <-> B", (), "a DAG cannot hold 'A <-> B'"),
         (nx.Graph([("A", "B")]), (), "a DAG cannot hold 'A -- B'"),

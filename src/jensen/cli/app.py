@@ -1,5 +1,6 @@
 """The commands together, and what happens when one of them fails."""
 
+import io
 import logging
 import os
 import sys
@@ -15,6 +16,7 @@ from jensen.cli import compile as compile_command
 from jensen.cli import demo, learn, sample, score, show
 from jensen.exceptions import JensenError
 
+INTERRUPTED = 130
 EPILOG = "Example: jensen learn patients.csv --graph 'smoker -> cancer -> xray' -o net.json"
 
 app = typer.Typer(
@@ -52,14 +54,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     wants_traceback = "--traceback" in given
     given = [word for word in given if word != "--traceback"]  # allowed anywhere
-    _speak_on_standard_error()
+    _prepare_streams()
     try:
-        return int(app(given, standalone_mode=False) or 0)
-    except BrokenPipeError:  # whoever read our output has seen enough
+        code = int(app(given or ["--help"], prog_name="jensen", standalone_mode=False) or 0)
+        sys.stdout.flush()
+        return _complain("interrupted", code) if code == INTERRUPTED else code
+    except (BrokenPipeError, SystemExit):  # whoever read our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted", 130)
+        return _complain("interrupted", INTERRUPTED)
     except Exception as error:
         if wants_traceback:
             traceback.print_exc()
@@ -72,25 +76,34 @@ def _in_one_line(error: Exception) -> str:
         hint = f" (try {context.command_path} --help)" if context else ""
         return f"{error.format_message()}{hint}"
     if isinstance(error, JensenError):
-        return " ".join(str(error).split())
+        return str(error)
+    if isinstance(error, OSError):
+        return f"the system refused: {error.strerror or error}"
     return f"a fault of the program: {type(error).__name__}: {error} (--traceback shows where)"
 
 
 def _complain(text: str, code: int) -> int:
-    print(f"jensen: {text}", file=sys.stderr)
+    print("jensen:", " ".join(text.split()), file=sys.stderr)
     return code
 
 
-def _speak_on_standard_error() -> None:
-    """Warnings and log messages as plain lines; results alone go to standard output."""
+def _prepare_streams() -> None:
+    """Results alone go to standard output; warnings and log messages are plain lines apart."""
 
     def say(message: Warning | str, *_: Any, **__: Any) -> None:
-        print(f"jensen: warning: {message}", file=sys.stderr)
+        print("jensen: warning:", " ".join(str(message).split()), file=sys.stderr)
 
     warnings.showwarning = say
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the terminal lacks is spelled out
+        sys.stdout.reconfigure(errors="backslashreplace")
     log = logging.getLogger("jensen")
-    if not log.handlers:
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("jensen: %(message)s"))
-        log.addHandler(handler)
+    if not any(isinstance(handler, _Messages) for handler in log.handlers):
+        log.addHandler(_Messages())
     log.setLevel(logging.INFO)
+
+
+class _Messages(logging.Handler):
+    """What the library has to say, on whatever standard error is at the moment."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print("jensen:", record.getMessage(), file=sys.stderr)

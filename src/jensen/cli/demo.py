@@ -28,10 +28,11 @@ def command() -> None:
     print(_indent(truth.cpt("dysp")), "\n")
 
     print("3. Ask how well a graph explains the patients: log p(data | graph), higher is better.\n")
+    fresh = truth.sample(ROWS, random_state=1)
     wrong = truth.graph.without_edge("smoke", "lung")
     for label, graph in [("the true graph", truth.graph), ("without smoke -> lung", wrong)]:
         print(f"   {label:24}{score(graph, table, 'bdeu'):14.2f}")
-    print(f"\n   On average a new patient has log-probability {net.score(truth.sample(ROWS)):.4f}.")
+    print(f"\n   On average a new patient has log-probability {net.score(fresh):.4f}.")
     print("\nThe same with your own data:")
     print("  jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json")
     print("  jensen show net.json")

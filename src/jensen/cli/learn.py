@@ -43,9 +43,13 @@ def command(
     as_json: options.Json = False,
 ) -> None:
     """Learn the tables of a network from complete data."""
+    from jensen import io
     from jensen.estimators import BayesianNetwork
 
     options.set_threads(threads)
+    options.refuse_two_inputs(data, graph)
+    if output not in (None, "-"):
+        io.check_path(output)
     net = BayesianNetwork(
         options.read_graph(graph),
         prior=_prior(prior),
@@ -55,9 +59,7 @@ def command(
     table = options.read_data(data, missing, categorical, weights)
     net.fit(table)
     if output == "-":
-        from jensen.io import json_format
-
-        print(json_format.dumps(net), end="")
+        options.print_bytes(io.to_bytes(net))
     elif output is not None:
         net.save(output)
     if as_json and output != "-":
@@ -90,7 +92,9 @@ def _tell(net: Any, rows: float, output: str | None) -> None:
     meaning = "log evidence" if net.is_bound_ else "log-likelihood + log prior"
     if net.prior is None:
         meaning = "log-likelihood"
-    print(f"{net}, learned from {rows:g} rows; {meaning} {net.free_energy_:.6f}")
+    noun = "row" if rows == 1 else "rows"
+    learned_from = f"learned from {options.show_number(rows)} {noun}"
+    print(f"{net}, {learned_from}; {meaning} {net.free_energy_:.6f}")
     if output is None:
         print()
         for name in net.graph.topological_order():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -53,18 +54,21 @@ def read_data(
 def read_net(net: str) -> BayesianNetwork:
     """The network that a NET argument names."""
     from jensen import io
-    from jensen.io import json_format
 
     if net == "-":
-        return json_format.loads(sys.stdin.read(), "standard input")
+        return io.from_bytes(sys.stdin.buffer.read(), "standard input")
     return io.load(net)
 
 
 def read_graph(graph: str) -> DAG:
     """The graph of a network file, or the graph that a text spells."""
+    from jensen.exceptions import GraphError
     from jensen.graphs import DAG
 
-    return read_net(graph).graph if names_net(graph) else DAG(graph)
+    dag = read_net(graph).graph if names_net(graph) else DAG(graph)
+    if not dag.nodes:
+        raise GraphError("the graph is empty: name its variables, as in 'A -> B; C'")
+    return dag
 
 
 def names_net(text: str) -> bool:
@@ -83,7 +87,32 @@ def set_threads(threads: int | None) -> None:
 
 
 def print_json(answer: Any) -> None:
-    """Print an answer for programs; every number in full."""
+    """Print an answer for programs; every number in full, and null for what is not finite."""
     import json
 
-    print(json.dumps(answer, ensure_ascii=False))
+    print_bytes(f"{json.dumps(_finite(answer), ensure_ascii=False)}\n".encode())
+
+
+def _finite(answer: Any) -> Any:
+    if isinstance(answer, dict):
+        return {name: _finite(value) for name, value in answer.items()}
+    return None if isinstance(answer, float) and not math.isfinite(answer) else answer
+
+
+def print_bytes(content: bytes) -> None:
+    """Print what is UTF-8 whatever the terminal speaks."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+
+
+def refuse_two_inputs(first: str, second: str) -> None:
+    """Standard input can be read once."""
+    if first == second == "-":
+        from jensen.exceptions import JensenError
+
+        raise JensenError("- stands twice, but standard input can be read once: name a file")
+
+
+def show_number(value: float) -> str:
+    """Whole numbers in full, others with six digits after the point."""
+    return f"{value:.0f}" if math.isfinite(value) and value == int(value) else f"{value:.6f}"

@@ -1,11 +1,13 @@
 """`jensen sample`: rows drawn from a network."""
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from jensen.cli import options
+from jensen.text import plural
 
 NAME = "sample"
 EPILOG = "Example: jensen sample net.json -n 1000 --seed 0 -o rows.csv"
@@ -27,6 +29,8 @@ def command(
 ) -> None:
     """Draw rows from a network."""
     options.set_threads(threads)
+    if output != "-":
+        _check_path(output)
     table = options.read_net(net).sample(n, random_state=seed, progress=sys.stderr.isatty())
     if output != "-":
         table.write(output)
@@ -36,4 +40,13 @@ def command(
     elif output == "-":
         table.write_csv(sys.stdout.buffer)
     else:
-        print(f"{n:,} rows written to {output}", file=sys.stderr)
+        print(f"{plural(n, 'row')} written to {output}", file=sys.stderr)
+
+
+def _check_path(output: str) -> None:
+    """Refuse a path that cannot be written, before rows are drawn."""
+    from jensen.atomic import check_target
+    from jensen.data.files import table_suffix
+
+    table_suffix(Path(output))
+    check_target(output)

@@ -1,10 +1,12 @@
 """`jensen score`: how well a graph or a network explains data."""
 
+import math
 from typing import Annotated, Any
 
 import typer
 
 from jensen.cli import options
+from jensen.exceptions import JensenError
 from jensen.text import grid
 
 NAME = "score"
@@ -41,8 +43,10 @@ def command(
 ) -> None:
     """Score a graph (a total, higher is better) or the rows under a network's own tables."""
     options.set_threads(threads)
+    options.refuse_two_inputs(subject, data)
     table = options.read_data(data, missing, categorical, weights)
     if score is None and options.names_net(subject):
+        _refuse_options(local, available_case, equivalent_sample_size)
         answer = _score_rows(subject, table)
     else:
         answer = _score_graph(
@@ -52,20 +56,38 @@ def command(
         options.print_json(answer)
         return
     terms = answer.pop("terms", {})
-    print(grid([[name, _shown(value)] for name, value in answer.items()], left=1))
+    print(grid([[name, options.show_number(value)] for name, value in answer.items()], left=1))
     if local:
         print()
         print(grid([[name, f"{value:.6f}"] for name, value in terms.items()], left=1))
 
 
+def _refuse_options(local: bool, available_case: bool, sample_size: float | None) -> None:
+    """Say which options belong to a score; none is ignored in silence."""
+    given = {
+        "--local": local,
+        "--available-case": available_case,
+        "--equivalent-sample-size": sample_size is not None,
+    }
+    for name, is_given in given.items():
+        if is_given:
+            raise JensenError(
+                f"{name} belongs to the score of a graph, but a network's own tables score the "
+                f"rows: add --score bdeu (or another) to score its graph"
+            )
+
+
 def _score_rows(subject: str, table: Any) -> dict[str, Any]:
     net = options.read_net(subject)
     mean = net.score(table)
-    return {
+    answer = {
         "rows": table.total_weight,
         "log-likelihood": mean * table.total_weight,
         "per row": mean,
     }
+    if mean == -math.inf:
+        answer["impossible rows"] = int((net.log_likelihood(table) == -math.inf).sum())
+    return answer
 
 
 def _score_graph(
@@ -81,7 +103,3 @@ def _score_graph(
         missing="available-case" if available_case else "refuse",
     )
     return {"rows": table.total_weight, name: sum(terms.values()), "terms": terms}
-
-
-def _shown(value: float) -> str:
-    return f"{value:g}" if value == int(value) else f"{value:.6f}"

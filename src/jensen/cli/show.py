@@ -17,11 +17,15 @@ Nodes = Annotated[
 
 def command(net: options.Net, node: Nodes = None, as_json: options.Json = False) -> None:
     """Show the graph and the tables of a network."""
-    shown = options.read_net(net)
-    if as_json:
-        from jensen.io import json_format
+    from jensen import io
 
-        print(json_format.dumps(shown), end="")
+    shown = options.read_net(net)
+    if as_json and node:
+        network = shown.require_network()
+        options.print_json([io.json_format.entry(network, name) for name in node])
+        return
+    if as_json:
+        options.print_bytes(io.to_bytes(shown))
         return
     if not node:
         print(shown)

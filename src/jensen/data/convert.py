@@ -14,7 +14,7 @@ from jensen.atomic import write_whole
 from jensen.data.encode import Column
 from jensen.data.files import COMPRESSED, PARQUET, table_suffix, write_arrow
 from jensen.data.variable import sort_naturally
-from jensen.exceptions import JensenError
+from jensen.exceptions import DataError, JensenError
 
 if TYPE_CHECKING:
     import pandas
@@ -61,8 +61,9 @@ def _polars(column: Column) -> polars.Series:
 
     if column.variable.kind != "categorical":
         return polars.Series(polars.from_arrow(_arrow(column)))
-    states = np.array([*column.variable.states, None], object)
-    return polars.Series(states[column.data], dtype=polars.Enum(column.variable.states))
+    states = column.variable.states
+    lookup = polars.Series([*states, None], dtype=polars.Enum(states))
+    return lookup.gather(column.data)
 
 
 def to_native(columns: Iterable[Column], source: str) -> Any:
@@ -81,13 +82,19 @@ def write(columns: Iterable[Column], path: str | Path) -> None:
     """Write a table file by its suffix; text formats get plain labels, and nothing for missing."""
     kind, target = table_suffix(Path(path)), Path(path)
     table = to_arrow(columns) if kind in PARQUET else _with_plain_labels(columns)
+    codec = COMPRESSED.get(target.suffix.lower())
     with write_whole(target) as file:
-        if target.suffix.lower() in COMPRESSED:
-            codec = pa.Codec.detect(str(target)).name
-            with pa.CompressedOutputStream(file, codec) as stream:
-                write_arrow(table, stream, kind)
-        else:
+        if codec is None:
             write_arrow(table, file, kind)
+        else:
+            file.write(_compressed(table, kind, codec))
+
+
+def _compressed(table: pa.Table, kind: str, codec: str) -> pa.Buffer:
+    content = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(content, codec) as stream:  # closes what it writes to
+        write_arrow(table, stream, kind)
+    return content.getvalue()
 
 
 def write_csv(columns: Iterable[Column], stream: BinaryIO) -> None:
@@ -96,7 +103,14 @@ def write_csv(columns: Iterable[Column], stream: BinaryIO) -> None:
 
 
 def _with_plain_labels(columns: Iterable[Column]) -> pa.Table:
-    table = to_arrow(columns)
+    chosen = list(columns)
+    for variable, codes in chosen:
+        if "" in variable.states and np.any(codes == variable.states.index("")):
+            raise DataError(
+                f"column {variable.name!r} holds the empty label, which reads as missing in a "
+                f"text file: rename it, or write Parquet"
+            )
+    table = to_arrow(chosen)
     plain = [
         pc.cast(c, pa.string()) if pa.types.is_dictionary(c.type) else c for c in table.columns
     ]

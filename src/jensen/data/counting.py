@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from jensen.data.packed import Level
 from jensen.data.table import Block, Table
+from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.memory import check_memory
 
@@ -73,7 +74,11 @@ def count_pairs(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
     (S, S) array, where S is the number of states of all variables together; block (a, b) is the
     table of counts of a and b, and the diagonal blocks hold the counts of single variables.
     """
+    if not names:
+        return np.zeros((0, 0))
     levels = [_level(table, name) for name in names]
+    n_states = sum(table.variable(name).n_states for name in names)
+    check_memory(4 * 8.0 * n_states**2, "the counts of all pairs of states", "merge states")
     if table.weights is not None or not all(level.bits for level in levels):
         return _count_pairs_singly(table, names)
     bits = table.packed.bits(names)
@@ -147,14 +152,19 @@ def require_complete(table: Table, names: Iterable[str], task: str, way_out: str
         )
 
 
-def _level(table: Table, name: str) -> Level:
+def require_categorical(table: Table, name: str) -> Variable:
+    """The variable, refused if it has no states to count."""
     variable = table.variable(name)
     if variable.kind != "categorical":
         raise DataError(
             f"column {name!r} is {variable.kind}, and only states can be counted: "
             f"use jn.discretize, or declare categorical=[{name!r}]"
         )
-    return table.packed.levels[name]
+    return variable
+
+
+def _level(table: Table, name: str) -> Level:
+    return table.packed.levels[require_categorical(table, name).name]
 
 
 def _n_cells(family: Sequence[Level]) -> int:
@@ -165,7 +175,7 @@ def _n_cells(family: Sequence[Level]) -> int:
 
 
 def _bits_pay(table: Table, family: Sequence[Level], cells: int) -> bool:
-    if table.weights is not None or not all(level.bits for level in family):
+    if table.weights is not None or not family or not all(level.bits for level in family):
         return False
     return cells * table.n_rows / 64 * NS_PER_WORD < table.n_rows * NS_PER_ROW
 

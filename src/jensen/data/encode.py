@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 
 from jensen.data.scan import Raw, Scan, labels_of, merge_numbers, occurring, scan_column
 from jensen.data.variable import (
+    EXACT,
     Kind,
     Variable,
-    check_states,
+    canonical,
     is_number,
     label_text,
     match_labels,
+    parse_number,
     sort_naturally,
 )
 from jensen.exceptions import DataError, DataWarning
@@ -23,7 +25,7 @@ MAX_INTEGER_STATES = 20
 """Whole numbers with more distinct values than this are counts, not categories."""
 
 MISSING_WORDS = frozenset(
-    {"NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None", "?", "-", "."}
+    {"", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None", "?", "-", "."}
 )
 
 
@@ -44,7 +46,7 @@ def encode(
     raw: Raw, kind: Kind | None, states: Sequence[str] | None, missing: Collection[str]
 ) -> Column:
     """Encode one column; `kind` and `states` are the caller's word, which overrides all."""
-    scan = scan_column(raw, missing)
+    scan = scan_column(raw, missing, keep_texts=states is not None)
     if states is not None:
         kind = kind or "categorical"
     if kind is None:
@@ -52,7 +54,7 @@ def encode(
         if kind == "categorical" and raw.written:
             _warn_if_nearly_numbers(raw.name, scan)
     if kind == "categorical":
-        return _categorical(raw, scan, states)
+        return _categorical(raw, scan, states, missing)
     return _numeric(raw.name, scan, kind)
 
 
@@ -69,7 +71,7 @@ def _infer(scan: Scan) -> Kind:
         return "categorical"
     numbers = scan.numbers if scan.codes is None else scan.numbers[occurring(scan)]
     numbers = numbers[~np.isnan(numbers)]
-    if not np.all(np.isfinite(numbers)) or np.any(numbers != np.floor(numbers)):
+    if np.any(np.abs(numbers) > EXACT) or np.any(numbers != np.floor(numbers)):
         return "continuous"
     if len(numbers) <= MAX_INTEGER_STATES or len(np.unique(numbers)) <= MAX_INTEGER_STATES:
         return "categorical"
@@ -79,8 +81,9 @@ def _infer(scan: Scan) -> Kind:
 def _warn_if_nearly_numbers(name: str, scan: Scan) -> None:
     if scan.texts is None:
         return
-    words = [text for text in scan.texts if not is_number(text)]
-    if words and len(words) < len(scan.texts) and MISSING_WORDS.issuperset(words):
+    words = [text for text in scan.texts if not is_number(text.strip())]
+    missing = {text.strip() for text in words} <= MISSING_WORDS
+    if words and missing and len(words) < len(scan.texts):
         warnings.warn(
             f"column {name!r} holds numbers and {words}, so it is read as categorical, and "
             f"{words} as states; if they mean missing, say missing={words}",
@@ -89,16 +92,20 @@ def _warn_if_nearly_numbers(name: str, scan: Scan) -> None:
         )
 
 
-def _categorical(raw: Raw, scan: Scan, states: Sequence[str] | None) -> Column:
+def _categorical(
+    raw: Raw, scan: Scan, states: Sequence[str] | None, missing: Collection[str]
+) -> Column:
     if scan.codes is None:  # many distinct numbers, and the caller wants labels
         assert scan.numbers is not None
         scan = merge_numbers(scan.numbers, np.arange(len(scan.numbers), dtype=np.int32))
     labels, used = labels_of(scan), occurring(scan)
-    declared = states if states is not None else raw.declared
+    declared = states
+    if declared is None and raw.declared is not None:
+        gone = {canonical(label) for label in missing}
+        declared = tuple(state for state in raw.declared if canonical(state) not in gone)
     if declared is None:
         declared = sort_naturally(labels[k] for k in used)
-    declared = tuple(map(label_text, declared))
-    check_states(raw.name, declared)
+    declared = tuple(declared)
     position = match_labels(labels, declared)
     unknown = [labels[k] for k in used if position[k] < 0]
     if unknown:
@@ -120,30 +127,46 @@ def _numeric(name: str, scan: Scan, kind: Kind) -> Column:
     if scan.codes is not None:
         values = np.append(values, np.nan)[scan.codes]
     if kind == "count":
-        wrong = ~np.isnan(values) & ((values < 0) | (values != np.floor(values)))
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise DataError(
-                f"column {name!r} cannot be counts: row {row + 1} holds "
-                f"{label_text(float(values[row]))}, and a count is a whole number >= 0"
-            )
+        check_counts(name, values)
     return Column(Variable(name, kind), np.ascontiguousarray(values, np.float64))
+
+
+def check_counts(name: str, values: NDArray[np.float64]) -> None:
+    """Refuse what no count can be."""
+    wrong = ~np.isnan(values) & ((values < 0) | (values > EXACT) | (values != np.floor(values)))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise DataError(
+            f"column {name!r} cannot be counts: row {row + 1} holds "
+            f"{label_text(float(values[row]))}, and a count is a whole number from 0 to 2**53"
+        )
 
 
 def _texts_to_numbers(name: str, scan: Scan, kind: Kind) -> Scan:
     assert scan.texts is not None
     assert scan.codes is not None
-    numbers = np.full(len(scan.texts), np.nan)
-    for k in occurring(scan):
-        try:
-            numbers[k] = float(scan.texts[k])
-        except ValueError:
-            row = int(np.argmax(scan.codes == k)) + 1
+    return Scan(None, numbers_of(name, kind, scan.texts, occurring(scan), scan.codes), scan.codes)
+
+
+def numbers_of(
+    name: str,
+    kind: Kind,
+    texts: Sequence[str],
+    used: NDArray[np.int64],
+    codes: NDArray[np.integer],
+) -> NDArray[np.float64]:
+    """The texts that some row holds as numbers, or an error that names the first such row."""
+    numbers, plural = np.full(len(texts), np.nan), "counts" if kind == "count" else kind
+    for k in used:
+        number = parse_number(texts[k])
+        if number is None:
+            row = int(np.argmax(codes == k)) + 1
             raise DataError(
-                f"column {name!r} cannot be {kind}: row {row} holds {scan.texts[k]!r}, which is "
-                f"no number; if it means missing, say missing=[{scan.texts[k]!r}]"
-            ) from None
-    return Scan(None, numbers, scan.codes)
+                f"column {name!r} cannot be {plural}: row {row} holds {texts[k]!r}, which is "
+                f"no number; if it means missing, say missing=[{texts[k]!r}]"
+            )
+        numbers[k] = number
+    return numbers
 
 
 def _some(labels: Sequence[str], most: int = 8) -> str:

@@ -57,7 +57,9 @@ class Packed:
                 codes = np.ascontiguousarray(self._columns[name].data)
                 digits = codes.astype(codes.dtype.newbyteorder("<"), copy=False).view(np.uint8)
                 rows = self.levels[name].planes
-                self._planes[rows.start : rows.stop] = digits.reshape(self.n_rows, -1).T
+                self._planes[rows.start : rows.stop] = digits.reshape(
+                    self.n_rows, codes.dtype.itemsize
+                ).T
                 self._planes_filled.add(name)
         return self._planes
 

@@ -8,14 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from jensen.data.variable import canonical, is_number, label_text
+from jensen.data.variable import EXACT, canonical, is_number, label_text, time_text
 from jensen.exceptions import DataError
-
-EXACT = 2.0**53
-"""Whole numbers beyond this lose digits as floats: they are identifiers, and stay text."""
 
 ODD_NUMBER = r"^[+-]?0[0-9]|^[+]"
 """What parses as a number but is written as a label: 01, -007, +1."""
+
+IDENTIFIER = r"^\s*-?[0-9]+\s*$"
+"""What stays text in a column of whole numbers, where it is longer than floats are exact."""
 
 FEW = 4096
 """Up to this many distinct numbers a column is kept as codes into them, else row by row."""
@@ -38,28 +38,49 @@ class Scan(NamedTuple):
     codes: NDArray[np.int32] | None  # -1 is missing; None: `numbers` holds one number per row
 
 
-def scan_column(raw: Raw, missing: Collection[str]) -> Scan:
-    """Find the distinct values; what is in `missing` becomes missing."""
+def scan_column(raw: Raw, missing: Collection[str], keep_texts: bool = False) -> Scan:
+    """Find the distinct values; what is in `missing` becomes missing.
+
+    `keep_texts`: texts of a file stay texts ("1.10" is not "1.1"), also where all are numbers.
+    """
+    return _without(_scan(raw, keep_texts), missing)
+
+
+def _scan(raw: Raw, keep_texts: bool) -> Scan:
     kind = raw.values.type
-    if pa.types.is_dictionary(kind) and raw.written:
-        return _scan_written(raw.values)
-    if pa.types.is_dictionary(kind):
-        scan = _scan_dictionary(raw.values)
-    elif _holds_numbers(raw):
-        scan = _scan_numbers(pc.cast(raw.values, pa.float64()))
-    elif pa.types.is_nested(kind) or _is_bytes(kind):
+    if raw.written:
+        return _scan_dictionary(raw.values) if keep_texts else _scan_written(raw.values)
+    if not _holds_labels(kind.value_type if pa.types.is_dictionary(kind) else kind):
         raise DataError(
             f"column {raw.name!r} holds {kind}: a column holds labels or numbers, one per row"
         )
-    elif pa.types.is_boolean(kind) or pa.types.is_integer(kind):
-        scan = _scan_dictionary(raw.values.dictionary_encode())
-    else:
+    if pa.types.is_dictionary(kind):
+        return _scan_dictionary(raw.values)
+    if _holds_numbers(raw):
+        return _scan_numbers(pc.cast(raw.values, pa.float64()))
+    if pa.types.is_temporal(kind):
         scan = _scan_dictionary(pc.cast(raw.values, pa.string()).dictionary_encode())
-    return _without(scan, missing)
+        return scan._replace(texts=[time_text(text) for text in scan.texts or ()])
+    if pa.types.is_null(kind):
+        return _scan_dictionary(pc.cast(raw.values, pa.string()).dictionary_encode())
+    return _scan_dictionary(raw.values.dictionary_encode())
 
 
-def _is_bytes(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+def _holds_labels(kind: pa.DataType) -> bool:
+    """Text, numbers, truth values and times; durations have no text, only a unit."""
+    return bool(
+        pa.types.is_null(kind)
+        or pa.types.is_boolean(kind)
+        or pa.types.is_integer(kind)
+        or pa.types.is_floating(kind)
+        or pa.types.is_decimal(kind)
+        or pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_string_view(kind)
+        or pa.types.is_date(kind)
+        or pa.types.is_time(kind)
+        or pa.types.is_timestamp(kind)
+    )
 
 
 def _holds_numbers(raw: Raw) -> bool:
@@ -73,8 +94,9 @@ def _holds_numbers(raw: Raw) -> bool:
 def _scan_written(values: pa.ChunkedArray) -> Scan:
     """Columns of a text file arrive dictionary-encoded, so only distinct texts are looked at."""
     chunks = [chunk for chunk in values.chunks if len(chunk)]
-    numbers = [_parse_numbers(chunk.dictionary) for chunk in chunks]
-    if any(part is None for part in numbers):
+    parsed = [_parse_numbers(chunk.dictionary) for chunk in chunks]
+    numbers = [part for part in parsed if part is not None]
+    if len(numbers) < len(chunks) or _are_identifiers(chunks, numbers):
         return _scan_dictionary(values)
     if sum(map(len, numbers)) > FEW:
         parts = [part.take(c.indices) for part, c in zip(numbers, chunks, strict=True)]
@@ -84,26 +106,43 @@ def _scan_written(values: pa.ChunkedArray) -> Scan:
 
 
 def _parse_numbers(texts: pa.Array) -> pa.Array | None:
-    """The texts as floats, or None if one of them is a label, or an integer too long for a float."""
+    """The texts as floats; None if one of them is a label."""
+    texts = pc.utf8_trim_whitespace(texts)
     try:
         numbers = pc.cast(texts, pa.float64())
     except pa.ArrowInvalid:
         return None
-    if pc.any(pc.match_substring_regex(texts, ODD_NUMBER)).as_py():
-        return None
     values = numbers.to_numpy(zero_copy_only=False)
-    if np.any(~np.isfinite(values) | ((np.abs(values) > EXACT) & (values == np.floor(values)))):
+    if np.isnan(values).any() or _any_match(texts, ODD_NUMBER):
         return None
     return numbers
+
+
+def _are_identifiers(chunks: Sequence[pa.Array], numbers: Sequence[pa.Array]) -> bool:
+    """Whether all are whole, and some have more digits than a float keeps."""
+    values = [part.to_numpy(zero_copy_only=False) for part in numbers]
+    large = [np.abs(part) > EXACT for part in values]
+    if not any(part.any() for part in large):
+        return False
+    texts = [c.dictionary.filter(pa.array(k)) for c, k in zip(chunks, large, strict=True)]
+    whole = all(np.all(part == np.floor(part)) for part in values)
+    return whole and any(_any_match(part, IDENTIFIER) for part in texts)
+
+
+def _any_match(texts: pa.Array, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
 
 def _scan_dictionary(values: pa.ChunkedArray) -> Scan:
     unified = values.unify_dictionaries()
     codes = _to_codes([chunk.indices for chunk in unified.chunks])
     labels = unified.chunks[0].dictionary.to_pylist() if unified.num_chunks else []
-    if labels and None in labels:  # a null inside the dictionary itself
-        codes[codes == labels.index(None)] = -1
-    return Scan(["" if label is None else label_text(label) for label in labels], None, codes)
+    gone = [label is None or label != label for label in labels]  # null or NaN in the dictionary
+    if any(gone):
+        codes = np.where(np.array([*gone, True])[codes], np.int32(-1), codes)
+    return Scan(
+        ["" if g else label_text(x) for x, g in zip(labels, gone, strict=True)], None, codes
+    )
 
 
 def _to_codes(parts: Sequence[pa.Array]) -> NDArray[np.int32]:
@@ -142,8 +181,9 @@ def _without(scan: Scan, missing: Collection[str]) -> Scan:
     if scan.codes is None and scan.numbers is not None:
         absent = np.isin(scan.numbers, [float(key) for key in keys if is_number(key)])
         return Scan(None, np.where(absent, np.nan, scan.numbers), None)
+    assert scan.codes is not None
     labels = labels_of(scan)
-    gone = np.array([label in missing or canonical(label) in keys for label in labels] + [True])
+    gone = np.array([canonical(label) in keys for label in labels] + [True])
     codes = np.where(gone[scan.codes], np.int32(-1), scan.codes)
     return scan._replace(codes=codes)
 

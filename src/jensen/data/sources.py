@@ -1,13 +1,13 @@
 """Anything that can become a table, as Arrow columns: dataframes, dicts, arrays, Arrow itself."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence, Set
+from os import PathLike
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-from narwhals.dependencies import is_into_dataframe
+from narwhals.exceptions import DuplicateError
 
 from jensen.data.scan import Raw
 from jensen.data.variable import label_text
@@ -16,99 +16,170 @@ from jensen.exceptions import DataError
 WAYS_IN = (
     "a path, a pandas, polars or pyarrow dataframe, a dict of columns, or a 2-D array with names"
 )
+NO_LABEL = (bytes, bytearray, complex, np.complexfloating, Mapping, Set, list, tuple, np.ndarray)
+ARROW_REFUSES = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError)
 
 
-def raw_columns(data: Any, names: Sequence[str] | None) -> list[Raw]:
+def collected(data: Any) -> Any:
+    """The dataframe that a lazy frame stands for; anything else as it is."""
+    if isinstance(data, pa.Table):
+        return data
+    frame = _as_narwhals(data)
+    return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else data
+
+
+def raw_columns(data: Any, names: Iterable[object] | None = None) -> list[Raw]:
     """Columns of dataframes, mappings and arrays; files have their own reader."""
     if isinstance(data, np.ndarray):
         return _from_array(data, names)
-    if names is not None:
-        raise DataError("names=[...] goes with a 2-D array: this table names its own columns")
     if isinstance(data, Mapping):
-        return [_from_values(name, values) for name, values in data.items()]
-    if is_into_dataframe(data):
-        return _from_dataframe(nw.from_native(data, eager_only=True))
+        return [_from_values(column_name(name), values) for name, values in data.items()]
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        return [_raw(name, data.column(k)) for k, name in enumerate(data.schema.names)]
+    frame = _as_narwhals(data)
+    if isinstance(frame, nw.DataFrame):
+        return [_from_series(column_name(column.name), column) for column in frame.iter_columns()]
     raise DataError(f"cannot read a table from {type(data).__name__}: give {WAYS_IN}")
 
 
 def kind_of_source(data: Any) -> str:
     """Which dataframe library tabular answers go back to: "pandas", "polars" or "pyarrow"."""
-    if not isinstance(data, (Mapping, np.ndarray, str, Path)) and is_into_dataframe(data):
-        return str(nw.from_native(data, eager_only=True).implementation.name.lower())
+    if isinstance(data, (pa.Table, pa.RecordBatch)):
+        return "pyarrow"
+    frame = None if isinstance(data, (str, PathLike)) else _as_narwhals(data)
+    if isinstance(frame, nw.DataFrame):
+        return str(frame.implementation.name.lower())
     return "pandas"
 
 
-def _from_array(array: np.ndarray[Any, Any], names: Sequence[str] | None) -> list[Raw]:
+def _as_narwhals(data: Any) -> Any:
+    try:
+        return nw.from_native(data, pass_through=True)
+    except DuplicateError:
+        names = list(data.columns)
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise DataError(f"two columns are named {repeated!r}: rename one") from None
+
+
+def _from_array(array: np.ndarray[Any, Any], names: Iterable[object] | None) -> list[Raw]:
+    if array.dtype.names is not None:
+        if names is not None or array.ndim != 1:
+            raise DataError("an array of records names its own columns, and has one dimension")
+        return [_from_values(name, array[name]) for name in array.dtype.names]
     if array.ndim != 2:
         raise DataError(
             f"an array must have 2 dimensions (rows, columns), not {array.ndim}: "
             f"one column is array.reshape(-1, 1)"
         )
-    if names is None:
-        names = [f"x{k}" for k in range(array.shape[1])]
-    if len(names) != array.shape[1]:
-        raise DataError(f"{len(names)} names were given for {array.shape[1]} columns")
-    return [_from_values(name, array[:, k]) for k, name in enumerate(names)]
-
-
-def _from_dataframe(frame: nw.DataFrame[Any]) -> list[Raw]:
-    return [_from_series(name, frame[name]) for name in map(_name, frame.columns)]
+    if isinstance(names, str):
+        raise DataError(f"names must be a list of column names, not the text {names!r}")
+    chosen = (
+        [f"x{k}" for k in range(array.shape[1])] if names is None else list(map(column_name, names))
+    )
+    if len(chosen) != array.shape[1]:
+        raise DataError(f"{len(chosen)} names were given for {array.shape[1]} columns")
+    array = array if array.flags.f_contiguous else array.copy(order="F")  # Arrow is slow on strides
+    return [_from_values(name, array[:, k]) for k, name in enumerate(chosen)]
 
 
 def _from_series(name: str, series: nw.Series[Any]) -> Raw:
-    try:
-        values = series.to_arrow()
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # a pandas object column of mixed types
-        values = _texts(series.to_list())
+    if series.implementation.is_pandas_like() and hasattr(series.to_native().dtype, "categories"):
+        return _from_categorical(name, series.to_native())
+    values = _series_values(name, series)
     if isinstance(series.dtype, nw.Enum):
         return _raw(name, values, tuple(map(label_text, series.dtype.categories)))
-    # The categories of pandas are a declared order; those of polars and Arrow only what came first.
-    in_order = series.dtype == nw.Categorical and series.implementation.is_pandas_like()
-    return _raw(name, values, _dictionary_labels(values) if in_order else None)
+    return _raw(name, values)
 
 
-def _from_values(name: object, values: Any) -> Raw:
+def _series_values(name: str, series: nw.Series[Any]) -> Any:
+    polars = series.implementation.is_polars()
+    if polars and series.dtype == nw.Object:
+        return _texts(name, series.to_list())
+    try:
+        # The stream hands over the texts of polars as they are; to_arrow would copy them.
+        values = pa.chunked_array(series) if polars else series.to_arrow()
+    except ARROW_REFUSES:  # a pandas object column of mixed types, polars' 128-bit integers
+        return _array_values(name, series.to_list() if polars else series.to_numpy())
+    if isinstance(
+        values.type, pa.BaseExtensionType
+    ):  # periods, intervals: their storage is no label
+        return _texts(name, series.to_list())
+    return values
+
+
+def _from_categorical(name: str, series: Any) -> Raw:
+    """The categories of pandas are a declared order, whatever their type."""
+    labels = tuple(map(label_text, series.cat.categories))
+    codes = series.cat.codes.to_numpy()
+    indices = pa.array(codes, mask=codes < 0)
+    values = pa.DictionaryArray.from_arrays(indices, pa.array(labels, pa.string()), safe=False)
+    return _raw(name, values, labels)
+
+
+def _from_values(name: str, values: Any) -> Raw:
     """One column given as a list, an array, or a series of some dataframe library."""
-    name = _name(name)
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise DataError(f"column {name!r} must hold one value per row, not {values!r:.40}")
-    series = nw.from_native(values, series_only=True, pass_through=True)
+    if isinstance(values, (pa.Array, pa.ChunkedArray)):
+        return _raw(name, values)
+    series = _as_narwhals(values)
     if isinstance(series, nw.Series):
         return _from_series(name, series)
+    no_column = isinstance(series, (nw.DataFrame, nw.LazyFrame, str, bytes, Mapping, Set))
+    if no_column or not isinstance(values, Iterable):
+        raise DataError(f"column {name!r} must hold one value per row, not {values!r:.40}")
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise DataError(f"column {name!r} must have one dimension, not {values.ndim}")
-    if not isinstance(values, np.ndarray):
-        values = list(values)
+    return _raw(
+        name, _array_values(name, values if isinstance(values, np.ndarray) else list(values))
+    )
+
+
+def _array_values(name: str, values: list[Any] | np.ndarray[Any, Any]) -> pa.Array:
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+        native = values.dtype.newbyteorder("=")
+        values = values.astype(np.float64 if native.itemsize > 8 else native, copy=False)
     try:
-        return _raw(name, pa.array(values, from_pandas=True))
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
-        return _raw(name, _texts(list(values)))
+        return pa.array(values, from_pandas=True)
+    except ARROW_REFUSES:
+        return _texts(name, list(values))
 
 
 def _raw(name: str, values: Any, declared: tuple[str, ...] | None = None) -> Raw:
+    if isinstance(values.type, pa.BaseExtensionType):
+        values = _texts(name, values.to_pylist())
     if isinstance(values, pa.Array):
         values = pa.chunked_array([values])
+    # Only an ordered dictionary is a declared order; any other lists what came first.
     if declared is None and pa.types.is_dictionary(values.type) and values.type.ordered:
         declared = _dictionary_labels(values)
     return Raw(name, values, written=False, declared=declared)
 
 
-def _dictionary_labels(values: Any) -> tuple[str, ...]:
-    if isinstance(values, pa.ChunkedArray):
-        values = values.unify_dictionaries().combine_chunks()
-    return tuple(map(label_text, values.dictionary.to_pylist()))
+def _dictionary_labels(values: pa.ChunkedArray) -> tuple[str, ...]:
+    dictionary = values.unify_dictionaries().combine_chunks().dictionary
+    return tuple(label_text(label) for label in dictionary.to_pylist() if label is not None)
 
 
-def _texts(values: Sequence[Any]) -> pa.Array:
+def _texts(name: str, values: Sequence[Any]) -> pa.Array:
     """Mixed values as their label texts; None and NaN are missing."""
-    return pa.array([None if _is_missing(v) else label_text(v) for v in values], pa.string())
+    for value in values:
+        if isinstance(value, NO_LABEL):
+            raise DataError(
+                f"column {name!r} holds {value!r:.40}: a column holds labels or numbers, "
+                f"one per row"
+            )
+    return pa.array([None if is_missing(v) else label_text(v) for v in values], pa.string())
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or value != value  # NaN, NaT and pandas' NA do not equal themselves
+def is_missing(value: Any) -> bool:
+    """Whether a single value is None, NaN or pandas' NA."""
+    try:
+        return bool(value is None or value != value)  # NaN and NaT do not equal themselves
+    except TypeError:  # pandas' NA is neither equal to itself nor unequal
+        return True
 
 
-def _name(name: object) -> str:
+def column_name(name: object) -> str:
+    """The name of a column, as text; pandas also numbers columns."""
     if not isinstance(name, (str, int, np.integer)):
         raise DataError(f"a column is named by text, not by {name!r}")
     return str(name)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, reduce
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property, partial, reduce
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -11,14 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jensen.data import convert
+from jensen.data.choices import kinds_by_column, list_of_columns, missing_labels, states_by_column
 from jensen.data.encode import Column, encode
 from jensen.data.files import read_columns
 from jensen.data.packed import Packed
 from jensen.data.recode import recode
-from jensen.data.scan import Raw
-from jensen.data.sources import kind_of_source, raw_columns
+from jensen.data.sources import collected, kind_of_source, raw_columns
 from jensen.data.threads import ordered_map
-from jensen.data.variable import Kind, Variable, label_text
+from jensen.data.variable import Kind, Variable
 from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
 from jensen.fields import add
@@ -84,26 +86,23 @@ class Table:
         missing: Iterable[object] = (),
         weights: ArrayLike | str | None = None,
     ) -> None:
-        absent = _missing_labels(missing)
-        if isinstance(data, Table):
-            weights = data.weights if weights is None else weights
-            data = data.to_arrow()
-        self.source = kind_of_source(data)
-        if isinstance(data, (str, Path)):
-            raws = read_columns(data, absent)
-        else:
-            raws = raw_columns(data, names)
-        kinds = _kinds(categorical, counts, continuous)
-        known = {raw.name for raw in raws}
-        for name in [*kinds, *(states or {})]:
-            if name not in known:
-                raise DataError(_no_column(name, [raw.name for raw in raws]))
+        if names is not None and not isinstance(data, np.ndarray):
+            raise DataError("names=[...] goes with a 2-D array: this table names its own columns")
+        absent = missing_labels(missing)
+        kinds = kinds_by_column(categorical, counts, continuous)
+        labels = states_by_column(states, kinds)
+        if isinstance(data, Table) and weights is None:
+            weights = data.weights
+        self.source, readers = _open(data, names, absent)
+        for name in [*kinds, *labels]:
+            if name not in dict(readers):
+                raise DataError(_no_column(name, [name for name, _ in readers]))
         if isinstance(weights, str):
-            weights, raws = _take_weights(weights, raws)
-        declared = {raw.name: _states_of(raw.name, states, kinds) for raw in raws}
+            if weights in kinds or weights in labels:
+                raise DataError(f"column {weights!r} holds the weights, so it is no variable")
+            weights, readers = _take_weights(weights, readers)
         self._set(
-            ordered_map(lambda r: encode(r, kinds.get(r.name), declared[r.name], absent), raws),
-            weights,
+            ordered_map(lambda r: r[1](kinds.get(r[0]), labels.get(r[0]), absent), readers), weights
         )
 
     @classmethod
@@ -157,7 +156,7 @@ class Table:
 
     def n_missing(self, names: Iterable[str] | None = None) -> dict[str, int]:
         """How many values are missing, for the columns that miss any."""
-        chosen = self.names if names is None else names
+        chosen = self.names if names is None else list_of_columns(names, "names")
         counts = {name: int(self.column(name).missing().sum()) for name in chosen}
         return {name: count for name, count in counts.items() if count}
 
@@ -178,7 +177,7 @@ class Table:
 
     def select(self, names: Iterable[str]) -> Table:
         """The same rows with these columns only."""
-        chosen = [self.column(name) for name in names]
+        chosen = [self.column(name) for name in list_of_columns(names, "names")]
         return Table.from_columns(chosen, self.weights, self.source)
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Table:
@@ -189,7 +188,7 @@ class Table:
 
     def complete_rows(self, names: Iterable[str] | None = None) -> Table:
         """The rows that miss nothing (in these columns): dropping rows is the caller's decision."""
-        chosen = self.names if names is None else names
+        chosen = self.names if names is None else list_of_columns(names, "names")
         incomplete = [self.column(name).missing() for name in chosen]
         return self.take(~np.any(incomplete, axis=0)) if incomplete else self
 
@@ -255,13 +254,31 @@ class Table:
         """As the kind of dataframe that came in; pandas, else pyarrow, where none did."""
         return convert.to_native(self._columns.values(), self.source)
 
-    def write_csv(self, stream: BinaryIO) -> None:
-        """Write CSV to an open binary stream."""
-        convert.write_csv(self._columns.values(), stream)
+    def write_csv(self, stream: BinaryIO, weights: str | None = None) -> None:
+        """Write CSV to an open binary stream; `weights` as in `write`."""
+        convert.write_csv(self._columns_with(weights), stream)
 
-    def write(self, path: str | Path) -> None:
-        """Write CSV, TSV or Parquet, by the suffix (also .gz); the file appears whole or not."""
-        convert.write(self._columns.values(), path)
+    def write(self, path: str | Path, weights: str | None = None) -> None:
+        """Write CSV, TSV or Parquet, by the suffix (also .gz); the file appears whole or not.
+
+        The row weights, if there are any, become a column, which `weights` names.
+        """
+        convert.write(self._columns_with(weights), path)
+
+    def _columns_with(self, weights: str | None) -> list[Column]:
+        columns = list(self._columns.values())
+        if self.weights is None and weights is None:
+            return columns
+        if self.weights is None:
+            raise DataError(f"this table has no weights to write as {weights!r}")
+        if weights is None:
+            raise DataError(
+                "this table has weights, and a file holds them as a column: name it, "
+                "write(path, weights='n'), or leave them out, with_weights(None).write(path)"
+            )
+        if weights in self._columns:
+            raise DataError(f"there is a column {weights!r} already: name the weights otherwise")
+        return [*columns, Column(Variable(weights, "continuous"), self.weights)]
 
 
 def as_table(data: Any) -> Table:
@@ -269,63 +286,67 @@ def as_table(data: Any) -> Table:
     return data if isinstance(data, Table) else Table(data)
 
 
-def read_table(path: str | Path, **choices: Any) -> Table:
+def read_table(path: str | PathLike[str], **choices: Any) -> Table:
     """Read a CSV, TSV or Parquet file, plain or compressed; `choices` as in `Table`.
 
     In text files a label is the text as written (`TRUE`, `01` and `None` are labels); only the
-    empty field, and what `missing=[...]` lists, is missing.
+    empty field, and what `missing=[...]` lists, is missing. A column of numbers holds numbers,
+    however they are written (`1.0` is 1), unless `states=` lists its labels.
 
     Examples
     --------
     >>> import jensen as jn
     >>> table = jn.read_table("patients.csv", missing=["?"])  # doctest: +SKIP
     """
-    return Table(Path(path) if str(path) != "-" else "-", **choices)
+    if not isinstance(path, (str, PathLike)):
+        raise DataError(f"read_table reads a file, not {type(path).__name__}: use jn.Table")
+    return Table(path, **choices)
 
 
-def _kinds(
-    categorical: Iterable[str], counts: Iterable[str], continuous: Iterable[str]
-) -> dict[str, Kind]:
-    kinds: dict[str, Kind] = {}
-    said: list[tuple[Kind, Iterable[str]]] = [
-        ("categorical", categorical),
-        ("count", counts),
-        ("continuous", continuous),
-    ]
-    for kind, chosen in said:
-        if isinstance(chosen, str):
-            raise DataError(f"give a list of columns, [{chosen!r}], not the text {chosen!r}")
-        for name in chosen:
-            if kinds.setdefault(name, kind) != kind:
-                raise DataError(f"column {name!r} is declared {kinds[name]} and {kind}: choose one")
-    return kinds
+# Encodes one column as the caller's choices say: kind, states, missing labels.
+_Reader = Callable[[Kind | None, Sequence[str] | None, Collection[str]], Column]
 
 
-def _states_of(
-    name: str, states: Mapping[str, Sequence[object]] | None, kinds: Mapping[str, Kind]
-) -> Sequence[str] | None:
-    if states is None or name not in states:
-        return None
-    if kinds.get(name, "categorical") != "categorical":
-        raise DataError(f"column {name!r} is declared {kinds[name]}, which has no states")
-    if isinstance(states[name], str):
-        raise DataError(f"the states of {name!r} must be a list, not the text {states[name]!r}")
-    return tuple(map(label_text, states[name]))
+def _open(
+    data: Any, names: Sequence[str] | None, absent: Sequence[str]
+) -> tuple[str, list[tuple[str, _Reader]]]:
+    """Where the data came from, and its columns, still to be encoded."""
+    if isinstance(data, Table):
+        return data.source, [(c.variable.name, partial(_again, c)) for c in data._columns.values()]
+    if isinstance(data, (str, PathLike)):
+        raws = read_columns(data, absent)
+    else:
+        data = collected(data)
+        raws = raw_columns(data, names)
+    return kind_of_source(data), [(raw.name, partial(encode, raw)) for raw in raws]
 
 
-def _missing_labels(missing: Iterable[object]) -> list[str]:
-    if isinstance(missing, str):
-        raise DataError(f"missing must be a list of labels, [{missing!r}], not the text itself")
-    return [label_text(label) for label in missing]
+def _again(
+    column: Column, kind: Kind | None, states: Sequence[str] | None, missing: Collection[str]
+) -> Column:
+    """A column that is encoded already, under other choices."""
+    if kind is None and states is None and not missing:
+        return column
+    old = column.variable
+    if kind is None and states is None:
+        kind = old.kind
+    new = encode(raw_columns(convert.to_arrow([column]))[0], kind, states, missing)
+    same = new.variable == replace(old, cuts=None)
+    return Column(old, new.data) if same else new
 
 
-def _take_weights(name: str, raws: list[Raw]) -> tuple[NDArray[np.float64], list[Raw]]:
+def _take_weights(
+    name: str, readers: list[tuple[str, _Reader]]
+) -> tuple[NDArray[np.float64], list[tuple[str, _Reader]]]:
     """Weights from a column, which is then no variable."""
-    chosen = [raw for raw in raws if raw.name == name]
+    chosen = [read for known, read in readers if known == name]
     if not chosen:
-        raise DataError(_no_column(name, [raw.name for raw in raws]))
-    weights = np.asarray(encode(chosen[0], "continuous", None, ()).data, np.float64)
-    return weights, [raw for raw in raws if raw.name != name]
+        raise DataError(_no_column(name, [known for known, _ in readers]))
+    try:
+        column = chosen[0]("continuous", None, ())
+    except DataError as error:
+        raise DataError(f"weights={name!r}: {error}") from None
+    return np.asarray(column.data, np.float64), [pair for pair in readers if pair[0] != name]
 
 
 def _no_column(name: str, names: Sequence[str]) -> str:
@@ -339,7 +360,7 @@ def _describe_columns(table: Table, most: int = 20) -> list[str]:
     for v in shown:
         states = ", ".join(v.states[:6]) + (f", ... ({v.n_states})" if v.n_states > 6 else "")
         absent = f"{lost[v.name]:,} missing" if v.name in lost else ""
-        rows.append([v.name, v.kind, states, absent])
+        rows.append([v.name, v.kind, states if len(states) <= 60 else states[:57] + "...", absent])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     rest = len(table.names) - len(shown)

@@ -3,7 +3,8 @@
 import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from operator import index
+from typing import SupportsIndex, TypeVar
 
 from jensen.exceptions import JensenError
 
@@ -15,7 +16,7 @@ Result = TypeVar("Result")
 _chosen: int | None = None
 
 
-def set_threads(n: int | None) -> None:
+def set_threads(n: SupportsIndex | None) -> None:
     """Choose how many threads sums over rows may use; results never depend on it.
 
     Parameters
@@ -32,9 +33,15 @@ def set_threads(n: int | None) -> None:
     >>> jn.set_threads(None)
     """
     global _chosen
-    if n is not None:
-        _check(n, "set_threads")
-    _chosen = n
+    if n is None:
+        _chosen = None
+        return
+    try:
+        chosen = index(n)
+    except TypeError:
+        raise JensenError(f"set_threads: {n!r} is no number of threads: set 1 or more") from None
+    _check(chosen, "set_threads")
+    _chosen = chosen
 
 
 def get_threads() -> int:
@@ -44,7 +51,7 @@ def get_threads() -> int:
     text = os.environ.get(VARIABLE)
     if text is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else _cores()
-    if not text.isdecimal():
+    if not (text.isascii() and text.isdigit()):
         raise JensenError(f"{VARIABLE}={text!r} is no number of threads: set it to 1 or more")
     _check(int(text), VARIABLE)
     return int(text)

@@ -4,14 +4,28 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import Literal, get_args
+
+import numpy as np
 
 from jensen.exceptions import DataError
 
 Kind = Literal["categorical", "count", "continuous"]
 
+EXACT = 2.0**53
+"""Whole numbers beyond this lose digits as floats."""
+
 _NUMBER = re.compile(r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-_DIGITS = re.compile(r"([0-9]+)")
+_ANY_NUMBER = re.compile(
+    r"\s*[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity)\s*", re.IGNORECASE
+)
+_INTEGER = re.compile(r"-?[0-9]+")
+_DIGITS = re.compile(r"[0-9]+")
+_MIDNIGHT = re.compile(r" 00:00:00(?:\.0+)?$")
+_FRACTION_ZEROS = re.compile(r"(:[0-9]{2})(?:\.0+|(\.[0-9]*[1-9])0+)$")
 
 
 @dataclass(frozen=True)
@@ -41,18 +55,19 @@ class Variable:
     cuts: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise DataError(f"a variable is named by text, not by {self.name!r}")
         if self.kind not in get_args(Kind):
             raise DataError(
                 f"{self.name!r} cannot be of kind {self.kind!r}: use one of {list(get_args(Kind))}"
             )
+        if self.states and self.kind != "categorical":
+            raise DataError(f"{self.name!r} is {self.kind}, so it has no states")
+        if not isinstance(self.states, tuple):
+            raise DataError(f"the states of {self.name!r} must be a tuple, not {self.states!r}")
         check_states(self.name, self.states)
-        if self.cuts is not None and (
-            list(self.cuts) != sorted(set(self.cuts)) or len(self.cuts) + 1 != len(self.states)
-        ):
-            raise DataError(
-                f"{self.name!r} needs rising cut points, one fewer than its {len(self.states)} "
-                f"states, but has {list(self.cuts)}"
-            )
+        if self.cuts is not None:
+            _check_cuts(self.name, self.cuts, len(self.states))
 
     @property
     def n_states(self) -> int:
@@ -71,20 +86,38 @@ def check_states(name: str, states: Sequence[str]) -> None:
         seen.add(label)
 
 
+def _check_cuts(name: str, cuts: Sequence[float], n_states: int) -> None:
+    rising = all(map(math.isfinite, cuts)) and list(cuts) == sorted(set(cuts))
+    if not rising or len(cuts) + 1 != n_states:
+        raise DataError(
+            f"{name!r} needs finite, rising cut points, one fewer than its {n_states} states, "
+            f"but has {list(cuts)}"
+        )
+
+
 def label_text(value: object) -> str:
     """The label of any value: whole numbers without a point, so that 1, 1.0 and "1" agree.
 
     >>> label_text(1.0), label_text("01"), label_text(True), label_text(0.5)
     ('1', '01', 'True', '0.5')
     """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool) or not hasattr(value, "__float__"):
+    if isinstance(value, (str, bool, np.bool_)):
         return str(value)
-    number = float(value)
-    if math.isfinite(number) and number == int(number):
-        return str(int(value)) if hasattr(value, "__int__") else str(int(number))
-    return repr(number)
+    if isinstance(value, Integral):
+        return str(int(value))
+    if isinstance(value, (Real, Decimal)):
+        number = float(value)
+        return str(int(number)) if abs(number) <= EXACT and number == int(number) else repr(number)
+    return time_text(str(value)) if isinstance(value, datetime) else str(value)
+
+
+def time_text(text: str) -> str:
+    """A date and time without zeros at its end, which depend on where it comes from.
+
+    >>> time_text("2020-01-31 00:00:00"), time_text("2020-01-31 06:30:00.500000")
+    ('2020-01-31', '2020-01-31 06:30:00.5')
+    """
+    return _FRACTION_ZEROS.sub(r"\1\2", _MIDNIGHT.sub("", text))
 
 
 def is_number(text: str) -> bool:
@@ -92,9 +125,18 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text) is not None
 
 
+def parse_number(text: str) -> float | None:
+    """The number, where the caller says that there is one: 01, +1 and inf are; nan is not."""
+    return float(text) if _ANY_NUMBER.fullmatch(text) else None
+
+
 def canonical(text: str) -> str:
     """The text under which labels match: numbers lose what does not change them ("1.0" → "1")."""
-    return label_text(float(text)) if is_number(text) else text
+    if not is_number(text):
+        return text
+    if _INTEGER.fullmatch(text):  # of any length: a float would forget the digits of identifiers
+        return "0" if text == "-0" else text
+    return label_text(float(text)) if math.isfinite(float(text)) else text
 
 
 def match_labels(labels: Iterable[str], states: Sequence[str]) -> list[int]:
@@ -112,14 +154,20 @@ def sort_naturally(labels: Iterable[str]) -> tuple[str, ...]:
     """
     unique = set(labels)
     if all(map(is_number, unique)):
-        return tuple(sorted(unique, key=lambda text: (float(text), text)))
-    return tuple(sorted(unique, key=lambda text: (_chunks(text), text)))
+        return tuple(sorted(unique, key=lambda text: (_value(text), text)))
+    return tuple(sorted(sorted(unique), key=_natural_key))
 
 
-def _chunks(text: str) -> list[tuple[int, int, str]]:
-    """Text cut at its digits; numbers compare by value and come before words."""
-    return [
-        (0, int(part), "") if part.isdecimal() else (1, 0, part)
-        for part in _DIGITS.split(text)
-        if part
-    ]
+def _value(text: str) -> float:
+    """The number, exactly; Python compares int and float without rounding."""
+    return int(text) if _INTEGER.fullmatch(text) and len(text) < 400 else float(text)
+
+
+def _natural_key(text: str) -> str:
+    """Text in which every run of digits stands behind its length, below all other characters."""
+    return _DIGITS.sub(_longer_is_larger, text)
+
+
+def _longer_is_larger(run: re.Match[str]) -> str:
+    digits = run.group().lstrip("0")
+    return f"\0{chr(len(digits))}{digits}"

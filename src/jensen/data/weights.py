@@ -9,7 +9,7 @@ from jensen.exceptions import DataError
 def check_weights(weights: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     """Weights as finite floats ≥ 0, one per row, or an error that names the row."""
     try:
-        array = np.ascontiguousarray(weights, np.float64)
+        array = np.array(weights, np.float64)  # a copy: the caller may go on to change theirs
     except (TypeError, ValueError):
         raise DataError("weights must be numbers, one per row") from None
     if array.shape != (n_rows,):

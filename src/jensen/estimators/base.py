@@ -1,4 +1,4 @@
-"""scikit-learn's contract without importing scikit-learn: choices in `__init__`, results end in `_`."""
+"""scikit-learn's contract without importing it: choices in `__init__`, results end in `_`."""
 
 import inspect
 from typing import Any, Self
@@ -21,6 +21,13 @@ class Estimator:
         """Change choices; what was fitted stays until the next fit."""
         for name, value in choices.items():
             if name not in self._choices():
-                raise JensenError(f"{type(self).__name__} has no choice {name!r}")
+                known = ", ".join(self._choices())
+                raise JensenError(f"{type(self).__name__} has no choice {name!r}, only {known}")
             setattr(self, name, value)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks before it cross-validates; only it ever calls this."""
+        from sklearn.utils import Tags, TargetTags  # type: ignore[import-untyped]
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))

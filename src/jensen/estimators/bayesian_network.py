@@ -9,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen import free_energy
 from jensen.data import Table, Variable, as_table
 from jensen.data.counting import require_complete
 from jensen.estimators.base import Estimator
-from jensen.estimators.learning import learn_tables
+from jensen.estimators.learning import choose_algorithm, learn_tables
 from jensen.exceptions import DataError, JensenError, NotFittedError
 from jensen.graphs import DAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior, forward
@@ -74,17 +73,26 @@ class BayesianNetwork(Estimator):
         equivalent_sample_size: float = 1.0,
         method: str | None = None,
     ) -> None:
-        self.graph: DAG = as_dag(graph)
+        self.graph = graph
         self.prior = prior
         self.equivalent_sample_size = equivalent_sample_size
         self.method = method
+
+    @property
+    def graph(self) -> DAG:
+        """The graph; whatever names one may be assigned."""
+        return self._graph
+
+    @graph.setter
+    def graph(self, graph: Any) -> None:
+        self._graph = as_dag(graph)
 
     # --- learning and building ---
 
     def fit(self, table: Any) -> Self:
         """Learn the tables from anything a `Table` can be built from; extra columns are ignored."""
         check_prior(self.prior, self.equivalent_sample_size)
-        algorithm = self._algorithm()
+        algorithm = choose_algorithm(self.method, self.prior)
         network, state = learn_tables(
             self.graph, as_table(table), self.prior, self.equivalent_sample_size, algorithm
         )
@@ -136,13 +144,6 @@ class BayesianNetwork(Estimator):
         net.network_ = network
         return net
 
-    def _algorithm(self) -> free_energy.Algorithm:
-        name = self.method or ("em" if self.prior is None else "vbem")
-        if name not in free_energy.ALGORITHMS:
-            choices = ", ".join(map(repr, free_energy.ALGORITHMS))
-            raise JensenError(f"there is no method {name!r}: choose one of {choices}")
-        return free_energy.ALGORITHMS[name]
-
     # --- what is known ---
 
     @property
@@ -190,10 +191,10 @@ class BayesianNetwork(Estimator):
 
     def sample(self, n: int, *, random_state: Any = None, progress: bool = False) -> Table:
         """Draw n rows; the same seed gives the same rows on any number of threads."""
-        if n < 0:
-            raise JensenError(f"the number of rows to draw must be at least 0, not {n}")
+        if not isinstance(n, int | np.integer) or n < 0:
+            raise JensenError(f"the number of rows to draw must be 0, 1, 2, ..., not {n!r}")
         return forward.sample(
-            self.require_network(), n, as_generator(random_state), progress=progress
+            self.require_network(), int(n), as_generator(random_state), progress=progress
         )
 
     def save(self, path: str | Path) -> None:
@@ -212,17 +213,19 @@ class BayesianNetwork(Estimator):
 
     def _read(self, table: Table) -> tuple[Table, NDArray[np.bool_]]:
         """The table with this network's own variables, and the rows with unknown states."""
-        rows, unknown = table.read_as(self.require_network().variables)
+        network = self.require_network()
+        rows, unknown = table.read_as(network.variables)
         require_complete(
             rows.take(~unknown) if unknown.any() else rows,
-            self.graph.nodes,
+            network.graph.nodes,
             "the log-likelihood of rows",
             "keep only complete rows with table.complete_rows()",
         )
         return rows, unknown
 
     def __repr__(self) -> str:
-        size = f"{plural(len(self.graph), 'node')}, {plural(len(self.graph.edges), 'edge')}"
+        graph = self.network_.graph if hasattr(self, "network_") else self.graph
+        size = f"{plural(len(graph), 'node')}, {plural(len(graph.edges), 'edge')}"
         if not hasattr(self, "network_"):
             return f"BayesianNetwork({size}; not fitted)"
         return f"BayesianNetwork({size}, {plural(self.parameters_count, 'free parameter')})"

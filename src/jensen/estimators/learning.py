@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, Variable
 from jensen.data.counting import require_complete
-from jensen.exceptions import DataError, EstimateWarning
-from jensen.free_energy import Algorithm, State, fit_complete
+from jensen.exceptions import DataError, EstimateWarning, JensenError
+from jensen.free_energy import ALGORITHMS, Algorithm, State, fit_complete
 from jensen.graphs import DAG
 from jensen.graphs.wiring import wire
 from jensen.inference import Network
@@ -21,6 +21,15 @@ from jensen.text import plural
 
 ARRAYS = 6
 """How many arrays as long as all tables together are alive at once while learning."""
+
+
+def choose_algorithm(method: Any, prior: Any) -> Algorithm:
+    """The algorithm that a method names; None: EM without a prior, VBEM with one."""
+    name = method or ("em" if prior is None else "vbem")
+    if not isinstance(name, str) or name not in ALGORITHMS:
+        choices = ", ".join(map(repr, ALGORITHMS))
+        raise JensenError(f"there is no method {name!r}: choose one of {choices}")
+    return ALGORITHMS[name]
 
 
 def learn_tables(

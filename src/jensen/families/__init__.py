@@ -19,7 +19,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.fields import add, is_record
+from jensen.fields import add, subtract
 
 
 class Family(Protocol):
@@ -48,16 +48,16 @@ def inner(eta: Any, t: Any) -> float:
     """⟨η, t⟩ with 0 · (-inf) = 0, so that log 0 is legal where nothing was counted."""
     if eta is None:
         return 0.0
-    if is_record(eta):
-        return float(sum(map(inner, eta, t)))
+    if isinstance(eta, tuple):
+        return float(sum(inner(e, x) for e, x in zip(eta, t, strict=True)))
     nothing = eta == 0.0
     return float(np.sum(np.where(nothing, 0.0, eta) * np.where(nothing, 0.0, t)))
 
 
 def kl(family: Family, prior: Any, eta: Any, t: Any) -> float:
     """KL[q(θ) ‖ p(θ)] for q = p(· | eta), where t = E_q[t(θ)]."""
-    difference = inner(eta, t) - inner(prior, t)
-    return difference - family.log_partition(eta) + family.log_partition(prior)
+    gain = inner(subtract(eta, prior), t)  # subtracted first: t is huge where nothing was counted
+    return gain - family.log_partition(eta) + family.log_partition(prior)
 
 
 def neg_log_density(family: Family, prior: Any, eta: Any, t: Any) -> float:

@@ -94,7 +94,9 @@ def _check_pair(edge: Edge, earlier: Edge | None) -> None:
         return
     if earlier == edge or (earlier == (b, mark, a) and mark != "->"):
         raise GraphError(f"the edge '{show_edge(edge)}' stands twice; give every edge once")
+    reason = "a pair of nodes has one edge at most"
+    if mark == earlier[1] == "->":
+        reason = f"that is the cycle {show(b)} -> {show(a)} -> {show(b)}"
     raise GraphError(
-        f"'{show_edge(earlier)}' and '{show_edge(edge)}' join the same two nodes; "
-        f"a pair of nodes has one edge at most"
+        f"'{show_edge(earlier)}' and '{show_edge(edge)}' join the same two nodes; {reason}"
     )

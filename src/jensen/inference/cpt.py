@@ -47,8 +47,11 @@ class CPT:
     def __getitem__(self, labels: str | tuple[str, ...]) -> dict[str, float]:
         """State → probability, given one label per parent; `cpt[()]` where there is none."""
         given = labels if isinstance(labels, tuple) else (labels,)
+        if not self.parents and given:
+            name = self.variable.name
+            raise JensenError(f"{name!r} has no parents: cpt[()] is its one row of probabilities")
         if len(given) != len(self.parents):
-            names = some(parent.name for parent in self.parents) or "no parents"
+            names = some(parent.name for parent in self.parents)
             raise JensenError(
                 f"{self.variable.name!r} has {plural(len(self.parents), 'parent')} ({names}), but "
                 f"{plural(len(given), 'label')} came: give one label per parent"

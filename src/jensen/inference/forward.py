@@ -40,13 +40,14 @@ def sample(network: Network, n: int, rng: np.random.Generator, *, progress: bool
 
 
 def _cumulative(network: Network) -> NDArray[np.float64]:
-    """Running sums within every row of every table."""
+    """Running sums within every row of every table; 1 is reached where nothing more can follow."""
     parts = []
     for variable, start, stop in zip(
         network.variables, network.wiring.fam_at[:-1], network.wiring.fam_at[1:], strict=True
     ):
         rows = network.probabilities[start:stop].reshape(-1, variable.n_states)
-        parts.append(np.cumsum(rows, axis=1).ravel())
+        sums = np.cumsum(rows, axis=1)
+        parts.append((sums / sums[:, -1:]).ravel())
     return np.concatenate(parts) if parts else np.empty(0)
 
 

@@ -36,20 +36,21 @@ def _check_names(graph: DAG, tables: Mapping[str, Any], states: Mapping[str, Any
 
 
 def _variable(name: str, table: Any, states: Sequence[object] | None) -> Variable:
+    if isinstance(states, str):
+        raise JensenError(f"the states of {name!r} must be a list, not the text {states!r}")
     if states is None:
         row = next(iter(table.values()), ()) if isinstance(table, Mapping) else table
-        states = range(np.shape(row)[-1])
+        states = range(_numbers(name, row).shape[-1])
+    if len(states) == 0:
+        raise JensenError(f"{name!r} needs one state at least")
     return Variable(name, "categorical", tuple(map(label_text, states)))
 
 
 def _array(variable: Variable, parents: Sequence[Variable], table: Any) -> NDArray[np.float64]:
     if not isinstance(table, Mapping):
-        try:
-            return np.asarray(table, np.float64)
-        except (TypeError, ValueError):
-            raise JensenError(f"the table of {variable.name!r} is no array of numbers") from None
-    rows = {_key(labels): row for labels, row in table.items()}
-    wanted = list(product(*(p.states for p in parents)))
+        return _numbers(variable.name, table)
+    rows = {_key(labels): _numbers(variable.name, row) for labels, row in table.items()}
+    wanted = dict.fromkeys(product(*(p.states for p in parents)))
     unknown = [labels for labels in rows if labels not in wanted]
     absent = [labels for labels in wanted if labels not in rows]
     if unknown or absent:
@@ -58,11 +59,23 @@ def _array(variable: Variable, parents: Sequence[Variable], table: Any) -> NDArr
             f"the table of {variable.name!r} needs one row for every ({names}); "
             f"unknown: {unknown[:3]}, absent: {absent[:3]}"
         )
-    shape = [p.n_states for p in parents]
-    stacked = [np.asarray(rows[labels], np.float64) for labels in wanted]
+    stacked = [rows[labels] for labels in wanted]
     if len({row.shape for row in stacked}) > 1:
         raise JensenError(f"the rows of the table of {variable.name!r} differ in length")
-    return np.reshape(stacked, [*shape, -1])
+    return np.reshape(stacked, [*(p.n_states for p in parents), -1])
+
+
+def _numbers(name: str, values: Any) -> NDArray[np.float64]:
+    try:
+        array = np.asarray(values, np.float64)
+    except (TypeError, ValueError):
+        array = np.empty(())
+    if array.ndim == 0:
+        raise JensenError(
+            f"the table of {name!r} must be an array of probabilities, or a dict from the labels "
+            f"of its parents to such rows"
+        )
+    return array
 
 
 def _key(labels: Any) -> tuple[str, ...]:

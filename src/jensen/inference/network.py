@@ -31,6 +31,7 @@ class Network:
     tables: NDArray[np.float64]  # (P,): as written or learned
     concentration: NDArray[np.float64] | None = None  # (P,): Dirichlet posterior, after VB
     properties: Mapping[str, str] = field(default_factory=dict)  # free text: source, title, ...
+    variable_properties: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @cached_property
     def wiring(self) -> Wiring:
@@ -94,6 +95,7 @@ def assemble(
     tables: Mapping[str, NDArray[np.float64]],
     concentration: Mapping[str, NDArray[np.float64]] | None = None,
     properties: Mapping[str, str] | None = None,
+    variable_properties: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Network:
     """A network from one array per variable, axes as in `CPT`; refused unless it makes sense."""
     ordered = tuple(variables[name] for name in graph.nodes)
@@ -102,7 +104,7 @@ def assemble(
     posterior = None
     if concentration is not None:
         posterior = _flatten([_in_shape(ps, v, concentration[v.name]) for ps, v in families])
-    network = Network(graph, ordered, flat, posterior, properties or {})
+    network = Network(graph, ordered, flat, posterior, properties or {}, variable_properties or {})
     for v in ordered:
         _check_rows(v, network.part(v.name, flat))
     return network

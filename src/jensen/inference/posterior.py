@@ -9,16 +9,16 @@ from scipy.special import betaincinv
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
-from jensen.inference.cpt import CPT, show_probability
-from jensen.text import grid
+from jensen.inference.cpt import CPT, MAX_SHOWN_ROWS, show_probability
+from jensen.text import grid, plural
 
 
 @dataclass(frozen=True, eq=False)
 class TablePosterior:
     """Dirichlet posteriors of P(variable | parents); axes as in `CPT`.
 
-    A concentration 0 (a parent configuration that a bds prior leaves out) says nothing: its mean
-    is uniform and its interval is (0, 1).
+    A row of zeros (a parent configuration that a bds prior leaves out) says nothing: its means are
+    uniform and its intervals are (0, 1).
 
     Examples
     --------
@@ -26,10 +26,10 @@ class TablePosterior:
     >>> net = jn.BayesianNetwork("x", prior=1.0).fit({"x": ["no", "yes", "yes"]})
     >>> net.posterior("x")
     posterior of P(x), 90 % intervals
-    state  mean       interval  concentration
-    -----------------------------------------
+    state  mean         interval  concentration
+    -------------------------------------------
     no      0.4  0.09761..0.7514              2
-    yes     0.6  0.2486..0.9024              3
+    yes     0.6   0.2486..0.9024              3
     """
 
     variable: Variable
@@ -48,7 +48,7 @@ class TablePosterior:
 
     @property
     def variance(self) -> NDArray[np.float64]:
-        """Posterior variances of every probability; NaN never: 1/4 at most where nothing is known."""
+        """Posterior variances of every probability."""
         total = self.concentration.sum(-1, keepdims=True)
         return np.asarray(self.mean * (1.0 - self.mean) / (total + 1.0))
 
@@ -58,11 +58,10 @@ class TablePosterior:
             raise JensenError(f"the level of an interval lies between 0 and 1, not {level}")
         a = self.concentration
         b = a.sum(-1, keepdims=True) - a
-        known = (a > 0) & (b > 0)
-        a, b = np.where(known, a, 1.0), np.where(known, b, 1.0)
-        tail = (1.0 - level) / 2.0
-        low = np.where(known, betaincinv(a, b, tail), 0.0)
-        return low, np.where(known, betaincinv(a, b, 1.0 - tail), 1.0)
+        open_, tail = (a > 0) & (b > 0), (1.0 - level) / 2.0
+        inside = np.where(open_, a, 1.0), np.where(open_, b, 1.0)
+        low = np.where(open_, betaincinv(*inside, tail), a > 0)  # a single state is certain
+        return low, np.where(open_, betaincinv(*inside, 1.0 - tail), b <= 0)
 
     def __repr__(self) -> str:
         given = ", ".join(parent.name for parent in self.parents)
@@ -75,8 +74,12 @@ class TablePosterior:
             for k, state in enumerate(self.variable.states):
                 span = f"{show_probability(lo[k])}..{show_probability(hi[k])}"
                 lines.append([*labels, state, show_probability(mean[k]), span, f"{alpha[k]:.5g}"])
+            if len(lines) > MAX_SHOWN_ROWS:
+                break
         table = grid(lines, left=len(self.parents) + 1, rule=True)
-        return f"{head}, 90 % intervals\n{table}"
+        more = self.concentration.size - len(lines) + 1
+        tail = f"\n... and {plural(more, 'row')} more" if more else ""
+        return f"{head}, 90 % intervals\n{table}{tail}"
 
     def _rows(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         return values.reshape(-1, self.variable.n_states)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from jensen.atomic import write_whole
+from jensen.atomic import check_target, write_whole
 from jensen.exceptions import FileError
 from jensen.io import json_format
 
@@ -40,18 +40,38 @@ def load(path: str | Path) -> BayesianNetwork:
         content = target.read_bytes()
     except OSError as error:
         raise FileError(f"cannot read {target}: {error.strerror}") from None
-    try:
-        return reader.loads(content.decode("utf-8"), str(target))
-    except UnicodeDecodeError as error:
-        raise FileError(f"{target}: byte {error.start + 1} is not UTF-8 text") from None
+    return from_bytes(content, str(target), reader)
 
 
 def save(net: BayesianNetwork, path: str | Path) -> None:
     """Write a network to a file, whole or not at all."""
-    target = Path(path)
-    text = _format(target).dumps(net)
-    with write_whole(target) as file:
-        file.write(text.encode("utf-8"))
+    content = to_bytes(net, _format(Path(path)))
+    with write_whole(path) as file:
+        file.write(content)
+
+
+def check_path(path: str | Path) -> None:
+    """Refuse a path that `save` would refuse, before there is anything to save."""
+    _format(Path(path))
+    check_target(path)
+
+
+def from_bytes(content: bytes, file: str, reader: Format = json_format) -> BayesianNetwork:
+    """A network from the content of a file; `file` is for messages."""
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise FileError(f"{file}: byte {error.start + 1} is not UTF-8 text") from None
+    return reader.loads(text, file)
+
+
+def to_bytes(net: BayesianNetwork, writer: Format = json_format) -> bytes:
+    """The content of a file."""
+    try:
+        return writer.dumps(net).encode("utf-8")
+    except UnicodeEncodeError as error:
+        near = error.object[max(0, error.start - 20) : error.end]
+        raise FileError(f"half a character, which no file can hold, ends {near!r}") from None
 
 
 def _format(path: Path) -> Format:

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, NoReturn
@@ -56,7 +57,10 @@ class Checked:
 
     def text(self) -> str:
         """A text."""
-        return str(self._typed(str))
+        text = str(self._typed(str))
+        if not _is_whole(text):
+            self.fail("holds half a character (a lone surrogate)")
+        return text
 
     def texts(self) -> list[str]:
         """A list of texts."""
@@ -76,9 +80,13 @@ class Checked:
         """A finite number."""
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             self.fail(f"must be a number, not {self._shown()}")
-        if abs(self.value) > 1.7e308 or not math.isfinite(self.value):
+        try:
+            number = float(self.value)
+        except OverflowError:  # whole numbers have no end
+            number = math.inf
+        if not math.isfinite(number):
             self.fail("must be a finite number")
-        return float(self.value)
+        return number
 
     def numbers(self) -> NDArray[np.float64]:
         """A list of finite numbers."""
@@ -106,23 +114,30 @@ def parse_json(text: str, file: str) -> Checked:
     """Parse JSON; syntax errors carry line and column, and a repeated name is an error."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        names = [name for name, _ in pairs]
-        for name in names:
-            if names.count(name) > 1:
+        members: dict[str, Any] = {}
+        for name, value in pairs:
+            if name in members:
                 raise FileError(f"{file}: the name {name!r} stands twice in one object")
-        return dict(pairs)
-
-    def refuse(word: str) -> NoReturn:
-        raise FileError(f"{file}: {word} is no number that JSON knows")
+            if not _is_whole(name):
+                raise FileError(f"{file}: the name {name!r} holds half a character")
+            members[name] = value
+        return members
 
     try:
-        value = json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+        value = json.loads(text, object_pairs_hook=unique)  # NaN is refused where it stands
     except json.JSONDecodeError as error:
         raise FileError(
             f"{file}, line {error.lineno}, column {error.colno}: {error.msg.lower()}"
         ) from None
+    except FileError:
+        raise
     except RecursionError:
         raise FileError(f"{file}: lists are nested deeper than any network needs") from None
     except ValueError as error:  # integers with thousands of digits
         raise FileError(f"{file}: {error}") from None
     return Checked(value, file)
+
+
+def _is_whole(text: str) -> bool:
+    """Whether no half of a character stands alone, which JSON can spell and UTF-8 cannot."""
+    return re.search("[\ud800-\udfff]", text) is None

@@ -6,7 +6,8 @@ docs/json-format.md describes it for other programs.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from jensen.graphs import DAG
 from jensen.inference import Network
 from jensen.inference.network import assemble
 from jensen.io.checked import Checked, parse_json
+from jensen.models.priors import make_prior
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
@@ -30,6 +32,7 @@ LEARNED = ("free_energy", "is_bound", "trace", "n_sweeps", "converged")
 def dumps(net: BayesianNetwork) -> str:
     """The network as JSON text."""
     network = net.require_network()
+    _check_choices(net)
     head = {
         "format": FORMAT,
         "version": VERSION,
@@ -37,12 +40,12 @@ def dumps(net: BayesianNetwork) -> str:
         "choices": {
             "method": net.method,
             "prior": _plain(net.prior),
-            "equivalent_sample_size": net.equivalent_sample_size,
+            "equivalent_sample_size": _plain(net.equivalent_sample_size),
         },
         "learned": _learned(net),
     }
     lines = [f"{json.dumps(name)}: {_dump(value)}" for name, value in head.items()]
-    entries = ",\n".join(_dump(_variable(network, v)) for v in network.variables)
+    entries = ",\n".join(_dump(entry(network, v.name)) for v in network.variables)
     lines.append(f'"variables": [\n{entries}\n]')
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -54,13 +57,9 @@ def loads(text: str, file: str) -> BayesianNetwork:
     head = parse_json(text, file)
     _check_version(head)
     document = head.fields({"format", "version", "choices", "learned", "variables"}, {"properties"})
-    try:
-        network = _network(document["variables"], _properties(document))
-    except FileError:
-        raise
-    except JensenError as error:
-        raise FileError(f"{file}: {error}") from None
     choices = document["choices"].fields({"method", "prior", "equivalent_sample_size"})
+    with _refusing(file):
+        network = _network(document["variables"], _properties(document))
     net = BayesianNetwork(
         network.graph,
         prior=_read_prior(choices["prior"]),
@@ -68,8 +67,36 @@ def loads(text: str, file: str) -> BayesianNetwork:
         method=None if choices["method"].is_null() else choices["method"].text(),
     )
     net.network_ = network
+    with _refusing(f"{file}: choices"):
+        _check_choices(net)
     _read_learned(net, document["learned"])
     return net
+
+
+@contextmanager
+def _refusing(where: str) -> Iterator[None]:
+    """What makes no sense is a fault of the file, and the message says of which part."""
+    try:
+        yield
+    except FileError:
+        raise
+    except JensenError as error:
+        raise FileError(f"{where}: {error}") from None
+
+
+def _check_choices(net: BayesianNetwork) -> None:
+    """Refuse choices that `fit` would refuse whatever the data: no file holds such."""
+    from jensen.estimators.learning import choose_algorithm
+
+    network = net.require_network()
+    choose_algorithm(net.method, net.prior)
+    make_prior(
+        net.prior,
+        net.equivalent_sample_size,
+        network.graph.nodes,
+        network.wiring,
+        np.zeros(len(network.tables)),
+    )
 
 
 def _dump(value: Any) -> str:
@@ -83,23 +110,29 @@ def _learned(net: BayesianNetwork) -> dict[str, Any] | None:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays and NumPy numbers as JSON knows them; Python prints a float exactly."""
+    """Numbers and arrays of any kind as JSON knows them; Python prints a float exactly."""
     if isinstance(value, Mapping):
         return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or isinstance(value, str | int):
+        return value
+    return np.asarray(value, np.float64).tolist()
 
 
-def _variable(network: Network, variable: Variable) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": variable.name, "states": list(variable.states)}
+def entry(network: Network, name: str) -> dict[str, Any]:
+    """One variable with its table, as it stands in a file."""
+    variable = network.variables[network.index(name)]
+    members: dict[str, Any] = {"name": name, "states": list(variable.states)}
     if variable.cuts is not None:
-        entry["cuts"] = list(variable.cuts)
-    entry["parents"] = [parent.name for parent in network.parents(variable.name)]
-    entry["table"] = network.part(variable.name, network.tables).tolist()
+        members["cuts"] = list(variable.cuts)
+    members["parents"] = [parent.name for parent in network.parents(name)]
+    members["table"] = network.part(name, network.tables).tolist()
     if network.concentration is not None:
-        entry["posterior"] = network.part(variable.name, network.concentration).tolist()
-    return entry
+        members["posterior"] = network.part(name, network.concentration).tolist()
+    if network.variable_properties.get(name):
+        members["properties"] = dict(network.variable_properties[name])
+    return members
 
 
 def _check_version(head: Checked) -> None:
@@ -122,8 +155,10 @@ def _properties(document: Mapping[str, Checked]) -> dict[str, str]:
 def _network(entries: Checked, properties: Mapping[str, str]) -> Network:
     variables: dict[str, Variable] = {}
     fields = []
-    for entry in entries.items():
-        members = entry.fields({"name", "states", "parents", "table"}, {"cuts", "posterior"})
+    for item in entries.items():
+        members = item.fields(
+            {"name", "states", "parents", "table"}, {"cuts", "posterior", "properties"}
+        )
         name = members["name"].text()
         if name in variables:
             members["name"].fail(f"repeats the variable {name!r}")
@@ -143,7 +178,9 @@ def _network(entries: Checked, properties: Mapping[str, str]) -> Network:
             posteriors[name] = _array(members["posterior"], axes, variables[name])
     if posteriors and len(posteriors) < len(tables):
         entries.fail("must have a posterior each, or none")
-    return assemble(graph, variables, tables, posteriors or None, properties)
+    own = {name: _properties(m) for name, m in zip(variables, fields, strict=True)}
+    kept = {name: texts for name, texts in own.items() if texts}
+    return assemble(graph, variables, tables, posteriors or None, properties, kept)
 
 
 def _parents(members: Mapping[str, Checked], variables: Mapping[str, Variable]) -> list[str]:
@@ -186,10 +223,14 @@ def _read_prior(value: Checked) -> Any:
 
 
 def _concentrations(value: Checked) -> Any:
-    """A number, or nested lists of numbers."""
+    """A number, or nested lists of numbers that are all equally long."""
     if not isinstance(value.value, list):
         return value.number()
-    return np.array([_concentrations(item) for item in value.items()])
+    try:
+        array = np.array(value.value, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        value.fail("must be a number, or nested lists of numbers shaped as the table")
+    return array
 
 
 def _read_learned(net: BayesianNetwork, value: Checked) -> None:

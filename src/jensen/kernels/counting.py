@@ -4,7 +4,7 @@ A family is a list of variables. Its table is flat, the first variable slowest.
 """
 
 import numpy as np
-from numba import njit, types
+from numba import config, njit, types
 from numba.extending import intrinsic
 
 from jensen.kernels import kernel
@@ -24,6 +24,13 @@ def popcount(typing_context, word):
         return builder.ctpop(arguments[0])
 
     return types.uint64(types.uint64), generate
+
+
+if config.DISABLE_JIT:  # an intrinsic has no body that Python could run
+
+    def popcount(word):
+        """How many bits of a 64-bit word are set."""
+        return np.uint64(int(word).bit_count())
 
 
 @njit(cache=True, nogil=True)

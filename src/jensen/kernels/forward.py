@@ -42,7 +42,7 @@ def draw_rows(order, fam_ptr, fam_vars, fam_stride, fam_at, cumulative, uniforms
 def add_log_probabilities(
     planes, fam_ptr, fam_plane, fam_stride, fam_at, log_tables, start, stop, out
 ):
-    """Add to out[start:stop] the log-probability of every row: Σ over families of its table entry."""
+    """Add to out[start:stop] the log-probability of every row, a table entry per family."""
     position = np.empty(ROWS, np.uint32)
     for begin in range(start, stop, ROWS):
         end = min(begin + ROWS, stop)

@@ -51,4 +51,4 @@ def complete_stats(table: Table, names: Sequence[str], wiring: Wiring) -> Tables
         for a, b in zip(wiring.fam_ptr[:-1], wiring.fam_ptr[1:], strict=True)
     ]
     counts = count_families(table, families)
-    return Tables(np.concatenate([part.ravel() for part in counts]))
+    return Tables(np.concatenate([np.empty(0), *(part.ravel() for part in counts)]))

@@ -1,18 +1,21 @@
 """Dirichlet priors of a network's tables, from what the caller says."""
 
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.checks import check_sample_size, is_number
 from jensen.exceptions import JensenError
 from jensen.graphs.wiring import Wiring
 from jensen.models.discrete_network import Tables, row_lengths
 
 NAMED = ("bdeu", "bds", "k2")
 WITH_SAMPLE_SIZE = ("bdeu", "bds")
+
+SMALLEST = 1e-10
+"""Natural parameters, concentration - 1, keep six digits of such a one, and fewer below."""
 
 
 def make_prior(
@@ -27,36 +30,49 @@ def make_prior(
     if prior is None:
         return Tables(None)
     if isinstance(prior, Mapping):
-        return Tables(_explicit(prior, names, wiring) - 1.0)
-    if isinstance(prior, Real):
-        return Tables(np.full(len(counts), float(prior) - 1.0))
-    if prior == "k2":
-        return Tables(np.zeros(len(counts)))
+        alpha = _explicit(prior, names, wiring)
+    elif isinstance(prior, str) and prior in WITH_SAMPLE_SIZE:
+        alpha = _spread(equivalent_sample_size, wiring, counts, everywhere=prior == "bdeu")
+    else:
+        alpha = np.full(len(counts), 1.0 if prior == "k2" else float(prior))
+    if np.any((alpha > 0.0) & (alpha < SMALLEST)):
+        raise JensenError(
+            f"this prior has concentrations down to {alpha[alpha > 0.0].min():.3g}, and tables "
+            f"cannot be computed below {SMALLEST:g}: raise the prior, or leave out parents"
+        )
+    return Tables(alpha - 1.0)
+
+
+def _spread(
+    equivalent_sample_size: float,
+    wiring: Wiring,
+    counts: NDArray[np.float64],
+    *,
+    everywhere: bool,
+) -> NDArray[np.float64]:
+    """An equivalent sample, evenly over every table or over its rows that were counted."""
     rows = row_lengths(wiring)
     table_of_row = np.repeat(np.arange(len(wiring.cards)), np.diff(wiring.fam_at) // wiring.cards)
     counted = np.ones(len(rows), bool)
-    if prior == "bds":
+    if not everywhere:
         counted = np.add.reduceat(counts, np.cumsum(rows) - rows) > 0
     n_counted = np.bincount(table_of_row, counted, minlength=len(wiring.cards))
     share = np.where(counted, equivalent_sample_size / np.maximum(n_counted[table_of_row], 1), 0.0)
-    return Tables(np.repeat(share / rows, rows) - 1.0)
+    return np.asarray(np.repeat(share / rows, rows))
 
 
 def check_prior(prior: Any, equivalent_sample_size: float) -> None:
     """Refuse a prior that is none, and a sample size that would be ignored."""
     if isinstance(prior, str) and prior not in NAMED:
         raise JensenError(f"there is no prior {prior!r}: use a number, or one of {list(NAMED)}")
-    if isinstance(prior, Real) and not 0 < float(prior) < np.inf:
+    if is_number(prior) and not 0 < float(prior) < np.inf:
         raise JensenError(f"a Dirichlet concentration must be positive and finite, not {prior}")
-    if not (prior is None or isinstance(prior, str | Real | Mapping)):
+    if not (prior is None or isinstance(prior, str | Mapping) or is_number(prior)):
         raise JensenError(
             f"prior must be None, a number, one of {list(NAMED)}, or a dict of concentrations by "
             f"variable, not {type(prior).__name__}"
         )
-    if not 0 < equivalent_sample_size < np.inf:
-        raise JensenError(
-            f"equivalent_sample_size must be positive and finite, not {equivalent_sample_size}"
-        )
+    check_sample_size(equivalent_sample_size)
     if equivalent_sample_size != 1.0 and prior not in WITH_SAMPLE_SIZE:
         raise JensenError(
             f"equivalent_sample_size={equivalent_sample_size} belongs to prior='bdeu' or 'bds', "
@@ -80,11 +96,11 @@ def _explicit(
         shape = tuple(int(card) for card in wiring.cards[members])
         try:
             part = np.broadcast_to(np.asarray(prior[name], np.float64), shape)
-        except ValueError:
+        except (TypeError, ValueError):
             raise JensenError(
                 f"the prior of {name!r} must be a number or an array of shape {shape}"
             ) from None
         if not np.all((part > 0) & (part < np.inf)):
-            raise JensenError(f"the prior of {name!r} holds concentrations that are not positive")
+            raise JensenError(f"the prior of {name!r} must be positive and finite in every cell")
         parts.append(part.ravel())
     return np.concatenate(parts)

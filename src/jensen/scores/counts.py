@@ -1,13 +1,15 @@
 """The counts that a local score reads: one row per parent configuration that occurs."""
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.counting import count_families
+from jensen.data.counting import count_families, require_categorical
+from jensen.exceptions import DataError
 
 MAX_DENSE_CELLS = 1 << 16
 """Larger tables are counted densely only if they have no more cells than the data have rows."""
@@ -29,9 +31,9 @@ def family_counts(
     Families with more cells than rows are counted by sorting the configurations that occur, so
     that memory is bounded by the data, whatever the numbers of states.
     """
-    shapes = [[table.variable(v).n_states for v in (*parents, x)] for x, parents in families]
+    shapes = [[_n_states(table, v) for v in (*parents, x)] for x, parents in families]
     limit = max(MAX_DENSE_CELLS, table.n_rows)
-    sizes = [_product(n + 1 for n in shape) for shape in shapes]
+    sizes = [math.prod(n + 1 for n in shape) for shape in shapes]
     dense = [k for k, size in enumerate(sizes) if size <= limit]
     counted = count_families(table, [(*families[k][1], families[k][0]) for k in dense])
     tables = dict(zip(dense, counted, strict=True))
@@ -39,12 +41,21 @@ def family_counts(
     for k, (x, parents) in enumerate(families):
         rows = tables[k].reshape(-1, shapes[k][-1]) if k in tables else _sparse(table, x, parents)
         rows = rows[rows.any(axis=1)]
-        result.append(FamilyCounts(rows, _product(map(float, shapes[k][:-1])), float(rows.sum())))
+        n_configs = math.prod(map(float, shapes[k][:-1]))
+        if n_configs == math.inf:
+            raise DataError(f"the parents of {x!r} have more than 1e308 configurations: use fewer")
+        result.append(FamilyCounts(rows, n_configs, float(rows.sum())))
     return result
 
 
-def _product(sizes: Iterable[float]) -> float:
-    return float(np.prod(list(sizes), dtype=np.float64))
+def _n_states(table: Table, name: str) -> int:
+    n_states = require_categorical(table, name).n_states
+    if n_states == 0:
+        raise DataError(
+            f"column {name!r} has no value and no declared states: "
+            f"leave it out of the graph, or declare states={{{name!r}: [...]}}"
+        )
+    return n_states
 
 
 def _sparse(table: Table, x: str, parents: Sequence[str]) -> NDArray[np.float64]:

@@ -1,12 +1,10 @@
-"""Evidences under Dirichlet priors: BDeu, BDs and K2, all log p(x | G) = A(prior + stats) - A(prior)."""
+"""Evidences under Dirichlet priors, log p(x | G) = A(prior + stats) - A(prior): BDeu, BDs, K2."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from jensen.families import log_evidence
-from jensen.families.dirichlet import dirichlet
+from jensen.exceptions import JensenError
+from jensen.families.dirichlet import symmetric_log_evidence
 from jensen.scores.counts import FamilyCounts
 
 
@@ -29,8 +27,13 @@ class DirichletScore:
 
     def local(self, counts: FamilyCounts, n_total: float) -> float:
         """The term of one variable."""
-        prior = np.full_like(counts.table, self.concentration(counts) - 1.0)
-        return log_evidence(dirichlet, prior, counts.table)
+        alpha = self.concentration(counts)
+        if not alpha > 0.0:
+            raise JensenError(
+                f"equivalent_sample_size is too small to be spread over {counts.n_configs:.3g} "
+                f"parent configurations: raise it, or leave out parents"
+            )
+        return symmetric_log_evidence(alpha, counts.table)
 
 
 def bdeu(equivalent_sample_size: float) -> DirichletScore:

@@ -1,10 +1,10 @@
 """The maximised log-likelihood, alone and with a penalty for every free parameter."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import xlogy
 
 from jensen.scores.counts import FamilyCounts
 
@@ -14,7 +14,8 @@ class PenalisedLikelihood:
     """Σ n log(n / n_parents) - penalty(N) · (free parameters).
 
     With missing values ("available-case") the sum over complete rows is replaced by N times its
-    average: a raw sum would reward variables for being missing.
+    average: a raw sum would reward variables for being missing. Without a complete row there is
+    no average, and the term is -inf: what was never seen together must not win.
 
     References
     ----------
@@ -28,9 +29,11 @@ class PenalisedLikelihood:
 
     def local(self, counts: FamilyCounts, n_total: float) -> float:
         """The term of one variable; `n_total` is the weight of all rows."""
+        if counts.total == 0.0 < n_total:
+            return -math.inf
         log_like = maximum_log_likelihood(counts)
         if counts.total < n_total:
-            log_like *= n_total / counts.total if counts.total else 0.0
+            log_like *= n_total / counts.total
         n_states = counts.table.shape[1]
         return float(log_like - self.penalty(n_total) * counts.n_configs * (n_states - 1))
 
@@ -38,7 +41,8 @@ class PenalisedLikelihood:
 def maximum_log_likelihood(counts: FamilyCounts) -> float:
     """Σ n_jk log(n_jk / n_j), where 0 log 0 = 0."""
     n = counts.table
-    return float(xlogy(n, n).sum() - xlogy(n.sum(1), n.sum(1)).sum())
+    log_total = np.log(n.sum(1, keepdims=True))
+    return float(np.sum(n * (np.log(np.where(n > 0.0, n, 1.0)) - log_total)))
 
 
 loglik = PenalisedLikelihood(lambda n: 0.0)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
+from jensen.checks import check_sample_size
 from jensen.data import Table, as_table
 from jensen.data.counting import require_complete
 from jensen.exceptions import JensenError
@@ -46,10 +47,7 @@ def make_score(name: str, equivalent_sample_size: float | None = None) -> Score:
         return SCORES[name](1.0)
     if name not in WITH_SAMPLE_SIZE:
         raise JensenError(f"{name} has no equivalent_sample_size: only bdeu and bds have one")
-    if not 0 < equivalent_sample_size < float("inf"):
-        raise JensenError(
-            f"equivalent_sample_size must be positive and finite, not {equivalent_sample_size}"
-        )
+    check_sample_size(equivalent_sample_size)
     return SCORES[name](equivalent_sample_size)
 
 
@@ -87,7 +85,7 @@ def score(
     terms = local_scores(
         graph, table, name, equivalent_sample_size=equivalent_sample_size, missing=missing
     )
-    return sum(terms.values())
+    return float(sum(terms.values()))
 
 
 def local_scores(

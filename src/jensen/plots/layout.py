@@ -1,0 +1,179 @@
+"""From a graph to a picture without ink: layers, few crossings, straight long edges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from jensen.graphs.base import Graph
+from jensen.graphs.content import Mark
+from jensen.graphs.dag import DAG
+from jensen.graphs.pdag import PDAG
+from jensen.graphs.undirected import UndirectedGraph
+from jensen.plots.coordinates import Space, place_items
+from jensen.plots.directions import distances, neighbours, point_down
+from jensen.plots.geometry import Box, Layout, Point, Route, Size, extent
+from jensen.plots.layered import Layered, cut
+from jensen.plots.layers import assign_layers, fold
+from jensen.plots.ordering import order_layers
+from jensen.plots.packing import pack
+from jensen.plots.routing import route, stack_layers
+
+NODE_SPACE = 24.0  # between two boxes of a layer
+BEND_SPACE = 14.0  # between two long edges, or a long edge and a box
+LAYER_SPACE = 60.0  # between two layers, as a rule
+PAGE = 1100.0
+ASPECT = 1.5
+PART_SPACE = 40.0  # between parts that no edge joins
+
+Edge = tuple[int, Mark, int]
+
+
+class Part(NamedTuple):
+    """A connected part of the graph, laid out from (0, 0)."""
+
+    nodes: list[int]
+    boxes: list[Box]  # in the order of `nodes`
+    routes: list[Route]
+    size: Size
+
+
+def lay_out(graph: Graph, sizes: Sequence[Size]) -> Layout:
+    """Place a box of the given size for every node, and a route for every edge.
+
+    Directed edges run downwards, except in directed cycles; the same graph and sizes give the
+    same picture.
+
+    Parameters
+    ----------
+    graph
+        Of any kind.
+    sizes : sequence of (width, height), in the order of `graph.nodes`
+
+    Examples
+    --------
+    >>> from jensen.graphs import DAG
+    >>> layout = lay_out(DAG("A -> B"), [(40.0, 20.0), (60.0, 20.0)])
+    >>> [(box.x, box.y) for box in layout.boxes]
+    [(30.0, 10.0), (30.0, 68.0)]
+    """
+    edges = edges_of(graph)
+    components = _components(len(graph), edges)
+    joined = [_part(nodes, edges, sizes) for nodes in components if len(nodes) > 1]
+    joined.sort(key=lambda part: -part.size[1])
+    single = [_single(nodes[0], sizes) for nodes in components if len(nodes) == 1]
+    above, width, height = _packed(joined, PART_SPACE, 0.0, 0.0)
+    below, width, height = _packed(single, NODE_SPACE, width, height)
+    boxes = {v: box for part in (*above, *below) for v, box in zip(part[0], part[1], strict=True)}
+    routes = sorted(edge for part in above for edge in part.routes)
+    return Layout(tuple(boxes[v] for v in range(len(graph))), tuple(routes), width, height)
+
+
+def edges_of(graph: Graph) -> list[Edge]:
+    """The edges by the indices of their nodes, with their marks."""
+    named: list[tuple[Mark, tuple[tuple[str, str], ...]]] = []
+    if isinstance(graph, DAG):
+        named = [("->", graph.edges)]
+    elif isinstance(graph, UndirectedGraph):
+        named = [("--", graph.edges)]
+    elif isinstance(graph, PDAG):
+        named = [("->", graph.directed), ("--", graph.undirected), ("<->", graph.conflicting)]
+    at = graph.index
+    return [(at[a], mark, at[b]) for mark, pairs in named for a, b in pairs]
+
+
+def layered(edges: Sequence[Edge], sizes: Sequence[Size]) -> Layered:
+    """Cut a connected graph into layers, ordered so that few edges cross."""
+    n = len(sizes)
+    directed = [(i, j) for i, mark, j in edges if mark == "->"]
+    free = [(i, j) for i, mark, j in edges if mark != "->"]
+    pairs = point_down(n, directed, free)
+    layer = assign_layers(n, pairs)
+    layer = fold(layer, pairs, [width + NODE_SPACE for width, _ in sizes], page_width(sizes))
+    graph = cut(layer, pairs)
+    return graph._replace(layers=order_layers(graph))
+
+
+def page_width(sizes: Sequence[Size]) -> float:
+    """How wide a layer may be: a page, or more where many boxes have to find room."""
+    area = sum((width + NODE_SPACE) * (height + LAYER_SPACE) for width, height in sizes)
+    return max(PAGE, ASPECT * math.sqrt(area))
+
+
+def _part(nodes: list[int], edges: Sequence[Edge], sizes: Sequence[Size]) -> Part:
+    """Lay out one connected part."""
+    local = {v: k for k, v in enumerate(nodes)}
+    # directed edges first, as `point_down` returns them
+    mine = [(i, mark, j) for i, mark, j in edges if i in local]
+    mine = [e for e in mine if e[1] == "->"] + [e for e in mine if e[1] != "->"]
+    own = [sizes[v] for v in nodes]
+    graph = layered([(local[i], mark, local[j]) for i, mark, j in mine], own)
+    x = place_items(graph, _space(graph, own))
+    bands = stack_layers(graph, x, own)
+    boxes = _boxes(graph, x, bands, own)
+    routes = []
+    for (i, mark, j), chain, points in zip(
+        mine, graph.chains, route(graph, x, boxes, bands), strict=True
+    ):
+        turned = chain[0] != local[i]
+        routes.append(Route((i, j), mark, points[::-1] if turned else points))
+    left, top, right, bottom = extent(boxes, routes)
+    return Part(
+        nodes,
+        [box.moved(-left, -top) for box in boxes],
+        [edge.moved(-left, -top) for edge in routes],
+        (right - left, bottom - top),
+    )
+
+
+def _single(v: int, sizes: Sequence[Size]) -> Part:
+    width, height = sizes[v]
+    return Part([v], [Box(width / 2, height / 2, width, height)], [], (width, height))
+
+
+def _space(graph: Layered, sizes: Sequence[Size]) -> Space:
+    """From the middle of an item to that of its neighbour."""
+
+    def space(a: int, b: int) -> float:
+        widths = [sizes[v][0] for v in (a, b) if v < graph.n_nodes]
+        return sum(widths) / 2 + (NODE_SPACE if len(widths) == 2 else BEND_SPACE)
+
+    return space
+
+
+def _boxes(
+    graph: Layered, x: Sequence[float], bands: Sequence[Point], sizes: Sequence[Size]
+) -> list[Box]:
+    """The boxes, each in the middle of its layer."""
+    middle = {v: sum(bands[k]) / 2 for k, layer in enumerate(graph.layers) for v in layer}
+    return [Box(x[v], middle[v], *size) for v, size in enumerate(sizes)]
+
+
+def _components(n: int, edges: Sequence[Edge]) -> list[list[int]]:
+    """The connected parts, each ascending, by their first nodes."""
+    near = neighbours(n, [(i, j) for i, _, j in edges])
+    parts: list[list[int]] = []
+    seen: set[int] = set()
+    for v in range(n):
+        if v not in seen:
+            parts.append([w for w, far in enumerate(distances(near, v)) if far >= 0])
+            seen.update(parts[-1])
+    return parts
+
+
+def _packed(
+    parts: Sequence[Part], space: float, width: float, height: float
+) -> tuple[list[Part], float, float]:
+    """Move parts into rows below what is there already; the size of the whole with them."""
+    down = height + PART_SPACE if height and parts else height
+    moved = []
+    corners = pack([part.size for part in parts], space, width)
+    for part, (dx, dy) in zip(parts, corners, strict=True):
+        boxes = [box.moved(dx, dy + down) for box in part.boxes]
+        moved.append(
+            part._replace(boxes=boxes, routes=[r.moved(dx, dy + down) for r in part.routes])
+        )
+        width = max(width, dx + part.size[0])
+        height = max(height, dy + down + part.size[1])
+    return moved, width, height

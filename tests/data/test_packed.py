@@ -1,0 +1,68 @@
+"""Packed columns: the codes as bytes and bitsets, filled once and only where asked for."""
+
+import numpy as np
+import pytest
+
+import jensen as jn
+
+N_ROWS = 200
+SIZES = {"two": 2, "missing": 3, "wide": 64, "wider": 65, "many": 300, "most": 70_000}
+
+
+def codes_of(name):
+    rng = np.random.default_rng(len(name))
+    codes = rng.integers(0, SIZES[name], N_ROWS)
+    return np.where(codes == 0, None, codes) if name == "missing" else codes
+
+
+@pytest.fixture
+def table():
+    columns = {name: codes_of(name) for name in SIZES}
+    states = {name: range(size) for name, size in SIZES.items()}
+    return jn.Table({**columns, "number": np.linspace(0, 1, N_ROWS)}, states=states)
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_bytes_spell_the_codes(table, name):
+    planes, level = table.packed.planes([name]), table.packed.levels[name]
+    spelled = sum(planes[row].astype(np.int64) << 8 * k for k, row in enumerate(level.planes))
+    np.testing.assert_array_equal(spelled, table.column(name).data)
+
+
+@pytest.mark.parametrize("name", ["two", "missing"])
+def test_bits_mark_the_rows_of_each_code(table, name):
+    bits, level = table.packed.bits([name]), table.packed.levels[name]
+    for code, row in enumerate(level.bits):
+        marked = np.unpackbits(bits[row].view(np.uint8), bitorder="little")
+        expected = table.column(name).data == code
+        np.testing.assert_array_equal(marked[:N_ROWS], expected)
+        assert not marked[N_ROWS:].any()
+
+
+def test_missing_is_one_more_code_where_something_is_missing(table):
+    assert {name: level.size for name, level in table.packed.levels.items()} == {
+        **SIZES,
+        "missing": 4,
+    }
+
+
+def test_variables_of_many_states_have_no_bits(table):
+    n_bits = {name: len(level.bits) for name, level in table.packed.levels.items()}
+    assert n_bits == {"two": 2, "missing": 4, "wide": 64, "wider": 0, "many": 0, "most": 0}
+
+
+def test_numbers_are_not_packed(table):
+    assert "number" not in table.packed.levels
+
+
+def test_a_table_is_packed_once(table):
+    assert table.packed is table.packed
+    first = table.packed.planes(["two"])
+    assert table.packed.planes(["two", "many"]) is first
+
+
+@pytest.mark.parametrize("values", [[], [None], ["a"]])
+def test_tiny_columns_are_packed(values):
+    packed = jn.Table({"x": values}).packed
+    assert packed.planes(["x"]).tolist() == [[0] * len(values)]
+    assert packed.bits(["x"]).tolist() == [[1] * len(values)]

@@ -1,0 +1,212 @@
+"""What is saved comes back, every bit of it."""
+
+import json
+import math
+from fractions import Fraction
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import jensen as jn
+from jensen import io
+from jensen.data.variable import Variable
+from jensen.inference.network import assemble
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from(
+    [
+        '"',
+        "\\",
+        "a b",
+        "two\nlines",
+        "\t",
+        "é",
+        "日本",
+        "A -> B",
+        "__proto__",
+        "\x00",
+        "\u2028",
+        "0",
+    ]
+)
+LABELS = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+EXTREMES = st.sampled_from([0.0, 5e-324, 2.2250738585072014e-308, 1 - 2**-53, 1.0, 0.1, 1 / 3])
+POSITIVE = st.floats(min_value=5e-324, max_value=1e300)
+quick = settings(
+    max_examples=60,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+
+
+@st.composite
+def rows(draw, n_states):
+    """Probabilities that sum to one within the tolerance of the format."""
+    if n_states == 1:
+        return [draw(st.sampled_from([1.0, 1 - 2**-53, 1.00005]))]
+    first = draw(EXTREMES | st.floats(0.0, 1.0))
+    weights = draw(st.lists(st.integers(1, 9), min_size=n_states - 1, max_size=n_states - 1))
+    return [first, *((1.0 - first) * w / sum(weights) for w in weights)]
+
+
+@st.composite
+def networks(draw):
+    """Any small network: graph, names, labels, tables, posteriors, cuts, properties."""
+    names = draw(st.lists(NAMES, unique=True, max_size=4))
+    parents = {
+        x: draw(st.lists(st.sampled_from(names[:k]), unique=True, max_size=2)) if k else []
+        for k, x in enumerate(names)
+    }
+    graph = jn.DAG.from_parents(parents)
+    variables = {}
+    for x in names:
+        states = draw(st.lists(LABELS, unique=True, min_size=1, max_size=3))
+        numbers = st.floats(allow_nan=False, allow_infinity=False)
+        n_cuts = len(states) - 1
+        cuts = st.lists(numbers, unique=True, min_size=n_cuts, max_size=n_cuts)
+        chosen = draw(st.none() | cuts.map(sorted).map(tuple))
+        variables[x] = Variable(x, "categorical", tuple(states), chosen)
+
+    def table(x, row):
+        shape = [variables[p].n_states for p in graph.parents(x)]
+        n = math.prod(shape)
+        return np.array(draw(st.lists(row, min_size=n, max_size=n))).reshape([*shape, -1])
+
+    tables = {x: table(x, rows(variables[x].n_states)) for x in names}
+    posterior = None
+    if draw(st.booleans()) and names:
+        k = {x: variables[x].n_states for x in names}
+        posterior = {x: table(x, st.lists(POSITIVE, min_size=k[x], max_size=k[x])) for x in names}
+    properties = draw(st.dictionaries(LABELS, LABELS, max_size=2))
+    return assemble(graph, variables, tables, posterior, properties)
+
+
+def same_bits(a, b):
+    if a is None or b is None:
+        return a is b
+    return a.dtype == b.dtype and a.tobytes() == b.tobytes()
+
+
+def assert_same(net, again):
+    one, other = net.network_, again.network_
+    assert one.graph == other.graph
+    assert one.variables == other.variables
+    assert same_bits(one.tables, other.tables)
+    assert same_bits(one.concentration, other.concentration)
+    assert dict(one.properties) == dict(other.properties)
+    assert net.equals(again)
+    assert again.method == net.method
+    assert again.equivalent_sample_size == net.equivalent_sample_size
+    assert hasattr(again, "free_energy_") == hasattr(net, "free_energy_")
+    if hasattr(net, "free_energy_"):
+        assert again.free_energy_ == net.free_energy_
+        assert same_bits(again.trace_, net.trace_)
+        learned = ("is_bound_", "n_sweeps_", "converged_")
+        assert [getattr(again, x) for x in learned] == [getattr(net, x) for x in learned]
+
+
+@quick
+@given(networks())
+def test_every_network_comes_back_to_the_bit(network):
+    net = jn.BayesianNetwork.from_network(network)
+    content = io.to_bytes(net)
+    assert_same(net, io.from_bytes(content, "memory"))
+    assert io.to_bytes(io.from_bytes(content, "memory")) == content
+    json.loads(content.decode("utf-8"))
+
+
+@quick
+@given(networks())
+def test_parents_may_stand_in_any_order(network):
+    net = jn.BayesianNetwork.from_network(network)
+    document = json.loads(io.to_bytes(net))
+    for entry in document["variables"]:
+        n = len(entry["parents"])
+        entry["parents"].reverse()
+        for member in {"table", "posterior"} & entry.keys():
+            array = np.array(entry[member]).transpose([*reversed(range(n)), n])
+            entry[member] = array.tolist()
+    document["variables"].reverse()
+    content = json.dumps(document).encode()
+    assert_same(net, io.from_bytes(content, "memory"))
+
+
+PRIORS = {
+    "flat": (None, None),
+    "a number": (2.5, None),
+    "a whole number": (3, None),
+    "numpy's number": (np.float32(0.1), None),
+    "a fraction": (Fraction(1, 3), None),
+    "bdeu": ("bdeu", None),
+    "bds": ("bds", None),
+    "k2": ("k2", "vbem"),
+    "the mode": (2.0, "em"),
+    "numbers by variable": ({"a": 1, "b": 0.1}, None),
+    "arrays": ({"a": np.array([1e-9, 5.0]), "b": np.array([[0.1, 0.2], [0.3, 1 / 3]])}, "vbem"),
+    "lists": ({"a": [np.int64(2), 3], "b": [[2, 3], (4.5, np.float32(5))]}, "em"),
+    "one row for all": ({"a": np.float64(2.0), "b": [2.0, 3.0]}, "em"),
+}
+
+
+@pytest.mark.parametrize(("prior", "method"), PRIORS.values(), ids=PRIORS)
+def test_every_prior_comes_back(prior, method, tmp_path):
+    table = {"a": ["n", "n", "y", "y", "y"], "b": [0, 1, 0, 1, 1]}
+    net = jn.BayesianNetwork("a -> b", prior=prior, method=method).fit(table)
+    net.save(tmp_path / "net.json")
+    again = jn.load(tmp_path / "net.json")
+    assert_same(net, again)
+    if isinstance(prior, dict):
+        assert again.prior.keys() == prior.keys()
+        for name, value in prior.items():
+            np.testing.assert_array_equal(again.prior[name], np.asarray(value, np.float64))
+    else:
+        assert again.prior == (float(prior) if isinstance(prior, Fraction) else prior)
+    refitted = again.fit(table)
+    assert_same(net, refitted)
+
+
+@pytest.mark.parametrize("size", [10, np.int64(10), np.float32(0.1), 1e-3])
+def test_the_equivalent_sample_size_comes_back(size):
+    net = jn.BayesianNetwork("a", prior="bdeu", equivalent_sample_size=size).fit({"a": [0, 1]})
+    again = io.from_bytes(io.to_bytes(net), "memory")
+    assert again.equivalent_sample_size == float(size)
+    assert_same(net, again)
+
+
+def test_all_of_a_full_file_comes_back(full_net, tmp_path):
+    path = tmp_path / "full.json"
+    full_net.save(str(path))
+    again = jn.load(str(path))
+    assert_same(full_net, again)
+    assert again.network_.properties == {"title": 'with "quotes"\nand lines', "source": "日本"}
+    assert again.variables[0].cuts == (1.5, 1.75)
+    assert again.posterior("sex").concentration.tolist() == [4.5, 2.5]
+    np.testing.assert_array_equal(again.prior["sex"], [1.5, 0.5])
+    assert "日本".encode() in path.read_bytes()
+
+
+def test_rows_off_by_little_are_kept_as_written_and_normalised_in_use():
+    text = io.to_bytes(jn.BayesianNetwork.from_tables("a", {"a": [0.5, 0.5]})).decode()
+    net = io.from_bytes(text.replace("[0.5, 0.5]", "[0.3333, 0.66660001]").encode(), "memory")
+    assert net.network_.tables.tolist() == [0.3333, 0.66660001]
+    assert b"[0.3333, 0.66660001]" in io.to_bytes(net)
+    p = net.cpt("a")[()]
+    assert p["0"] == pytest.approx(0.3333 / 0.99990001, rel=1e-15)
+    np.testing.assert_allclose(sum(p.values()), 1.0, rtol=1e-15)
+    np.testing.assert_allclose(net.log_likelihood({"a": [0]}), np.log(p["0"]), rtol=1e-15)
+
+
+def test_a_byte_order_mark_is_no_fault(full_net):
+    assert_same(full_net, io.from_bytes(b"\xef\xbb\xbf" + io.to_bytes(full_net), "memory"))
+
+
+def test_an_upper_case_suffix_is_a_suffix(full_net, tmp_path):
+    full_net.save(tmp_path / "NET.JSON")
+    assert_same(full_net, jn.load(tmp_path / "NET.JSON"))
+
+
+def test_a_network_without_variables_comes_back():
+    net = jn.BayesianNetwork.from_tables([], {})
+    assert_same(net, io.from_bytes(io.to_bytes(net), "memory"))

@@ -1,0 +1,65 @@
+"""Every kernel is compiled once, as declared: compile time is part of a kernel's cost."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import jensen as jn
+from jensen import kernels
+from jensen.data import counting
+
+
+def read_only(values):
+    array = np.array(values)
+    array.setflags(write=False)
+    return array
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        None,
+        [1, 2, 3],
+        read_only([1.0, 2.0, 3.0]),
+        np.array([1, 2, 3], np.float32),
+        np.arange(6.0)[::2],
+        pd.Series([1, 2, 3]),
+        np.array([1.0, 2.0, 3.0], ">f8"),
+    ],
+)
+def test_kernels_see_one_type_whatever_comes_in(weights, check_signatures):
+    frame = pd.DataFrame(
+        {
+            "a": pd.Categorical(["x", "y", "x"]),
+            "b": read_only([1, 0, 1]),
+            "c": [None, "u", "v"],
+            "d": ["0", "1", "2"],
+        }
+    )
+    table = jn.Table(frame, states={"d": range(300)}, weights=weights)
+    counting.count_families(table, [("a", "b"), ("c",), ("d", "a")])
+    counting.count_pairs(table, ["a", "b", "c"])
+    net = jn.BayesianNetwork("a -> b <- c", prior="bdeu").fit(table.complete_rows())
+    net.log_likelihood(net.sample(10, random_state=0))
+    check_signatures()
+
+
+def test_compiling_beforehand_gives_the_same_signatures(check_signatures):
+    names = list(kernels.compile_all())
+    assert sorted(names) == [
+        "add_log_probabilities",
+        "count_bits",
+        "count_index",
+        "count_pairs",
+        "count_weighted",
+        "draw_rows",
+        "pack_bits",
+    ]
+    check_signatures(compiled=True)
+
+
+def test_every_module_of_kernels_is_listed():
+    modules = {path.stem for path in Path(kernels.__file__).parent.glob("*.py")}
+    assert modules == {"__init__", *kernels.MODULES}

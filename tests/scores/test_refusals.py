@@ -1,0 +1,60 @@
+"""Every error text of a score."""
+
+import pytest
+
+import jensen as jn
+from jensen.scores import make_score
+
+TABLE = {"a": [0, 1, 1], "b": [0, 0, 1]}
+
+
+def test_unknown_scores():
+    with pytest.raises(
+        jn.JensenError,
+        match=r"^there is no score 'bde': choose one of loglik, aic, bic, bdeu, bds, k2, fnml$",
+    ):
+        jn.score("a -> b", TABLE, "bde")
+
+
+@pytest.mark.parametrize("name", ["loglik", "aic", "bic", "k2", "fnml"])
+def test_a_sample_size_that_would_be_ignored(name):
+    with pytest.raises(
+        jn.JensenError, match=f"^{name} has no equivalent_sample_size: only bdeu and bds have one$"
+    ):
+        make_score(name, 1.0)
+
+
+@pytest.mark.parametrize("size", [0, -1, float("inf"), float("nan"), "3", True, 1j, [1.0]])
+def test_impossible_sample_sizes(size):
+    with pytest.raises(jn.JensenError, match="equivalent_sample_size must be positive and finite"):
+        jn.score("a -> b", TABLE, "bdeu", equivalent_sample_size=size)
+
+
+def test_unknown_ways_with_missing_values():
+    with pytest.raises(
+        jn.JensenError, match=r"^missing must be 'refuse' or 'available-case', not 'drop'$"
+    ):
+        jn.score("a -> b", TABLE, "bic", missing="drop")
+
+
+def test_nodes_that_are_no_columns():
+    with pytest.raises(jn.DataError, match="there is no column 'c'"):
+        jn.score("a -> c", TABLE)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_numbers_have_no_states(wide):
+    parents = {f"x{k}": [0, 1, 2] for k in range(12 if wide else 1)}
+    table = jn.Table(parents | {"y": [0.5, 1.5, 2.5]}, states={x: range(10) for x in parents})
+    for dag in [{"y": list(parents)}, {"x0": ["y", *list(parents)[1:]]}]:
+        with pytest.raises(jn.DataError, match="column 'y' is continuous, and only states can be"):
+            jn.score(jn.DAG.from_parents(dag), table)
+
+
+def test_fnml_needs_whole_numbers():
+    table = jn.Table(TABLE, weights=[1.0, 0.5, 1.0])
+    with pytest.raises(
+        jn.DataError,
+        match=r"^fnml sums over data sets of a size, so row weights must be integers$",
+    ):
+        jn.score("a -> b", table, "fnml")

@@ -1,0 +1,239 @@
+"""Every score against its definition."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from naive import graphs as naive_graphs
+from naive import scores as naive
+
+import jensen as jn
+from jensen.scores import SCORES, counts, make_score
+
+NAMES = ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml"]
+WITH_SAMPLE_SIZE = ["bdeu", "bds"]
+GRAPHS = ["a; b; c; d", "a -> b -> c -> d", "a -> d; b -> d; c -> d", "d -> a; d -> b -> a; c"]
+every_score = pytest.mark.parametrize("name", NAMES)
+
+
+def test_these_are_all_scores():
+    assert list(SCORES) == NAMES
+
+
+def expected_terms(example, dag, name, **choices):
+    definition = getattr(naive, name)
+    return {
+        x: definition(example.rows, example.states, x, dag.parents(x), **choices) for x in dag.nodes
+    }
+
+
+@every_score
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize(
+    ("n_rows", "cards"), [(40, (2, 3, 2, 3)), (9, (3, 1, 4, 2)), (1, (2,) * 4)]
+)
+def test_scores_are_their_definitions(make_example, name, graph, n_rows, cards):
+    n_rows = min(n_rows, 14) if name == "fnml" else n_rows  # the twin sums over all samples
+    example, dag = make_example(n_rows, cards), jn.DAG(graph)
+    expected = expected_terms(example, dag, name)
+    found = jn.local_scores(dag, example.table, name)
+    assert list(found) == sorted(dag.nodes)
+    for x, term in expected.items():
+        assert found[x] == pytest.approx(term, rel=1e-11, abs=1e-12)
+    total = jn.score(dag, example.table, name)
+    assert total == pytest.approx(sum(expected.values()), rel=1e-11)
+    assert total == sum(found.values())
+    assert isinstance(total, float)
+
+
+@pytest.mark.parametrize("name", WITH_SAMPLE_SIZE)
+@pytest.mark.parametrize("size", [1e-300, 1e-20, 1e-10, 0.5, 10, 1e10, 1e15])
+def test_equivalent_sample_sizes(make_example, name, size):
+    example, dag = make_example(30, (2, 3, 4)), jn.DAG("a -> b; a -> c; b -> c")
+    expected = expected_terms(example, dag, name, equivalent_sample_size=size)
+    found = jn.local_scores(dag, example.table, name, equivalent_sample_size=size)
+    for x, term in expected.items():
+        assert found[x] == pytest.approx(term, rel=1e-11)
+
+
+@pytest.mark.parametrize("name", WITH_SAMPLE_SIZE)
+def test_the_equivalent_sample_size_is_one_by_default(make_example, name):
+    table = make_example(20, (2, 3)).table
+    expected = jn.score("a -> b", table, name, equivalent_sample_size=1)
+    assert jn.score("a -> b", table, name) == expected
+    assert jn.score("a -> b", table) == jn.score("a -> b", table, "bdeu")
+
+
+def test_a_certain_prior_predicts_uniformly(make_example):
+    table = make_example(30, (2, 3)).table
+    found = jn.score("a -> b", table, equivalent_sample_size=1e300)
+    assert found == pytest.approx(-30 * np.log(6), rel=1e-12)
+
+
+@every_score
+def test_without_rows_every_graph_is_as_good(make_example, name):
+    table = make_example(0, (2, 3)).table
+    dimensions = 5.0 if name == "aic" else 0.0
+    assert jn.score("a -> b", table, name) == -dimensions
+    assert jn.score(jn.DAG(""), table, name) == 0.0
+
+
+@every_score
+def test_constant_columns_are_worth_nothing(name):
+    table = {"x": ["u"] * 5, "y": ["v"] * 5}
+    assert jn.score("x -> y", table, name) == 0.0
+
+
+@every_score
+def test_a_state_that_never_occurs_is_a_state(make_example, name):
+    example = make_example(12, (2, 2))
+    states = {**example.states, "b": [*example.states["b"], "never"]}
+    example = example._replace(states=states, table=jn.Table(example.table, states=states))
+    found = jn.local_scores("a -> b", example.table, name)["b"]
+    expected = getattr(naive, name)(example.rows, states, "b", ["a"])
+    assert found == pytest.approx(expected, rel=1e-11)
+
+
+# --- counting ---
+
+
+@every_score
+@pytest.mark.parametrize("weighted", [False, True])
+def test_dense_and_sparse_counting_agree(make_example, monkeypatch, name, weighted):
+    table = make_example(60, (3, 4, 5, 4)).table
+    if weighted:
+        table = table.with_weights(np.arange(60) % 3)
+    dag = jn.DAG("a -> d; b -> d; c -> d; a -> c")
+    dense = jn.local_scores(dag, table, name)
+    monkeypatch.setattr(counts, "MAX_DENSE_CELLS", 0)
+    assert jn.local_scores(dag, table, name) == dense
+
+
+def test_dense_and_sparse_counting_agree_where_values_are_missing(make_example, monkeypatch):
+    table = make_example(60, (3, 4, 5, 4), missing=0.1).table
+    dag = jn.DAG("a -> d; b -> d; c -> d; a -> c")
+    dense = jn.local_scores(dag, table, "bic", missing="available-case")
+    monkeypatch.setattr(counts, "MAX_DENSE_CELLS", 0)
+    assert jn.local_scores(dag, table, "bic", missing="available-case") == dense
+
+
+@every_score
+def test_a_family_with_ten_thousand_billion_cells(make_example, name):
+    example = make_example(25, (10,) * 13)
+    twice = example.rows * (1 if name == "fnml" else 2)  # so that configurations repeat
+    example = example._replace(rows=twice, table=example.table.take(np.arange(len(twice)) % 25))
+    dag = jn.DAG.from_parents({"m": list("abcdefghijkl")})
+    tracemalloc.start()
+    found = jn.local_scores(dag, example.table, name)["m"]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5e6
+    expected = getattr(naive, name)(example.rows, example.states, "m", dag.parents("m"))
+    assert found == pytest.approx(expected, rel=1e-11)
+
+
+def test_a_wide_family_of_many_rows_stays_small(make_example):
+    """A hundred thousand rows cost megabytes, not the 8e13 bytes of the table."""
+    rng = np.random.default_rng(0)
+    columns = {f"x{k:02}": rng.integers(0, 10, 100_000) for k in range(13)}
+    table = jn.Table(columns, categorical=columns)
+    dag = jn.DAG.from_parents({"x12": [f"x{k:02}" for k in range(12)]})
+    tracemalloc.start()
+    found = jn.local_scores(dag, table, "bdeu")["x12"]
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 1e8
+    assert found == pytest.approx(-100_000 * np.log(10), rel=1e-12)  # no two rows are alike
+
+
+def test_more_configurations_than_a_float_can_hold_are_refused():
+    names = [f"x{k}" for k in range(105)]
+    table = jn.Table({x: [0, 1] for x in names}, states={x: range(1000) for x in names})
+    with pytest.raises(
+        jn.DataError, match="the parents of 'x0' have more than 1e308 configurations"
+    ):
+        jn.score(jn.DAG.from_parents({"x0": names[1:]}), table, "bic")
+    small = jn.DAG.from_parents({"x0": names[1:11]})
+    with pytest.raises(jn.JensenError, match=r"too small to be spread over 1e\+30 parent conf"):
+        jn.score(small, table, "bdeu", equivalent_sample_size=1e-300)
+
+
+# --- properties ---
+
+
+def set_function_gap(table, name, names="abcd"):
+    """The largest |s(v | P, u) - s(v | P) - s(u | P, v) + s(u | P)| over all u, v and P."""
+
+    def local(x, parents):
+        return jn.local_scores(jn.DAG.from_parents({x: parents}), table, name)[x]
+
+    gap = 0.0
+    for u in names:
+        for v in names.replace(u, ""):
+            rest = names.replace(u, "").replace(v, "")
+            for given in ["", rest[0], rest]:
+                left = local(v, [*given, u]) - local(v, [*given])
+                right = local(u, [*given, v]) - local(u, [*given])
+                gap = max(gap, abs(left - right))
+    return gap
+
+
+@every_score
+def test_set_functions_are_declared_as_such(make_example, name):
+    """Adding u to the parents of v gains as much as adding v to those of u, or it does not."""
+    table = make_example(12, (2, 3, 4, 2)).table
+    if make_score(name).is_set_function:
+        assert set_function_gap(table, name) < 1e-11
+    else:
+        assert set_function_gap(table, name) > 0.1
+
+
+def test_which_scores_are_set_functions():
+    declared = {name for name in NAMES if make_score(name).is_set_function}
+    assert declared == {"loglik", "aic", "bic", "bdeu"}
+    assert {name for name in NAMES if make_score(name).allows_missing} == {"loglik", "aic", "bic"}
+
+
+@every_score
+def test_equivalent_graphs_have_equal_scores_where_they_should(make_example, name):
+    """All 25 graphs on three nodes, in their 11 classes; K2, BDs and fNML tell some apart."""
+    table = make_example(15, (2, 3, 4), seed=1).table
+    classes = naive_graphs.equivalence_classes(["a", "b", "c"])
+    assert (len(classes), sum(map(len, classes))) == (11, 25)
+    spread = [
+        np.ptp([jn.score(jn.DAG(list(edges), ["a", "b", "c"]), table, name) for edges in members])
+        for members in classes
+    ]
+    if name in {"loglik", "aic", "bic", "bdeu"}:
+        assert max(spread) < 1e-11
+    else:
+        assert max(spread) > 0.1
+
+
+def test_a_cpdag_has_the_score_of_its_members(make_example):
+    table = make_example(20, (2, 3, 4)).table
+    expected = jn.score("c -> b -> a", table, "bdeu")
+    cpdag = jn.DAG("a -> b -> c").cpdag()
+    assert jn.score(cpdag, table, "bdeu") == pytest.approx(expected, rel=1e-13)
+
+
+# Cooper and Herskovits (1992), A Bayesian method for the induction of probabilistic networks from
+# data, Machine Learning 9, table 1 and section 2.
+TEN_CASES = [(1, 0, 0), (1, 1, 1), (0, 0, 1), (1, 1, 1), (0, 0, 0)]
+TEN_CASES += [(0, 1, 1), (1, 1, 1), (0, 0, 0), (1, 1, 1), (0, 0, 0)]
+
+
+def test_the_ten_cases_of_cooper_and_herskovits():
+    table = jn.Table(np.array(TEN_CASES), names=["x1", "x2", "x3"])
+    chain = np.exp(jn.score("x1 -> x2 -> x3", table, "k2"))
+    fork = np.exp(jn.score("x2 <- x1 -> x3", table, "k2"))
+    assert chain == pytest.approx(2.226854e-09, rel=2e-7)
+    assert fork == pytest.approx(2.226854e-10, rel=2e-7)
+    assert chain == pytest.approx(10 * fork, rel=1e-12)
+    nodes = ("x1", "x2", "x3")
+    every = [
+        np.exp(jn.score(jn.DAG(list(edges), nodes), table, "k2"))
+        for edges in naive_graphs.all_dags(nodes)
+    ]
+    assert len(every) == 25
+    assert chain / sum(every) == pytest.approx(0.108531, abs=5e-7)

@@ -1,0 +1,183 @@
+"""A file appears whole or not at all, and everything that fails is told in words."""
+
+import os
+import stat
+import tempfile
+
+import pytest
+
+import jensen as jn
+from jensen.atomic import check_target, write_whole
+
+
+def write(path, content=b"new"):
+    with write_whole(path) as file:
+        file.write(content)
+
+
+def write_half(path, error):
+    with write_whole(path) as file:
+        file.write(b"half")
+        raise error
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+@pytest.fixture
+def old(tmp_path):
+    """A folder with one file in it."""
+    path = tmp_path / "net.json"
+    path.write_bytes(b"old")
+    return path
+
+
+def assert_untouched(old):
+    assert old.read_bytes() == b"old"
+    assert os.listdir(old.parent) == ["net.json"]
+
+
+def test_the_new_file_replaces_the_old(old):
+    write(old)
+    assert old.read_bytes() == b"new"
+    assert os.listdir(old.parent) == ["net.json"]
+
+
+def test_nothing_is_seen_before_the_end(old):
+    with write_whole(old) as file:
+        file.write(b"new")
+        file.flush()
+        assert old.read_bytes() == b"old"
+    assert old.read_bytes() == b"new"
+
+
+@pytest.mark.parametrize("error", [KeyError("x"), KeyboardInterrupt(), jn.DataError("no")])
+def test_a_failure_while_writing_leaves_the_old_file_alone(old, error):
+    with pytest.raises(type(error)):
+        write_half(old, error)
+    assert_untouched(old)
+
+
+def test_a_failure_while_writing_leaves_no_new_file(tmp_path):
+    with pytest.raises(KeyError):
+        write_half(tmp_path / "net.json", KeyError("x"))
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (PermissionError(13, "Permission denied"), "Permission denied"),
+        (OSError(28, "No space left on device"), "No space left on device"),
+        (OSError("Arrow says no"), "Arrow says no"),
+    ],
+)
+@pytest.mark.parametrize("step", ["write", "fsync", "chmod", "replace"])
+def test_what_the_system_refuses_is_a_file_error(old, monkeypatch, step, error, text):
+    def refuse(*_):
+        raise error
+
+    if step != "write":
+        monkeypatch.setattr(os, step, refuse)
+    with pytest.raises(jn.FileError, match=rf"^cannot write .*net\.json: {text}$"):
+        write_half(old, error) if step == "write" else write(old)
+    monkeypatch.undo()
+    assert_untouched(old)
+
+
+def test_a_folder_that_may_not_be_written_is_a_file_error(old, monkeypatch):
+    def refuse(**_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(tempfile, "mkstemp", refuse)
+    with pytest.raises(jn.FileError, match=r"cannot write .*net\.json: Permission denied"):
+        write(old)
+    monkeypatch.undo()
+    assert_untouched(old)
+
+
+@pytest.mark.parametrize("bits", [0o600, 0o640, 0o664, 0o755])
+def test_the_mode_of_an_existing_file_is_kept(old, bits):
+    old.chmod(bits)
+    write(old)
+    assert mode(old) == bits
+
+
+@pytest.mark.parametrize(("mask", "bits"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
+def test_a_new_file_has_the_usual_mode(tmp_path, mask, bits):
+    before = os.umask(mask)
+    try:
+        write(tmp_path / "net.json")
+        assert os.umask(mask) == mask
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "net.json") == bits
+
+
+def test_a_link_stays_a_link(old):
+    link = old.parent / "link.json"
+    link.symlink_to("net.json")
+    write(link)
+    assert link.is_symlink()
+    assert old.read_bytes() == b"new"
+    assert sorted(os.listdir(old.parent)) == ["link.json", "net.json"]
+
+
+def test_a_link_to_nothing_makes_the_file(tmp_path):
+    (tmp_path / "link.json").symlink_to("net.json")
+    write(tmp_path / "link.json")
+    assert (tmp_path / "net.json").read_bytes() == b"new"
+
+
+def test_the_longest_name_is_not_too_long(tmp_path):
+    path = tmp_path / ("x" * 250 + ".json")
+    write(path)
+    assert path.read_bytes() == b"new"
+
+
+def test_paths_that_cannot_be_written_are_refused_beforehand(old, monkeypatch):
+    folder = old.parent / "folder.json"
+    folder.mkdir()
+    pipe = old.parent / "pipe.json"
+    os.mkfifo(pipe)
+    for path, reason in [
+        (old.parent / "gone" / "net.json", r"there is no folder .*gone"),
+        (old / "net.json", r"there is no folder .*net\.json"),
+        (folder, "it is a folder"),
+        (pipe, "it is no ordinary file"),
+    ]:
+        for use in (check_target, write):
+            with pytest.raises(jn.FileError, match=f"^cannot write .*: {reason}$"):
+                use(path)
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    with pytest.raises(jn.FileError, match="the file is protected against writing"):
+        write(old)
+    assert old.read_bytes() == b"old"
+    assert sorted(os.listdir(old.parent)) == ["folder.json", "net.json", "pipe.json"]
+
+
+def test_a_network_that_cannot_be_saved_leaves_the_old_one(old, monkeypatch):
+    net = jn.BayesianNetwork.from_tables("a", {"a": [0.5, 0.5]})
+    monkeypatch.setattr(os, "replace", lambda *_: (_ for _ in ()).throw(PermissionError(13, "no")))
+    with pytest.raises(jn.FileError, match="cannot write"):
+        net.save(old)
+    monkeypatch.undo()
+    assert_untouched(old)
+    net.save(old)
+    assert jn.load(old).equals(net)
+
+
+def test_a_table_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
+    table = jn.Table({"a": ["x", "y"]})
+    for name in ("t.csv", "t.tsv.gz", "t.parquet"):
+        path = tmp_path / name
+        path.write_bytes(b"old")
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "fsync", lambda _: (_ for _ in ()).throw(OSError(28, "full")))
+            with pytest.raises(jn.FileError, match=f"cannot write .*{name}: full"):
+                table.write(path)
+        assert path.read_bytes() == b"old"
+        table.write(path)
+        assert jn.read_table(path).to_arrow().to_pylist() == [{"a": "x"}, {"a": "y"}]
+    assert sorted(os.listdir(tmp_path)) == ["t.csv", "t.parquet", "t.tsv.gz"]

@@ -1,0 +1,212 @@
+"""The harness of the benchmarks, with pretended contenders: no figures, no peers."""
+
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from benchmarks import alarm, fakes
+from benchmarks.__main__ import main
+from benchmarks.agree import relative_difference, same_numbers, standard_errors
+from benchmarks.race import Outcome, Result, Rules, compare, race
+from benchmarks.registry import choose, discover
+from benchmarks.report import as_json, show_result, show_summary
+from benchmarks.verdict import verdicts
+from benchmarks.words import duration
+from benchmarks.worker import Run
+from benchmarks.workload import Contender, Goal, Setting, Workload
+
+ROOT = Path(__file__).parents[1]
+NOBODY = Contender("nobody", fakes.unready)
+
+
+def outcome(name, *seconds, answer=1.0, **more):
+    return Outcome(name, runs=[Run(s, s, ()) for s in seconds], answer=answer, **more)
+
+
+def result(*outcomes, goal=Goal(), check=same_numbers):  # noqa: B008
+    workload = Workload("w", "a title", NOBODY, check=check, goal=goal)
+    return Result(workload, Setting(1000, 2, Path()), outcomes)
+
+
+# --- workloads ---
+
+
+def test_workloads_register_under_names_of_their_own():
+    known = discover()
+    kinds = {name.partition("-")[0] for name in known}
+    assert kinds == {"compile", "fit", "pairs", "read", "sample", "score", "start"}
+    assert all(name == workload.name for name, workload in known.items())
+    assert all(workload.jensen.package == "jensen" for workload in known.values())
+
+
+def test_a_first_word_chooses_all_that_begin_with_it():
+    known = {name: Workload(name, "", NOBODY) for name in ("fit-1", "fit-2", "fitness")}
+    assert [w.name for w in choose(known, ["fit"])] == ["fit-1", "fit-2"]
+    assert [w.name for w in choose(known, ["fitness", "fit-2"])] == ["fit-2", "fitness"]
+    assert len(choose(known, [])) == 3
+    with pytest.raises(ValueError, match="no workload 'fi'; there are fit-1, fit-2, fitness"):
+        choose(known, ["fi"])
+
+
+def test_list_names_every_workload(capsys):
+    assert main(["--list"]) == 0
+    listed = [line.split()[0] for line in capsys.readouterr().out.splitlines()]
+    assert listed == list(discover())
+
+
+def test_python_dash_m_works():
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "--list"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "score-1m" in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["--repeats", "0"], ["--repeats", "x"]])
+def test_what_cannot_be_run_is_refused(arguments, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert "error" in capsys.readouterr().err
+
+
+def test_the_data_are_a_network_over_all_states():
+    assert len(alarm.STATES) == 37
+    assert len(alarm.edges()) == 46
+    assert sum(map(len, alarm.STATES.values())) == 105
+    assert alarm.parents()["CCHL"] == ("ACO2", "ANES", "SAO2", "TPR")
+    for name, table in alarm.tables().items():
+        assert table.shape[-1] == len(alarm.STATES[name])
+        np.testing.assert_allclose(table.sum(-1), 1.0, rtol=1e-12)
+
+
+# --- best of several, ratios, goals ---
+
+
+def test_the_best_run_counts_and_the_ratio_is_theirs_over_ours():
+    ours, theirs = outcome("jensen", 0.3, 0.2, 0.4), outcome("peer", 0.9, 0.8)
+    compare(ours, theirs, same_numbers)
+    assert ours.best.seconds == 0.2
+    assert theirs.ratio == 4.0
+    assert theirs.agrees
+
+
+def test_different_answers_have_no_ratio():
+    ours, theirs = outcome("jensen", 0.1), outcome("peer", 0.1, answer=1.0 + 1e-5)
+    compare(ours, theirs, same_numbers)
+    assert theirs.agrees is False
+    assert theirs.ratio is None
+    assert "OTHER ANSWER (1e-05 relative)" in show_result(result(ours, theirs))
+    compare(ours, theirs, same_numbers, tolerance=1e-4)
+    assert theirs.ratio == 1.0
+
+
+def test_where_there_is_no_answer_there_is_a_ratio():
+    ours, theirs = outcome("jensen", 0.1), outcome("peer", 0.2, answer=None)
+    compare(ours, theirs, None)
+    assert theirs.agrees is None
+    assert theirs.ratio == 2.0
+
+
+def test_differences():
+    assert relative_difference([1.0, -4.0], [1.0, -4.4]) == pytest.approx(0.1)
+    assert relative_difference([0.0], [0.0]) == 0.0
+    assert relative_difference([1.0], [1.0, 2.0]) == float("inf")
+    assert relative_difference([1.0], [float("nan")]) == float("inf")
+    assert standard_errors([100, 50, 0], [100, 60, 0]) == pytest.approx(0.1 / np.sqrt(0.00495))
+    assert standard_errors([100, 50], [200, 50]) == float("inf")
+
+
+@pytest.mark.parametrize(("seconds", "ratio", "met"), [(0.1, 10, True), (0.05, 21, False)])
+def test_goals_are_met_or_not(seconds, ratio, met):
+    ours, theirs, python = outcome("jensen", 0.1), outcome("peer", 2.0, ratio=20.0), outcome("py")
+    python.ratio, python.is_peer = 0.1, False
+    found = verdicts(result(ours, theirs, python, goal=Goal(seconds, ratio)))
+    assert [verdict.met for verdict in found] == [met, met]
+    quick = verdicts(result(ours, theirs, goal=Goal(seconds, ratio)), whole=False)
+    assert [verdict.met for verdict in quick] == [None, None]
+
+
+def test_the_summary_has_the_goals_and_who_is_faster():
+    ours, theirs = outcome("jensen", 0.2), outcome("peer", 0.1, ratio=0.5)
+    text = show_summary([result(ours, theirs, goal=Goal(seconds=0.1))])
+    assert "w  goal at most 100 ms: NOT met (200 ms)" in text
+    assert "w  peer takes 0.5 of Jensen's time" in text
+
+
+def test_durations():
+    assert [duration(s) for s in (0.05312, 2.5, 0.00012)] == ["53.1 ms", "2.5 s", "0.12 ms"]
+
+
+# --- races between processes ---
+
+
+@pytest.fixture(scope="module")
+def raced():
+    """One race in which everything goes wrong that can."""
+    workload = Workload(
+        "race",
+        "everything that can happen",
+        Contender("jensen", partial(fakes.sleeper, seconds=0.01, answer=[1.0, 2.0])),
+        [
+            Contender("same", partial(fakes.sleeper, seconds=0.02, answer=[1.0, 2.0]), threads=1),
+            Contender("other", partial(fakes.sleeper, seconds=0.0, answer=[1.0, 3.0])),
+            Contender("absent", fakes.unready, "no-such-package"),
+            Contender("unready", fakes.unready),
+            Contender("failing", partial(fakes.failing, message="no\nand more")),
+            Contender("dying", fakes.dying),
+            Contender("endless", partial(fakes.sleeper, seconds=60.0)),
+            Contender("slow", partial(fakes.sleeper, seconds=0.3, answer=[1.0, 2.0])),
+        ],
+        same_numbers,
+    )
+    return race(workload, Setting(0, 2, Path()), Rules(repeats=2, limit=1.0, slow=0.3, round=0.0))
+
+
+def test_every_misfortune_is_reported_with_its_reason(raced):
+    problems = {o.name: o.problem for o in raced.outcomes if o.problem}
+    assert problems == {
+        "absent": "not installed",
+        "unready": "failed: KeyError: 'no such thing'",
+        "failing": "failed: ArithmeticError: no",
+        "dying": "its process died (exit code 3)",
+        "endless": "stopped: a run took longer than 1 s",
+    }
+    text = show_result(raced)
+    assert all(problem in text for problem in problems.values())
+
+
+def test_runs_are_repeated_but_slow_ones_run_once(raced):
+    runs = {o.name: len(o.runs) for o in raced.outcomes if not o.problem}
+    assert runs == {"jensen": 2, "same": 2, "other": 2, "slow": 1}
+    assert [o.threads for o in raced.outcomes[:3]] == [2, 1, 2]
+
+
+def test_ratios_only_where_answers_agree(raced):
+    agrees = {o.name: o.agrees for o in raced.outcomes if o.agrees is not None}
+    assert agrees == {"same": True, "other": False, "slow": True}
+    assert {o.name for o in raced.outcomes if o.ratio is not None} == {"same", "slow"}
+    ours = raced.outcomes[0].best.seconds
+    assert all(o.ratio == o.best.seconds / ours for o in raced.outcomes if o.ratio is not None)
+
+
+def test_details_and_json(raced):
+    assert "    [1.0, 2.0]" in show_result(raced).splitlines()
+    text = json.dumps(as_json([raced], {}, {}, Rules()), allow_nan=False)
+    figures = {o["name"]: o for o in json.loads(text)["workloads"][0]["outcomes"]}
+    assert figures["absent"]["problem"] == "not installed"
+    assert figures["same"]["best_seconds"] == min(figures["same"]["seconds"])
+
+
+def test_each_run_is_prepared_afresh():
+    workload = Workload("count", "", Contender("jensen", fakes.counter), (), same_numbers)
+    (ours,) = race(workload, Setting(0, 1, Path()), Rules(repeats=3, round=0.0)).outcomes
+    assert ours.problem is None
+    assert ours.answer == 1
+    assert [run.details for run in ours.runs] == [("run 2",), ("run 3",), ("run 4",)]
