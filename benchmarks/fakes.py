@@ -2,6 +2,7 @@
 
 import os
 import time
+from itertools import count
 from typing import Any
 
 from benchmarks.workload import Setting, Task
@@ -9,17 +10,18 @@ from benchmarks.workload import Setting, Task
 
 def sleeper(setting: Setting, seconds: float, answer: Any = None) -> Task:
     """Takes this long and answers this."""
-    return Task(lambda _: time.sleep(seconds) or answer, details=lambda result: [f"{result!r}"])
+
+    def run(_: None) -> Any:
+        time.sleep(seconds)
+        return answer
+
+    return Task(run, details=lambda result: [f"{result!r}"])
 
 
 def counter(setting: Setting) -> Task:
-    """Answers how often it has run, and is told by `prepare` beforehand."""
-    runs: list[int] = []
-    return Task(
-        lambda n: n,
-        prepare=lambda: runs.append(0) or len(runs),
-        details=lambda n: [f"run {n}"],
-    )
+    """Answers which run it is; `prepare` counts."""
+    numbers = count(1)
+    return Task(lambda n: n, prepare=lambda: next(numbers), details=lambda n: [f"run {n}"])
 
 
 def failing(setting: Setting, message: str) -> Task:

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 from benchmarks.worker import ProblemError, Run, Worker
 from benchmarks.workload import Check, Contender, Setting, Workload
 
-
 MOST_RUNS = 20
 """In one round."""
 
@@ -38,6 +37,7 @@ class Outcome:
     agrees: bool | None = None  # None: nothing to compare
     because: str = ""  # the reason of a tolerance of its own
     ratio: float | None = None  # its time / Jensen's, where the answers agree
+    processor_ratio: float | None = None  # the same of processor seconds: other work disturbs less
 
     @property
     def best(self) -> Run | None:
@@ -126,3 +126,5 @@ def compare(
         theirs.agrees = theirs.difference <= (check.tolerance if tolerance is None else tolerance)
     if theirs.agrees is not False:
         theirs.ratio = theirs.best.seconds / ours.best.seconds
+        if ours.best.processor:
+            theirs.processor_ratio = theirs.best.processor / ours.best.processor

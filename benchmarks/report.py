@@ -6,9 +6,14 @@ from typing import Any
 
 from benchmarks.race import Outcome, Result, Rules
 from benchmarks.verdict import in_words, verdicts
-from benchmarks.words import columns, duration
+from benchmarks.words import columns, duration, times
 
-HEAD = ["", "best", "processor", "ratio", "threads", "runs", ""]
+HEAD = ["", "best", "ratio", "processor", "ratio", "threads", "runs", ""]
+
+DISTURBED = (
+    "OTHER WORK KEEPS THIS MACHINE BUSY: times are too long, and their ratios flatter whoever is "
+    "done quickly; the ratios of processor seconds are better."
+)
 
 
 def show_head(machine: Mapping[str, Any], versions: Mapping[str, str], rules: Rules) -> str:
@@ -17,12 +22,13 @@ def show_head(machine: Mapping[str, Any], versions: Mapping[str, str], rules: Ru
         [
             f"{machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB; "
             f"{machine['system']}; Python {machine['python']}; "
-            f"load {machine['load_before']} before (other work on the machine is noise)",
+            f"load {machine['load_before']} before",
             ", ".join(f"{name} {number}" for name, number in versions.items()),
-            f"Best of {rules.repeats} rounds after a run to warm up (that run only, if it took more "
-            f"than {rules.slow:g} s); {rules.limit:g} s at most for a run.",
+            f"Best of {rules.repeats} rounds after a run to warm up (only that one, if it took "
+            f"more than {rules.slow:g} s); {rules.limit:g} s at most for a run.",
             "Ratio: the peer's time over Jensen's; above 1 Jensen is faster. Processor: seconds of "
             "all threads in that run.",
+            *([DISTURBED] if (machine["load_before"] or 0) > machine["cores"] / 2 else []),
         ]
     )
 
@@ -50,7 +56,7 @@ def show_summary(results: Sequence[Result], *, whole: bool = True) -> str:
         for verdict in verdicts(result, whole=whole)
     ]
     faster = [
-        [result.workload.name, f"{outcome.name} takes {outcome.ratio:.3g} of Jensen's time"]
+        [result.workload.name, f"{outcome.name} takes {times(outcome.ratio)} of Jensen's time"]
         for result in results
         for outcome in result.outcomes[1:]
         if outcome.is_peer and outcome.ratio is not None and outcome.ratio < 1
@@ -63,11 +69,11 @@ def show_summary(results: Sequence[Result], *, whole: bool = True) -> str:
 def _figures(outcome: Outcome, unit: str) -> list[str]:
     best = outcome.best
     if best is None:
-        return [outcome.name, "-", "", "", "", "", outcome.problem or "not run"]
-    ratio = f"{outcome.ratio:.3g}" if outcome.ratio is not None else ""
-    times = [duration(best.seconds), duration(best.processor)]
-    numbers = [ratio, str(outcome.threads), str(len(outcome.runs))]
-    return [outcome.name, *times, *numbers, _agreement(outcome, unit)]
+        return [outcome.name, "-", *[""] * (len(HEAD) - 3), outcome.problem or "not run"]
+    wall = [duration(best.seconds), times(outcome.ratio)]
+    processor = [duration(best.processor), times(outcome.processor_ratio)]
+    numbers = [str(outcome.threads), str(len(outcome.runs))]
+    return [outcome.name, *wall, *processor, *numbers, _agreement(outcome, unit)]
 
 
 def _agreement(outcome: Outcome, unit: str) -> str:
@@ -122,6 +128,7 @@ def _outcome_json(outcome: Outcome) -> dict[str, Any]:
         "seconds": [run.seconds for run in outcome.runs],
         "processor_seconds": [run.processor for run in outcome.runs],
         "ratio": outcome.ratio,
+        "processor_ratio": outcome.processor_ratio,
         "agrees": outcome.agrees,
         "difference": _finite(outcome.difference),
         "because": outcome.because or None,

@@ -12,6 +12,17 @@ def duration(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds >= 0.9995 else f"{1000 * seconds:.3g} ms"
 
 
+def times(ratio: float | None) -> str:
+    """A ratio in three digits, never as a power of ten; nothing if there is none.
+
+    >>> times(0.4567), times(12.34), times(15345.6), times(None)
+    ('0.457', '12.3', '15,346', '')
+    """
+    if ratio is None:
+        return ""
+    return f"{ratio:.3g}" if ratio < 999.5 else f"{ratio:,.0f}"
+
+
 def columns(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> list[str]:
     """Rows as aligned lines; the columns numbered in `right` are flushed right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

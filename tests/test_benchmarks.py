@@ -16,9 +16,9 @@ from benchmarks.__main__ import main
 from benchmarks.agree import relative_difference, same_numbers, standard_errors
 from benchmarks.race import Outcome, Result, Rules, compare, race
 from benchmarks.registry import choose, discover
-from benchmarks.report import as_json, show_result, show_summary
+from benchmarks.report import as_json, show_head, show_result, show_summary
 from benchmarks.verdict import verdicts
-from benchmarks.words import duration
+from benchmarks.words import duration, times
 from benchmarks.worker import Run
 from benchmarks.workload import Contender, Goal, Setting, Workload
 
@@ -93,7 +93,7 @@ def test_the_best_run_counts_and_the_ratio_is_theirs_over_ours():
     ours, theirs = outcome("jensen", 0.3, 0.2, 0.4), outcome("peer", 0.9, 0.8)
     compare(ours, theirs, same_numbers)
     assert ours.best.seconds == 0.2
-    assert theirs.ratio == 4.0
+    assert theirs.ratio == theirs.processor_ratio == 4.0
     assert theirs.agrees
 
 
@@ -140,8 +140,18 @@ def test_the_summary_has_the_goals_and_who_is_faster():
     assert "w  peer takes 0.5 of Jensen's time" in text
 
 
-def test_durations():
+def test_the_head_says_when_other_work_disturbs():
+    machine = dict.fromkeys(["processor", "memory_gib", "system", "python"], "?")
+    idle = show_head({**machine, "cores": 2, "load_before": 0.1}, {"numpy": "2.0"}, Rules())
+    busy = show_head({**machine, "cores": 2, "load_before": 1.1}, {"numpy": "2.0"}, Rules())
+    assert "numpy 2.0" in idle
+    assert "OTHER WORK" not in idle
+    assert "OTHER WORK" in busy
+
+
+def test_numbers_in_words():
     assert [duration(s) for s in (0.05312, 2.5, 0.00012)] == ["53.1 ms", "2.5 s", "0.12 ms"]
+    assert [times(r) for r in (0.4567, 15345.6, None)] == ["0.457", "15,346", ""]
 
 
 # --- races between processes ---

@@ -4,18 +4,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from jensen.checks import check_sample_size, is_number
+from jensen.checks import check_sample_size, is_real
 from jensen.exceptions import JensenError
 
 
 @pytest.mark.parametrize("x", [0, 1.5, np.float32(2), np.int8(3), Fraction(1, 3), float("nan")])
 def test_numbers(x):
-    assert is_number(x)
+    assert is_real(x)
 
 
 @pytest.mark.parametrize("x", [True, np.True_, "1", None, 1j, [1], np.ones(1), Decimal(1)])
 def test_no_numbers(x):
-    assert not is_number(x)
+    assert not is_real(x)
 
 
 def test_sample_sizes():

@@ -99,6 +99,14 @@ def test_vbem_is_the_exact_evidence(graph, prior, size):
     assert learned.state.free_energy == pytest.approx(expected, rel=1e-11)
 
 
+@pytest.mark.parametrize("size", [1e-7, 1e10])
+def test_the_evidence_at_the_ends_of_what_natural_parameters_hold(size):
+    table = make_table()
+    learned = learn("a -> b -> c", table, "bdeu", VBEM, size)
+    expected = jn.score("a -> b -> c", table, "bdeu", equivalent_sample_size=size)
+    assert learned.state.free_energy == pytest.approx(expected, abs=1e-3)
+
+
 @every_graph
 @pytest.mark.parametrize("prior", [0.2, 1.0, 3.0])
 def test_vbem_under_one_concentration_is_the_sequential_prediction(graph, prior):

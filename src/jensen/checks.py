@@ -7,14 +7,14 @@ from typing import Any
 from jensen.exceptions import JensenError
 
 
-def is_number(x: Any) -> bool:
+def is_real(x: Any) -> bool:
     """Whether x is a real number; True and False are none."""
     return isinstance(x, Real) and not isinstance(x, bool)
 
 
 def check_sample_size(equivalent_sample_size: Any) -> None:
     """Refuse what cannot be the size of an imagined sample."""
-    if not (is_number(equivalent_sample_size) and 0 < equivalent_sample_size < math.inf):
+    if not (is_real(equivalent_sample_size) and 0 < equivalent_sample_size < math.inf):
         raise JensenError(
             f"equivalent_sample_size must be positive and finite, not {equivalent_sample_size!r}"
         )

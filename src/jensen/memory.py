@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from jensen.checks import is_number
+from jensen.checks import is_real
 from jensen.exceptions import JensenError
 
 UNKNOWN = 8 << 30
@@ -24,7 +24,7 @@ def set_memory_limit(n_bytes: float | None) -> None:
     >>> jn.set_memory_limit(None)
     """
     global _chosen
-    if n_bytes is not None and not (is_number(n_bytes) and n_bytes > 0):
+    if n_bytes is not None and not (is_real(n_bytes) and n_bytes > 0):
         raise JensenError(f"the memory limit must be a positive number of bytes, not {n_bytes!r}")
     _chosen = n_bytes
 

@@ -1,6 +1,10 @@
 import pytest
+from hypothesis import settings
 
 import jensen as jn
+
+settings.register_profile("fixed", derandomize=True, deadline=None)
+settings.load_profile("fixed")
 
 
 @pytest.fixture(autouse=True)

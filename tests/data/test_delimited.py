@@ -35,6 +35,10 @@ def test_the_same_table_written_in_many_ways(write, text):
     assert read(write(text)) == {"a": ["x", "z"], "b": ["y", "w"]}
 
 
+def test_only_the_first_byte_order_mark_is_none_of_the_text(write):
+    assert read(write("\ufeffa,b\n\ufeffx,y\n")) == {"a": ["\ufeffx"], "b": ["y"]}
+
+
 def test_quotes_hold_commas_line_breaks_and_quotes(write):
     path = write('a,b\n"x, y","1\n2"\n"say ""so""",\n')
     assert read(path) == {"a": ["x, y", 'say "so"'], "b": ["1\n2", None]}
@@ -109,6 +113,7 @@ def test_labels_survive_a_text_file(tmp_path_factory, suffix, rows):
     assert naive.plain(jn.read_table(path)) == naive.plain(table)
 
 
+@settings(max_examples=60)
 @given(st.lists(st.one_of(st.none(), st.floats(allow_nan=False)), min_size=1))
 def test_numbers_survive_a_text_file(tmp_path_factory, numbers):
     path = tmp_path_factory.getbasetemp() / "numbers.csv"
@@ -131,11 +136,14 @@ def test_numbers_survive_a_text_file(tmp_path_factory, numbers):
         ("a,b", "table.csv has no rows: its first line names columns, and nothing follows"),
         ("a,b\n", "has no rows"),
         ("a,b\r\n\r\n\r\n", "has no rows"),
-        ("a,b\n1,2\n3\n", "table.csv, line 3: 1 fields, but the header names 2 columns"),
-        ("a,b\n1,2\n1,2,3\n4,5\n", "line 3: 3 fields, but the header names 2 columns"),
+        (
+            "a,b\n1,2\n3\n",
+            "table.csv, line 3: 1 field, but the columns that the header names are 2",
+        ),
+        ("a,b\n1,2\n1,2,3\n4,5\n", "line 3: 3 fields, but the columns that the header names are 2"),
         ("a,b\n\n1,2\n\n1,2,3\n", "line 5: 3 fields"),
-        ('a,b\n"1\n2",3\n4\n', "line 4: 1 fields"),
-        ('"a\nb",c\n1,2\n4\n', "line 4: 1 fields"),
+        ('a,b\n"1\n2",3\n4\n', "line 4: 1 field"),
+        ('"a\nb",c\n1,2\n4\n', "line 4: 1 field"),
         ('"a,b\n1,2\n', "line 1: a quote is never closed"),
         ('a,b\n1,2\n3,"x\n4,y\n', "line 3: a quote is never closed, or text follows the closing"),
         ('a,b\n1,"x\n2,"y\n', "line 2: a quote is never closed, or text follows the closing"),
@@ -152,8 +160,20 @@ def test_a_broken_file_is_refused_with_the_line(write, content, message):
 
 def test_a_broken_line_far_down_is_found(write):
     rows = "1,2\n" * 100_000
-    with pytest.raises(FileError, match="line 100002: 3 fields, but the header names 2 columns"):
+    with pytest.raises(
+        FileError, match="line 100002: 3 fields, but the columns that the header names are 2"
+    ):
         jn.read_table(write(f"a,b\n{rows}1,2,3\n{rows}"))
+
+
+def test_faults_beside_a_long_field_are_found(write):
+    long = "x" * 200_000
+    with pytest.raises(
+        FileError, match="line 3: 1 field, but the columns that the header names are 2"
+    ):
+        jn.read_table(write(f"a,b\n{long},1\n2\n"))
+    with pytest.raises(FileError, match="line 3: a quote is never closed"):
+        jn.read_table(write(f'a,b\n{long},5" disk\n2,"\n'))
 
 
 def test_two_columns_of_one_name_are_refused(write):

@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import data as naive
 
@@ -99,6 +99,7 @@ def test_weights_source_and_order_are_kept(method):
     assert cut.weights.tolist() == [1.0, 2.0, 3.0]
 
 
+@settings(max_examples=60)
 @given(
     st.lists(
         st.tuples(st.integers(-5, 5), st.sampled_from("ab"), st.integers(0, 3)), min_size=1
@@ -117,6 +118,7 @@ def test_a_weighted_row_counts_like_so_many_rows(method, rows):
     assert jn.discretize(weighted, method, **choices).variable("x") == expected
 
 
+@settings(max_examples=20)
 @given(st.permutations(range(30)))
 @pytest.mark.parametrize("method", METHODS)
 def test_the_order_of_rows_does_not_matter(method, order):

@@ -15,7 +15,7 @@ def codes_of(name):
     return np.where(codes == 0, None, codes) if name == "missing" else codes
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def table():
     columns = {name: codes_of(name) for name in SIZES}
     states = {name: range(size) for name, size in SIZES.items()}

@@ -188,6 +188,12 @@ def test_a_number_of_rows_that_is_none_is_refused(n):
         random_net().sample(n)
 
 
+def test_more_rows_than_memory_holds_are_refused_before_they_are_drawn():
+    message = r"1,000,000,000,000,000 rows would take .* TiB, more than the limit of .*: draw"
+    with pytest.raises(jn.JensenError, match=message):
+        random_net().sample(10**15)
+
+
 @pytest.mark.parametrize("seed", [-1, "x", 1.5, np.random.RandomState(0)])
 def test_a_seed_that_is_none_is_refused(seed):
     with pytest.raises(jn.JensenError, match="random_state must be an int >= 0, a SeedSequence"):

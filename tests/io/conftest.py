@@ -27,6 +27,7 @@ def make_full_net():
         {name: net.network_.part(name, net.network_.tables) for name in variables},
         {name: net.network_.part(name, net.network_.concentration) for name in variables},
         {"title": 'with "quotes"\nand lines', "source": "日本"},
+        {"sex": {"position": "(1, 2)"}},
     )
     return net
 

@@ -2,15 +2,17 @@
 
 import contextlib
 import random
+import re
 import tracemalloc
 from time import perf_counter
 
 import pytest
-from naive.bif import JAVABAYES, SMALL, check_damaged, mutant, read_both, shipped, small_parts
+from naive.bif import JAVABAYES, SMALL, assert_same, read_both, shipped
+from naive.bif_damage import check_damaged, mutant, outcome, small_parts
 
 import jensen as jn
 from jensen.exceptions import FileError
-from jensen.io import bif
+from jensen.io import bif, bif_syntax
 
 LARGE = ["barley", "diabetes", "link", "mildew", "munin", "munin1", "munin3", "pathfinder", "pigs"]
 ENTRY = "expected '(' or 'table' or 'default' or 'property' or '}', but found"
@@ -41,6 +43,7 @@ FAULTS = [
     ("discrete [ 2", "continuous [ 2", "4:8", "expected 'discrete', but found 'continuous'"),
     ("[ 2 ]", "2", "4:17", "expected '[', but found '2'"),
     ("[ 2 ]", "[ ]", "4:19", "expected the number of states, but found ']'"),
+    ("[ 2 ]", "[ two ]", "4:19", "expected the number of states, but found 'two'"),
     (
         "[ 2 ]",
         "[ 3 ]",
@@ -201,6 +204,20 @@ def test_labels_that_look_like_two_are_not_mixed_up():
     assert read_both(text.replace("(no, yes)", '("no, yes")')).states["rain"] == ("no, yes", "yes")
 
 
+def test_a_row_in_a_comment_is_none():
+    row = "  (yes) 0.1, 0.3, 0.6;\n"
+    assert "1 of 2 rows" in refusal(SMALL.replace(row, "") + f"/* {row} */")
+    assert "1 of 2 rows" in refusal(SMALL.replace(row, f"// {row}"))
+
+
+def test_a_label_that_only_quotes_can_hold_is_not_read_without_them():
+    text = SMALL.replace("{ no, yes }", '{ "n\x01o", yes }').replace("(no)", '("n\x01o")')
+    assert read_both(text).states["rain"] == ("n\x01o", "yes")
+    assert "13, column 5: expected a state or ')'" in refusal(
+        text.replace('("n\x01o")', "(n\x01o)")
+    )
+
+
 def many_parents(n_parents, n_states, body):
     names = [f"p{k}" for k in range(n_parents)]
     states = " ".join(map(str, range(n_states)))
@@ -293,8 +310,23 @@ def test_damaged_files_do_no_harm(seed):
     rng = random.Random(seed)
     texts = [SMALL, JAVABAYES, *(shipped()[name] for name in ("asia", "cancer", "survey"))]
     texts += [small_parts(shipped()[name]) for name in LARGE]
-    accepted = sum(check_damaged(mutant(rng.choice(texts), rng)) for _ in range(40))
-    assert 0 < accepted < 40
+    refused = [check_damaged(mutant(rng.choice(texts), rng)) for _ in range(40)]
+    assert 0 < refused.count(None) < 40
+
+
+def test_words_and_numbers_read_one_by_one_say_the_same(monkeypatch):
+    rng = random.Random(0)
+    texts = [SMALL, JAVABAYES, *(shipped()[name] for name in ("asia", "cancer", "survey"))]
+    mutants = [mutant(rng.choice(texts), rng) for _ in range(200)]
+    swift = [outcome(text) for text in mutants]
+    monkeypatch.setattr(bif_syntax, "_WORDS", re.compile("(?!)"))
+    monkeypatch.setattr(bif_syntax, "_RUN", re.compile("(?!)"))
+    for text, before in zip(mutants, swift, strict=True):
+        after = outcome(text)
+        if isinstance(before, str):
+            assert after == before
+        else:
+            assert_same(after, before)
 
 
 def test_a_damaged_large_file_does_no_harm():

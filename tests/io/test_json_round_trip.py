@@ -80,7 +80,9 @@ def networks(draw):
         k = {x: variables[x].n_states for x in names}
         posterior = {x: table(x, st.lists(POSITIVE, min_size=k[x], max_size=k[x])) for x in names}
     properties = draw(st.dictionaries(LABELS, LABELS, max_size=2))
-    return assemble(graph, variables, tables, posterior, properties)
+    notes = st.dictionaries(LABELS, LABELS, min_size=1, max_size=2)
+    of_variables = {x: draw(notes) for x in names[:1]}
+    return assemble(graph, variables, tables, posterior, properties, of_variables)
 
 
 def same_bits(a, b):
@@ -96,6 +98,7 @@ def assert_same(net, again):
     assert same_bits(one.tables, other.tables)
     assert same_bits(one.concentration, other.concentration)
     assert dict(one.properties) == dict(other.properties)
+    assert one.variable_properties == other.variable_properties
     assert net.equals(again)
     assert again.method == net.method
     assert again.equivalent_sample_size == net.equivalent_sample_size

@@ -7,6 +7,7 @@ from naive import counting as naive
 import jensen as jn
 from jensen.data import counting
 from jensen.data.encode import Column, smallest_code_type
+from jensen.kernels import counting as kernels
 
 CARDS = {"a": 2, "b": 3, "one": 1, "c": 5, "w63": 63, "w64": 64, "w300": 300, "w70k": 70_000}
 VARIABLES = [jn.Variable(x, "categorical", tuple(map(str, range(n)))) for x, n in CARDS.items()]
@@ -112,6 +113,30 @@ def test_tables_of_one_lane(monkeypatch):
     monkeypatch.setattr(counting, "MAX_LANED_CELLS", 0)
     monkeypatch.setattr(counting, "NS_PER_ROW", 0.0)
     check(make_table(1003))
+
+
+def test_kernels_add_to_what_is_there():
+    """Also where a state comes by difference."""
+    table = make_table(100)
+    names, families = ["a", "b"], [("a", "b"), ("b",)]
+    levels = [[table.packed.levels[x] for x in family] for family in families]
+    planes, bits = table.packed.planes(names), table.packed.bits(names)
+    by_bits, by_index = counting._plan(levels, bits=True), counting._plan(levels, bits=False)
+    size = by_index.at[-1]
+
+    def once_and_twice(kernel, out, *arguments):
+        kernel(*arguments, out)
+        once = out.copy()
+        kernel(*arguments, out)
+        assert once.any()
+        assert np.array_equal(out, 2 * once)
+
+    zeros, pairs = np.zeros(size, np.int64), np.zeros((3, 3), np.int64)
+    once_and_twice(kernels.count_bits, zeros, bits, *by_bits, 0, 2)
+    once_and_twice(kernels.count_pairs, pairs, bits, np.arange(3), 0, 2)
+    lanes, weights = np.zeros((4, size), np.int32), np.ones(100)
+    once_and_twice(kernels.count_index, lanes, planes, *by_index, 0, 100)
+    once_and_twice(kernels.count_weighted, np.zeros(size), planes, *by_index, 0, 100, weights)
 
 
 @pytest.mark.parametrize("weighted", [False, True])

@@ -1,5 +1,8 @@
 """Every kernel is compiled once, as declared: compile time is part of a kernel's cost."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -58,6 +61,33 @@ def test_compiling_beforehand_gives_the_same_signatures(check_signatures):
         "pack_bits",
     ]
     check_signatures(compiled=True)
+
+
+COUNT_TWICE = """
+import logging
+logging.basicConfig(level=logging.INFO)
+import jensen as jn
+from jensen.data.counting import count_families
+for _ in range(2):
+    count_families(jn.Table({"a": ["x", "y"]}, weights=[1, 2]), [("a",)])
+"""
+
+
+def test_compiling_is_announced_once_and_loading_from_the_cache_is_silent(tmp_path):
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", COUNT_TWICE],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stderr
+        for _ in range(2)
+    ]
+    assert said[0].count("\n") == 1
+    assert said[0].startswith("INFO:jensen:compiling (once; the result is cached")
+    assert said[1] == ""
 
 
 def test_every_module_of_kernels_is_listed():

@@ -153,6 +153,18 @@ def test_concentrations_too_small_for_natural_parameters(prior, size, least):
     )
 
 
+@pytest.mark.parametrize(
+    ("prior", "size", "most"), [(1e11, 1.0, "1e.11"), ("bds", 1e300, "5e.299")]
+)
+def test_concentrations_too_large_for_free_energies(prior, size, most):
+    refuse(
+        prior,
+        rf"^this prior has concentrations up to {most}, and tables cannot be computed above "
+        r"1e\+10, where data no longer count: lower the prior$",
+        size,
+    )
+
+
 def test_check_prior_needs_no_data():
     check_prior("bds", 3.0)
     with pytest.raises(jn.JensenError, match="there is no prior 'x'"):

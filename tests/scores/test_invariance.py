@@ -29,6 +29,14 @@ def test_the_order_of_rows_changes_nothing(table, name):
     assert jn.local_scores(GRAPH, shuffled, name) == jn.local_scores(GRAPH, table, name)
 
 
+@pytest.mark.parametrize("name", [name for name in SCORES if name != "fnml"])
+def test_the_order_of_rows_with_fractional_weights_changes_rounding_only(table, name):
+    weighted = table.with_weights(np.random.default_rng(3).exponential(1.0, table.n_rows))
+    shuffled = weighted.take(np.random.default_rng(0).permutation(table.n_rows))
+    expected = jn.score(GRAPH, weighted, name)
+    assert jn.score(GRAPH, shuffled, name) == pytest.approx(expected, rel=1e-12)
+
+
 @every_score
 def test_the_order_of_states_changes_rounding_only(table, name):
     states = {v.name: v.states[::-1] for v in table.variables}

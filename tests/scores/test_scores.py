@@ -118,17 +118,19 @@ def test_dense_and_sparse_counting_agree_where_values_are_missing(make_example, 
 
 
 @every_score
-def test_a_family_with_ten_thousand_billion_cells(make_example, name):
-    example = make_example(25, (10,) * 13)
+@pytest.mark.parametrize("n_parents", [5, 12])
+def test_families_of_up_to_ten_thousand_billion_cells(make_example, name, n_parents):
+    example = make_example(25, (10,) * (n_parents + 1))
     twice = example.rows * (1 if name == "fnml" else 2)  # so that configurations repeat
     example = example._replace(rows=twice, table=example.table.take(np.arange(len(twice)) % 25))
-    dag = jn.DAG.from_parents({"m": list("abcdefghijkl")})
+    *parents, x = example.states
+    dag = jn.DAG.from_parents({x: parents})
     tracemalloc.start()
-    found = jn.local_scores(dag, example.table, name)["m"]
+    found = jn.local_scores(dag, example.table, name)[x]
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5e6
-    expected = getattr(naive, name)(example.rows, example.states, "m", dag.parents("m"))
+    expected = getattr(naive, name)(example.rows, example.states, x, parents)
     assert found == pytest.approx(expected, rel=1e-11)
 
 

@@ -11,21 +11,29 @@ EPILOG = "Example: jensen learn patients.csv --graph 'smoker -> cancer' --prior 
 
 Graph = Annotated[
     str,
-    typer.Option("--graph", help="'A -> B <- C; B -> D', '[A][C][B|A:C][D|B]', or a network file."),
+    typer.Option(
+        "--graph",
+        metavar="GRAPH",
+        help="'A -> B <- C; B -> D', '[A][C][B|A:C][D|B]', or a network file.",
+    ),
 ]
 Prior = Annotated[
     str | None,
     typer.Option(
         "--prior",
+        metavar="PRIOR",
         help="bdeu, bds, k2, or the Dirichlet concentration of every cell; flat unless given.",
     ),
 ]
 Method = Annotated[
     str | None,
-    typer.Option("--method", help="em or vbem; em without a prior, vbem with one."),
+    typer.Option(
+        "--method", metavar="METHOD", help="em or vbem; em without a prior, vbem with one."
+    ),
 ]
 Output = Annotated[
-    str | None, typer.Option("--output", "-o", help="Where to write the network; - prints it.")
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Where to write the network; - prints it."),
 ]
 
 

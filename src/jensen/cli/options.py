@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,27 +16,43 @@ if TYPE_CHECKING:
     from jensen.graphs import DAG
 
 Data = Annotated[
-    str, typer.Argument(help="A table: CSV, TSV or Parquet, also .gz; - is CSV on standard input.")
+    str,
+    typer.Argument(
+        metavar="DATA", help="A table: CSV, TSV or Parquet, also .gz; - is CSV on standard input."
+    ),
 ]
-Net = Annotated[str, typer.Argument(help="A network file; - is JSON on standard input.")]
+Net = Annotated[
+    str, typer.Argument(metavar="NET", help="A network file; - is JSON on standard input.")
+]
 Missing = Annotated[
     list[str] | None,
-    typer.Option("--missing", help="A label that means missing, as in --missing '?'; repeatable."),
+    typer.Option(
+        "--missing",
+        metavar="LABEL",
+        help="A label that means missing, as in --missing '?'; repeatable.",
+    ),
 ]
 Categorical = Annotated[
     list[str] | None,
-    typer.Option("--categorical", help="A column of numbers to read as states; repeatable."),
+    typer.Option(
+        "--categorical", metavar="COLUMN", help="A column of numbers to read as states; repeatable."
+    ),
 ]
 Weights = Annotated[
-    str | None, typer.Option("--weights", help="The column that says how often each row counts.")
+    str | None,
+    typer.Option(
+        "--weights", metavar="COLUMN", help="The column that says how often each row counts."
+    ),
 ]
 SampleSize = Annotated[
     float | None,
-    typer.Option("--equivalent-sample-size", help="Of bdeu and bds; 1 unless given."),
+    typer.Option(
+        "--equivalent-sample-size", metavar="SIZE", help="Of bdeu and bds; 1 unless given."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, for programs.")]
 Threads = Annotated[
-    int | None, typer.Option("--threads", help="How many threads; all unless given.")
+    int | None, typer.Option("--threads", metavar="N", help="How many threads; all unless given.")
 ]
 
 
@@ -75,7 +92,10 @@ def names_net(text: str) -> bool:
     """Whether an argument is a network file rather than the text of a graph."""
     from jensen.io import FORMATS
 
-    return text == "-" or Path(text).suffix.lower() in FORMATS or Path(text).is_file()
+    if text == "-" or os.path.isfile(text):
+        return True
+    is_graph = any(mark in text for mark in ("->", "<-", "[", ";"))
+    return Path(text).suffix.lower() in FORMATS and not is_graph
 
 
 def set_threads(threads: int | None) -> None:

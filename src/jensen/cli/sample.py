@@ -12,11 +12,19 @@ from jensen.text import plural
 NAME = "sample"
 EPILOG = "Example: jensen sample net.json -n 1000 --seed 0 -o rows.csv"
 
-Rows = Annotated[int, typer.Option("-n", help="How many rows.")]
+Rows = Annotated[int, typer.Option("-n", metavar="N", help="How many rows.")]
 Output = Annotated[
-    str, typer.Option("--output", "-o", help="A CSV, TSV or Parquet file, also .gz; - prints CSV.")
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="A CSV, TSV or Parquet file, also .gz; - prints CSV.",
+    ),
 ]
-Seed = Annotated[int | None, typer.Option("--seed", help="The same seed gives the same rows.")]
+Seed = Annotated[
+    int | None, typer.Option("--seed", metavar="N", help="The same seed gives the same rows.")
+]
 
 
 def command(

@@ -17,7 +17,11 @@ Subject = Annotated[
 ]
 Name = Annotated[
     str | None,
-    typer.Option("--score", help="loglik, aic, bic, bdeu, bds, k2 or fnml; for a graph, bdeu."),
+    typer.Option(
+        "--score",
+        metavar="SCORE",
+        help="loglik, aic, bic, bdeu, bds, k2 or fnml; bdeu for a graph unless given.",
+    ),
 ]
 AvailableCase = Annotated[
     bool,
@@ -56,7 +60,8 @@ def command(
         options.print_json(answer)
         return
     terms = answer.pop("terms", {})
-    print(grid([[name, options.show_number(value)] for name, value in answer.items()], left=1))
+    shown = [[name.replace("_", " "), options.show_number(x)] for name, x in answer.items()]
+    print(grid(shown, left=1))
     if local:
         print()
         print(grid([[name, f"{value:.6f}"] for name, value in terms.items()], left=1))
@@ -82,11 +87,11 @@ def _score_rows(subject: str, table: Any) -> dict[str, Any]:
     mean = net.score(table)
     answer = {
         "rows": table.total_weight,
-        "log-likelihood": mean * table.total_weight,
-        "per row": mean,
+        "log_likelihood": mean * table.total_weight,
+        "per_row": mean,
     }
     if mean == -math.inf:
-        answer["impossible rows"] = int((net.log_likelihood(table) == -math.inf).sum())
+        answer["impossible_rows"] = int((net.log_likelihood(table) == -math.inf).sum())
     return answer
 
 

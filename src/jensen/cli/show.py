@@ -11,7 +11,8 @@ NAME = "show"
 EPILOG = "Example: jensen show net.json --node cancer"
 
 Nodes = Annotated[
-    list[str] | None, typer.Option("--node", help="Show only this variable's table; repeatable.")
+    list[str] | None,
+    typer.Option("--node", metavar="NAME", help="Show only this variable's table; repeatable."),
 ]
 
 

@@ -3,8 +3,9 @@
 import csv
 import io
 import re
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -36,28 +37,28 @@ def read_delimited(
 ) -> list[Raw]:
     """Columns of a text, dictionary-encoded; the empty field and what `missing` lists is null."""
     header = _read_header(content, where, delimiter)
-    rows = content.slice(header.stop)
-    quoted = _check_quotes(rows, where, header)
+    quoted = _check_quotes(content.slice(header.stop), where, header)
     try:
-        table = _parse(rows, header, missing, quoted, max(BLOCK, 4 * header.stop))
+        table = _parse(content, header, missing, quoted, max(BLOCK, 4 * header.stop))
     except pa.ArrowInvalid as error:
         if "straddling" not in str(error):
             raise FileError(_explain(error, content, where, header)) from None
-        table = _parse(rows, header, missing, quoted, min(rows.size, (1 << 31) - 1))
+        table = _parse(content, header, missing, quoted, min(content.size, (1 << 31) - 1))
     if table.num_rows == 0:
         raise FileError(f"{where} has no rows: its first line names columns, and nothing follows")
     return [Raw(name, table[name], written=True) for name in header.names]
 
 
 def _parse(
-    rows: pa.Buffer, header: Header, missing: Sequence[str], quoted: bool, block: int
+    content: pa.Buffer, header: Header, missing: Sequence[str], quoted: bool, block: int
 ) -> pa.Table:
     text = pa.dictionary(pa.int32(), pa.string())
-    if rows.size == 0:
+    if content.size == header.stop:
         return pa.table({name: pa.array([], text) for name in header.names})
     return pa.csv.read_csv(
-        pa.BufferReader(rows),
-        read_options=pa.csv.ReadOptions(column_names=header.names, block_size=block),
+        # From the line break before the rows: where a text starts, Arrow drops a byte order mark.
+        pa.BufferReader(content.slice(header.stop - 1)),
+        read_options=pa.csv.ReadOptions(column_names=header.names, skip_rows=1, block_size=block),
         parse_options=pa.csv.ParseOptions(
             delimiter=header.delimiter,
             newlines_in_values=quoted,
@@ -79,7 +80,7 @@ def _read_header(content: pa.Buffer, where: str, delimiter: str | None) -> Heade
     first = re.compile(rb"[^\r\n]*").match(content, start)
     if first is None or not first.group().strip():
         raise FileError(f"{where}: the first line is empty, and must name the columns")
-    delimiter = delimiter or _guess_delimiter(first.group())
+    delimiter = delimiter or _guess_delimiter(content, start)
     record = _record(delimiter).match(content, start)
     if record is None:
         raise FileError(f"{where}, line 1: a quote is never closed")
@@ -91,9 +92,9 @@ def _read_header(content: pa.Buffer, where: str, delimiter: str | None) -> Heade
     if delimiter == " " and "" in names:
         raise FileError(f"{where}, line 1: several spaces in a row; use one, a tab or a comma")
     names = [name.strip() or f"column {k}" for k, name in enumerate(names, 1)]
-    repeated = sorted({name for name in names if names.count(name) > 1})
-    if repeated:
-        raise DataError(f"{where} names the column {repeated[0]!r} twice: rename one")
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise DataError(f"{where} names the column {twice[0]!r} twice: rename one")
     return Header(names, delimiter, record.end(), len(record.group().splitlines()))
 
 
@@ -104,9 +105,10 @@ def _record(delimiter: str) -> re.Pattern[bytes]:
     return re.compile(rb"(%b(?:%b%b)*)(?:\r\n|\r|\n|\Z)" % (field, d, field))
 
 
-def _guess_delimiter(line: bytes) -> str:
-    """What parts the fields, where the suffix does not tell."""
-    plain = re.sub(rb'"[^"]*"', b"", line)
+def _guess_delimiter(content: pa.Buffer, start: int) -> str:
+    """What parts the fields, where the suffix does not tell; names in quotes may hold anything."""
+    names = re.compile(rb'(?:"[^"]*"|[^"\r\n])*').match(content, start)
+    plain = re.sub(rb'"[^"]*"', b"", names.group() if names else b"")
     return next((d for d in CANDIDATES if d.encode() in plain), ",")
 
 
@@ -133,14 +135,13 @@ def _check_quotes(rows: pa.Buffer, where: str, header: Header) -> bool:
 
 
 def _check_each_quote(rows: pa.Buffer, where: str, header: Header) -> None:
-    reader = _rows_of(rows, header, strict=True)
-    line = header.lines + 1
+    last = header.lines
     try:
-        for _ in reader:
-            line = header.lines + reader.line_num + 1
+        for line, _ in _rows_of(rows, header, strict=True):
+            last = line
     except csv.Error:
         raise FileError(
-            f"{where}, line {line}: a quote is never closed, or text follows the closing quote"
+            f"{where}, line {last + 1}: a quote is never closed, or text follows the closing quote"
         ) from None
 
 
@@ -150,14 +151,23 @@ def _explain(error: Exception, content: pa.Buffer, where: str, header: Header) -
     except UnicodeDecodeError as wrong:
         line = len(re.split(rb"\r\n|\r|\n", content[: wrong.start].to_pybytes()))
         return f"{where}, line {line}: not UTF-8 text; save the file as UTF-8"
-    reader, n = _rows_of(content.slice(header.stop), header), len(header.names)
-    for row in reader:
+    n = len(header.names)
+    for line, row in _rows_of(content.slice(header.stop), header):
         if row and len(row) != n:
-            line = header.lines + reader.line_num
-            return f"{where}, line {line}: {len(row)} fields, but the header names {n} columns"
+            fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
+            return f"{where}, line {line}: {fields}, but the columns that the header names are {n}"
     return f"{where}: {str(error).strip().splitlines()[0]}"
 
 
-def _rows_of(rows: pa.Buffer, header: Header, strict: bool = False) -> Any:
+def _rows_of(
+    rows: pa.Buffer, header: Header, strict: bool = False
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows and the line that each ends on, by Python's reader: slow, but it knows where it is."""
     lines = io.TextIOWrapper(pa.BufferReader(rows), "utf-8", errors="replace", newline="")
-    return csv.reader(lines, delimiter=header.delimiter, strict=strict)
+    limit = csv.field_size_limit(rows.size + 1)
+    try:
+        reader = csv.reader(lines, delimiter=header.delimiter, strict=strict)
+        for row in reader:
+            yield header.lines + reader.line_num, row
+    finally:
+        csv.field_size_limit(limit)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from jensen.data.variable import EXACT, canonical, is_number, label_text, time_text
+from jensen.data.variable import EXACT, canonical, is_number, label_text, parse_number, time_text
 from jensen.exceptions import DataError
 
 ODD_NUMBER = r"^[+-]?0[0-9]|^[+]"
@@ -107,6 +107,8 @@ def _scan_written(values: pa.ChunkedArray) -> Scan:
 
 def _parse_numbers(texts: pa.Array) -> pa.Array | None:
     """The texts as floats; None if one of them is a label."""
+    if len(texts) and parse_number(texts[0].as_py()) is None:  # a glance tells most
+        return None
     texts = pc.utf8_trim_whitespace(texts)
     try:
         numbers = pc.cast(texts, pa.float64())

@@ -9,6 +9,7 @@ from jensen.data.counting import plane_plan
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.threads import ordered_map
 from jensen.inference.network import Network
+from jensen.memory import check_memory
 
 DRAWN_ROWS = 1 << 13
 """Rows drawn with one random stream: fixed, so that the number of threads changes nothing."""
@@ -18,9 +19,11 @@ def sample(network: Network, n: int, rng: np.random.Generator, *, progress: bool
     """Draw n rows, parents first; every block of rows has its own random stream."""
     from jensen.kernels.forward import draw_rows
 
+    types = [np.dtype(smallest_code_type(v.n_states)) for v in network.variables]
+    check_memory(float(n) * sum(t.itemsize for t in types), f"{n:,} rows", "draw fewer at a time")
     w = network.wiring
     cumulative = _cumulative(network)
-    codes = [np.empty(n, smallest_code_type(v.n_states)) for v in network.variables]
+    codes = [np.empty(n, dtype) for dtype in types]
 
     def draw(unit: tuple[int, np.random.Generator]) -> None:
         start, stream = unit

@@ -58,10 +58,10 @@ class TablePosterior:
             raise JensenError(f"the level of an interval lies between 0 and 1, not {level}")
         a = self.concentration
         b = a.sum(-1, keepdims=True) - a
-        open_, tail = (a > 0) & (b > 0), (1.0 - level) / 2.0
-        inside = np.where(open_, a, 1.0), np.where(open_, b, 1.0)
-        low = np.where(open_, betaincinv(*inside, tail), a > 0)  # a single state is certain
-        return low, np.where(open_, betaincinv(*inside, 1.0 - tail), b <= 0)
+        both, tail = (a > 0) & (b > 0), (1.0 - level) / 2.0
+        inside = np.where(both, a, 1.0), np.where(both, b, 1.0)
+        low = np.where(both, betaincinv(*inside, tail), a > 0)  # a single state is certain
+        return low, np.where(both, betaincinv(*inside, 1.0 - tail), b <= 0)
 
     def __repr__(self) -> str:
         given = ", ".join(parent.name for parent in self.parents)

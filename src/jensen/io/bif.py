@@ -1,5 +1,9 @@
 """BIF, the interchange format that most programs for Bayesian networks read and write.
 
+In one block rows win over a table, and a table over a default. A property ``key = text`` is kept
+under its key, of a probability block with its variable; the name of the network is the property
+"name". Names are written without quotes where that can be, because pyAgrum reads no others.
+
 References
 ----------
 Cozman (1998), *The interchange format for Bayesian networks*, version 0.15: names and texts in

@@ -15,11 +15,15 @@ KEYWORDS = frozenset(
 UNNAMED = "unknown"
 """What other programs call a network without a name."""
 
+PLAIN = re.compile(r'[^\s\x00-\x1f{}()\[\]|,;"/]++')
+"""A word that needs no quotes and holds no slash, which could begin a comment."""
+
 # A body that holds nothing but rows, or nothing but a table: labels without quotes or comments,
 # and between them only what numbers are made of. It is read in bulk, see `bif_tables`.
 _REGULAR = re.compile(
     r'\s*+(?:(?:\([^()"/|{}\[\];]*+\)[-+.0-9eE,\s]++;\s*+)++|table\s[-+.0-9eE,\s]++;\s*+)\}'
 )
+_WORDS = re.compile(rf"{PLAIN.pattern}(?:(?:\s*+,\s*+|\s++){PLAIN.pattern})*+\s*+(?=[)}}])")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 _RUN = re.compile(rf"{_NUMBER.pattern}(?:(?:\s*+,\s*+|\s++){_NUMBER.pattern})*+\s*+;")
 
@@ -62,8 +66,8 @@ class ProbabilityBlock(NamedTuple):
     child: Token
     parents: list[Token]
     start: int  # of the body, after its brace
-    end: int
-    body: Body | None
+    end: int  # of a regular body
+    body: Body | None  # of any other
 
 
 class Document(NamedTuple):
@@ -140,7 +144,7 @@ def _states(scanner: Scanner, name: str) -> list[str]:
     """``discrete [ 2 ] { yes, no };`` after the word type."""
     scanner.keyword("discrete")
     scanner.expect("[")
-    declared = scanner.word("the number of states")
+    declared = scanner.bare("the number of states", str.isdecimal)
     scanner.expect("]")
     scanner.expect("{")
     states: dict[str, None] = {}
@@ -169,14 +173,14 @@ def _add_probability(scanner: Scanner, document: Document, bulk: bool) -> None:
         first = scanner.place(document.probabilities[child.text].child.at)
         scanner.refuse(f"the table of {child.text!r} is given already, at {first}", child.at)
     scanner.expect("{")
-    start = scanner.at
+    start, body = scanner.at, None
     regular = _REGULAR.match(scanner.text, start) if bulk else None
-    body = None
     if regular is None:
         body = parse_body(scanner)
     else:
         scanner.move(regular.end())
-    document.probabilities[child.text] = ProbabilityBlock(child, parents, start, scanner.at, body)
+    end = start if regular is None else regular.end()
+    document.probabilities[child.text] = ProbabilityBlock(child, parents, start, end, body)
 
 
 def _name(scanner: Scanner) -> Token:
@@ -188,6 +192,12 @@ def _name(scanner: Scanner) -> Token:
 
 def _words(scanner: Scanner, end: str, expected: str, more: bool = False) -> Iterator[Token]:
     """Words up to a symbol, with or without commas between them; `more`: one must come."""
+    run = _WORDS.match(scanner.text, scanner.at)
+    if run is not None:  # nothing but words: what follows would read the same, but slowly
+        for match in PLAIN.finditer(scanner.text, run.start(), run.end()):
+            yield Token(match[0], match.start())
+        scanner.move(run.end())
+        more = False
     while more or not scanner.take(end):
         yield scanner.word(expected if more else f"{expected} or {end!r}")
         more = scanner.take(",")

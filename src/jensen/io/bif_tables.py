@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
 from jensen.inference.network import TOLERANCE
-from jensen.io.bif_syntax import Body, Numbers, ProbabilityBlock, Row
+from jensen.io.bif_syntax import PLAIN, Body, Numbers, ProbabilityBlock, Row
 from jensen.io.lexer import Scanner, shorten
 from jensen.text import plural, some
 
@@ -23,12 +23,11 @@ COPIES = 3
 
 _ROW = re.compile(r"\(([^)]*+)\)([^;]*+);")
 _TABLE = re.compile(r"table()([^;]*+);")
-_PLAIN = re.compile(r'[^\s"/{}()\[\]|,;]++')
 
 
 def is_plain(variable: Variable) -> bool:
     """Whether a text between parentheses can be cut at its commas into labels of this variable."""
-    return all(map(_PLAIN.fullmatch, variable.states))
+    return all(map(PLAIN.fullmatch, variable.states))
 
 
 def regular_table(

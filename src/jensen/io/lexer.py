@@ -9,7 +9,7 @@ from jensen.exceptions import FileError
 LONGEST = 40
 """Letters of a token that a message shows."""
 
-_SPACE = re.compile(r"(?:\s++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
+_SPACE = re.compile(r"(?:\s++|//[^\r\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _WORD = re.compile(r'(?:[^\s\x00-\x1f{}()\[\]|,;"/]++|/(?![/*]))++')
 _QUOTED = re.compile(r'"([^"\r\n]*+)"')
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import check_sample_size, is_number
+from jensen.checks import check_sample_size, is_real
 from jensen.exceptions import JensenError
 from jensen.graphs.wiring import Wiring
 from jensen.models.discrete_network import Tables, row_lengths
@@ -14,8 +14,9 @@ from jensen.models.discrete_network import Tables, row_lengths
 NAMED = ("bdeu", "bds", "k2")
 WITH_SAMPLE_SIZE = ("bdeu", "bds")
 
-SMALLEST = 1e-10
-"""Natural parameters, concentration - 1, keep six digits of such a one, and fewer below."""
+SMALLEST, LARGEST = 1e-10, 1e10
+"""Natural parameters, concentration - 1, keep six digits of the one, and F four decimals of the
+other; beyond, results would be wrong before anything looks wrong."""
 
 
 def make_prior(
@@ -35,12 +36,21 @@ def make_prior(
         alpha = _spread(equivalent_sample_size, wiring, counts, everywhere=prior == "bdeu")
     else:
         alpha = np.full(len(counts), 1.0 if prior == "k2" else float(prior))
-    if np.any((alpha > 0.0) & (alpha < SMALLEST)):
-        raise JensenError(
-            f"this prior has concentrations down to {alpha[alpha > 0.0].min():.3g}, and tables "
-            f"cannot be computed below {SMALLEST:g}: raise the prior, or leave out parents"
-        )
+    _check_range(alpha[alpha > 0.0])
     return Tables(alpha - 1.0)
+
+
+def _check_range(alpha: NDArray[np.float64]) -> None:
+    if alpha.min(initial=np.inf) < SMALLEST:
+        raise JensenError(
+            f"this prior has concentrations down to {alpha.min():.3g}, and tables cannot be "
+            f"computed below {SMALLEST:g}: raise the prior, or leave out parents"
+        )
+    if alpha.max(initial=0.0) > LARGEST:
+        raise JensenError(
+            f"this prior has concentrations up to {alpha.max():.3g}, and tables cannot be "
+            f"computed above {LARGEST:g}, where data no longer count: lower the prior"
+        )
 
 
 def _spread(
@@ -65,9 +75,9 @@ def check_prior(prior: Any, equivalent_sample_size: float) -> None:
     """Refuse a prior that is none, and a sample size that would be ignored."""
     if isinstance(prior, str) and prior not in NAMED:
         raise JensenError(f"there is no prior {prior!r}: use a number, or one of {list(NAMED)}")
-    if is_number(prior) and not 0 < float(prior) < np.inf:
+    if is_real(prior) and not 0 < float(prior) < np.inf:
         raise JensenError(f"a Dirichlet concentration must be positive and finite, not {prior}")
-    if not (prior is None or isinstance(prior, str | Mapping) or is_number(prior)):
+    if not (prior is None or isinstance(prior, str | Mapping) or is_real(prior)):
         raise JensenError(
             f"prior must be None, a number, one of {list(NAMED)}, or a dict of concentrations by "
             f"variable, not {type(prior).__name__}"

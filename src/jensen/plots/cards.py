@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ SIZE = 13.0  # of the name
 LINE = 16.0
 SMALL = 11.0  # of the beliefs
 ROW = 15.0
-SIDE = 10.0  # from text to the sides of the box
+SIDE = 9.0  # from text to the sides of the box
 EDGE = 7.0  # from text to its top and bottom
 BAR = 60.0
 BETWEEN = 6.0  # label, bar and number
@@ -51,7 +52,7 @@ def make_card(name: str, beliefs: Sequence[tuple[str, float]]) -> Card:
     """Measure a name and its beliefs.
 
     >>> make_card("Rain", []).size
-    (50.0, 30.0)
+    (48.0, 30.0)
     """
     lines = wrap(name, MOST_NAME, SIZE, MOST_LINES)
     rows = [Row(elide(k, MOST_LABEL, SMALL), p, percent(p)) for k, p in shorten(beliefs)]
@@ -63,7 +64,7 @@ def make_card(name: str, beliefs: Sequence[tuple[str, float]]) -> Card:
         inner = max(inner, label_width + BAR + number_width + 2 * BETWEEN)
         height += ROW * len(rows) + 3.0
     width = max(2.0 * SIDE + inner, 36.0)
-    return Card(lines, rows, label_width, number_width, (2 * round(width / 2 + 0.5), height))
+    return Card(lines, rows, label_width, number_width, (2.0 * math.ceil(width / 2), height))
 
 
 def check_beliefs(name: str, beliefs: Beliefs) -> list[tuple[str, float]]:

@@ -1,6 +1,7 @@
 """Where each item stands from left to right: edges short and long edges straight."""
 
 from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 
 import numpy as np
 
@@ -12,11 +13,14 @@ STRAIGHTNESS = (1.0, 2.0, 8.0)
 """What a step aside costs in a piece with no bend at its ends, with one, and with two."""
 
 ROUNDS = 4
+MOST_EXACT = 25_000
+"""Items up to which the exact places are found (some seconds); beyond, layers are centred."""
 
 
 def place_items(graph: Layered, space: Space) -> list[float]:
     """The middle of every item, in the order of the layers and at least `space` apart."""
-    return _centre(graph, space, _shortest(graph, space))
+    start = _shortest if graph.n_items <= MOST_EXACT else _packed
+    return _centre(graph, space, start(graph, space))
 
 
 def _shortest(graph: Layered, space: Space) -> list[float]:
@@ -33,7 +37,7 @@ def _shortest(graph: Layered, space: Space) -> list[float]:
     from scipy.optimize import linprog  # slow to import, so only when something is drawn
     from scipy.sparse import csr_array
 
-    sides = [pair for layer in graph.layers for pair in zip(layer, layer[1:], strict=False)]
+    sides = [pair for layer in graph.layers for pair in pairwise(layer)]
     pieces = [(v, w) for v, others in enumerate(graph.below) for w in others]
     n_sides, n_flows = len(sides), len(sides) + len(pieces)
     start, end = np.array([*sides, *pieces], dtype=int).T
@@ -54,6 +58,16 @@ def _shortest(graph: Layered, space: Space) -> list[float]:
     return [-float(price) for price in flow.eqlin.marginals]
 
 
+def _packed(graph: Layered, space: Space) -> list[float]:
+    """Every layer packed as tightly as it can be, around a common middle."""
+    x = [0.0] * graph.n_items
+    for layer in graph.layers:
+        offsets = [0.0, *accumulate(space(a, b) for a, b in pairwise(layer))]
+        for v, offset in zip(layer, offsets, strict=True):
+            x[v] = offset - offsets[-1] / 2
+    return x
+
+
 def _weight(graph: Layered, v: int, w: int) -> float:
     return STRAIGHTNESS[(v >= graph.n_nodes) + (w >= graph.n_nodes)]
 
@@ -67,12 +81,11 @@ def _centre(graph: Layered, space: Space, x: Sequence[float]) -> list[float]:
             if v >= graph.n_nodes:
                 continue  # a bend stays in line
             low, high = _middle_interval(graph, v, x)
+            x[v] = (low + high) / 2
             if k > 0:
-                low_room = x[layer[k - 1]] + space(layer[k - 1], v)
-            else:
-                low_room = -np.inf
-            high_room = x[layer[k + 1]] - space(v, layer[k + 1]) if k + 1 < len(layer) else np.inf
-            x[v] = min(max((low + high) / 2, low_room), high_room)
+                x[v] = max(x[v], x[layer[k - 1]] + space(layer[k - 1], v))
+            if k + 1 < len(layer):
+                x[v] = min(x[v], x[layer[k + 1]] - space(v, layer[k + 1]))
     return x
 
 

@@ -1,6 +1,8 @@
 """Which way each edge runs on the page: down, whatever its arrowheads say."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+
+from jensen.graphs.order import Links, inverse, reach
 
 Pair = tuple[int, int]
 
@@ -22,36 +24,41 @@ def point_down(n: int, directed: Sequence[Pair], free: Sequence[Pair]) -> list[P
 
 def _places(n: int, directed: Sequence[Pair], free: Sequence[Pair]) -> list[int]:
     """The place of every node in an order: parents first, then near what is placed already."""
-    near, children = neighbours(n, (*directed, *free)), _children(n, directed)
-    waiting = [0] * n  # parents that are not placed yet
-    for _, child in directed:
-        waiting[child] += 1
-    rank = distances(near, centre(near)) if not directed else [0] * n
-    place = [-1] * n
-    queue: list[int] = []
-    for k in range(n):
-        queue = [v for v in queue if place[v] < 0 and waiting[v] == 0]
-        v = queue[0] if queue else _next_start(place, waiting, rank, children)
-        place[v] = k
-        for child in children[v]:
-            waiting[child] -= 1
-        queue.extend(near[v])
-    return place
-
-
-def _next_start(
-    place: Sequence[int], waiting: Sequence[int], rank: Sequence[int], children: list[list[int]]
-) -> int:
-    """A node without open parents; in a cycle, one with few of them and many children."""
-    open_nodes = (v for v in range(len(place)) if place[v] < 0)
-    return min(open_nodes, key=lambda v: (waiting[v], rank[v], -len(children[v]), v))
-
-
-def _children(n: int, directed: Iterable[Pair]) -> list[list[int]]:
+    near = neighbours(n, (*directed, *free))
     children: list[list[int]] = [[] for _ in range(n)]
     for parent, child in directed:
         children[parent].append(child)
-    return children
+    parents = inverse(children)
+    waiting = [len(above) for above in parents]  # parents that are not placed yet
+    rank = [0] * n if directed else distances(near, centre(near))
+    place: dict[int, int] = {}
+    queue: list[int] = []
+    while len(place) < n:
+        queue = [v for v in queue if v not in place and waiting[v] == 0]
+        choice = queue[:1] or _starts(parents, children, place, waiting)
+        v = min(choice, key=lambda v: (waiting[v], rank[v], -len(children[v]), v))
+        place[v] = len(place)
+        for child in children[v]:
+            waiting[child] -= 1
+        queue.extend(near[v])
+    return [place[v] for v in range(n)]
+
+
+def _starts(
+    parents: Links, children: Links, placed: Collection[int], waiting: Sequence[int]
+) -> Collection[int]:
+    """The nodes whose parents are all placed; else those of a cycle that nothing leads into."""
+    left = [v for v in range(len(parents)) if v not in placed]
+    ready = [v for v in left if waiting[v] == 0]
+    if ready:
+        return ready
+    seen: set[int] = set()
+    last = left[0]
+    for v in left:  # the last one that the others do not reach is reached only by its own cycle
+        if v not in seen:
+            seen |= reach(children, [v], placed)
+            last = v
+    return reach(parents, [last], placed)
 
 
 def neighbours(n: int, pairs: Iterable[Pair]) -> list[list[int]]:

@@ -7,8 +7,8 @@ from jensen.plots.cards import Card
 from jensen.plots.colours import LIGHT
 from jensen.plots.geometry import Box, Point, Route
 from jensen.plots.markup import escape, number, tag
+from jensen.plots.routing import HEAD
 
-HEAD = 8.0  # length of an arrowhead
 HALF_HEAD = 3.6
 HANDLE = 0.35  # of an S: share of its height in which it stays upright
 WIDTH = 1.4
@@ -63,8 +63,9 @@ def draw_edge(names: tuple[str, str], route: Route, weight: float | None) -> str
     if weight is not None:
         title += f": {weight:.3g}"
         width = 0.8 + 2.0 * weight
-        look = {"opacity": f"{0.15 + 0.85 * weight:.2f}"}
-    points, heads = list(route.points), []
+        look = {"opacity": f"{0.3 + 0.7 * weight:.2f}"}
+    points = list(route.points)
+    heads: list[str] = []
     if route.mark != "--":
         points[-1] = _draw_head(points[-1], points[-2], heads)
     if route.mark == "<->":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 
@@ -41,7 +42,7 @@ def cut(layer: Sequence[int], pairs: Sequence[tuple[int, int]]) -> Layered:
     above: list[list[int]] = [[] for _ in range(n_items)]
     below: list[list[int]] = [[] for _ in range(n_items)]
     for chain in chains:
-        for one, other in zip(chain, chain[1:], strict=False):
+        for one, other in pairwise(chain):
             below[one].append(other)
             above[other].append(one)
     return Layered(len(layer), layers, above, below, chains)

@@ -56,13 +56,13 @@ def lay_out(graph: Graph, sizes: Sequence[Size]) -> Layout:
     >>> from jensen.graphs import DAG
     >>> layout = lay_out(DAG("A -> B"), [(40.0, 20.0), (60.0, 20.0)])
     >>> [(box.x, box.y) for box in layout.boxes]
-    [(30.0, 10.0), (30.0, 68.0)]
+    [(30.0, 10.0), (30.0, 72.0)]
     """
     edges = edges_of(graph)
     components = _components(len(graph), edges)
     joined = [_part(nodes, edges, sizes) for nodes in components if len(nodes) > 1]
     joined.sort(key=lambda part: -part.size[1])
-    single = [_single(nodes[0], sizes) for nodes in components if len(nodes) == 1]
+    single = _singles([nodes[0] for nodes in components if len(nodes) == 1], sizes)
     above, width, height = _packed(joined, PART_SPACE, 0.0, 0.0)
     below, width, height = _packed(single, NODE_SPACE, width, height)
     boxes = {v: box for part in (*above, *below) for v, box in zip(part[0], part[1], strict=True)}
@@ -104,32 +104,40 @@ def page_width(sizes: Sequence[Size]) -> float:
 def _part(nodes: list[int], edges: Sequence[Edge], sizes: Sequence[Size]) -> Part:
     """Lay out one connected part."""
     local = {v: k for k, v in enumerate(nodes)}
-    # directed edges first, as `point_down` returns them
-    mine = [(i, mark, j) for i, mark, j in edges if i in local]
-    mine = [e for e in mine if e[1] == "->"] + [e for e in mine if e[1] != "->"]
+    mine = [edge for edge in edges if edge[0] in local]
     own = [sizes[v] for v in nodes]
     graph = layered([(local[i], mark, local[j]) for i, mark, j in mine], own)
+    turned = [chain[0] != local[i] for chain, (i, _, _) in zip(graph.chains, mine, strict=True)]
     x = place_items(graph, _space(graph, own))
     bands = stack_layers(graph, x, own)
     boxes = _boxes(graph, x, bands, own)
-    routes = []
-    for (i, mark, j), chain, points in zip(
-        mine, graph.chains, route(graph, x, boxes, bands), strict=True
-    ):
-        turned = chain[0] != local[i]
-        routes.append(Route((i, j), mark, points[::-1] if turned else points))
+    heads = _heads([mark for _, mark, _ in mine], turned)
+    routes = [
+        Route((i, j), mark, points[::-1] if up else points)
+        for (i, mark, j), up, points in zip(
+            mine, turned, route(graph, x, boxes, bands, heads), strict=True
+        )
+    ]
     left, top, right, bottom = extent(boxes, routes)
-    return Part(
-        nodes,
-        [box.moved(-left, -top) for box in boxes],
-        [edge.moved(-left, -top) for edge in routes],
-        (right - left, bottom - top),
-    )
+    boxes = [box.moved(-left, -top) for box in boxes]
+    routes = [edge.moved(-left, -top) for edge in routes]
+    return Part(nodes, boxes, routes, (right - left, bottom - top))
 
 
-def _single(v: int, sizes: Sequence[Size]) -> Part:
-    width, height = sizes[v]
-    return Part([v], [Box(width / 2, height / 2, width, height)], [], (width, height))
+def _heads(marks: Sequence[Mark], turned: Sequence[bool]) -> tuple[bool, bool]:
+    """Whether some edges have an arrowhead at their upper end, and some at their lower end."""
+    pairs = list(zip(marks, turned, strict=True))
+    upper = any(mark == "<->" or (mark == "->" and up) for mark, up in pairs)
+    lower = any(mark == "<->" or (mark == "->" and not up) for mark, up in pairs)
+    return upper, lower
+
+
+def _singles(nodes: Sequence[int], sizes: Sequence[Size]) -> list[Part]:
+    """Nodes without edges, in cells of one size so that they stand in columns."""
+    cell = tuple(max((sizes[v][k] for v in nodes), default=0.0) for k in (0, 1))
+    return [
+        Part([v], [Box(cell[0] / 2, cell[1] / 2, *sizes[v])], [], (cell[0], cell[1])) for v in nodes
+    ]
 
 
 def _space(graph: Layered, sizes: Sequence[Size]) -> Space:

@@ -39,7 +39,7 @@ def sift(graph: Layered, layers: Layers) -> Layers:
     """Move every item to the best place in its layer, while that helps; never worse."""
     layers = [list(layer) for layer in layers]
     place = positions(layers, graph.n_items)
-    for _ in range(min(SIFTED // graph.n_items + 1, MOST_ROUNDS)):
+    for _ in range(min(SIFTED // graph.n_items, MOST_ROUNDS)):
         moved = [_sift_layer(graph, layer, place) for layer in layers]
         if not any(moved):
             break

@@ -8,9 +8,9 @@ _TO_ESCAPE = re.compile("[&<>\"']")
 
 
 def escape(text: object) -> str:
-    """Text that is only text, in an element or an attribute; what XML cannot hold becomes �.
+    r"""Text that is only text, in an element or an attribute; what XML cannot hold becomes �.
 
-    >>> escape("<b> & \\x00")
+    >>> escape("<b> & \x00")
     '&lt;b&gt; &amp; �'
     """
     clean = _NOT_XML.sub("\ufffd", str(text))

@@ -1,9 +1,57 @@
 """Where edges touch the border of a box: side by side, straight above or below where they can."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+
+from jensen.plots.geometry import Box
 
 MARGIN = 9.0  # from a port to the corner
 SPACE = 10.0  # between two ports, where the box is wide enough
+CLOSE = 8.0  # as close as two ports may be moved to make an edge straight
+STRAIGHT = 0.7  # share of half a box up to which an edge goes straight up or down
+ASIDE = 0.35  # share of half a box to which edges that go farther aside are moved
+
+
+class Side:
+    """The upper or lower side of a box: the edges on it from left to right, and where they are.
+
+    Parameters
+    ----------
+    box
+        The box.
+    aims : sequence of (x, share, edge)
+        Where each edge goes, and which share of the way there this end may move to be straight.
+    """
+
+    def __init__(self, box: Box, aims: Sequence[tuple[float, float, int]]) -> None:
+        in_order = sorted(aims)
+        self.box = box
+        self.edges = [edge for _, _, edge in in_order]
+        wanted = [_wanted(share * (x - box.x), box.width / 2) for x, share, _ in in_order]
+        weights = [4.0 if abs(x - box.x) < 1.0 else 1.0 for x, _, _ in in_order]
+        self.places = [box.x + offset for offset in spread(wanted, weights, box.width)]
+
+    def place(self, edge: int) -> float:
+        """Where an edge touches this side."""
+        return self.places[self.edges.index(edge)]
+
+    def slide(self, edge: int, to: float) -> bool:
+        """Move an edge along the side, if that leaves room for the others."""
+        k = self.edges.index(edge)
+        low = self.places[k - 1] + CLOSE if k > 0 else self.box.left + MARGIN
+        high = self.places[k + 1] - CLOSE if k + 1 < len(self.edges) else self.box.right - MARGIN
+        if not low <= to <= high:
+            return False
+        self.places[k] = to
+        return True
+
+
+def _wanted(aside: float, half: float) -> float:
+    """How far from the middle an edge wants to touch a box when it aims so far aside."""
+    if abs(aside) <= STRAIGHT * half:
+        return aside
+    return ASIDE * half if aside > 0 else -ASIDE * half
 
 
 def spread(wanted: Sequence[float], weights: Sequence[float], width: float) -> list[float]:
@@ -16,10 +64,9 @@ def spread(wanted: Sequence[float], weights: Sequence[float], width: float) -> l
     """
     n, half = len(wanted), max(width / 2 - MARGIN, 0.0)
     space = min(SPACE, 2 * half / (n - 1)) if n > 1 else 0.0
-    shifted = [x - k * space for k, x in enumerate(wanted)]
-    pooled = pool(shifted, weights)
+    pooled = pool([x - k * space for k, x in enumerate(wanted)], weights)
     low, high = -half, half - (n - 1) * space
-    return [min(max(x, low), high) + k * space for k, x in enumerate(pooled)]
+    return [max(min(x, high), low) + k * space for k, x in enumerate(pooled)]
 
 
 def pool(values: Sequence[float], weights: Sequence[float]) -> list[float]:

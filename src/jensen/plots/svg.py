@@ -10,7 +10,7 @@ from jensen.exceptions import GraphError, JensenError
 from jensen.graphs.base import Graph
 from jensen.graphs.names import unknown
 from jensen.plots.cards import Beliefs, check_beliefs, make_card, percent
-from jensen.plots.colours import dark_rules
+from jensen.plots.colours import LIGHT, dark_rules
 from jensen.plots.geometry import Layout
 from jensen.plots.ink import draw_edge, draw_node
 from jensen.plots.layout import edges_of, lay_out
@@ -76,6 +76,9 @@ def graph_svg(
     for name, card, box in zip(graph.nodes, contents, layout.boxes, strict=True):
         title = "\n".join([name, *(f"{label}: {percent(p)}" for label, p in states[name])])
         ink.append(draw_node(title, card, box, marked=name in marked))
+    if not ink:
+        ink.append(tag("text", "no nodes", class_="head", x=30, y=15, **LIGHT["head"]))
+        layout = layout._replace(width=60.0, height=20.0)
     return _page(_headline(graph), ink, layout, scale)
 
 

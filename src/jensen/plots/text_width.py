@@ -43,7 +43,7 @@ def text_width(text: str, size: float) -> float:
     """At least as wide as the text is in common sans-serif fonts of this size.
 
     >>> text_width("Rain", 10.0)
-    22.6
+    22.8
     """
     return sum(map(_character_width, text)) * size / 100
 
@@ -59,14 +59,14 @@ def _character_width(character: str) -> int:
     if unicodedata.east_asian_width(character) in "WF":
         return 140 if unicodedata.category(character) == "So" else 105  # emoji, ideographs
     if ord(character) < 0x530:
-        return 110 if character.isupper() else 95  # Latin, Greek, Cyrillic
+        return 110 if character.isupper() else 103  # Latin, Greek, Cyrillic
     return 125
 
 
 def elide(text: str, width: float, size: float) -> str:
     """The text, or as much of it as fits with an ellipsis.
 
-    >>> elide("temperature", 50.0, 10.0)
+    >>> elide("temperature", 40.0, 10.0)
     'temp…'
     """
     if text_width(text, size) <= width:
@@ -79,7 +79,7 @@ def elide(text: str, width: float, size: float) -> str:
 def wrap(text: str, width: float, size: float, most: int) -> list[str]:
     """Lines that fit, at most so many; broken between words where that is possible.
 
-    >>> wrap("LeftVentricularFailure", 80.0, 10.0, most=3)
+    >>> wrap("LeftVentricularFailure", 60.0, 10.0, most=3)
     ['Left', 'Ventricular', 'Failure']
     """
     lines = [line for part in text.splitlines() or [""] for line in _fill(part, width, size)]

@@ -1,0 +1,105 @@
+"""Networks as the objects of pgmpy and pyAgrum, and back; each is needed only when asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.variable import Variable, label_text
+from jensen.exceptions import JensenError
+from jensen.graphs import DAG
+from jensen.inference.network import Network, assemble
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def to_pgmpy(network: Network) -> Any:
+    """A pgmpy `DiscreteBayesianNetwork` with the same probabilities."""
+    factors, models = _need("pgmpy.factors.discrete"), _need("pgmpy.models")
+    model = models.DiscreteBayesianNetwork()
+    model.add_nodes_from(network.graph.nodes)
+    model.add_edges_from(network.graph.edges)
+    for variable in network.variables:
+        parents = network.parents(variable.name)
+        table = network.part(variable.name, network.probabilities)
+        cpd = factors.TabularCPD(
+            variable.name,
+            variable.n_states,
+            table.reshape(-1, variable.n_states).T,
+            evidence=[p.name for p in parents] or None,
+            evidence_card=[p.n_states for p in parents] or None,
+            state_names={v.name: list(v.states) for v in (*parents, variable)},
+        )
+        model.add_cpds(cpd)
+    return model
+
+
+def from_pgmpy(model: Any) -> Network:
+    """The network of a pgmpy model whose tables are all set."""
+    cpds = {str(cpd.variable): cpd for cpd in model.get_cpds()}
+    names = sorted(map(str, model.nodes()))
+    absent = [name for name in names if name not in cpds]
+    if absent:
+        raise JensenError(f"the pgmpy model has no table of {absent[0]!r}: fit it, or add one")
+    variables = {name: _variable(name, cpds[name].state_names[name]) for name in names}
+    parents, tables = {}, {}
+    for name in names:
+        axes = [str(x) for x in cpds[name].variables[1:]]
+        parents[name] = axes
+        tables[name] = _sorted_axes(np.moveaxis(cpds[name].values, 0, -1), axes)
+    return assemble(DAG.from_parents(parents), variables, tables)
+
+
+def to_pyagrum(network: Network) -> Any:
+    """A pyAgrum `BayesNet` with the same probabilities."""
+    gum = _need("pyagrum")
+    bn = gum.BayesNet()
+    for variable in network.variables:
+        bn.add(gum.LabelizedVariable(variable.name, variable.name, list(variable.states)))
+    for a, b in network.graph.edges:
+        bn.addArc(a, b)
+    for variable in network.variables:
+        axes = [*(p.name for p in network.parents(variable.name)), variable.name]
+        table = network.part(variable.name, network.probabilities)
+        # pyAgrum's first variable runs fastest, so its arrays have their axes in reverse.
+        wanted = list(reversed(bn.cpt(variable.name).names))
+        turned = table.transpose([axes.index(name) for name in wanted])
+        bn.cpt(variable.name)[:] = np.ascontiguousarray(turned)
+    return bn
+
+
+def from_pyagrum(bn: Any) -> Network:
+    """The network of a pyAgrum `BayesNet`."""
+    names = sorted(bn.names())
+    variables = {name: _variable(name, bn.variable(name).labels()) for name in names}
+    parents, tables = {}, {}
+    for name in names:
+        axes = list(reversed(bn.cpt(name).names))
+        array = np.moveaxis(np.asarray(bn.cpt(name)[:], np.float64), axes.index(name), -1)
+        axes.remove(name)
+        parents[name] = axes
+        tables[name] = _sorted_axes(array, axes)
+    return assemble(DAG.from_parents(parents), variables, tables)
+
+
+def _variable(name: str, states: Sequence[object]) -> Variable:
+    return Variable(name, "categorical", tuple(map(label_text, states)))
+
+
+def _sorted_axes(array: NDArray[np.float64], parents: list[str]) -> NDArray[np.float64]:
+    """The axes of the parents in the order of their names; the variable's own axis stays last."""
+    by_name = sorted(range(len(parents)), key=parents.__getitem__)
+    return np.asarray(array, np.float64).transpose([*by_name, len(parents)])
+
+
+def _need(module: str) -> Any:
+    from importlib import import_module
+
+    package = module.split(".")[0]
+    try:
+        return import_module(module)
+    except ImportError:
+        raise JensenError(f"this needs {package}: pip install {package}") from None

@@ -1,0 +1,110 @@
+"""Figures for reports, with matplotlib if it is installed; nothing of pyplot is touched."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from jensen.exceptions import JensenError
+from jensen.inference.cpt import show_probability
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from jensen.estimators import BayesianNetwork
+    from jensen.inference.network import Network
+
+MOST_NUMBERS = 150  # cells up to which the numbers are written
+MOST_TICKS = 40
+
+
+def trace(fit: Any, ax: Axes | None = None) -> Axes:
+    """Draw F at the start and after every sweep.
+
+    Parameters
+    ----------
+    fit
+        Anything with a `trace_`, such as a fitted `BayesianNetwork`.
+    ax
+        Where to draw; a new figure, `ax.figure`, if None.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> net = jn.BayesianNetwork("x").fit({"x": ["no", "yes", "yes"]})
+    >>> trace(net).figure.savefig("trace.png")  # doctest: +SKIP
+    """
+    values = getattr(fit, "trace_", None)
+    if values is None:
+        raise JensenError(f"this {type(fit).__name__} has no trace_ to draw: call fit(table) first")
+    ticker = _matplotlib("ticker")
+    ax = _new_axes((5.0, 3.2)) if ax is None else ax
+    sweeps = np.arange(len(values))
+    ax.plot(sweeps, values, marker="o" if len(sweeps) <= 30 else "", markersize=3)
+    ax.set_xlabel("sweep")
+    ax.set_ylabel("F")
+    ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
+    if not getattr(fit, "converged_", True):
+        ax.set_title("not converged")
+    return ax
+
+
+def cpt(net: BayesianNetwork | Network, name: str, ax: Axes | None = None) -> Axes:
+    """Draw P(name | parents) as a heat map: a row per configuration of the parents.
+
+    Parameters
+    ----------
+    net
+        A network with tables.
+    name
+        The variable.
+    ax
+        Where to draw; a new figure, `ax.figure`, if None.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> net = jn.examples.load("sprinkler")
+    >>> cpt(net, "wet_grass").figure.savefig("wet_grass.png")  # doctest: +SKIP
+    """
+    table = net.cpt(name)
+    states, parents = table.variable.states, [parent.name for parent in table.parents]
+    values = table.values.reshape(-1, len(states))
+    if ax is None:
+        ax = _new_axes((2.5 + 0.7 * len(states), min(1.2 + 0.32 * len(values), 12.0)))
+    image = ax.imshow(values, vmin=0.0, vmax=1.0, cmap="Blues", aspect="auto")
+    step = -(-len(values) // MOST_TICKS)
+    labels = [", ".join(labels) for labels, _ in table.rows()]
+    ax.set_yticks(range(0, len(values), step), labels[::step])
+    ax.set_xticks(range(len(states)), states)
+    ax.set_xlabel(name)
+    ax.set_ylabel(", ".join(parents))
+    if values.size <= MOST_NUMBERS:
+        _write_numbers(ax, values)
+    else:
+        ax.figure.colorbar(image, ax=ax)
+    return ax
+
+
+def _write_numbers(ax: Axes, values: Any) -> None:
+    for (row, column), p in np.ndenumerate(values):
+        colour = "white" if p > 0.6 else "black"
+        ax.text(column, row, show_probability(p), ha="center", va="center", color=colour)
+
+
+def _new_axes(size: tuple[float, float]) -> Axes:
+    """Axes of a figure that pyplot does not know, so nothing has to be closed."""
+    figure = _matplotlib("figure").Figure(figsize=size, layout="constrained")
+    axes: Axes = figure.subplots()
+    return axes
+
+
+def _matplotlib(module: str) -> Any:
+    try:
+        return import_module(f"matplotlib.{module}")
+    except ImportError:
+        raise JensenError(
+            "this figure needs matplotlib, which is not installed: pip install 'jensen[plot]'"
+        ) from None

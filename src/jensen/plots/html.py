@@ -1,0 +1,212 @@
+"""Tables, networks and what is known of them as HTML, for notebooks.
+
+Text takes the colour of the page and shades are translucent, so that light and dark pages both
+work; everything that comes from data is escaped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from jensen.data.table import Table
+from jensen.data.variable import Variable
+from jensen.inference.cpt import CPT, show_probability
+from jensen.inference.network import Network
+from jensen.inference.posterior import TablePosterior
+from jensen.plots.markup import escape, tag
+from jensen.plots.sparklines import histogram, interval_bar
+from jensen.plots.svg import graph_svg
+from jensen.text import plural
+
+if TYPE_CHECKING:
+    from jensen.estimators import BayesianNetwork
+
+MOST_COLUMNS = 100  # of a table
+MOST_ROWS = 60  # of a table of probabilities
+MOST_STATES = 6  # that are named
+OPEN_LIST = 12  # variables up to which the list under a network is open
+
+SHADE = "rgba(76,127,208,{:.2f})"
+STYLE = (
+    ".jensen-html{font:13px/1.4 system-ui,-apple-system,'Segoe UI',Roboto,Arial,sans-serif}"
+    ".jensen-html table{border-collapse:collapse;margin:4px 0}"
+    ".jensen-html th,.jensen-html td{padding:2px 10px;white-space:nowrap;vertical-align:middle;"
+    "border:0 solid rgba(128,128,128,.35);border-bottom-width:1px;text-align:left}"
+    ".jensen-html th{font-weight:600}"
+    ".jensen-html .jensen-number{text-align:right;font-variant-numeric:tabular-nums}"
+    ".jensen-html .jensen-note{opacity:.7}"
+    ".jensen-html svg{vertical-align:middle}"
+)
+
+
+def table_html(table: Table) -> str:
+    """Describe the columns of a table: kind, states or range, what is missing, how it spreads.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> "1 (33%)" in table_html(jn.Table({"rain": ["no", "yes", None]}))
+    True
+    """
+    missing = table.n_missing(table.names[:MOST_COLUMNS])
+    rows = []
+    for v in table.variables[:MOST_COLUMNS]:
+        lost = missing.get(v.name, 0)
+        share = f"{lost:,} ({lost / table.n_rows:.0%})" if lost else ""
+        spread, picture = histogram(table.column(v.name), table.weights)
+        shown = _states(v) if v.kind == "categorical" else spread
+        rows.append(
+            [_cell(v.name), _cell(v.kind), _cell(shown), _number(share), tag("td", picture)]
+        )
+    head = [*map(_head, ("column", "kind", "values")), _head("missing", is_number=True), _head("")]
+    title = f"{plural(table.n_rows, 'row')}, {plural(len(table.names), 'column')}"
+    if table.weights is not None:
+        title += f", total weight {table.total_weight:g}"
+    more = len(table.names) - len(rows)
+    return _page(_note(title), _grid([head], rows), _more(more, "column"))
+
+
+def cpt_html(cpt: CPT) -> str:
+    """Show P(variable | parents): a row per configuration of the parents, cells by probability.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> html = cpt_html(jn.examples.load("sprinkler").cpt("wet_grass"))
+    >>> "P(wet_grass | rain, sprinkler)" in html and html.count("<td") == 4 * 2 + 2 + 4
+    True
+    """
+    states = [_head(state, is_number=True) for state in cpt.variable.states]
+    names = [_head(parent.name) for parent in cpt.parents]
+    n_rows = cpt.values.size // cpt.variable.n_states
+    shown = min(n_rows, MOST_ROWS)
+    labels = _merged([labels for (labels, _), _ in zip(cpt.rows(), range(shown), strict=False)])
+    rows = []
+    for cells, (_, row) in zip(labels, cpt.rows(), strict=False):
+        rows.append([*cells, *(_probability(float(p)) for p in row)])
+    title = _note(_conditional(cpt.variable, cpt.parents))
+    return _page(title, _grid([[*names, *states]], rows), _more(n_rows - shown, "row"))
+
+
+def posterior_html(posterior: TablePosterior) -> str:
+    """Show the posterior of P(variable | parents): means with their 90 % intervals as bars.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> net = jn.BayesianNetwork("x", prior=1.0).fit({"x": ["no", "yes", "yes"]})
+    >>> "0.09761 to 0.7514" in posterior_html(net.posterior("x"))
+    True
+    """
+    states = posterior.variable.states
+    low, high = (side.ravel() for side in posterior.interval(0.9))
+    mean, weight = posterior.mean.ravel(), posterior.concentration.ravel()
+    configurations = [
+        (*labels, state) for labels, _ in posterior.predictive.rows() for state in states
+    ]
+    shown = min(len(configurations), MOST_ROWS)
+    rows = []
+    for k, cells in enumerate(_merged(configurations[:shown])):
+        span = f"{show_probability(low[k])} to {show_probability(high[k])}"
+        bar = interval_bar(float(mean[k]), float(low[k]), float(high[k]))
+        numbers = [show_probability(mean[k]), span, f"{weight[k]:.5g}"]
+        rows.append([*cells, *map(_number, numbers[:2]), tag("td", bar), _number(numbers[2])])
+    names = [*(parent.name for parent in posterior.parents), "state"]
+    head = [
+        *map(_head, names),
+        _head("mean", is_number=True),
+        _head("90 % interval", is_number=True),
+        _head(""),
+        _head("concentration", is_number=True),
+    ]
+    title = _note(f"posterior of {_conditional(posterior.variable, posterior.parents)}")
+    return _page(title, _grid([head], rows), _more(len(configurations) - shown, "row"))
+
+
+def network_html(net: Network | BayesianNetwork) -> str:
+    """Draw a network, with a list of its variables under it.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> html = network_html(jn.examples.load("asia"))
+    >>> "8 variables, 8 edges, 18 free parameters" in html
+    True
+    """
+    network = net if isinstance(net, Network) else net.require_network()
+    rows = []
+    for v in network.variables:
+        parents = network.parents(v.name)
+        n_free = (v.n_states - 1) * network.part(v.name, network.tables).size // v.n_states
+        given = ", ".join(parent.name for parent in parents)
+        rows.append([_cell(v.name), _cell(_states(v)), _cell(given), _number(f"{n_free:,}")])
+    head = [*map(_head, ("variable", "states", "parents"))]
+    head.append(_head("free parameters", is_number=True))
+    sizes = (
+        f"{plural(len(network.variables), 'variable')}, "
+        f"{plural(len(network.graph.edges), 'edge')}, "
+        f"{plural(network.n_parameters, 'free parameter')}"
+    )
+    listing = tag("summary", escape(sizes)) + _grid([head], rows)
+    is_open = " open" if len(rows) <= OPEN_LIST else ""
+    return _page(graph_svg(network.graph), f"<details{is_open}>{listing}</details>")
+
+
+def _page(*parts: str) -> str:
+    return tag("div", tag("style", STYLE), *parts, class_="jensen-html")
+
+
+def _grid(head: Iterable[Iterable[str]], rows: Iterable[Iterable[str]]) -> str:
+    above, below = ("".join(tag("tr", *row) for row in part) for part in (head, rows))
+    return tag("table", tag("thead", above), tag("tbody", below) if below else "")
+
+
+def _merged(labels: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Cells for the labels of each row; a label that is repeated below spans its rows."""
+    cells: list[list[str]] = [[] for _ in labels]
+    for depth in range(len(labels[0]) if labels else 0):
+        start = 0
+        for _, alike in groupby(tuple(row[: depth + 1]) for row in labels):
+            size = len(list(alike))
+            cells[start].append(tag("td", escape(labels[start][depth]), rowspan=size))
+            start += size
+    return cells
+
+
+def _probability(p: float) -> str:
+    shade = SHADE.format(0.6 * p)
+    text = show_probability(p)
+    return tag("td", text, class_="jensen-number", style=f"background:{shade}", title=f"{p:.6g}")
+
+
+def _states(v: Variable) -> str:
+    more = f", … ({v.n_states})" if v.n_states > MOST_STATES else ""
+    return ", ".join(v.states[:MOST_STATES]) + more
+
+
+def _conditional(variable: Variable, parents: Sequence[Variable]) -> str:
+    given = ", ".join(parent.name for parent in parents)
+    return f"P({variable.name}{' | ' if given else ''}{given})"
+
+
+def _cell(text: str) -> str:
+    return f"<td>{escape(text)}</td>"
+
+
+def _number(text: str) -> str:
+    return f'<td class="jensen-number">{escape(text)}</td>'
+
+
+def _head(text: str, *, is_number: bool = False) -> str:
+    kind = ' class="jensen-number"' if is_number else ""
+    return f"<th{kind}>{escape(text)}</th>"
+
+
+def _note(text: str) -> str:
+    return tag("div", escape(text), class_="jensen-note")
+
+
+def _more(n: int, noun: str) -> str:
+    return _note(f"… and {plural(n, noun)} more") if n > 0 else ""

@@ -1,0 +1,265 @@
+"""Whatever goes wrong is one line on standard error, exit code 2, and nothing half-written."""
+
+import os
+
+import pytest
+
+import jensen as jn
+
+GRAPH = ["--graph", "rain -> wet"]
+
+
+def write(name, text):
+    with open(name, "wb") as file:
+        file.write(text if isinstance(text, bytes) else text.encode())
+    return name
+
+
+# --- words ---
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["lern", "rain.csv"], "No such command 'lern'. Did you mean 'learn'?"),
+        (["learn"], "Missing argument"),
+        (["learn", "rain.csv"], "Missing option '--graph'."),
+        (["learn", "rain.csv", *GRAPH, "--nonsense"], "No such option: --nonsense"),
+        (["score", "A -> B"], "Missing argument"),
+        (["sample", "asia.json", "-n", "many"], "Invalid value for '-n':"),
+        (["sample", "asia.json", "--seed", "0.5"], "Invalid value for '--seed':"),
+        (["show", "asia.json", "more.json"], "Got unexpected extra argument"),
+        (["demo", "twice"], "Got unexpected extra argument"),
+    ],
+)
+def test_wrong_words_are_answered_with_help(refuse, rain, asia, words, message):
+    line = refuse(*words)
+    assert line.startswith(message)
+    assert "(try jensen" in line
+    assert line.endswith("--help)")
+
+
+def test_an_option_without_its_value_is_refused(refuse, rain):
+    assert refuse("learn", rain, *GRAPH, "--prior") == "Option '--prior' requires an argument."
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--prior", "jeffreys"], "there is no prior 'jeffreys': use a number, or one of"),
+        (["--prior", "-1"], "a Dirichlet concentration must be positive and finite, not -1.0"),
+        (["--prior", "nan"], "a Dirichlet concentration must be positive and finite, not nan"),
+        (["--method", "magic"], "there is no method 'magic': choose one of 'em', 'vbem'"),
+        (["--method", "vbem"], "vbem keeps a posterior, so it needs a prior"),
+        (["--method", "em", "--prior", "bdeu"], "em needs a prior with a mode"),
+        (["--equivalent-sample-size", "3"], "equivalent_sample_size=3.0 belongs to prior='bdeu'"),
+        (["--threads", "0"], "set_threads: the number of threads must be"),
+        (["--weights", "n"], "there is no column 'n'; the columns are: rain, wet"),
+        (["--weights", "wet"], "weights='wet': column 'wet' cannot be continuous"),
+        (["--categorical", "n"], "there is no column 'n'; the columns are: rain, wet"),
+        (["-o", "net.xyz"], "cannot tell the format of net.xyz: a network ends in"),
+        (["-o", "gone/net.json"], "cannot write gone/net.json: there is no folder"),
+        (["-o", "folder.json"], "cannot write folder.json: it is a folder"),
+    ],
+)
+def test_wrong_choices_of_learn(refuse, rain, words, message):
+    os.mkdir("folder.json")
+    assert refuse("learn", rain, *GRAPH, *words).startswith(message)
+    assert sorted(os.listdir()) == ["folder.json", "rain.csv"]
+
+
+@pytest.mark.parametrize(
+    ("graph", "message"),
+    [
+        ("rain -> wet -> rain", "rain -> wet -> rain"),
+        ("rain -> wet; wet -> rain", "rain -> wet -> rain"),
+        (
+            "rain -> wet -> snow -> rain",
+            "a DAG has no cycles, but here is one: rain -> wet -> snow",
+        ),
+        ("[rain|wet][wet|rain]", "wet -> rain -> wet"),
+        ("rain -> rain", "'rain -> rain' joins 'rain' to itself"),
+        ("rain wet", "found 'wet' at character 6 of 'rain wet'"),
+        ("rain -> snow", "there is no column 'snow'; the columns are: rain, wet"),
+        ("", "the graph is empty: name its variables"),
+        ("gone.json", "cannot read gone.json: No such file or directory"),
+    ],
+)
+def test_wrong_graphs(refuse, rain, graph, message):
+    assert message in refuse("learn", rain, "--graph", graph, "-o", "net.json")
+    assert message in refuse("score", graph, rain, "--score", "bdeu")
+    assert os.listdir() == ["rain.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--score", "bge"], "there is no score 'bge': choose one of loglik, aic, bic, bdeu"),
+        (["--score", "bic", "--equivalent-sample-size", "3"], "bic has no equivalent_sample_size"),
+        (["--equivalent-sample-size", "0"], "equivalent_sample_size must be positive and finite"),
+        (["--available-case"], "missing='available-case' has a meaning for loglik, aic and bic"),
+    ],
+)
+def test_wrong_choices_of_score(refuse, rain, words, message):
+    assert refuse("score", "rain -> wet", rain, *words).startswith(message)
+
+
+@pytest.mark.parametrize(
+    "words", [["--local"], ["--available-case"], ["--equivalent-sample-size", "3"]]
+)
+def test_options_of_a_graph_are_not_ignored_for_a_network(refuse, rain, run, words):
+    run("learn", rain, *GRAPH, "-o", "net.json")
+    line = refuse("score", "net.json", rain, *words)
+    assert line.startswith(f"{words[0]} belongs to the score of a graph")
+    assert run("score", "net.json", rain, "--score", "bdeu").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["-n", "-1"], "the number of rows to draw must be 0, 1, 2, ..., not -1"),
+        (["--seed", "-1"], "random_state must be an int >= 0"),
+        (["--threads", "0"], "set_threads: the number of threads must be"),
+        (["-o", "rows.xyz"], "cannot tell the format of"),
+        (["-o", "gone/rows.csv"], "cannot write gone/rows.csv: there is no folder"),
+        (["-o", "folder.csv"], "cannot write folder.csv: it is a folder"),
+    ],
+)
+def test_wrong_choices_of_sample(refuse, asia, words, message):
+    os.mkdir("folder.csv")
+    assert refuse("sample", asia, *words).startswith(message)
+    assert sorted(os.listdir()) == ["asia.json", "folder.csv"]
+
+
+def test_wrong_choices_of_show(refuse, asia):
+    assert refuse("show", asia, "--node", "cough") == "the network has no variable 'cough'"
+    assert refuse("show", asia, "--node", "cough", "--json").endswith("no variable 'cough'")
+    assert refuse("show", "gone.json") == "cannot read gone.json: No such file or directory"
+    assert refuse("show", ".").startswith("cannot tell the format of .: a network ends in")
+
+
+@pytest.mark.parametrize("words", [["learn", "-", "--graph", "-"], ["score", "-", "-"]])
+def test_standard_input_can_be_read_once(refuse, words):
+    assert refuse(*words) == "- stands twice, but standard input can be read once: name a file"
+
+
+# --- data ---
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "rain.csv"),
+        ("\n\n", "rain.csv"),
+        ("rain,wet\n", "rain.csv has no rows"),
+        ("rain,wet\n,\n,\n", "column 'rain' has no value and no declared states"),
+        ("rain,wet\nno,no\n,yes\nyes,\n,no\n", "3 values are missing: rain (2), wet (1)"),
+        ("rain\nno\n", "there is no column 'wet'; the columns are: rain"),
+        ("rain,rain\nno,no\n", "'rain'"),
+        ("rain,wet\nno,no\nyes\n", "rain.csv"),
+        ("rain,wet\n0.5,no\n0.25,yes\n", "column 'rain' is continuous, and a table needs states"),
+        (b"rain,wet\n\xff,no\n", "rain.csv"),
+        (b"\x89PNG\r\n\x1a\n\x00\x00", "rain.csv"),
+        (b'rain,wet\n"no,no\n', "rain.csv"),
+    ],
+)
+def test_wrong_tables(refuse, text, message):
+    write("rain.csv", text)
+    assert message in refuse("learn", "rain.csv", *GRAPH, "-o", "net.json")
+    assert os.listdir() == ["rain.csv"]
+
+
+@pytest.mark.parametrize("name", ["gone.csv", "rain.xyz", ".", "rain.parquet", "rain.csv.gz"])
+def test_tables_that_cannot_be_read(refuse, rain, name):
+    for wrong in ("rain.parquet", "rain.csv.gz"):
+        write(wrong, "rain,wet\nno,no\n")
+    assert refuse("learn", name, *GRAPH, "-o", "net.json")
+    assert refuse("score", "rain -> wet", name)
+    assert not os.path.exists("net.json")
+
+
+def test_missing_values_are_refused_by_score(refuse):
+    write("rows.csv", "a,b\nx,y\n,z\n")
+    assert "1 value is missing: a (1)" in refuse("score", "a -> b", "rows.csv")
+
+
+@pytest.mark.parametrize("stop", [0, 1, 30, 200, 600, -3])
+def test_networks_cut_short(refuse, asia, stop):
+    with open(asia, "rb") as file:
+        write("cut.json", file.read()[:stop])
+    for words in (["show", "cut.json"], ["sample", "cut.json"], ["show", "cut.json", "--json"]):
+        assert refuse(*words).startswith("cut.json, line ")
+
+
+def test_networks_on_standard_input_are_checked_too(refuse, stdin):
+    stdin(b"\xff\xfe")
+    assert refuse("show", "-") == "standard input: byte 1 is not UTF-8 text"
+    stdin("{}")
+    assert refuse("show", "-").startswith("standard input: the document is no Jensen network")
+    stdin("")
+    assert refuse("learn", "-", *GRAPH).startswith("standard input")
+
+
+def test_a_network_lacks_a_column_of_the_table(refuse, asia):
+    write("rows.csv", "smoke,lung\nyes,no\n")
+    assert refuse("score", asia, "rows.csv").startswith("there is no column 'asia'; the columns ar")
+
+
+def test_a_failed_write_keeps_the_old_file(refuse, rain, monkeypatch):
+    write("net.json", "old")
+    write("rows.csv", "old")
+    jn.examples.load("asia").save("asia.json")
+
+    def refuse_it(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", refuse_it)
+        line = refuse("learn", rain, *GRAPH, "-o", "net.json")
+        assert line == "cannot write net.json: No space left on device"
+        line = refuse("sample", "asia.json", "-o", "rows.csv")
+        assert line == "cannot write rows.csv: No space left on device"
+    for name in ("net.json", "rows.csv"):
+        with open(name) as file:
+            assert file.read() == "old"
+    assert sorted(os.listdir()) == ["asia.json", "net.json", "rain.csv", "rows.csv"]
+
+
+# --- the program itself ---
+
+
+@pytest.mark.parametrize("place", [0, 1, 4])
+def test_traceback_shows_where(run, rain, place):
+    words = ["learn", rain, *GRAPH, "--prior", "jeffreys"]
+    words.insert(place, "--traceback")
+    done = run(*words)
+    assert done.code == 2
+    assert done.err.startswith("Traceback (most recent call last):")
+    assert "check_prior" in done.err
+    assert done.err.splitlines()[-1].startswith("jensen: there is no prior 'jeffreys'")
+
+
+def test_a_fault_of_the_program_says_so(refuse, asia, monkeypatch):
+    def fail(*_, **__):
+        raise ZeroDivisionError("float\ndivision")
+
+    monkeypatch.setattr(jn.BayesianNetwork, "sample", fail)
+    assert refuse("sample", asia) == (
+        "a fault of the program: ZeroDivisionError: float division (--traceback shows where)"
+    )
+
+
+def test_what_the_system_refuses_is_told(refuse, asia, monkeypatch):
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(jn.BayesianNetwork, "sample", fail)
+    assert refuse("sample", asia) == "the system refused: No space left on device"
+
+
+def test_an_interrupt_is_told(run, asia, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(jn.BayesianNetwork, "sample", interrupt)
+    assert run("sample", asia) == (130, "", "jensen: interrupted")
