@@ -173,7 +173,7 @@ def test_the_algorithms_by_name():
 def test_vbem_needs_a_prior():
     with pytest.raises(
         jn.JensenError,
-        match=r"^vbem keeps a posterior, so it needs a prior of tables: give prior='bdeu' or a "
+        match=r"^vbem keeps a posterior, so it needs a prior of its tables: give prior='bdeu' or a "
         r"concentration, or use method='em' for the frequencies$",
     ):
         learn("a -> b", make_table(), None, VBEM)
@@ -185,7 +185,7 @@ def test_vbem_needs_a_prior():
 def test_em_needs_a_prior_with_a_mode(prior, begin):
     with pytest.raises(
         jn.JensenError,
-        match=rf"^em needs a prior with a mode, but the prior of tables has none: its "
+        match=rf"^em needs a prior with a mode, but the prior of the tables has none: its "
         rf"concentrations begin at {begin}, and must be at least 1\. Raise the prior, or use "
         rf"method='vbem', which needs no mode$",
     ):
@@ -196,7 +196,7 @@ def test_em_needs_a_prior_with_a_mode(prior, begin):
 def test_em_refuses_a_prior_that_would_do_nothing(prior):
     with pytest.raises(
         jn.JensenError,
-        match=r"^em would not feel a prior of tables with all concentrations 1: it is flat\. Use "
+        match=r"^em would not feel a prior of the tables with all concentrations 1: it is flat\. Use "
         r"prior=None for the frequencies, or method='vbem', which does feel it$",
     ):
         learn("a -> b", make_table(), prior, EM)

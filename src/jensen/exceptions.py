@@ -30,4 +30,4 @@ class DataWarning(UserWarning):
 
 
 class FormatWarning(UserWarning):
-    """A file format that cannot hold all of a network; the text says what is lost, and which can."""
+    """A file format that cannot hold all of a network; the text says what is lost."""

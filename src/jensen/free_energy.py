@@ -61,7 +61,7 @@ def check_prior(model: Model, algorithm: Algorithm) -> None:
     for name, family, prior in zip(model.prior._fields, model.families, model.prior, strict=True):
         if algorithm.q_theta.is_distribution and prior is None:
             raise JensenError(
-                f"{algorithm.name} keeps a posterior, so it needs a prior of {name}: give "
+                f"{algorithm.name} keeps a posterior, so it needs a prior of its {name}: give "
                 f"prior='bdeu' or a concentration, or use method='em' for the frequencies"
             )
         if not algorithm.q_theta.is_distribution and prior is not None:
@@ -71,12 +71,12 @@ def check_prior(model: Model, algorithm: Algorithm) -> None:
 def _check_mode(name: str, family: Any, prior: Any, algorithm: Algorithm) -> None:
     if not family.has_mode(prior):
         raise JensenError(
-            f"{algorithm.name} needs a prior with a mode, but the prior of {name} has none: its "
-            f"concentrations begin at {float(prior.min()) + 1.0:.3g}, and must be at least 1. "
+            f"{algorithm.name} needs a prior with a mode, but the prior of the {name} has none: "
+            f"its concentrations begin at {float(prior.min()) + 1.0:.3g}, and must be at least 1. "
             f"Raise the prior, or use method='vbem', which needs no mode"
         )
     if not prior.any():
         raise JensenError(
-            f"{algorithm.name} would not feel a prior of {name} with all concentrations 1: it is "
-            f"flat. Use prior=None for the frequencies, or method='vbem', which does feel it"
+            f"{algorithm.name} would not feel a prior of the {name} with all concentrations 1: it "
+            f"is flat. Use prior=None for the frequencies, or method='vbem', which does feel it"
         )

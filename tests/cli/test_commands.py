@@ -381,3 +381,17 @@ def test_letters_that_a_terminal_lacks_are_spelled_out(run, monkeypatch):
     assert b"P(\\xe9)" in shown[2]
     with open("net.json", "rb") as file:
         assert shown[3] == file.read()
+
+
+def test_complete_rows_are_learned_from_and_scored_on_request(run, tmp_path):
+    (tmp_path / "rows.csv").write_text("a,b,extra\n0,0,\n1,1,x\n1,,x\n")
+    learned = run("learn", "rows.csv", "--graph", "a -> b", "--prior", "1", "--complete-rows")
+    assert "learned from 2 rows" in learned.out
+    scored = run("score", "a -> b", "rows.csv", "--complete-rows", "--json")
+    assert json.loads(scored.out)["rows"] == 2
+
+
+def test_show_can_tell_how_sure_the_tables_are(run):
+    net = jn.BayesianNetwork("a", prior=1.0).fit({"a": [0, 1, 1]})
+    net.save("net.json")
+    assert repr(net.posterior("a")) in run("show", "net.json", "--intervals").out

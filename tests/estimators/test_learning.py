@@ -260,7 +260,7 @@ def test_a_state_that_never_occurs_is_kept():
         ({"method": ["em"]}, "there is no method ['em']: choose one of"),
         (
             {"method": "vbem"},
-            "vbem keeps a posterior, so it needs a prior of tables: give prior='bd",
+            "vbem keeps a posterior, so it needs a prior of its tables: give prior='bd",
         ),
         ({"prior": "jeffreys"}, "there is no prior 'jeffreys': use a number, or one of ['bdeu', "),
         ({"prior": 0.0}, "a Dirichlet concentration must be positive and finite, not 0.0"),
@@ -274,10 +274,22 @@ def test_a_state_that_never_occurs_is_kept():
         ({"prior": {"rain": 1, "wet": [1, 2, 3]}}, "the prior of 'wet' must be"),
         ({"prior": {"rain": 1, "wet": -1}}, "the prior of 'wet' "),
         ({"prior": {"rain": 1, "wet": "x"}}, "the prior of 'wet' must be"),
-        ({"prior": 0.5, "method": "em"}, "em needs a prior with a mode, but the prior of tables"),
-        ({"prior": "bdeu", "method": "em"}, "em needs a prior with a mode, but the prior of tabl"),
-        ({"prior": "k2", "method": "em"}, "em would not feel a prior of tables with all concentra"),
-        ({"prior": 1.0, "method": "em"}, "em would not feel a prior of tables with all concentrat"),
+        (
+            {"prior": 0.5, "method": "em"},
+            "em needs a prior with a mode, but the prior of the tables",
+        ),
+        (
+            {"prior": "bdeu", "method": "em"},
+            "em needs a prior with a mode, but the prior of the tabl",
+        ),
+        (
+            {"prior": "k2", "method": "em"},
+            "em would not feel a prior of the tables with all concentra",
+        ),
+        (
+            {"prior": 1.0, "method": "em"},
+            "em would not feel a prior of the tables with all concentrat",
+        ),
         (
             {"equivalent_sample_size": 3},
             "equivalent_sample_size=3 belongs to prior='bdeu' or 'bds'",
@@ -314,7 +326,8 @@ def test_missing_values_are_refused_with_how_many_where_and_what_works_instead()
         jn.BayesianNetwork("a -> b -> c").fit(table)
     assert str(error.value) == (
         "learning tables from counts needs complete data, but 3 values are missing: a (2), c (1); "
-        "keep only complete rows with table.complete_rows()"
+        "keep only complete rows with table.complete_rows() "
+        "(--complete-rows on the command line)"
     )
     rows = jn.Table(table).complete_rows(["a", "b", "c"])
     assert jn.BayesianNetwork("a -> b -> c").fit(rows).cpt("a")[()] == {"x": 0.5, "y": 0.5}

@@ -98,7 +98,8 @@ def test_missing_values_are_refused_with_what_works_instead():
         net.log_likelihood(table)
     assert str(error.value) == (
         "the log-likelihood of rows needs complete data, but 3 values are missing: tub (2), "
-        "xray (1); keep only complete rows with table.complete_rows()"
+        "xray (1); keep only complete rows with table.complete_rows() "
+        "(--complete-rows on the command line)"
     )
     assert len(net.log_likelihood(jn.Table(table).complete_rows())) == 7
 

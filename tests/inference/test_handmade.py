@@ -74,8 +74,7 @@ NO_ARRAY = "the table of 'a' must be an array of probabilities, or a dict from t
         ("a", {"a": None}, None, NO_ARRAY),
         ("a", {"a": "half"}, None, NO_ARRAY),
         ("a", {"a": [[0.5], [0.5, 0.5]]}, None, NO_ARRAY),
-        ("a", {"a": {"no": 0.5, "yes": 0.5}}, None, NO_ARRAY),
-        ("a", {"a": {(): {"no": 0.5, "yes": 0.5}}}, {"a": ["no", "yes"]}, NO_ARRAY),
+        ("a", {"a": {(): 0.5}}, None, NO_ARRAY),
         ("a", {"a": []}, None, "'a' needs one state at least"),
         ("a", {"a": {}}, None, "'a' needs one state at least"),
         ("a", {"a": [1.0]}, {"a": []}, "'a' needs one state at least"),
@@ -140,3 +139,18 @@ def test_a_table_with_many_rows_by_label_is_read_at_once():
     parents = {f"p{k:02}": [0.5, 0.5] for k in range(14)}
     net = build([(p, "x") for p in parents], {**parents, "x": rows})
     assert net.parameters_count == 14 + 2**14
+
+
+def test_rows_may_be_dicts_by_state():
+    tables = {"a": {"no": 0.8, "yes": 0.2}, "b": {"no": {"x": 1.0, "y": 0.0}, "yes": [0.3, 0.7]}}
+    net = jn.BayesianNetwork.from_tables("a -> b", tables)
+    assert net.states == {"a": ("no", "yes"), "b": ("x", "y")}
+    assert net.cpt("a")[()] == {"no": 0.8, "yes": 0.2}
+    np.testing.assert_array_equal(np.asarray(net.cpt("b")), [[1.0, 0.0], [0.3, 0.7]])
+    turned = jn.BayesianNetwork.from_tables("a -> b", tables, states={"a": ["yes", "no"]})
+    np.testing.assert_array_equal(turned.cpt("a").values, [0.2, 0.8])
+
+
+def test_a_row_must_name_the_states():
+    with pytest.raises(jn.JensenError, match=r"names the states \['no'\], but they are"):
+        jn.BayesianNetwork.from_tables("a", {"a": {"no": 1.0}}, states={"a": ["no", "yes"]})

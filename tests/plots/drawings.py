@@ -1,5 +1,6 @@
 """Graphs to draw, and what a drawing must satisfy, from the definition."""
 
+from functools import cache
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -49,7 +50,8 @@ def connected_dag(seed, n, extra):
     return graph, [(float(w), 30.0) for w in rng.integers(36, 160, n)]
 
 
-def layered_dag(seed, n=14, extra=10):
+@cache
+def layered_dag(seed, n=14, extra=16):
     """The same, cut into ordered layers; and the sizes."""
     graph, sizes = connected_dag(seed, n, extra)
     return layered(edges_of(graph), sizes), sizes

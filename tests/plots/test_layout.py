@@ -107,9 +107,9 @@ def test_turned_edges_have_no_cycle_and_only_cycles_are_turned(seed):
     DAG([(graph.nodes[i], graph.nodes[j]) for i, j in pairs])  # refuses cycles
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_as_many_edges_cross_on_the_page_as_were_counted(seed):
-    graph, sizes = drawings.layered_dag(seed, n=20, extra=15)
+    graph, sizes = drawings.layered_dag(seed)
     x = place_items(graph, _space(graph, sizes))
     bands = stack_layers(graph, x, sizes)
     routes = route(graph, x, _boxes(graph, x, bands, sizes), bands)

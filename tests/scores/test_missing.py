@@ -63,8 +63,8 @@ def test_missing_values_are_refused_by_name(name):
         jn.score("a -> b -> c", table, name)
     assert str(error.value) == (
         f"the score {name!r} needs complete data, but 3 values are missing: a (1), b (2); "
-        f"use jn.score(..., 'bic', missing='available-case'), or drop rows yourself with "
-        f"table.complete_rows()"
+        f"use jn.score(..., 'bic', missing='available-case'), or keep only complete rows with "
+        f"table.complete_rows() (--complete-rows on the command line)"
     )
 
 

@@ -47,6 +47,7 @@ def command(
     missing: options.Missing = None,
     categorical: options.Categorical = None,
     weights: options.Weights = None,
+    complete_rows: options.CompleteRows = False,
     threads: options.Threads = None,
     as_json: options.Json = False,
 ) -> None:
@@ -65,6 +66,8 @@ def command(
         method=method,
     )
     table = options.read_data(data, missing, categorical, weights)
+    if complete_rows:
+        table = table.complete_rows(net.graph.nodes)
     net.fit(table)
     if output == "-":
         options.print_bytes(io.to_bytes(net))

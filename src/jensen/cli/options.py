@@ -44,6 +44,9 @@ Weights = Annotated[
         "--weights", metavar="COLUMN", help="The column that says how often each row counts."
     ),
 ]
+CompleteRows = Annotated[
+    bool, typer.Option("--complete-rows", help="Leave out rows in which a value is missing.")
+]
 SampleSize = Annotated[
     float | None,
     typer.Option(

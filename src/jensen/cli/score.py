@@ -42,20 +42,23 @@ def command(
     missing: options.Missing = None,
     categorical: options.Categorical = None,
     weights: options.Weights = None,
+    complete_rows: options.CompleteRows = False,
     threads: options.Threads = None,
     as_json: options.Json = False,
 ) -> None:
     """Score a graph (a total, higher is better) or the rows under a network's own tables."""
     options.set_threads(threads)
     options.refuse_two_inputs(subject, data)
+    net = options.read_net(subject) if options.names_net(subject) else None
+    graph = options.read_graph(subject) if net is None else net.graph
     table = options.read_data(data, missing, categorical, weights)
-    if score is None and options.names_net(subject):
+    if complete_rows:
+        table = table.complete_rows(graph.nodes)
+    if score is None and net is not None:
         _refuse_options(local, available_case, equivalent_sample_size)
-        answer = _score_rows(subject, table)
+        answer = _score_rows(net, table)
     else:
-        answer = _score_graph(
-            subject, table, score or "bdeu", equivalent_sample_size, available_case
-        )
+        answer = _score_graph(graph, table, score or "bdeu", equivalent_sample_size, available_case)
     if as_json:
         options.print_json(answer)
         return
@@ -82,8 +85,7 @@ def _refuse_options(local: bool, available_case: bool, sample_size: float | None
             )
 
 
-def _score_rows(subject: str, table: Any) -> dict[str, Any]:
-    net = options.read_net(subject)
+def _score_rows(net: Any, table: Any) -> dict[str, Any]:
     mean = net.score(table)
     answer = {
         "rows": table.total_weight,
@@ -96,12 +98,12 @@ def _score_rows(subject: str, table: Any) -> dict[str, Any]:
 
 
 def _score_graph(
-    subject: str, table: Any, name: str, sample_size: float | None, available_case: bool
+    graph: Any, table: Any, name: str, sample_size: float | None, available_case: bool
 ) -> dict[str, Any]:
     from jensen.scores import local_scores
 
     terms = local_scores(
-        options.read_graph(subject),
+        graph,
         table,
         name,
         equivalent_sample_size=sample_size,

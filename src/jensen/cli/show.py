@@ -16,7 +16,17 @@ Nodes = Annotated[
 ]
 
 
-def command(net: options.Net, node: Nodes = None, as_json: options.Json = False) -> None:
+Intervals = Annotated[
+    bool, typer.Option("--intervals", help="Show how sure the tables are (after vbem).")
+]
+
+
+def command(
+    net: options.Net,
+    node: Nodes = None,
+    intervals: Intervals = False,
+    as_json: options.Json = False,
+) -> None:
     """Show the graph and the tables of a network."""
     from jensen import io
 
@@ -39,4 +49,4 @@ def command(net: options.Net, node: Nodes = None, as_json: options.Json = False)
             print(f"  {parents + ' -> ' if parents else ''}{name}  ({states})")
         print()
     for name in node or shown.graph.topological_order():
-        print(shown.cpt(name), end="\n\n")
+        print(shown.posterior(name) if intervals else shown.cpt(name), end="\n\n")

@@ -25,6 +25,11 @@ MAX_LANED_CELLS = 1 << 16
 MAX_CELLS = 1 << 32
 """Kernels find a cell by a 32-bit number."""
 
+COMPLETE_ROWS = (
+    "keep only complete rows with table.complete_rows() (--complete-rows on the command line)"
+)
+"""The way out of missing values that is always there."""
+
 Family = Sequence[str]
 
 

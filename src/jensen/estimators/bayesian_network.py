@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, Variable, as_table
-from jensen.data.counting import require_complete
+from jensen.data.counting import COMPLETE_ROWS, require_complete
 from jensen.estimators.base import Estimator
 from jensen.estimators.learning import choose_algorithm, learn_tables
 from jensen.exceptions import DataError, JensenError, NotFittedError
@@ -89,8 +89,11 @@ class BayesianNetwork(Estimator):
 
     # --- learning and building ---
 
-    def fit(self, table: Any) -> Self:
-        """Learn the tables from anything a `Table` can be built from; extra columns are ignored."""
+    def fit(self, table: Any, y: None = None) -> Self:
+        """Learn the tables from anything a `Table` can be built from; extra columns are ignored.
+
+        `y` is nothing: scikit-learn's pipelines pass it.
+        """
         check_prior(self.prior, self.equivalent_sample_size)
         algorithm = choose_algorithm(self.method, self.prior)
         network, state = learn_tables(
@@ -119,9 +122,11 @@ class BayesianNetwork(Estimator):
         tables
             For every variable an array with an axis per parent (in the order of
             `graph.parents(name)`, which is by name), then its own; or a dict from the parents'
-            labels (a tuple, or one label) to the probabilities of its states.
+            labels (a tuple, or one label) to the probabilities of its states. A row is a list,
+            or a dict from state to probability.
         states
-            Labels of the states; "0", "1", ... for variables that are not named here.
+            Labels of the states. For variables that are not named here the labels of the first
+            dict, or "0", "1", ...
 
         Examples
         --------
@@ -219,7 +224,7 @@ class BayesianNetwork(Estimator):
             rows.take(~unknown) if unknown.any() else rows,
             network.graph.nodes,
             "the log-likelihood of rows",
-            "keep only complete rows with table.complete_rows()",
+            COMPLETE_ROWS,
         )
         return rows, unknown
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, Variable
-from jensen.data.counting import require_complete
+from jensen.data.counting import COMPLETE_ROWS, require_complete
 from jensen.exceptions import DataError, EstimateWarning, JensenError
 from jensen.free_energy import ALGORITHMS, Algorithm, State, fit_complete
 from jensen.graphs import DAG
@@ -43,7 +43,7 @@ def learn_tables(
         table,
         graph.nodes,
         "learning tables from counts",
-        "keep only complete rows with table.complete_rows()",
+        COMPLETE_ROWS,
     )
     wiring = wire(graph.parent_indices, [v.n_states for v in variables])
     check_memory(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,6 +58,9 @@ class CPT:
             )
         row = self.values[tuple(map(_position, self.parents, given))]
         return dict(zip(self.variable.states, map(float, row), strict=True))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype)
 
     def rows(self) -> Iterator[tuple[tuple[str, ...], NDArray[np.float64]]]:
         """Labels of the parents and probabilities, row by row."""

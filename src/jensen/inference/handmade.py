@@ -18,6 +18,7 @@ def network_from_tables(
 ) -> Network:
     """A network from arrays, or from dicts keyed by the labels of the parents."""
     _check_names(graph, tables, states)
+    tables = {name: _by_parents(table, graph.parents(name)) for name, table in tables.items()}
     variables = {name: _variable(name, tables[name], states.get(name)) for name in graph.nodes}
     arrays = {
         name: _array(variables[name], [variables[p] for p in graph.parents(name)], tables[name])
@@ -40,7 +41,7 @@ def _variable(name: str, table: Any, states: Sequence[object] | None) -> Variabl
         raise JensenError(f"the states of {name!r} must be a list, not the text {states!r}")
     if states is None:
         row = next(iter(table.values()), ()) if isinstance(table, Mapping) else table
-        states = range(_numbers(name, row).shape[-1])
+        states = list(row) if isinstance(row, Mapping) else range(_numbers(name, row).shape[-1])
     if len(states) == 0:
         raise JensenError(f"{name!r} needs one state at least")
     return Variable(name, "categorical", tuple(map(label_text, states)))
@@ -49,7 +50,7 @@ def _variable(name: str, table: Any, states: Sequence[object] | None) -> Variabl
 def _array(variable: Variable, parents: Sequence[Variable], table: Any) -> NDArray[np.float64]:
     if not isinstance(table, Mapping):
         return _numbers(variable.name, table)
-    rows = {_key(labels): _numbers(variable.name, row) for labels, row in table.items()}
+    rows = {_key(labels): _row(variable, row) for labels, row in table.items()}
     wanted = dict.fromkeys(product(*(p.states for p in parents)))
     unknown = [labels for labels in rows if labels not in wanted]
     absent = [labels for labels in wanted if labels not in rows]
@@ -63,6 +64,24 @@ def _array(variable: Variable, parents: Sequence[Variable], table: Any) -> NDArr
     if len({row.shape for row in stacked}) > 1:
         raise JensenError(f"the rows of the table of {variable.name!r} differ in length")
     return np.reshape(stacked, [*(p.n_states for p in parents), -1])
+
+
+def _by_parents(table: Any, parents: Sequence[str]) -> Any:
+    """A root may give its one row as a dict from states to probabilities."""
+    return {(): table} if isinstance(table, Mapping) and not parents and () not in table else table
+
+
+def _row(variable: Variable, row: Any) -> NDArray[np.float64]:
+    """Probabilities in the order of the states, or a dict from each state to its own."""
+    if not isinstance(row, Mapping):
+        return _numbers(variable.name, row)
+    found = {label_text(label): p for label, p in row.items()}
+    if set(found) != set(variable.states):
+        raise JensenError(
+            f"a row of the table of {variable.name!r} names the states {list(found)}, "
+            f"but they are {list(variable.states)}"
+        )
+    return _numbers(variable.name, [found[state] for state in variable.states])
 
 
 def _numbers(name: str, values: Any) -> NDArray[np.float64]:

@@ -50,10 +50,10 @@ def text_width(text: str, size: float) -> float:
 
 @lru_cache(maxsize=4096)
 def _character_width(character: str) -> int:
-    """Hundredths of the font size; letters with accents are as wide as without."""
+    """Hundredths of the font size; an accent may make a letter a little wider."""
     base = unicodedata.normalize("NFD", character)[0]
     if base in _WIDTHS:
-        return _WIDTHS[base]
+        return _WIDTHS[base] + (0 if base == character else 10)
     if unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     if unicodedata.east_asian_width(character) in "WF":

@@ -5,7 +5,7 @@ from typing import Any, Literal, Protocol
 
 from jensen.checks import check_sample_size
 from jensen.data import Table, as_table
-from jensen.data.counting import require_complete
+from jensen.data.counting import COMPLETE_ROWS, require_complete
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.scores import dirichlet, fnml, likelihood
@@ -41,7 +41,7 @@ WITH_SAMPLE_SIZE = {"bdeu", "bds"}
 
 def make_score(name: str, equivalent_sample_size: float | None = None) -> Score:
     """A score by its name; `equivalent_sample_size` (1 by default) belongs to bdeu and bds."""
-    if name not in SCORES:
+    if not isinstance(name, str) or name not in SCORES:
         raise JensenError(f"there is no score {name!r}: choose one of {', '.join(SCORES)}")
     if equivalent_sample_size is None:
         return SCORES[name](1.0)
@@ -118,6 +118,5 @@ def _check_missing(dag: DAG, table: Table, name: str, score: Score, missing: str
         table,
         dag.nodes,
         f"the score {name!r}",
-        "use jn.score(..., 'bic', missing='available-case'), or drop rows yourself with "
-        "table.complete_rows()",
+        f"use jn.score(..., 'bic', missing='available-case'), or {COMPLETE_ROWS}",
     )
