@@ -196,7 +196,8 @@ def test_em_needs_a_prior_with_a_mode(prior, begin):
 def test_em_refuses_a_prior_that_would_do_nothing(prior):
     with pytest.raises(
         jn.JensenError,
-        match=r"^em would not feel a prior of the tables with all concentrations 1: it is flat\. Use "
+        match=r"^em would not feel a prior of the tables with all concentrations 1: it is flat\. "
+        r"Use "
         r"prior=None for the frequencies, or method='vbem', which does feel it$",
     ):
         learn("a -> b", make_table(), prior, EM)

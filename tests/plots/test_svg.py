@@ -1,4 +1,5 @@
 import re
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
@@ -96,6 +97,13 @@ def test_arrowheads_end_at_the_border_of_the_box(graph):
         assert min(abs(y - top), abs(y - top - height)) < 0.11
         assert numbers(line)[-1] == pytest.approx(base)
         assert abs(base - y) == pytest.approx(HEAD, abs=0.11)
+
+
+def test_boxes_are_wide_enough_for_their_arrowheads():
+    star = DAG([(f"p{k:02d}", "y") for k in range(10)])
+    heads = [g for title, g in groups(graph_svg(star)).items() if "→" in title]
+    tips = sorted(numbers(g.findall(f"{SVG}path")[1].get("d"))[0] for g in heads)
+    assert min(b - a for a, b in pairwise(tips)) > 7.0
 
 
 def test_ids_differ_between_drawings_and_are_the_same_for_the_same_one():

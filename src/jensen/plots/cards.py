@@ -48,8 +48,8 @@ class Card(NamedTuple):
         return EDGE + LINE * len(self.lines) + 3.0
 
 
-def make_card(name: str, beliefs: Sequence[tuple[str, float]]) -> Card:
-    """Measure a name and its beliefs.
+def make_card(name: str, beliefs: Sequence[tuple[str, float]], least: float = 36.0) -> Card:
+    """Measure a name and its beliefs; no box is narrower than `least`.
 
     >>> make_card("Rain", []).size
     (48.0, 30.0)
@@ -63,7 +63,7 @@ def make_card(name: str, beliefs: Sequence[tuple[str, float]]) -> Card:
     if rows:
         inner = max(inner, label_width + BAR + number_width + 2 * BETWEEN)
         height += ROW * len(rows) + 3.0
-    width = max(2.0 * SIDE + inner, 36.0)
+    width = max(2.0 * SIDE + inner, least)
     return Card(lines, rows, label_width, number_width, (2.0 * math.ceil(width / 2), height))
 
 

@@ -9,8 +9,14 @@ from jensen.plots.geometry import Box
 MARGIN = 9.0  # from a port to the corner
 SPACE = 10.0  # between two ports, where the box is wide enough
 CLOSE = 8.0  # as close as two ports may be moved to make an edge straight
+MOST_APART = 12  # arrowheads for which a box is made wider
 STRAIGHT = 0.7  # share of half a box up to which an edge goes straight up or down
 ASIDE = 0.35  # share of half a box to which edges that go farther aside are moved
+
+
+def side_width(n_heads: int) -> float:
+    """How wide a box must be for so many arrowheads side by side; of many, some overlap."""
+    return 2 * MARGIN + CLOSE * (min(n_heads, MOST_APART) - 1)
 
 
 class Side:

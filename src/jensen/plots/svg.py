@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2s
 from typing import TypeVar
@@ -15,9 +16,11 @@ from jensen.plots.geometry import Layout
 from jensen.plots.ink import draw_edge, draw_node
 from jensen.plots.layout import edges_of, lay_out
 from jensen.plots.markup import escape, number, tag
+from jensen.plots.ports import side_width
 from jensen.text import plural
 
 MARGIN = 8.0
+LEAST_WIDTH = 36.0  # of a box
 SHRINK = 0.6
 """A picture wider than the page is made smaller, but not below this share: then it scrolls."""
 
@@ -67,7 +70,8 @@ def graph_svg(
     states = {name: check_beliefs(name, shown.get(name, ())) for name in graph.nodes}
     weights = _check_weights(graph, edge_weights or {})
     marked = _known(graph, dict.fromkeys([highlight] if isinstance(highlight, str) else highlight))
-    contents = [make_card(texts[name], states[name]) for name in graph.nodes]
+    widths = _least_widths(graph)
+    contents = [make_card(texts[v], states[v], widths[v]) for v in graph.nodes]
     layout = lay_out(graph, [card.size for card in contents])
     ink = []
     for route in layout.routes:
@@ -108,6 +112,13 @@ def _check_weights(
             )
         checked[ends[pair]] = float(weight)
     return checked
+
+
+def _least_widths(graph: Graph) -> dict[str, float]:
+    """How wide each box must be for the arrowheads at it."""
+    heads = Counter(j for _, mark, j in edges_of(graph) if mark != "--")
+    heads.update(i for i, mark, _ in edges_of(graph) if mark == "<->")
+    return {name: max(LEAST_WIDTH, side_width(heads[k])) for k, name in enumerate(graph.nodes)}
 
 
 def _headline(graph: Graph) -> str:
