@@ -1,5 +1,7 @@
 """The bundled networks are those of the literature: typed again here, and enumerated."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from naive import joint
@@ -62,7 +64,54 @@ CANCER = {
     ),
 }
 
+TRUE = {"no": "False", "yes": "True"}
+
+
+def truth(parents, *true):
+    """The rows of a variable with the states "False" and "True"."""
+    rows = binary(parents, *true)[1]
+    return tuple(parents), {
+        tuple(TRUE[x] for x in labels): {TRUE[x]: p for x, p in row.items()}
+        for labels, row in rows.items()
+    }
+
+
+# Russell and Norvig, figure 14.2.
+BURGLARY = {
+    "Burglary": truth([], 0.001),
+    "Earthquake": truth([], 0.002),
+    "Alarm": truth(["Burglary", "Earthquake"], 0.001, 0.29, 0.94, 0.95),
+    "JohnCalls": truth(["Alarm"], 0.05, 0.9),
+    "MaryCalls": truth(["Alarm"], 0.01, 0.7),
+}
+
+# Koller and Friedman, figure 3.4.
+GRADES = {
+    ("d0", "i0"): {"g1": 0.3, "g2": 0.4, "g3": 0.3},
+    ("d0", "i1"): {"g1": 0.9, "g2": 0.08, "g3": 0.02},
+    ("d1", "i0"): {"g1": 0.05, "g2": 0.25, "g3": 0.7},
+    ("d1", "i1"): {"g1": 0.5, "g2": 0.3, "g3": 0.2},
+}
+STUDENT = {
+    "Difficulty": ((), {(): {"d0": 0.6, "d1": 0.4}}),
+    "Intelligence": ((), {(): {"i0": 0.7, "i1": 0.3}}),
+    "Grade": (("Difficulty", "Intelligence"), GRADES),
+    "SAT": (
+        ("Intelligence",),
+        {("i0",): {"s0": 0.95, "s1": 0.05}, ("i1",): {"s0": 0.2, "s1": 0.8}},
+    ),
+    "Letter": (
+        ("Grade",),
+        {
+            ("g1",): {"l0": 0.1, "l1": 0.9},
+            ("g2",): {"l0": 0.4, "l1": 0.6},
+            ("g3",): {"l0": 0.99, "l1": 0.01},
+        },
+    ),
+}
+
 PUBLISHED = {"asia": ASIA, "cancer": CANCER, "sprinkler": SPRINKLER}
+PUBLISHED |= {"burglary": BURGLARY, "student": STUDENT}
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -105,6 +154,37 @@ def test_wet_grass_is_explained_as_in_the_tutorial(variable, state, p):
     np.testing.assert_allclose(found, p, rtol=1e-9)
 
 
+def test_two_calls_make_a_burglary_as_likely_as_published():
+    net = joint.of(jn.examples.load("burglary"))
+    found = joint.query(net, "Burglary", {"JohnCalls": "True", "MaryCalls": "True"})["True"]
+    np.testing.assert_allclose(found, 0.28417183536439294, rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("target", "state", "given", "p"),
+    [
+        ("Letter", "l1", {}, 0.502336),
+        ("Letter", "l1", {"Intelligence": "i0"}, 0.3886),
+        ("Letter", "l1", {"Intelligence": "i0", "Difficulty": "d0"}, 0.513),
+        ("Intelligence", "i1", {"Grade": "g3"}, 0.078947),
+        ("Difficulty", "d1", {"Grade": "g3"}, 0.629291),
+        ("Intelligence", "i1", {"Grade": "g3", "SAT": "s1"}, 0.578313),
+    ],
+)
+def test_the_student_reasons_as_in_the_book(target, state, given, p):
+    net = joint.of(jn.examples.load("student"))
+    np.testing.assert_allclose(joint.query(net, target, given)[state], p, atol=5e-7)
+
+
+@pytest.mark.parametrize("name", ["alarm", "sachs", "survey"])
+def test_larger_networks_are_those_that_pgmpy_ships(name):
+    import pgmpy
+
+    path = Path(pgmpy.__file__).parent / "utils" / "example_models" / f"{name}.bif.gz"
+    shipped = jn.load(path)
+    assert jn.examples.load(name).equals(shipped)
+
+
 def test_cancer_has_its_published_prior_probability():
     net = joint.of(jn.examples.load("cancer"))
     np.testing.assert_allclose(joint.query(net, "Cancer")["True"], 0.01163, rtol=1e-12)
@@ -121,5 +201,7 @@ def test_every_example_is_listed_loads_and_names_its_source():
 
 @pytest.mark.parametrize("name", ["alarms", "", "../asia", "Asia", 3])
 def test_an_example_that_does_not_exist_is_refused_with_the_list(name):
-    with pytest.raises(jn.JensenError, match=r"there is no example .*: choose one of asia, .*"):
+    with pytest.raises(
+        jn.JensenError, match=r"there is no example .*: choose one of alarm, asia, .*"
+    ):
         jn.examples.load(name)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-_HOME = {
+_HOME = {  # where each public name lives; a module is its own home
     "BayesianNetwork": "jensen.estimators",
     "CPDAG": "jensen.graphs",
     "DAG": "jensen.graphs",
@@ -24,16 +24,19 @@ _HOME = {
     "UndirectedGraph": "jensen.graphs",
     "Variable": "jensen.data",
     "discretize": "jensen.data",
-    "examples": "jensen",
+    "examples": "jensen.examples",
     "get_memory_limit": "jensen.memory",
     "get_threads": "jensen.data",
     "load": "jensen.io",
     "local_scores": "jensen.scores",
+    "plot": "jensen.plots",
     "read_table": "jensen.data",
     "score": "jensen.scores",
     "set_memory_limit": "jensen.memory",
     "set_threads": "jensen.data",
 }
+
+_MODULES = {"examples", "plot"}
 
 __all__ = ["__version__", *sorted(_HOME)]
 
@@ -41,10 +44,8 @@ __all__ = ["__version__", *sorted(_HOME)]
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module 'jensen' has no attribute {name!r}")
-    home = _HOME[name]
-    value = (
-        import_module(f"jensen.{name}") if home == "jensen" else getattr(import_module(home), name)
-    )
+    home = import_module(_HOME[name])
+    value = home if name in _MODULES else getattr(home, name)
     globals()[name] = value
     return value
 
@@ -55,6 +56,7 @@ def __dir__() -> list[str]:
 
 if TYPE_CHECKING:
     from jensen import examples as examples
+    from jensen import plots as plot  # noqa: F401
     from jensen.data import Table as Table
     from jensen.data import Variable as Variable
     from jensen.data import discretize as discretize

@@ -8,7 +8,7 @@ import pytest
 
 import jensen as jn
 
-COMMANDS = ["learn", "score", "sample", "show", "compile", "demo"]
+COMMANDS = ["learn", "score", "sample", "show", "convert", "compile", "demo"]
 
 
 # --- help ---
@@ -395,3 +395,31 @@ def test_show_can_tell_how_sure_the_tables_are(run):
     net = jn.BayesianNetwork("a", prior=1.0).fit({"a": [0, 1, 1]})
     net.save("net.json")
     assert repr(net.posterior("a")) in run("show", "net.json", "--intervals").out
+
+
+# --- convert and pictures ---
+
+
+def test_convert_goes_from_format_to_format(run):
+    net = jn.examples.load("cancer")
+    net.save("cancer.json")
+    assert run("convert", "cancer.json", "cancer.bif") == (0, "", "")
+    assert run("convert", "cancer.bif", "again.json.gz").code == 0
+    assert jn.load("again.json.gz").equals(net)
+
+
+def test_convert_refuses_an_unknown_format_before_it_reads(refuse, tmp_path):
+    message = refuse("convert", "gone.json", "net.doc")
+    assert message.startswith("cannot tell the format of net.doc: a network ends in .json, .bif")
+    assert not list(tmp_path.iterdir())
+
+
+def test_show_draws_a_picture(run):
+    jn.examples.load("asia").save("asia.json")
+    assert run("show", "asia.json", "--svg", "asia.svg") == (0, "", "")
+    with open("asia.svg", encoding="utf-8") as file:
+        drawn = file.read()
+    assert drawn.startswith("<svg ")
+    assert drawn.count("<title>") > 16
+    assert run("show", "asia.json", "--svg", "-").out == drawn
+    assert run("show", "asia.json", "--svg", "-", "--node", "lung").out != drawn

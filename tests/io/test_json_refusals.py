@@ -312,12 +312,19 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
         jn.load(tmp_path / "folder.json")
 
 
-@pytest.mark.parametrize("name", ["net", "net.txt", "net.json.gz", ".json", ""])
-def test_a_suffix_that_names_no_format_is_refused(name, full_net, tmp_path):
-    for use in (jn.load, full_net.save):
-        with pytest.raises(jn.FileError, match=r"cannot tell the format of .*: a network ends in"):
-            use(tmp_path / name)
+@pytest.mark.parametrize("name", ["net", "net.txt", "net.gz", ".json", ""])
+def test_a_suffix_that_names_no_format_is_not_written(name, full_net, tmp_path):
+    with pytest.raises(jn.FileError, match=r"cannot tell the format of .*: a network ends in"):
+        full_net.save(tmp_path / name)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_content_tells_the_format_where_the_suffix_does_not(full_net, tmp_path):
+    (tmp_path / "net").write_bytes(io.to_bytes(full_net))
+    assert jn.load(tmp_path / "net").equals(full_net)
+    (tmp_path / "net").write_text("What is this?")
+    with pytest.raises(jn.FileError, match=r"neither by its name nor by its content: a network"):
+        jn.load(tmp_path / "net")
 
 
 def test_an_unfitted_network_is_not_saved(tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,9 +20,7 @@ Data = Annotated[
         metavar="DATA", help="A table: CSV, TSV or Parquet, also .gz; - is CSV on standard input."
     ),
 ]
-Net = Annotated[
-    str, typer.Argument(metavar="NET", help="A network file; - is JSON on standard input.")
-]
+Net = Annotated[str, typer.Argument(metavar="NET", help="A network file; - is standard input.")]
 Missing = Annotated[
     list[str] | None,
     typer.Option(
@@ -93,12 +90,12 @@ def read_graph(graph: str) -> DAG:
 
 def names_net(text: str) -> bool:
     """Whether an argument is a network file rather than the text of a graph."""
-    from jensen.io import FORMATS
+    from jensen.io import find_format
 
     if text == "-" or os.path.isfile(text):
         return True
     is_graph = any(mark in text for mark in ("->", "<-", "[", ";"))
-    return Path(text).suffix.lower() in FORMATS and not is_graph
+    return find_format(text) is not None and not is_graph
 
 
 def set_threads(threads: int | None) -> None:
@@ -126,6 +123,17 @@ def print_bytes(content: bytes) -> None:
     """Print what is UTF-8 whatever the terminal speaks."""
     sys.stdout.flush()
     sys.stdout.buffer.write(content)
+
+
+def write_text(text: str, path: str) -> None:
+    """Write a text file, whole or not at all; - prints it."""
+    from jensen.atomic import write_whole
+
+    if path == "-":
+        print_bytes(text.encode())
+        return
+    with write_whole(path) as file:
+        file.write(text.encode())
 
 
 def refuse_two_inputs(first: str, second: str) -> None:

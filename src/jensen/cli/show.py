@@ -8,14 +8,24 @@ from jensen.cli import options
 from jensen.text import plural
 
 NAME = "show"
-EPILOG = "Example: jensen show net.json --node cancer"
+EPILOG = "Example: jensen show net.json --node cancer; jensen show net.json --svg net.svg"
 
 Nodes = Annotated[
     list[str] | None,
-    typer.Option("--node", metavar="NAME", help="Show only this variable's table; repeatable."),
+    typer.Option(
+        "--node",
+        metavar="NAME",
+        help="Only this variable's table (in a picture: marked); repeatable.",
+    ),
 ]
 
 
+Svg = Annotated[
+    str | None,
+    typer.Option(
+        "--svg", metavar="FILE", help="Draw the graph into this file instead; - prints it."
+    ),
+]
 Intervals = Annotated[
     bool, typer.Option("--intervals", help="Show how sure the tables are (after vbem).")
 ]
@@ -25,12 +35,16 @@ def command(
     net: options.Net,
     node: Nodes = None,
     intervals: Intervals = False,
+    svg: Svg = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the graph and the tables of a network."""
+    """Show the graph and the tables of a network, or draw its graph."""
     from jensen import io
 
     shown = options.read_net(net)
+    if svg is not None:
+        options.write_text(shown.to_svg(highlight=node or ()), svg)
+        return
     if as_json and node:
         network = shown.require_network()
         options.print_json([io.json_format.entry(network, name) for name in node])

@@ -166,6 +166,11 @@ class Table:
     def __contains__(self, name: object) -> bool:
         return name in self._columns
 
+    def _repr_html_(self) -> str:
+        from jensen.plots.html import table_html
+
+        return table_html(self)
+
     def __repr__(self) -> str:
         lost = sum(self.n_missing().values())
         head = f"Table: {_count(self.n_rows, 'row')}, {_count(len(self._columns), 'column')}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -143,6 +143,20 @@ class BayesianNetwork(Estimator):
         return cls.from_network(network_from_tables(dag, tables, states or {}))
 
     @classmethod
+    def from_pgmpy(cls, model: Any) -> Self:
+        """The network of a pgmpy model whose tables are all set."""
+        from jensen.io.peers import from_pgmpy
+
+        return cls.from_network(from_pgmpy(model))
+
+    @classmethod
+    def from_pyagrum(cls, bn: Any) -> Self:
+        """The network of a pyAgrum `BayesNet`."""
+        from jensen.io.peers import from_pyagrum
+
+        return cls.from_network(from_pyagrum(bn))
+
+    @classmethod
     def from_network(cls, network: Network) -> Self:
         """An estimator that holds a known network."""
         net = cls(network.graph)
@@ -202,6 +216,37 @@ class BayesianNetwork(Estimator):
             self.require_network(), int(n), as_generator(random_state), progress=progress
         )
 
+    def to_svg(
+        self,
+        *,
+        beliefs: Mapping[str, Mapping[str, float]] | None = None,
+        highlight: Iterable[str] = (),
+    ) -> str:
+        """A picture of the graph as SVG text.
+
+        Parameters
+        ----------
+        beliefs
+            Variable → (state → probability), drawn as bars inside the nodes.
+        highlight
+            Names of nodes to emphasise.
+        """
+        from jensen.plots.svg import graph_svg
+
+        return graph_svg(self.graph, beliefs=beliefs, highlight=highlight)
+
+    def to_pgmpy(self) -> Any:
+        """The same network as a pgmpy `DiscreteBayesianNetwork`, if pgmpy is installed."""
+        from jensen.io.peers import to_pgmpy
+
+        return to_pgmpy(self.require_network())
+
+    def to_pyagrum(self) -> Any:
+        """The same network as a pyAgrum `BayesNet`, if pyAgrum is installed."""
+        from jensen.io.peers import to_pyagrum
+
+        return to_pyagrum(self.require_network())
+
     def save(self, path: str | Path) -> None:
         """Write the network to a file; `jn.load` reads it back. The suffix tells the format."""
         from jensen.io import save
@@ -227,6 +272,11 @@ class BayesianNetwork(Estimator):
             COMPLETE_ROWS,
         )
         return rows, unknown
+
+    def _repr_html_(self) -> str | None:
+        from jensen.plots.html import network_html
+
+        return network_html(self) if hasattr(self, "network_") else self.graph._repr_svg_()
 
     def __repr__(self) -> str:
         graph = self.network_.graph if hasattr(self, "network_") else self.graph

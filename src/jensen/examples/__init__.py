@@ -12,7 +12,7 @@ def list() -> tuple[str, ...]:
 
     >>> import jensen as jn
     >>> jn.examples.list()
-    ('asia', 'cancer', 'sprinkler')
+    ('alarm', 'asia', 'burglary', 'cancer', 'sachs', 'sprinkler', 'student', 'survey')
     """
     names = (item.name for item in files(__name__).iterdir())
     return tuple(sorted(name.removesuffix(".json") for name in names if name.endswith(".json")))

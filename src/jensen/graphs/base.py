@@ -19,6 +19,7 @@ from jensen.graphs.content import Content, Draft, Edge, Mark, Pair, build
 if TYPE_CHECKING:
     import networkx as nx
 
+MOST_DRAWN = 400  # notebooks draw a graph by themselves up to this many nodes
 MOST_SHOWN = 12  # a longer graph is shown by its first statements
 
 Named: TypeAlias = tuple[str, str]
@@ -161,6 +162,12 @@ class Graph(ABC):
 
     def __str__(self) -> str:
         return "; ".join(notation.statements(self._content))
+
+    def _repr_svg_(self) -> str | None:
+        """A picture for notebooks; graphs too large to read stay text."""
+        from jensen.plots.svg import graph_svg  # drawing costs imports that graphs do not need
+
+        return graph_svg(self) if len(self) <= MOST_DRAWN else None
 
     def __repr__(self) -> str:
         kind = type(self).__name__

@@ -80,6 +80,11 @@ class CPT:
         )
         return pandas.DataFrame(flat, index=index, columns=columns)
 
+    def _repr_html_(self) -> str:
+        from jensen.plots.html import cpt_html
+
+        return cpt_html(self)
+
     def __repr__(self) -> str:
         given = ", ".join(parent.name for parent in self.parents)
         head = f"P({self.variable.name}{' | ' if given else ''}{given})"

@@ -63,6 +63,11 @@ class TablePosterior:
         low = np.where(both, betaincinv(*inside, tail), a > 0)  # a single state is certain
         return low, np.where(both, betaincinv(*inside, 1.0 - tail), b <= 0)
 
+    def _repr_html_(self) -> str:
+        from jensen.plots.html import posterior_html
+
+        return posterior_html(self)
+
     def __repr__(self) -> str:
         given = ", ".join(parent.name for parent in self.parents)
         head = f"posterior of P({self.variable.name}{' | ' if given else ''}{given})"

@@ -1,20 +1,24 @@
-"""Networks in files; the suffix tells the format."""
+"""Networks in files; the suffix tells the format, and where it does not, the content does."""
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, cast
 
 from jensen.atomic import check_target, write_whole
 from jensen.exceptions import FileError
-from jensen.io import json_format
+from jensen.io.compression import compress, decompress, is_compressed
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
 
 class Format(Protocol):
-    """What a module of this folder offers."""
+    """What the module of a format offers."""
+
+    def looks_like(self, text: str) -> bool:
+        """Whether the beginning of a text is of this format."""
 
     def dumps(self, net: BayesianNetwork) -> str:
         """The network as text."""
@@ -23,58 +27,95 @@ class Format(Protocol):
         """A network from text; `file` is for messages."""
 
 
-FORMATS: dict[str, Format] = {".json": json_format}
+FORMATS = {
+    ".json": "json_format",
+    ".bif": "bif",
+}
+"""Which module of this folder reads and writes files of a suffix."""
 
 
 def load(path: str | Path) -> BayesianNetwork:
     """Read a network from a file; a malformed file is refused in words, and can run no code.
 
+    Parameters
+    ----------
+    path
+        JSON, BIF, XMLBIF, NET, UAI, DSC or XDSL, by the suffix, else by the content; also .gz.
+
     Examples
     --------
     >>> import jensen as jn
-    >>> net = jn.load("cancer.json")  # doctest: +SKIP
+    >>> net = jn.load("cancer.bif")  # doctest: +SKIP
     """
-    target = Path(path)
-    reader = _format(target)
     try:
-        content = target.read_bytes()
+        content = Path(path).read_bytes()
     except OSError as error:
-        raise FileError(f"cannot read {target}: {error.strerror}") from None
-    return from_bytes(content, str(target), reader)
+        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    return from_bytes(content, str(path))
 
 
 def save(net: BayesianNetwork, path: str | Path) -> None:
-    """Write a network to a file, whole or not at all."""
-    content = to_bytes(net, _format(Path(path)))
+    """Write a network to a file, whole or not at all; the suffix tells the format (also .gz)."""
+    content = to_bytes(net, path)
     with write_whole(path) as file:
         file.write(content)
 
 
 def check_path(path: str | Path) -> None:
     """Refuse a path that `save` would refuse, before there is anything to save."""
-    _format(Path(path))
+    _format_to_write(path)
     check_target(path)
 
 
-def from_bytes(content: bytes, file: str, reader: Format = json_format) -> BayesianNetwork:
-    """A network from the content of a file; `file` is for messages."""
+def from_bytes(content: bytes, file: str) -> BayesianNetwork:
+    """A network from the content of a file; its name is a hint, and for messages."""
+    if is_compressed(content):
+        content = decompress(content, file)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise FileError(f"{file}: byte {error.start + 1} is not UTF-8 text") from None
+    reader = find_format(file) or _by_content(text, file)
     return reader.loads(text, file)
 
 
-def to_bytes(net: BayesianNetwork, writer: Format = json_format) -> bytes:
-    """The content of a file."""
+def to_bytes(net: BayesianNetwork, path: str | Path = "network.json") -> bytes:
+    """The content of a file of that name."""
     try:
-        return writer.dumps(net).encode("utf-8")
+        content = _format_to_write(path).dumps(net).encode("utf-8")
     except UnicodeEncodeError as error:
         near = error.object[max(0, error.start - 20) : error.end]
         raise FileError(f"half a character, which no file can hold, ends {near!r}") from None
+    return compress(content) if Path(path).suffix.lower() == ".gz" else content
 
 
-def _format(path: Path) -> Format:
-    if path.suffix.lower() not in FORMATS:
-        raise FileError(f"cannot tell the format of {path}: a network ends in {', '.join(FORMATS)}")
-    return FORMATS[path.suffix.lower()]
+def find_format(path: str | Path) -> Format | None:
+    """The format that a suffix tells, if it tells one; .gz is looked under."""
+    suffix = Path(str(path).lower().removesuffix(".gz")).suffix
+    return _module(FORMATS[suffix]) if suffix in FORMATS else None
+
+
+def _format_to_write(path: str | Path) -> Format:
+    found = find_format(path)
+    if found is None:
+        raise FileError(f"cannot tell the format of {path}: a network ends in {_suffixes()}")
+    return found
+
+
+def _by_content(text: str, file: str) -> Format:
+    head = text[:4096].lstrip()
+    for candidate in map(_module, dict.fromkeys(FORMATS.values())):
+        if candidate.looks_like(head):
+            return candidate
+    raise FileError(
+        f"cannot tell the format of {file}, neither by its name nor by its content: "
+        f"a network ends in {_suffixes()}"
+    )
+
+
+def _module(name: str) -> Format:
+    return cast(Format, import_module(f"jensen.io.{name}"))
+
+
+def _suffixes() -> str:
+    return ", ".join(FORMATS)

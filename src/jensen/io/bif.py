@@ -13,6 +13,7 @@ slowest and those of the last parent fastest.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
@@ -35,10 +36,17 @@ from jensen.memory import check_memory
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
-__all__ = ["dumps", "loads"]
+__all__ = ["dumps", "loads", "looks_like"]
+
+_BEGINNING = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*(?:network|variable)\b", re.DOTALL)
 
 MOST_PARENTS = 31
 """An array of NumPy has 32 axes at most, in its older versions."""
+
+
+def looks_like(text: str) -> bool:
+    """Whether a text begins with a block of BIF, after comments."""
+    return _BEGINNING.match(text) is not None
 
 
 def loads(text: str, file: str) -> BayesianNetwork:

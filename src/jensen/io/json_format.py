@@ -29,6 +29,11 @@ VERSION = 1
 LEARNED = ("free_energy", "is_bound", "trace", "n_sweeps", "converged")
 
 
+def looks_like(text: str) -> bool:
+    """Whether a text begins as a JSON object does."""
+    return text.startswith("{")
+
+
 def dumps(net: BayesianNetwork) -> str:
     """The network as JSON text."""
     network = net.require_network()

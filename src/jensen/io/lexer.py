@@ -43,6 +43,10 @@ class Scanner:
     jensen.exceptions.FileError: life.bif, line 1, column 28: expected '{', but found ';'
     """
 
+    SPACE = _SPACE  # what means nothing, comments among it
+    WORD = _WORD
+    QUOTED = _QUOTED  # its first group is what stands in the quotes
+
     def __init__(self, text: str, file: str, at: int = 0) -> None:
         self.text = text
         self.file = file
@@ -51,7 +55,7 @@ class Scanner:
 
     def move(self, at: int) -> None:
         """Go to a place, and on to where a token begins there."""
-        match = _SPACE.match(self.text, at)
+        match = self.SPACE.match(self.text, at)
         self.at = at if match is None else match.end()  # it never is None
         if self.text.startswith("/*", self.at):
             self.refuse("this comment has no end: '*/' is missing", self.at)
@@ -74,16 +78,16 @@ class Scanner:
 
     def word(self, expected: str) -> Token:
         """Pass a word or a quoted text, or refuse the text."""
-        match = _WORD.match(self.text, self.at) or _QUOTED.match(self.text, self.at)
+        match = self.WORD.match(self.text, self.at) or self.QUOTED.match(self.text, self.at)
         if match is None:
             self.fail(expected)
-        token = Token(match[match.lastindex or 0], self.at)
+        token = Token(self.unquote(match[1]) if match.lastindex else match[0], self.at)
         self.move(match.end())
         return token
 
     def bare(self, expected: str, fits: Callable[[str], object]) -> Token:
         """Pass a word without quotes that fits, or refuse the text."""
-        match = _WORD.match(self.text, self.at)
+        match = self.WORD.match(self.text, self.at)
         if match is None or not fits(match[0]):
             self.fail(expected)
         token = Token(match[0], self.at)
@@ -93,6 +97,10 @@ class Scanner:
     def keyword(self, *choices: str) -> Token:
         """Pass one of these words, or refuse the text."""
         return self.bare(" or ".join(map(repr, choices)), choices.__contains__)
+
+    def unquote(self, text: str) -> str:
+        """What a text in quotes means; here as it stands."""
+        return text
 
     def fail(self, expected: str) -> NoReturn:
         """Refuse the text: something else was expected here."""
@@ -112,9 +120,9 @@ class Scanner:
         at = self.at
         if self.at_end():
             return "the end of the file"
-        if self.text[at] == '"' and not _QUOTED.match(self.text, at):
+        if self.text[at] == '"' and not self.QUOTED.match(self.text, at):
             return "a quote that is not closed on its line"
-        match = _WORD.match(self.text, at) or _QUOTED.match(self.text, at)
+        match = self.WORD.match(self.text, at) or self.QUOTED.match(self.text, at)
         return shorten(match[0] if match else self.text[at])
 
 

@@ -1,0 +1,22 @@
+"""`jensen convert`: a network from one file format to another."""
+
+from typing import Annotated
+
+import typer
+
+from jensen.cli import options
+
+NAME = "convert"
+EPILOG = "Example: jensen convert alarm.bif alarm.json"
+
+Target = Annotated[
+    str, typer.Argument(metavar="OUT", help="The file to write; the suffix tells the format.")
+]
+
+
+def command(net: options.Net, out: Target) -> None:
+    """Read a network in one format and write it in another."""
+    from jensen import io
+
+    io.check_path(out)
+    io.save(options.read_net(net), out)

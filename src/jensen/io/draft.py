@@ -1,0 +1,207 @@
+"""A network as a file declares it, block by block, and the checks that most formats share.
+
+In every one of them a table runs through the states of the first parent slowest, and of the
+variable itself fastest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.variable import Variable
+from jensen.exceptions import FileError, GraphError, JensenError
+from jensen.graphs import DAG
+from jensen.graphs.names import show
+from jensen.graphs.order import find_cycle
+from jensen.inference.network import TOLERANCE, assemble
+from jensen.io.bif import MOST_PARENTS
+from jensen.io.lexer import Scanner, Token, shorten
+from jensen.text import plural
+
+if TYPE_CHECKING:
+    from jensen.estimators import BayesianNetwork
+
+_NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
+_RUN = re.compile(rf"{_NUMBER.pattern}(?:(?:\s*+,\s*+|\s++){_NUMBER.pattern})*+(?=\s*+[;)])")
+
+
+class Source(Protocol):
+    """A text that can tell where something stands, counted in its own way."""
+
+    file: str
+
+    def place(self, at: int) -> str:
+        """A place as people count it."""
+
+    def refuse(self, message: str, at: int) -> NoReturn:
+        """Refuse the text for what stands at this place."""
+
+
+class Block(NamedTuple):
+    """P(child | parents)."""
+
+    child: Token
+    parents: list[Token]
+    values: NDArray[np.float64]
+    at: int  # where the numbers begin
+
+
+@dataclass(frozen=True)
+class Draft:
+    """Variables, tables and properties in the order of the file; `finish` makes the network."""
+
+    source: Source
+    variables: dict[str, Variable] = field(default_factory=dict)
+    places: dict[str, int] = field(default_factory=dict)  # of the variables
+    blocks: dict[str, Block] = field(default_factory=dict)
+    properties: dict[str, str] = field(default_factory=dict)
+    variable_properties: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def declare(self, name: Token, states: Sequence[Token], properties: dict[str, str]) -> None:
+        """Add a variable."""
+        if not name.text:
+            self.source.refuse("the name of a variable must not be empty", name.at)
+        if name.text in self.variables:
+            first = self.source.place(self.places[name.text])
+            self.source.refuse(
+                f"the variable {name.text!r} is declared already, at {first}", name.at
+            )
+        if not states:
+            self.source.refuse(f"{name.text!r} has no states; it needs one at least", name.at)
+        seen: set[str] = set()
+        for label in states:
+            if label.text in seen:
+                self.source.refuse(f"the states of {name.text!r} repeat {label.text!r}", label.at)
+            seen.add(label.text)
+        labels = tuple(label.text for label in states)
+        self.variables[name.text] = Variable(name.text, "categorical", labels)
+        self.places[name.text] = name.at
+        if properties:
+            self.variable_properties[name.text] = properties
+
+    def define(
+        self,
+        child: Token,
+        parents: list[Token],
+        values: Sequence[float] | NDArray[np.float64],
+        at: int,
+    ) -> None:
+        """Add a table; its names are looked up at the end."""
+        if child.text in self.blocks:
+            first = self.source.place(self.blocks[child.text].child.at)
+            self.source.refuse(
+                f"the table of {child.text!r} is given already, at {first}", child.at
+            )
+        self.blocks[child.text] = Block(child, parents, np.asarray(values, np.float64), at)
+
+    def finish(self) -> BayesianNetwork:
+        """The network, or a refusal that says where the file is wrong."""
+        from jensen.estimators import BayesianNetwork
+
+        parents = {name: self._parents(block) for name, block in self.blocks.items()}
+        for name, at in self.places.items():
+            if name not in parents:
+                self.source.refuse(f"the variable {name!r} has no table", at)
+        graph = self._graph(parents)
+        tables = {name: self._table(self.blocks[name], parents[name]) for name in parents}
+        own = self.variable_properties
+        try:
+            network = assemble(graph, self.variables, tables, None, self.properties, own)
+        except JensenError as error:
+            raise FileError(f"{self.source.file}: {error}") from None
+        return BayesianNetwork.from_network(network)
+
+    def _parents(self, block: Block) -> list[str]:
+        """The names of the parents, as listed."""
+        child, seen = block.child, {block.child.text}
+        for name in (child, *block.parents):
+            if name.text not in self.variables:
+                self.source.refuse(
+                    f"there is no variable {shorten(name.text)} in this file", name.at
+                )
+        for name in block.parents:
+            if name.text in seen:
+                self.source.refuse(f"{name.text!r} stands twice in this list of variables", name.at)
+            seen.add(name.text)
+        if len(block.parents) > MOST_PARENTS:
+            self.source.refuse(
+                f"{child.text!r} has {len(block.parents)} parents, more than {MOST_PARENTS}",
+                child.at,
+            )
+        return [name.text for name in block.parents]
+
+    def _graph(self, parents: dict[str, list[str]]) -> DAG:
+        try:
+            return DAG.from_parents(parents)
+        except GraphError:
+            names = sorted(parents)
+            index = {name: k for k, name in enumerate(names)}
+            cycle = find_cycle([[index[p] for p in parents[name]] for name in names])
+            path = " -> ".join(show(names[k]) for k in cycle)
+            self.source.refuse(
+                f"a network has no cycles, but here is one: {path}",
+                self.blocks[names[cycle[0]]].child.at,
+            )
+
+    def _table(self, block: Block, names: list[str]) -> NDArray[np.float64]:
+        """The table of a variable, the axes of its parents sorted by name."""
+        parents, variable = [self.variables[p] for p in names], self.variables[block.child.text]
+        shape = [v.n_states for v in (*parents, variable)]
+        values = block.values
+        if len(values) != prod(shape):
+            self.source.refuse(
+                f"the table of {variable.name!r} has {plural(len(values), 'number')}, "
+                f"but needs {prod(shape):,}",
+                block.at,
+            )
+        for k in np.flatnonzero(~((values >= 0) & (values <= 1 + TOLERANCE)))[:1].tolist():
+            self.source.refuse(
+                f"number {k + 1:,} of the table of {variable.name!r} is {values[k]:g}, "
+                f"which is no probability, between 0 and 1",
+                block.at,
+            )
+        sums = values.reshape(-1, variable.n_states).sum(1)
+        for k in np.flatnonzero(np.abs(sums - 1) > TOLERANCE)[:1].tolist():
+            row = show_row(k, parents)
+            self.source.refuse(
+                f"{row} of {variable.name!r} sums to {sums[k]:.6g}, not to 1", block.at
+            )
+        by_name = sorted(range(len(names)), key=names.__getitem__)
+        return values.reshape(shape).transpose([*by_name, len(names)])
+
+
+def show_row(place: int, parents: Sequence[Variable]) -> str:
+    """A row of a table as a message names it."""
+    if not parents:
+        return "the table"
+    labels = []
+    for parent in reversed(parents):
+        place, k = divmod(place, parent.n_states)
+        labels.append(parent.states[k])
+    return f"the row ({', '.join(reversed(labels))})"
+
+
+def parse_numbers(words: Sequence[str], source: Source, at: int) -> NDArray[np.float64]:
+    """Words as numbers; the first that is none is refused, at the place of them all."""
+    if not all(map(_NUMBER.fullmatch, words)):
+        wrong = next(word for word in words if not _NUMBER.fullmatch(word))
+        source.refuse(f"expected a number, but found {shorten(wrong)}", at)
+    return np.fromiter(map(float, words), np.float64, len(words))
+
+
+def take_numbers(scanner: Scanner, values: list[float], expected: str) -> None:
+    """Pass one number or a run of them, with or without commas, or refuse the text."""
+    run = _RUN.match(scanner.text, scanner.at)
+    if run is not None:
+        values.extend(map(float, run[0].replace(",", " ").split()))
+        scanner.move(run.end())
+    else:
+        values.append(float(scanner.bare(expected, _NUMBER.fullmatch).text))
+        scanner.take(",")

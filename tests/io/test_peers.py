@@ -1,0 +1,66 @@
+"""Networks as pgmpy's and pyAgrum's objects: the same probabilities there and back."""
+
+import numpy as np
+import pytest
+from naive import joint
+
+import jensen as jn
+from jensen.io import peers
+
+pytestmark = pytest.mark.filterwarnings("ignore::FutureWarning:pgmpy", "ignore::DeprecationWarning")
+
+
+def assert_same(found, wanted):
+    """Equal as used: published tables that miss one by 1e-7 travel normalised."""
+    assert found.graph == wanted.graph
+    assert found.states == wanted.states
+    np.testing.assert_allclose(
+        found.network_.probabilities, wanted.network_.probabilities, rtol=1e-14, atol=0.0
+    )
+
+
+@pytest.mark.parametrize("name", jn.examples.list())
+def test_there_and_back_through_pgmpy(name):
+    net = jn.examples.load(name)
+    model = net.to_pgmpy()
+    assert model.check_model()
+    assert_same(jn.BayesianNetwork.from_pgmpy(model), net)
+
+
+@pytest.mark.parametrize("name", jn.examples.list())
+def test_there_and_back_through_pyagrum(name):
+    net = jn.examples.load(name)
+    assert_same(jn.BayesianNetwork.from_pyagrum(net.to_pyagrum()), net)
+
+
+def test_axes_keep_their_meaning():
+    """Three parents with different numbers of states: a swapped axis cannot go unnoticed."""
+    rng = np.random.default_rng(0)
+    graph = jn.DAG("c -> x; a -> x; b -> x")
+    tables = {"a": [0.3, 0.7], "b": rng.dirichlet(np.ones(3)), "c": rng.dirichlet(np.ones(4))}
+    tables["x"] = rng.dirichlet(np.ones(5), size=(2, 3, 4))
+    net = jn.BayesianNetwork.from_tables(graph, tables)
+    import pgmpy.inference
+    import pyagrum as gum
+
+    ours = joint.query(joint.of(net), "x", {"a": "1", "c": "3"})
+    inference = gum.LazyPropagation(net.to_pyagrum())
+    inference.setEvidence({"a": "1", "c": "3"})
+    np.testing.assert_allclose(inference.posterior("x")[:], list(ours.values()), rtol=1e-12)
+    theirs = pgmpy.inference.VariableElimination(net.to_pgmpy()).query(
+        ["x"], evidence={"a": "1", "c": "3"}, show_progress=False
+    )
+    np.testing.assert_allclose(theirs.values, list(ours.values()), rtol=1e-12)
+
+
+def test_a_pgmpy_model_without_tables_is_refused():
+    from pgmpy.models import DiscreteBayesianNetwork
+
+    with pytest.raises(jn.JensenError, match="the pgmpy model has no table of 'a': fit it, or add"):
+        jn.BayesianNetwork.from_pgmpy(DiscreteBayesianNetwork([("a", "b")]))
+
+
+def test_a_peer_that_is_not_installed_is_named(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyagrum", None)
+    with pytest.raises(jn.JensenError, match="this needs pyagrum: pip install pyagrum"):
+        peers.to_pyagrum(jn.examples.load("asia").network_)

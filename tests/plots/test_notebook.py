@@ -1,0 +1,47 @@
+"""What notebooks ask of our objects."""
+
+import pytest
+
+import jensen as jn
+from jensen.plots import cpt_html, graph_svg, network_html, posterior_html, table_html
+
+
+def test_graphs_draw_themselves():
+    for graph in (
+        jn.DAG("A -> B"),
+        jn.CPDAG("A -- B"),
+        jn.PDAG("A <-> B"),
+        jn.UndirectedGraph("A"),
+    ):
+        assert graph._repr_svg_() == graph_svg(graph)
+
+
+def test_a_graph_too_large_to_read_stays_text():
+    assert jn.DAG(nodes=[f"x{k}" for k in range(401)])._repr_svg_() is None
+
+
+def test_tables_and_networks_have_html():
+    table = jn.Table({"a": [0, 1, None], "b": [0.5, 1.5, 2.5]})
+    net = jn.BayesianNetwork("a", prior=1.0).fit({"a": [0, 1, 1]})
+    assert table._repr_html_() == table_html(table)
+    assert net._repr_html_() == network_html(net)
+    assert net.cpt("a")._repr_html_() == cpt_html(net.cpt("a"))
+    assert net.posterior("a")._repr_html_() == posterior_html(net.posterior("a"))
+    assert jn.BayesianNetwork("a -> b")._repr_html_() == jn.DAG("a -> b")._repr_svg_()
+
+
+def test_a_network_shows_beliefs_and_marks_nodes():
+    net = jn.examples.load("sprinkler")
+    drawn = net.to_svg(beliefs={"rain": {"no": 0.25, "yes": 0.75}}, highlight=["rain"])
+    assert "75%" in drawn
+    assert drawn == graph_svg(
+        net.graph, beliefs={"rain": {"no": 0.25, "yes": 0.75}}, highlight=["rain"]
+    )
+    with pytest.raises(jn.JensenError):
+        net.to_svg(beliefs={"hail": {"no": 1.0}})
+
+
+def test_figures_are_at_hand_as_plot():
+    net = jn.BayesianNetwork("a", prior=1.0).fit({"a": [0, 1, 1]})
+    assert jn.plot.trace(net).get_ylabel()
+    assert jn.plot.cpt(net, "a").get_xlabel()
