@@ -104,8 +104,8 @@ WORKLOADS = [
         [
             Contender("pyarrow, defaults", arrow, "pyarrow"),
             Contender("pyarrow, dictionaries", arrow_coded, "pyarrow"),
-            Contender("pandas, defaults", pandas, "pandas", threads=1),
-            Contender("pandas, categories", pandas_coded, "pandas", threads=1),
+            Contender("pandas, defaults", pandas, "pandas"),
+            Contender("pandas, categories", pandas_coded, "pandas"),
             Contender("polars, defaults", polars, "polars"),
             Contender("polars, declared enums", polars_coded, "polars"),
         ],

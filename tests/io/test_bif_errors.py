@@ -333,3 +333,11 @@ def test_a_damaged_large_file_does_no_harm():
     rng = random.Random(0)
     for _ in range(5):
         check_damaged(mutant(shipped()["hailfinder"], rng))
+
+
+def test_bif_is_known_by_its_beginning_whatever_that_is():
+    assert bif.looks_like("// a\n /* b */ network n {")
+    start = perf_counter()
+    assert not bif.looks_like("/**/" * 1000 + "x")
+    assert not bif.looks_like("/**/" * 1000 + "/*")
+    assert perf_counter() - start < 1

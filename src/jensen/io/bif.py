@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = ["dumps", "loads", "looks_like"]
 
-_BEGINNING = re.compile(r"(?:\s|//[^\n]*\n|/\*.*?\*/)*(?:network|variable)\b", re.DOTALL)
+_BEGINNING = re.compile(rf"{Scanner.SPACE.pattern}(?:network|variable)\b", re.DOTALL)
 
 MOST_PARENTS = 31
 """An array of NumPy has 32 axes at most, in its older versions."""

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
-_RUN = re.compile(rf"{_NUMBER.pattern}(?:(?:\s*+,\s*+|\s++){_NUMBER.pattern})*+(?=\s*+[;)])")
+_WHOLE = rf"{_NUMBER.pattern}(?=[\s,;)])"
+_RUN = re.compile(rf"{_WHOLE}(?:(?:\s*+,\s*+|\s++){_WHOLE})*+")
 
 
 class Source(Protocol):
@@ -197,11 +198,17 @@ def parse_numbers(words: Sequence[str], source: Source, at: int) -> NDArray[np.f
 
 
 def take_numbers(scanner: Scanner, values: list[float], expected: str) -> None:
-    """Pass one number or a run of them, with or without commas, or refuse the text."""
+    """Pass one probability or a run of them, with or without commas, or refuse the text."""
     run = _RUN.match(scanner.text, scanner.at)
-    if run is not None:
-        values.extend(map(float, run[0].replace(",", " ").split()))
+    text, at = (run[0], scanner.at) if run else scanner.bare(expected, _NUMBER.fullmatch)
+    if run:
         scanner.move(run.end())
-    else:
-        values.append(float(scanner.bare(expected, _NUMBER.fullmatch).text))
-        scanner.take(",")
+    numbers = list(map(float, text.replace(",", " ").split()))
+    if not 0 <= min(numbers) <= max(numbers) <= 1 + TOLERANCE:
+        for word in _NUMBER.finditer(text):
+            if not 0 <= float(word[0]) <= 1 + TOLERANCE:
+                scanner.refuse(
+                    f"{shorten(word[0])} is no probability, between 0 and 1", at + word.start()
+                )
+    values += numbers
+    scanner.take(",")

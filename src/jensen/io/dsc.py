@@ -14,30 +14,26 @@ GeNIe write it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import product
 from typing import TYPE_CHECKING
 
-from jensen.data.variable import Variable
-from jensen.exceptions import JensenError
-from jensen.inference import Network
 from jensen.io.bif import MOST_PARENTS
-from jensen.io.bif_syntax import Body, Numbers, Row
+from jensen.io.bif_syntax import UNNAMED, Body, Numbers, Row
 from jensen.io.bif_tables import TableReader
 from jensen.io.draft import Draft, take_numbers
-from jensen.io.fields import IDENTIFIER, check_identifier, read_point, show_point
+from jensen.io.dsc_writer import dumps
+from jensen.io.fields import IDENTIFIER, show_point
 from jensen.io.lexer import Scanner, Token, shorten
-from jensen.io.losses import warn_of_losses
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
+__all__ = ["SUFFIXES", "dumps", "loads", "looks_like"]
+
 SUFFIXES = (".dsc",)
-UNNAMED = "unknown"
-"""What other programs call a network without a name."""
 
 _BEGIN = re.compile(r"belief\s+network\b")
+_RAW = re.compile(r'(?!")[^;{}]*+')
 _BLOCK = re.compile(r"(?:node|properties|probability)\b")
 
 
@@ -52,9 +48,6 @@ def looks_like(text: str) -> bool:
     head = text[:4000]
     start = DscScanner.SPACE.match(head)
     return _BEGIN.match(head, start.end() if start else 0) is not None
-
-
-# --- reading ---
 
 
 def loads(text: str, file: str) -> BayesianNetwork:
@@ -146,17 +139,15 @@ def _states(scanner: Scanner, name: str) -> list[Token]:
 
 def _value(scanner: Scanner) -> str:
     """A quoted text, or else all that stands before a semicolon."""
-    start = scanner.at
-    if scanner.text.startswith('"', start):
+    raw = _RAW.match(scanner.text, scanner.at)
+    if raw is None:
         text = scanner.word("a text in quotes").text
-        scanner.expect(";")
-        return text
-    end = scanner.text.find(";", start)
-    if end < 0:
-        scanner.move(len(scanner.text))
+    else:
+        text = raw[0].strip()
+        scanner.move(raw.end())
+    if not scanner.take(";"):
         scanner.fail("';' after the value of a field")
-    scanner.move(end + 1)
-    return scanner.text[start:end].strip()
+    return text
 
 
 def _probability(scanner: Scanner, draft: Draft, bodies: dict[str, list[Row]]) -> None:
@@ -209,67 +200,10 @@ def _fill(scanner: Scanner, draft: Draft, name: str, rows: list[Row]) -> None:
     """Put the rows of a variable in order; what is unknown is left, and refused at the end."""
     block = draft.blocks[name]
     names = [token.text for token in (*block.parents, block.child)]
-    if len(names) > MOST_PARENTS or not draft.variables.keys() >= set(names):
+    if len(block.parents) > MOST_PARENTS or not draft.variables.keys() >= set(names):
         return
     *parents, variable = [draft.variables[x] for x in names]
     numbered = [replace(p, states=tuple(map(str, range(p.n_states)))) for p in parents]
     reader = TableReader(scanner, block.child.at, numbered, variable)
     table = reader.read(Body(rows, None, None, []))
     draft.blocks[name] = block._replace(values=table.ravel())
-
-
-# --- writing ---
-
-
-def dumps(net: BayesianNetwork) -> str:
-    """The network as DSC text; numbers read back to the same bits."""
-    network = net.require_network()
-    name = network.properties.get("name", UNNAMED)
-    lost = [key for key in network.properties if key != "name"]
-    lines = [f"belief network {_quote(name)}"]
-    for variable in network.variables:
-        properties = network.variable_properties.get(variable.name, {})
-        lines += _node_lines(variable, properties)
-        lost += [key for key in properties if not _can_hold(key, properties[key])]
-    for variable in network.variables:
-        lines += _table_lines(network, variable)
-    warn_of_losses(network, "DSC", lost)
-    return "\n".join([*lines, ""])
-
-
-def _can_hold(key: str, value: str) -> bool:
-    return key == "label" or (key == "position" and read_point(value) is not None)
-
-
-def _node_lines(variable: Variable, properties: Mapping[str, str]) -> Iterator[str]:
-    yield f"node {check_identifier(variable.name, 'DSC')} {{"
-    if "label" in properties:
-        yield f"  name : {_quote(properties['label'])};"
-    yield (
-        f"  type : discrete [ {variable.n_states} ] = "
-        f"{{ {', '.join(map(_quote, variable.states))} }};"
-    )
-    if "position" in properties and read_point(properties["position"]):
-        yield f"  position : {show_point(properties['position'])};"
-    yield "}"
-
-
-def _table_lines(network: Network, variable: Variable) -> Iterator[str]:
-    parents = network.parents(variable.name)
-    names = ", ".join(parent.name for parent in parents)
-    yield f"probability ( {variable.name}{' | ' if names else ''}{names} ) {{"
-    values = network.part(variable.name, network.tables).reshape(-1, variable.n_states).tolist()
-    places = product(*(range(parent.n_states) for parent in parents))
-    for place, numbers in zip(places, values, strict=True):
-        label = f"({', '.join(map(str, place))}) : " if parents else ""
-        yield f"  {label}{str(numbers)[1:-1]};"  # Python prints a float exactly
-    yield "}"
-
-
-def _quote(text: str) -> str:
-    if any(letter in text for letter in '"\r\n'):
-        raise JensenError(
-            f"DSC cannot hold the text {text!r}, because of a quote or a line break in it; "
-            f"a file that ends in .json can"
-        )
-    return f'"{text}"'

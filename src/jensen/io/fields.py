@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from jensen.exceptions import JensenError
 
 IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_POINT = re.compile(r"\(?\s*(-?[0-9]+(?:\.[0-9]+)?)(?:\s*,\s*|\s+)(-?[0-9]+(?:\.[0-9]+)?)\s*\)?")
+_NUMBER = r"(-?[0-9]{1,9}(?:\.[0-9]{1,9})?)"
+_POINT = re.compile(rf"\(\s*{_NUMBER}(?:\s*,\s*|\s+){_NUMBER}\s*\)")
 
 
 def check_identifier(name: str, form: str) -> str:

@@ -14,28 +14,23 @@ states of the first parent slowest and those of the variable itself fastest.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from jensen.data.variable import Variable
-from jensen.inference import Network
 from jensen.io.draft import Draft, take_numbers
-from jensen.io.fields import IDENTIFIER, check_identifier, read_point, show_point
+from jensen.io.fields import IDENTIFIER, show_point
 from jensen.io.lexer import Scanner, Token
-from jensen.io.losses import warn_of_losses
+from jensen.io.net_writer import dumps, quote
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
+__all__ = ["SUFFIXES", "dumps", "loads", "looks_like"]
+
 SUFFIXES = (".net",)
 
-UNQUOTED = ("node_size", "position", "state_values", "subtype")
-"""Fields that hold numbers or words; Hugin wants the others in quotes."""
-
 _BEGIN = re.compile(r"net\s*\{")
-_BARE = re.compile(r"[\w.+-]+|\([\w\s.+-]*\)")
 _ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)
-_PARENTHESES = str.maketrans("[]", "()", ",")
 
 
 class NetScanner(Scanner):
@@ -62,9 +57,6 @@ def looks_like(text: str) -> bool:
     head = text[:4000]
     start = NetScanner.SPACE.match(head)
     return _BEGIN.match(head, start.end() if start else 0) is not None
-
-
-# --- reading ---
 
 
 def loads(text: str, file: str) -> BayesianNetwork:
@@ -139,7 +131,7 @@ def _value(scanner: Scanner) -> str:
             pieces.append(start)
         else:
             word = scanner.word("a value or ';'").text
-            pieces.append(_quote(word) if start == '"' else word)
+            pieces.append(quote(word) if start == '"' else word)
     return re.sub(r"(?<=[(\[]) | (?=[)\],])", "", " ".join(pieces))
 
 
@@ -186,57 +178,3 @@ def _data(scanner: Scanner) -> list[float]:
         else:
             scanner.fail("'(' or ';'")
     return values
-
-
-# --- writing ---
-
-
-def dumps(net: BayesianNetwork) -> str:
-    """The network as NET text; numbers read back to the same bits."""
-    network = net.require_network()
-    lost: list[str] = []
-    lines = ["net", "{", *_lines(network.properties, lost, ()), "}"]
-    for variable in network.variables:
-        lines += _node(variable, network.variable_properties.get(variable.name, {}), lost)
-    for variable in network.variables:
-        lines += _table(network, variable)
-    warn_of_losses(network, "NET", lost)
-    return "\n".join([*lines, ""])
-
-
-def _node(variable: Variable, properties: Mapping[str, str], lost: list[str]) -> Iterator[str]:
-    yield f"node {check_identifier(variable.name, 'NET')}"
-    yield "{"
-    yield f"  states = ({' '.join(map(_quote, variable.states))});"
-    yield from _lines(properties, lost, ("states",))
-    yield "}"
-
-
-def _lines(properties: Mapping[str, str], lost: list[str], taken: tuple[str, ...]) -> Iterator[str]:
-    """Properties as fields; those that cannot be are added to `lost`."""
-    for key, value in properties.items():
-        point = read_point(value)
-        if key in taken or not IDENTIFIER.fullmatch(key):
-            lost.append(key)
-        elif key == "position" and point:
-            yield f"  {key} = ({point[0]} {point[1]});"
-        else:
-            bare = key in UNQUOTED and _BARE.fullmatch(value)
-            yield f"  {key} = {value if bare else _quote(value)};"
-
-
-def _table(network: Network, variable: Variable) -> Iterator[str]:
-    parents = " ".join(parent.name for parent in network.parents(variable.name))
-    yield (
-        f"potential ( {variable.name} | {parents} )" if parents else f"potential ({variable.name})"
-    )
-    yield "{"
-    values = str(network.part(variable.name, network.tables).tolist())  # prints floats exactly
-    rows = values.translate(_PARENTHESES).replace(") (", ")\n          (")
-    yield f"  data = {rows};"
-    yield "}"
-
-
-def _quote(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + escaped.replace("\n", "\\n").replace("\r", "\\r") + '"'

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
 from jensen.inference import Network
+from jensen.io.bif_syntax import UNNAMED
 from jensen.io.draft import Draft, parse_numbers
 from jensen.io.fields import IDENTIFIER, check_identifier, read_point
 from jensen.io.lexer import Token, shorten
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
 SUFFIXES = (".xdsl",)
-UNNAMED = "unknown"
-"""The identifier of a network without a name."""
 
 FORM = "XDSL"
 WIDTH, HEIGHT = 80, 40

@@ -95,6 +95,7 @@ class Document:
     def _parse(self) -> Element:
         parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
+        parser.specified_attributes = True  # a long default could be repeated many times
         top = Element("", {}, 0)
         open_elements = [top]
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from jensen.data.variable import Variable
 from jensen.inference import Network
+from jensen.io.bif_syntax import UNNAMED
 from jensen.io.draft import Draft, parse_numbers
 from jensen.io.fields import read_pairs, show_point, write_pair
 from jensen.io.losses import warn_of_losses
@@ -27,27 +28,10 @@ if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
 SUFFIXES = (".xmlbif", ".bifxml", ".xbif", ".xml")
-UNNAMED = "unknown"
-"""What other programs call a network without a name."""
 
 FORM = "XMLBIF"
-HEAD = """<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE BIF [
-  <!ELEMENT BIF ( NETWORK )*>
-  <!ATTLIST BIF VERSION CDATA #REQUIRED>
-  <!ELEMENT NETWORK ( NAME, ( PROPERTY | VARIABLE | DEFINITION )* )>
-  <!ELEMENT NAME (#PCDATA)>
-  <!ELEMENT VARIABLE ( NAME, ( OUTCOME | PROPERTY )* )>
-  <!ATTLIST VARIABLE TYPE (nature|decision|utility) "nature">
-  <!ELEMENT OUTCOME (#PCDATA)>
-  <!ELEMENT DEFINITION ( FOR | GIVEN | TABLE | PROPERTY )*>
-  <!ELEMENT FOR (#PCDATA)>
-  <!ELEMENT GIVEN (#PCDATA)>
-  <!ELEMENT TABLE (#PCDATA)>
-  <!ELEMENT PROPERTY (#PCDATA)>
-]>
-<BIF VERSION="0.3">
-<NETWORK>"""
+HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>'
+"""Without the document type that JavaBayes writes, which pyAgrum cannot read."""
 
 _BEGIN = re.compile(r"<(?:!DOCTYPE\s+)?BIF[\s>\[]", re.IGNORECASE)
 
