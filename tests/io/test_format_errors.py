@@ -9,6 +9,7 @@ import pytest
 from naive.bif import shipped
 from naive.bif_damage import mutant
 
+import jensen as jn
 from jensen.exceptions import FileError
 from jensen.io import bif, dsc, net, uai, xdsl, xmlbif
 
@@ -512,12 +513,12 @@ HARMFUL = {
     ],
     "dsc": [
         'belief network "' + "a" * 300_000,
-        "belief network n properties {" + "(" * 100_000,
+        "belief network n properties {" + "(" * 30_000,
         SMALL["dsc"].replace("[ 2 ]", f"[ {'2' * 300_000} ]"),
         SMALL["dsc"].replace("(1) :", f"({'1' * 300_000}) :"),
-        SMALL["dsc"].replace("(1) :", "(" + "1," * 50_000 + "1) :"),
+        SMALL["dsc"].replace("(1) :", "(" + "1," * 20_000 + "1) :"),
         SMALL["dsc"].replace("0.8, 0.2", "0.1, " * 50_000 + "x"),
-        SMALL["dsc"].replace("0.8, 0.2;", "0.1;" * 50_000),
+        SMALL["dsc"].replace("0.8, 0.2;", "0.1;" * 20_000),
     ],
     "xdsl": [
         billion_laughs("smile"),
@@ -533,7 +534,7 @@ HARMFUL = {
         "BAYES 40 " + "9 " * 40 + "1 40 " + " ".join(map(str, range(40))) + " 2 0.5 0.5",
         "BAYES " + "1" * 300_000,
         "BAYES 1 2 1 1 0 2 0." + "1" * 300_000 + " 0.5",
-        "BAYES 50000 " + "2 " * 50_000 + "50000 " + "1 0 " * 50_000 + "2 .5 .5 " * 50_000,
+        "BAYES 20000 " + "2 " * 20_000 + "20000 " + "1 0 " * 20_000 + "2 .5 .5 " * 20_000,
         "#" * 300_000,
         "c \n" * 100_000,
     ],
@@ -590,3 +591,28 @@ def test_a_huge_product_of_states_is_refused_before_anything_is_allocated(form, 
     assert "'x' has 40 parents, more than 31" in refusal(form, many_parents(form, 40, 1))
     few = FORMATS[form].loads(many_parents(form, 31, 1), "x")
     assert len(few.graph.parents("x")) == 31
+
+
+def test_deterministic_nodes_are_weighed_before_they_are_filled():
+    states = "".join(f'<state id="s{k}" />' for k in range(300))
+    cases = "".join(f'<state id="s{k}" />' for k in range(3000))
+    text = (
+        f'<smile><nodes><cpt id="a">{cases}<probabilities>1{" 0" * 2999}</probabilities></cpt>'
+        f'<deterministic id="b">{states}<parents>a</parents>'
+        f"<resultingstates>{'s7 ' * 3000}</resultingstates></deterministic></nodes></smile>"
+    )
+    assert len(xdsl.loads(text, "x").network_.tables) == 903_000
+    jn.set_memory_limit(5e6)
+    try:
+        tracemalloc.start()
+        assert "the table of this node would take 20.6 MiB" in refusal("xdsl", text)
+        assert tracemalloc.get_traced_memory()[1] < 8e6
+    finally:
+        tracemalloc.stop()
+        jn.set_memory_limit(None)
+
+
+def test_a_result_must_be_a_state():
+    text = SMALL["xdsl"].replace("cpt", "deterministic").replace("probabilities", "resultingstates")
+    told = "x.xdsl, line 7, column 3: 'maybe' is no state of this variable"
+    assert refusal("xdsl", text.replace("0.8 0.2", "maybe")) == told

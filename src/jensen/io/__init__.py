@@ -30,6 +30,14 @@ class Format(Protocol):
 FORMATS = {
     ".json": "json_format",
     ".bif": "bif",
+    ".net": "net",
+    ".xmlbif": "xmlbif",
+    ".bifxml": "xmlbif",
+    ".xbif": "xmlbif",
+    ".xml": "xmlbif",
+    ".uai": "uai",
+    ".dsc": "dsc",
+    ".xdsl": "xdsl",
 }
 """Which module of this folder reads and writes files of a suffix."""
 

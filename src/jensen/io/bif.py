@@ -14,7 +14,7 @@ slowest and those of the last parent fastest.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +31,7 @@ from jensen.io.bif_syntax import UNNAMED, Document, ProbabilityBlock, parse, par
 from jensen.io.bif_tables import COPIES, TableReader, is_plain, regular_table
 from jensen.io.bif_writer import dumps
 from jensen.io.lexer import Scanner, shorten
+from jensen.io.properties import read_pairs
 from jensen.memory import check_memory
 
 if TYPE_CHECKING:
@@ -151,7 +152,7 @@ def _tables(
         tables[name] = table.transpose([*by_name, len(above)])
         texts = [*document.variables[name].properties, *(body.properties if body else [])]
         if texts:
-            properties[name] = _pairs(texts)
+            properties[name] = read_pairs(texts)
     return tables, properties
 
 
@@ -167,17 +168,5 @@ def _check_size(scanner: Scanner, n_entries: int, at: int) -> None:
 
 def _properties(document: Document) -> dict[str, str]:
     """The properties of the network; its name is one, unless it is none."""
-    pairs = _pairs(document.properties)
+    pairs = read_pairs(document.properties)
     return pairs if document.name == UNNAMED else {"name": document.name, **pairs}
-
-
-def _pairs(texts: Iterable[str]) -> dict[str, str]:
-    """Properties by their keys; a second text with the same key is a key by itself."""
-    pairs: dict[str, str] = {}
-    for text in texts:
-        head, _, tail = text.partition("=")
-        key, value = head.strip(), tail.strip()
-        if pairs.get(key, value) != value:
-            key, value = text, ""
-        pairs[key] = value
-    return pairs

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import TYPE_CHECKING
 
 from jensen.data.variable import Variable
-from jensen.exceptions import FormatWarning, JensenError
+from jensen.exceptions import JensenError
 from jensen.inference import Network
 from jensen.io.bif_syntax import KEYWORDS, UNNAMED
-from jensen.text import some
+from jensen.io.losses import warn_of_losses
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
@@ -23,28 +22,13 @@ _BARE = re.compile(r"[+-]?[A-Za-z0-9_][A-Za-z0-9_.?%-]*")  # what needs no quote
 def dumps(net: BayesianNetwork) -> str:
     """The network as BIF text; numbers read back to the same bits."""
     network = net.require_network()
-    _warn_of_losses(network)
+    warn_of_losses(network, "BIF")
     lines = [*_head(network)]
     for variable in network.variables:
         lines += _declaration(variable, network.variable_properties.get(variable.name, {}))
     for variable in network.variables:
         lines += _table(network, variable)
     return "\n".join([*lines, ""])
-
-
-def _warn_of_losses(network: Network) -> None:
-    lost = []
-    if network.concentration is not None:
-        lost.append("the posterior (the probabilities are kept)")
-    cut = [v.name for v in network.variables if v.cuts is not None]
-    if cut:
-        lost.append(f"the cut points of {some(cut)}")
-    if lost:
-        warnings.warn(
-            f"BIF cannot hold {' and '.join(lost)}; a file that ends in .json can",
-            FormatWarning,
-            stacklevel=6,  # where net.save was called
-        )
 
 
 def _head(network: Network) -> Iterator[str]:

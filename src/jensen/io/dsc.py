@@ -22,15 +22,14 @@ from jensen.io.bif_syntax import UNNAMED, Body, Numbers, Row
 from jensen.io.bif_tables import TableReader
 from jensen.io.draft import Draft, take_numbers
 from jensen.io.dsc_writer import dumps
-from jensen.io.fields import IDENTIFIER, show_point
 from jensen.io.lexer import Scanner, Token, shorten
+from jensen.io.properties import IDENTIFIER, show_point
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
-__all__ = ["SUFFIXES", "dumps", "loads", "looks_like"]
+__all__ = ["dumps", "loads", "looks_like"]
 
-SUFFIXES = (".dsc",)
 
 _BEGIN = re.compile(r"belief\s+network\b")
 _RAW = re.compile(r'(?!")[^;{}]*+')

@@ -10,8 +10,8 @@ from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.inference import Network
 from jensen.io.bif_syntax import UNNAMED
-from jensen.io.fields import check_identifier, read_point, show_point
 from jensen.io.losses import warn_of_losses
+from jensen.io.properties import check_identifier, read_point, show_point
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork

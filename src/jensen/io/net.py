@@ -18,16 +18,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from jensen.io.draft import Draft, take_numbers
-from jensen.io.fields import IDENTIFIER, show_point
 from jensen.io.lexer import Scanner, Token
 from jensen.io.net_writer import dumps, quote
+from jensen.io.properties import IDENTIFIER, show_point
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
-__all__ = ["SUFFIXES", "dumps", "loads", "looks_like"]
+__all__ = ["dumps", "loads", "looks_like"]
 
-SUFFIXES = (".net",)
 
 _BEGIN = re.compile(r"net\s*\{")
 _ESCAPE = re.compile(r"\\(\r?\n|.)", re.DOTALL)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from jensen.data.variable import Variable
 from jensen.inference import Network
-from jensen.io.fields import IDENTIFIER, check_identifier, read_point
 from jensen.io.losses import warn_of_losses
+from jensen.io.properties import IDENTIFIER, check_identifier, read_point
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork

@@ -27,7 +27,6 @@ from jensen.text import plural
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
-SUFFIXES = (".uai",)
 
 _COMMENT = re.compile(r"#[^\r\n]*|^c(?=\s)[^\r\n]*", re.MULTILINE)
 _WORD = re.compile(r"\S+")

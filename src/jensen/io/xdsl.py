@@ -21,18 +21,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
+from jensen.exceptions import JensenError
 from jensen.inference import Network
 from jensen.io.bif_syntax import UNNAMED
+from jensen.io.bif_tables import COPIES
 from jensen.io.draft import Draft, parse_numbers
-from jensen.io.fields import IDENTIFIER, check_identifier, read_point
 from jensen.io.lexer import Token, shorten
 from jensen.io.losses import warn_of_losses
+from jensen.io.properties import IDENTIFIER, check_identifier, read_point
 from jensen.io.xml_reading import Document, Element, quote
+from jensen.memory import check_memory
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
-SUFFIXES = (".xdsl",)
 
 FORM = "XDSL"
 WIDTH, HEIGHT = 80, 40
@@ -75,7 +77,9 @@ def loads(text: str, file: str) -> BayesianNetwork:
         draft.properties["name"] = name
     draft.properties.update(_properties(document, root))
     labels = {node.attributes.get("id", ""): node for genie in drawn for node in genie.all("NODE")}
-    for element in document.only(root, "NODES").children:
+    nodes = document.only(root, "NODES")
+    _check_size(document, nodes)
+    for element in nodes.children:
         _node(document, draft, element, labels)
     return draft.finish()
 
@@ -83,6 +87,20 @@ def loads(text: str, file: str) -> BayesianNetwork:
 def _properties(document: Document, element: Element) -> dict[str, str]:
     found = element.all("PROPERTY")
     return {document.attribute(child, "id").text: child.text for child in found}
+
+
+def _check_size(document: Document, nodes: Element) -> None:
+    """Refuse deterministic nodes, of which one word is a whole row, that would be too large."""
+    n_entries = 0
+    for element in nodes.all("DETERMINISTIC"):
+        n_rows = sum(len(child.text.split()) for child in element.all("RESULTINGSTATES"))
+        n_entries += n_rows * len(list(element.all("STATE")))
+        try:
+            check_memory(
+                8 * COPIES * n_entries, "the table of this node", "give it fewer states or parents"
+            )
+        except JensenError as error:
+            document.refuse(str(error), element.at)
 
 
 def _node(document: Document, draft: Draft, element: Element, labels: dict[str, Element]) -> None:

@@ -20,14 +20,13 @@ from jensen.data.variable import Variable
 from jensen.inference import Network
 from jensen.io.bif_syntax import UNNAMED
 from jensen.io.draft import Draft, parse_numbers
-from jensen.io.fields import read_pairs, show_point, write_pair
 from jensen.io.losses import warn_of_losses
+from jensen.io.properties import read_pairs, show_point, write_pair
 from jensen.io.xml_reading import Document, Element, quote, quote_name
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
-SUFFIXES = (".xmlbif", ".bifxml", ".xbif", ".xml")
 
 FORM = "XMLBIF"
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>'
