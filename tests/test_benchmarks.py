@@ -41,7 +41,7 @@ def result(*outcomes, goal=Goal(), check=same_numbers):  # noqa: B008
 def test_workloads_register_under_names_of_their_own():
     known = discover()
     kinds = {name.partition("-")[0] for name in known}
-    assert kinds == {"compile", "fit", "pairs", "read", "sample", "score", "start"}
+    assert kinds >= {"compile", "fit", "pairs", "read", "sample", "score", "start"}
     assert all(name == workload.name for name, workload in known.items())
     assert all(workload.jensen.package == "jensen" for workload in known.values())
 

@@ -10,7 +10,7 @@ from naive import networks as naive_networks
 from scipy.special import softmax
 
 import jensen as jn
-from jensen.free_energy import ALGORITHMS, EM, VBEM, check_prior, fit_complete
+from jensen.free_energy import ALGORITHMS, EM, VBEM, check_usable, fit_complete
 from jensen.graphs import wire
 from jensen.models.discrete_network import DiscreteNetwork, complete_stats
 from jensen.models.priors import make_prior
@@ -173,7 +173,8 @@ def test_the_algorithms_by_name():
 def test_vbem_needs_a_prior():
     with pytest.raises(
         jn.JensenError,
-        match=r"^vbem keeps a posterior, so it needs a prior of its tables: give prior='bdeu' or a "
+        match=r"^vbem keeps a posterior, so it needs a prior of its tables: "
+        r"give prior='bdeu' \(--prior bdeu\) or a "
         r"concentration, or use method='em' for the frequencies$",
     ):
         learn("a -> b", make_table(), None, VBEM)
@@ -208,4 +209,4 @@ def test_em_refuses_a_prior_that_would_do_nothing(prior):
     [(None, EM), (1.5, EM), (0.5, VBEM), ("k2", VBEM), ({"a": 1, "b": 2}, EM)],
 )
 def test_priors_that_suit_their_algorithm(prior, algorithm):
-    check_prior(learn("a -> b", make_table(), prior, algorithm).model, algorithm)
+    check_usable(learn("a -> b", make_table(), prior, algorithm).model, algorithm)

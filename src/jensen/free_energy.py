@@ -48,7 +48,7 @@ def fit_complete(model: Model, stats: Any, algorithm: Algorithm) -> State:
     Under `EM` F is log p(x, θ) at the mode (the log-likelihood under a flat prior); under `VBEM`
     it is the log evidence itself.
     """
-    check_prior(model, algorithm)
+    check_usable(model, algorithm)
     rule = algorithm.q_theta
     eta = add(model.prior, stats)
     t = zip_fields(lambda family, e: rule.read(family, e, None, None)[0], model.families, eta)
@@ -56,13 +56,14 @@ def fit_complete(model: Model, stats: Any, algorithm: Algorithm) -> State:
     return State(eta, inner(stats, t) - cost)
 
 
-def check_prior(model: Model, algorithm: Algorithm) -> None:
+def check_usable(model: Model, algorithm: Algorithm) -> None:
     """Refuse a prior that the algorithm cannot use, naming the way out."""
     for name, family, prior in zip(model.prior._fields, model.families, model.prior, strict=True):
         if algorithm.q_theta.is_distribution and prior is None:
             raise JensenError(
                 f"{algorithm.name} keeps a posterior, so it needs a prior of its {name}: give "
-                f"prior='bdeu' or a concentration, or use method='em' for the frequencies"
+                f"prior='bdeu' (--prior bdeu) or a concentration, or use method='em' for the "
+                f"frequencies"
             )
         if not algorithm.q_theta.is_distribution and prior is not None:
             _check_mode(name, family, prior, algorithm)

@@ -119,11 +119,13 @@ def test_a_graph_may_be_long_and_may_look_like_a_file(run):
 
 def test_learn_takes_weights_missing_labels_and_states(run):
     with open("rows.csv", "w") as file:
-        file.write("a,b,n\n0.5,x,3\n1.5,y,1\n1.5,?,0\n")
+        file.write("a,b,n\n0.5,x,6\n1.5,y,1\n1.5,?,1\n")
     words = ["--graph", "a -> b", "--weights", "n", "--categorical", "a", "--threads", "2"]
     assert run("learn", "rows.csv", *words, "-o", "net.json").code == 0
     assert jn.load("net.json").cpt("a")[()] == {"0.5": 0.75, "1.5": 0.25}
     assert jn.load("net.json").states["b"] == ("?", "x", "y")
+    assert run("learn", "rows.csv", *words, "--states", "b=y,?,x,z", "-o", "net.json").code == 0
+    assert jn.load("net.json").states["b"] == ("y", "?", "x", "z")
     done = run("learn", "rows.csv", *words, "--missing", "?")
     assert done.code == 2
     assert "1 value is missing: b (1)" in done.err
@@ -423,3 +425,11 @@ def test_show_draws_a_picture(run):
     assert drawn.count("<title>") > 16
     assert run("show", "asia.json", "--svg", "-").out == drawn
     assert run("show", "asia.json", "--svg", "-", "--node", "lung").out != drawn
+
+
+def test_learning_again_keeps_the_states_of_a_network(run):
+    jn.examples.load("alarm").save("alarm.json")
+    assert run("sample", "alarm.json", "-n", "20", "--seed", "0", "-o", "few.csv").code == 0
+    words = ["--graph", "alarm.json", "--prior", "bdeu", "-o", "again.json"]
+    assert run("learn", "few.csv", *words).code == 0
+    assert jn.load("again.json").states == jn.examples.load("alarm").states

@@ -52,8 +52,12 @@ def test_an_option_without_its_value_is_refused(refuse, rain):
         (["--method", "magic"], "there is no method 'magic': choose one of 'em', 'vbem'"),
         (["--method", "vbem"], "vbem keeps a posterior, so it needs a prior"),
         (["--method", "em", "--prior", "bdeu"], "em needs a prior with a mode"),
-        (["--equivalent-sample-size", "3"], "equivalent_sample_size=3.0 belongs to prior='bdeu'"),
-        (["--threads", "0"], "set_threads: the number of threads must be"),
+        (["--equivalent-sample-size", "3"], "--equivalent-sample-size belongs to --prior bdeu or"),
+        (["--equivalent-sample-size", "1"], "--equivalent-sample-size belongs to --prior bdeu or"),
+        (["-o", "-", "--json"], "-o - and --json do not go together: choose one"),
+        (["--states", "wet"], "--states wet: write the column, =, and its states"),
+        (["--states", "wet=no"], "column 'wet' holds 'yes', not among its declared states 'no'"),
+        (["--threads", "0"], "Invalid value for '--threads'"),
         (["--weights", "n"], "there is no column 'n'; the columns are: rain, wet"),
         (["--weights", "wet"], "weights='wet': column 'wet' cannot be continuous"),
         (["--categorical", "n"], "there is no column 'n'; the columns are: rain, wet"),
@@ -118,8 +122,8 @@ def test_options_of_a_graph_are_not_ignored_for_a_network(refuse, rain, run, wor
     ("words", "message"),
     [
         (["-n", "-1"], "the number of rows to draw must be 0, 1, 2, ..., not -1"),
-        (["--seed", "-1"], "random_state must be an int >= 0"),
-        (["--threads", "0"], "set_threads: the number of threads must be"),
+        (["--seed", "-1"], "Invalid value for '--seed'"),
+        (["--threads", "0"], "Invalid value for '--threads'"),
         (["-o", "rows.xyz"], "cannot tell the format of"),
         (["-o", "gone/rows.csv"], "cannot write gone/rows.csv: there is no folder"),
         (["-o", "folder.csv"], "cannot write folder.csv: it is a folder"),
@@ -136,6 +140,15 @@ def test_wrong_choices_of_show(refuse, asia):
     assert refuse("show", asia, "--node", "cough", "--json").endswith("no variable 'cough'")
     assert refuse("show", "gone.json") == "cannot read gone.json: No such file or directory"
     assert refuse("show", ".") == "cannot read .: Is a directory"
+    assert refuse("show", asia, "--svg", "-", "--json").startswith("--svg and --json do not go")
+    assert refuse("show", asia, "--json", "--intervals").startswith("--json and --intervals do")
+
+
+def test_a_network_learns_no_states_that_it_does_not_know(refuse, rain):
+    small = jn.BayesianNetwork.from_tables("rain", {"rain": {"no": 0.5, "maybe": 0.5}})
+    small.save("small.json")
+    line = refuse("learn", rain, "--graph", "small.json")
+    assert line.startswith("row 3 (and 1 more) holds a state that the network does not know")
 
 
 @pytest.mark.parametrize("words", [["learn", "-", "--graph", "-"], ["score", "-", "-"]])
@@ -157,7 +170,10 @@ def test_standard_input_can_be_read_once(refuse, words):
         ("rain\nno\n", "there is no column 'wet'; the columns are: rain"),
         ("rain,rain\nno,no\n", "'rain'"),
         ("rain,wet\nno,no\nyes\n", "rain.csv"),
-        ("rain,wet\n0.5,no\n0.25,yes\n", "column 'rain' is continuous, and a table needs states"),
+        (
+            "rain,wet\n0.5,no\n0.25,yes\n",
+            "column 'rain' is continuous, and only states can be counted",
+        ),
         (b"rain,wet\n\xff,no\n", "rain.csv"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "rain.csv"),
         (b'rain,wet\n"no,no\n', "rain.csv"),

@@ -194,7 +194,8 @@ def test_an_unseen_configuration_is_named_and_filled_with_equal_probabilities():
     (warning,) = caught
     assert str(warning.message) == (
         "1 parent configuration never occurred, so the data say nothing about P(b | a=z). Uniform "
-        "probabilities were filled in; a prior (prior='bdeu') makes an honest estimate of them"
+        "probabilities were filled in; "
+        "a prior (prior='bdeu', --prior bdeu) makes an honest estimate of them"
     )
     assert warning.filename == __file__
     assert net.cpt("b")["z"] == {"n": 0.5, "y": 0.5}
@@ -340,11 +341,15 @@ def test_missing_values_are_refused_with_how_many_where_and_what_works_instead()
     [
         ("a -> b", {"a": [0, 1]}, "there is no column 'b'; the columns are: a"),
         ("a", {"a": [None, None]}, "column 'a' has no value and no declared states"),
-        ("a", {"a": [0.5, 1.5]}, "column 'a' is continuous, and a table needs states: use jn.disc"),
+        (
+            "a",
+            {"a": [0.5, 1.5]},
+            "column 'a' is continuous, and only states can be counted: use jn.disc",
+        ),
         (
             "a",
             {"a": range(100)},
-            "column 'a' is count, and a table needs states: use jn.discretize",
+            "column 'a' is count, and only states can be counted: use jn.discretize",
         ),
         ("a", jn.Table({"a": [0, 1]}, weights=[0.0, 0.0]), "there is nothing to learn from: the "),
         ("a", jn.Table({"a": [0, 1]}).take(np.array([], int)), "there is nothing to learn from: "),

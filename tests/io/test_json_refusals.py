@@ -296,9 +296,25 @@ def test_what_makes_no_sense_is_refused(document, changes, message):
 
 
 @pytest.mark.parametrize("row", [[0.5, 0.50009], [0.5, 0.49991], [0.0, 1.00009]])
-def test_rows_within_the_tolerance_are_read(document, row):
-    net = io.from_bytes(edit(document, ((V, 1, "table"), row)).encode(), FILE)
+def test_rows_within_the_tolerance_are_read(row):
+    text = io.to_bytes(jn.BayesianNetwork.from_tables("sex", {"sex": [0.5, 0.5]})).decode()
+    net = io.from_bytes(text.replace("[0.5, 0.5]", str(row)).encode(), FILE)
     assert net.network_.part("sex", net.network_.tables).tolist() == row
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ((("learned", "n_sweeps"), -1), "learned.n_sweeps must not be negative"),
+        ((("learned", "trace"), []), "learned.trace must end in free_energy"),
+        ((("learned", "trace"), [0.5]), "learned.trace must end in free_energy"),
+        ((("learned", "is_bound"), False), "learned.is_bound must be true if there is a posterior"),
+        ((("choices", "method"), ""), "choices: there is no method ''"),
+        (((V, 1, "table"), [0.25, 0.75]), "the table of 'sex' is not the mean of its posterior"),
+    ],
+)
+def test_a_file_that_contradicts_itself_is_refused(document, change, message):
+    assert refusal(edit(document, change)).startswith(message)
 
 
 # --- files ---

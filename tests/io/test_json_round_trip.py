@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 import jensen as jn
 from jensen import io
 from jensen.data.variable import Variable
+from jensen.families.dirichlet import dirichlet
 from jensen.inference.network import assemble
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from(
@@ -79,6 +80,7 @@ def networks(draw):
     if draw(st.booleans()) and names:
         k = {x: variables[x].n_states for x in names}
         posterior = {x: table(x, st.lists(POSITIVE, min_size=k[x], max_size=k[x])) for x in names}
+        tables = {x: dirichlet.share(posterior[x]) for x in names}
     properties = draw(st.dictionaries(LABELS, LABELS, max_size=2))
     notes = st.dictionaries(LABELS, LABELS, min_size=1, max_size=2)
     of_variables = {x: draw(notes) for x in names[:1]}

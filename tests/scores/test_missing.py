@@ -63,8 +63,8 @@ def test_missing_values_are_refused_by_name(name):
         jn.score("a -> b -> c", table, name)
     assert str(error.value) == (
         f"the score {name!r} needs complete data, but 3 values are missing: a (1), b (2); "
-        f"use jn.score(..., 'bic', missing='available-case'), or keep only complete rows with "
-        f"table.complete_rows() (--complete-rows on the command line)"
+        f"use 'bic' with missing='available-case' (--score bic --available-case), or keep only "
+        f"complete rows with table.complete_rows() (--complete-rows on the command line)"
     )
 
 
@@ -88,3 +88,10 @@ def test_a_column_without_any_value_is_refused():
             match=r"column '[ab]' has no value and no declared states: leave it out of the graph",
         ):
             jn.score("a -> b", table, "bic", missing="available-case")
+
+
+def test_rows_that_count_nothing_may_miss_values():
+    table = jn.Table({"a": ["x", "y", None]}, weights=[1, 2, 0])
+    written = jn.Table({"a": ["x", "y", "y"]})
+    assert jn.score("a", table, "bdeu") == jn.score("a", written, "bdeu")
+    assert jn.BayesianNetwork("a").fit(table).cpt("a")[()]["x"] == 1 / 3

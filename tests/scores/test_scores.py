@@ -193,7 +193,18 @@ def test_set_functions_are_declared_as_such(make_example, name):
 def test_which_scores_are_set_functions():
     declared = {name for name in NAMES if make_score(name).is_set_function}
     assert declared == {"loglik", "aic", "bic", "bdeu"}
-    assert {name for name in NAMES if make_score(name).allows_missing} == {"loglik", "aic", "bic"}
+    assert {name for name in NAMES if make_score(name).needs_integer_weights} == {"fnml"}
+
+
+@pytest.mark.parametrize("name", ["loglik", "aic", "bic"])
+def test_no_score_of_available_cases_is_a_set_function(name):
+    """Every family has its own rows: a -> b and b -> a differ."""
+    assert not make_score(name, missing="available-case").is_set_function
+    table = {"a": ["u", "u", "v", None, "v", "u", None], "b": ["x", "y", "y", "x", "y", None, "x"]}
+    one, other = (
+        jn.score(graph, table, name, missing="available-case") for graph in ("a -> b", "b -> a")
+    )
+    assert abs(one - other) > 0.1
 
 
 @every_score

@@ -4,7 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
+from jensen.checks import WITH_SAMPLE_SIZE
 from jensen.cli import options
+from jensen.exceptions import JensenError
 
 NAME = "learn"
 EPILOG = "Example: jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json"
@@ -47,6 +49,7 @@ def command(
     missing: options.Missing = None,
     categorical: options.Categorical = None,
     weights: options.Weights = None,
+    states: options.States = None,
     complete_rows: options.CompleteRows = False,
     threads: options.Threads = None,
     as_json: options.Json = False,
@@ -59,13 +62,19 @@ def command(
     options.refuse_two_inputs(data, graph)
     if output not in (None, "-"):
         io.check_path(output)
+    options.refuse_together({"-o -": output == "-", "--json": as_json})
+    if equivalent_sample_size is not None and prior not in WITH_SAMPLE_SIZE:
+        raise JensenError("--equivalent-sample-size belongs to --prior bdeu or --prior bds")
+    known = options.read_net(graph) if options.names_net(graph) else None
     net = BayesianNetwork(
-        options.read_graph(graph),
+        options.read_graph(graph) if known is None else known.graph,
         prior=_prior(prior),
         equivalent_sample_size=1.0 if equivalent_sample_size is None else equivalent_sample_size,
         method=method,
     )
-    table = options.read_data(data, missing, categorical, weights)
+    table = options.read_data(data, missing, categorical, weights, states)
+    if known is not None:
+        table = options.read_as(table, known)
     if complete_rows:
         table = table.complete_rows(net.graph.nodes)
     net.fit(table)
@@ -73,7 +82,7 @@ def command(
         options.print_bytes(io.to_bytes(net))
     elif output is not None:
         net.save(output)
-    if as_json and output != "-":
+    if as_json:
         options.print_json(_summary(net, table.total_weight, output))
     elif output != "-":
         _tell(net, table.total_weight, output)

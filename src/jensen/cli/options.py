@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from jensen.exceptions import JensenError
+
 if TYPE_CHECKING:
     from jensen.data import Table
     from jensen.estimators import BayesianNetwork
@@ -44,6 +46,14 @@ Weights = Annotated[
 CompleteRows = Annotated[
     bool, typer.Option("--complete-rows", help="Leave out rows in which a value is missing.")
 ]
+States = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--states",
+        metavar="COLUMN=A,B",
+        help="All states of a column in their order, also those that never occur; repeatable.",
+    ),
+]
 SampleSize = Annotated[
     float | None,
     typer.Option(
@@ -52,7 +62,8 @@ SampleSize = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, for programs.")]
 Threads = Annotated[
-    int | None, typer.Option("--threads", metavar="N", help="How many threads; all unless given.")
+    int | None,
+    typer.Option("--threads", metavar="N", min=1, help="How many threads; all unless given."),
 ]
 
 
@@ -61,11 +72,44 @@ def read_data(
     missing: list[str] | None = None,
     categorical: list[str] | None = None,
     weights: str | None = None,
+    states: list[str] | None = None,
 ) -> Table:
     """The table that a DATA argument names."""
     from jensen.data import read_table
 
-    return read_table(data, missing=missing or [], categorical=categorical or [], weights=weights)
+    return read_table(
+        data,
+        missing=missing or [],
+        categorical=categorical or [],
+        weights=weights,
+        states=dict(map(_one_states, states or [])),
+    )
+
+
+def _one_states(text: str) -> tuple[str, list[str]]:
+    name, equals, labels = text.partition("=")
+    if not equals:
+        raise JensenError(f"--states {text}: write the column, =, and its states: --states x=a,b,c")
+    return name, labels.split(",")
+
+
+def read_as(table: Table, net: BayesianNetwork) -> Table:
+    """The table with the states of a known network, so that none is lost that never occurs."""
+    rows, unknown = table.read_as(net.variables)
+    if unknown.any():
+        row = int(unknown.argmax())
+        raise JensenError(
+            f"row {row + 1} (and {int(unknown.sum()) - 1} more) holds a state that the network "
+            f"does not know: give the graph as text to learn the states from the data"
+        )
+    return rows
+
+
+def refuse_together(given: dict[str, object]) -> None:
+    """Refuse options of which all but the first would be ignored."""
+    chosen = [name for name, value in given.items() if value]
+    if len(chosen) > 1:
+        raise JensenError(f"{chosen[0]} and {chosen[1]} do not go together: choose one")
 
 
 def read_net(net: str) -> BayesianNetwork:
@@ -139,8 +183,6 @@ def write_text(text: str, path: str) -> None:
 def refuse_two_inputs(first: str, second: str) -> None:
     """Standard input can be read once."""
     if first == second == "-":
-        from jensen.exceptions import JensenError
-
         raise JensenError("- stands twice, but standard input can be read once: name a file")
 
 

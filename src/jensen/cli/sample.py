@@ -23,7 +23,8 @@ Output = Annotated[
     ),
 ]
 Seed = Annotated[
-    int | None, typer.Option("--seed", metavar="N", help="The same seed gives the same rows.")
+    int | None,
+    typer.Option("--seed", metavar="N", min=0, help="The same seed gives the same rows."),
 ]
 
 

@@ -42,6 +42,7 @@ def command(
     missing: options.Missing = None,
     categorical: options.Categorical = None,
     weights: options.Weights = None,
+    states: options.States = None,
     complete_rows: options.CompleteRows = False,
     threads: options.Threads = None,
     as_json: options.Json = False,
@@ -51,7 +52,7 @@ def command(
     options.refuse_two_inputs(subject, data)
     net = options.read_net(subject) if options.names_net(subject) else None
     graph = options.read_graph(subject) if net is None else net.graph
-    table = options.read_data(data, missing, categorical, weights)
+    table = options.read_data(data, missing, categorical, weights, states)
     if complete_rows:
         table = table.complete_rows(graph.nodes)
     if score is None and net is not None:

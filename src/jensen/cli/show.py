@@ -41,6 +41,7 @@ def command(
     """Show the graph and the tables of a network, or draw its graph."""
     from jensen import io
 
+    options.refuse_together({"--svg": svg, "--json": as_json, "--intervals": intervals})
     shown = options.read_net(net)
     if svg is not None:
         options.write_text(shown.to_svg(highlight=node or ()), svg)

@@ -146,7 +146,8 @@ def plane_plan(table: Table, families: Sequence[Family]) -> Plan:
 
 def require_complete(table: Table, names: Iterable[str], task: str, way_out: str) -> None:
     """Refuse missing values, saying how many, where, and what works instead."""
-    absent = table.n_missing(names)
+    counted = table if table.weights is None else table.take(table.weights > 0)
+    absent = counted.n_missing(names)
     if absent:
         shown = ", ".join(f"{name} ({count:,})" for name, count in list(absent.items())[:8])
         more = f" and {len(absent) - 8} more columns" if len(absent) > 8 else ""
@@ -155,6 +156,17 @@ def require_complete(table: Table, names: Iterable[str], task: str, way_out: str
             f"{task} needs complete data, but {total:,} value{'s are' if total > 1 else ' is'} "
             f"missing: {shown}{more}; {way_out}"
         )
+
+
+def require_states(table: Table, name: str) -> Variable:
+    """The variable, refused if it is not categorical, or has no states at all."""
+    variable = require_categorical(table, name)
+    if not variable.states:
+        raise DataError(
+            f"column {name!r} has no value and no declared states: "
+            f"leave it out of the graph, or declare states={{{name!r}: [...]}}"
+        )
+    return variable
 
 
 def require_categorical(table: Table, name: str) -> Variable:

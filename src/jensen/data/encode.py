@@ -20,6 +20,7 @@ from jensen.data.variable import (
     sort_naturally,
 )
 from jensen.exceptions import DataError, DataWarning
+from jensen.text import some
 
 MAX_INTEGER_STATES = 20
 """Whole numbers with more distinct values than this are counts, not categories."""
@@ -110,8 +111,8 @@ def _categorical(
     unknown = [labels[k] for k in used if position[k] < 0]
     if unknown:
         raise DataError(
-            f"column {raw.name!r} holds {_some(unknown)}, not among its declared states "
-            f"{_some(declared)}: declare them, or list them in missing=[...]"
+            f"column {raw.name!r} holds {some(map(repr, unknown))}, not among its declared states "
+            f"{some(map(repr, declared))}: declare them, or list them in missing=[...]"
         )
     n_states = len(declared)
     lookup = np.full(len(labels) + 1, n_states, smallest_code_type(n_states))
@@ -167,9 +168,3 @@ def numbers_of(
             )
         numbers[k] = number
     return numbers
-
-
-def _some(labels: Sequence[str], most: int = 8) -> str:
-    """A short list of labels for a message."""
-    shown = ", ".join(map(repr, labels[:most]))
-    return f"[{shown}{', ...' if len(labels) > most else ''}]"

@@ -86,16 +86,27 @@ def write_arrow(table: pa.Table, target: BinaryIO, kind: str) -> None:
     guessed = DELIMITERS[kind] is None  # from the names, when the file is read
     names = _fields(pa.array(table.column_names, pa.string()), CANDIDATES if guessed else delimiter)
     target.write(f"{delimiter.join(names.to_pylist())}\n".encode())
+    if not any(_needs_quotes(column, delimiter) for column in table.columns):
+        plain = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
+        pa.csv.write_csv(table, target, plain)
+        return
     for batch in table.to_batches(max_chunksize=WRITTEN_ROWS):
         fields = [_fields(pc.cast(column, pa.string()), delimiter) for column in batch.columns]
         rows = pc.binary_join_element_wise(*fields, delimiter, null_handling="replace")
         target.write("\n".join([*rows.to_pylist(), ""]).encode())
 
 
+def _needs_quotes(texts: pa.ChunkedArray | pa.Array, delimiter: str) -> bool:
+    if not pa.types.is_string(texts.type):
+        return False
+    special = f'[{delimiter}"\r\n]'
+    return bool(pc.any(pc.match_substring_regex(texts.unique(), special)).as_py())
+
+
 def _fields(texts: pa.Array, delimiter: str) -> pa.Array:
     """Texts as they stand in a file: in quotes only if they hold a delimiter, quote or line end."""
-    special = f'[{delimiter}"\r\n]'
-    if not pc.any(pc.match_substring_regex(texts.unique(), special)).as_py():
+    if not _needs_quotes(texts, delimiter):
         return texts
+    special = f'[{delimiter}"\r\n]'
     quoted = pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
     return pc.if_else(pc.match_substring_regex(texts, special), quoted, texts)

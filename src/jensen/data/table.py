@@ -24,6 +24,7 @@ from jensen.data.variable import Kind, Variable
 from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
 from jensen.fields import add
+from jensen.text import plural
 
 if TYPE_CHECKING:
     import pandas
@@ -173,8 +174,8 @@ class Table:
 
     def __repr__(self) -> str:
         lost = sum(self.n_missing().values())
-        head = f"Table: {_count(self.n_rows, 'row')}, {_count(len(self._columns), 'column')}"
-        head += f", {_count(lost, 'value')} missing" if lost else ""
+        head = f"Table: {plural(self.n_rows, 'row')}, {plural(len(self._columns), 'column')}"
+        head += f", {plural(lost, 'value')} missing" if lost else ""
         head += f", total weight {self.total_weight:g}" if self.weights is not None else ""
         return "\n".join([head, *_describe_columns(self)])
 
@@ -369,8 +370,4 @@ def _describe_columns(table: Table, most: int = 20) -> list[str]:
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
     rest = len(table.names) - len(shown)
-    return [*lines, f"  ... and {_count(rest, 'column')} more"] if rest else lines
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+    return [*lines, f"  ... and {plural(rest, 'column')} more"] if rest else lines

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table, Variable
-from jensen.data.counting import COMPLETE_ROWS, require_complete
+from jensen.data import Table
+from jensen.data.counting import COMPLETE_ROWS, require_complete, require_states
 from jensen.exceptions import DataError, EstimateWarning, JensenError
 from jensen.free_energy import ALGORITHMS, Algorithm, State, fit_complete
 from jensen.graphs import DAG
@@ -25,7 +25,8 @@ ARRAYS = 6
 
 def choose_algorithm(method: Any, prior: Any) -> Algorithm:
     """The algorithm that a method names; None: EM without a prior, VBEM with one."""
-    name = method or ("em" if prior is None else "vbem")
+    default = "em" if prior is None else "vbem"
+    name = default if method is None else method
     if not isinstance(name, str) or name not in ALGORITHMS:
         choices = ", ".join(map(repr, ALGORITHMS))
         raise JensenError(f"there is no method {name!r}: choose one of {choices}")
@@ -36,7 +37,7 @@ def learn_tables(
     graph: DAG, table: Table, prior: Any, equivalent_sample_size: float, algorithm: Algorithm
 ) -> tuple[Network, State]:
     """Count every family once; the tables are read out of prior + counts."""
-    variables = [_discrete(table, name) for name in graph.nodes]
+    variables = [require_states(table, name) for name in graph.nodes]
     if table.total_weight == 0:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
     require_complete(
@@ -67,21 +68,6 @@ def learn_tables(
     return network, state
 
 
-def _discrete(table: Table, name: str) -> Variable:
-    variable = table.variable(name)
-    if variable.kind != "categorical":
-        raise DataError(
-            f"column {name!r} is {variable.kind}, and a table needs states: use jn.discretize, "
-            f"or declare categorical=[{name!r}]"
-        )
-    if not variable.states:
-        raise DataError(
-            f"column {name!r} has no value and no declared states: "
-            f"leave it out of the graph, or declare states={{{name!r}: [...]}}"
-        )
-    return variable
-
-
 def _warn_of_empty_rows(network: Network, empty: NDArray[np.bool_]) -> None:
     """Parent configurations without counts and without a prior have no estimate: say which."""
     if not empty.any():
@@ -92,7 +78,7 @@ def _warn_of_empty_rows(network: Network, empty: NDArray[np.bool_]) -> None:
     warnings.warn(
         f"{plural(n, 'parent configuration')} never occurred, so the data say nothing about "
         f"{'; '.join(shown)}{more}. Uniform probabilities were filled in; "
-        f"a prior (prior='bdeu') makes an honest estimate of them",
+        f"a prior (prior='bdeu', --prior bdeu) makes an honest estimate of them",
         EstimateWarning,
         stacklevel=4,
     )

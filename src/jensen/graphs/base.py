@@ -205,6 +205,10 @@ class Graph(ABC):
             return Draft(source.nodes, source._content.edges)
         if isinstance(source, exchange.NetworkXGraph):
             return exchange.from_networkx(source, cls._fold)
+        if not isinstance(source, Iterable):
+            raise GraphError(
+                f"a {type(source).__name__} is no graph: give a text like 'A -> B', or edges"
+            )
         return Draft((), marked(source, cls._mark))
 
     def _names(self, indices: Iterable[int]) -> tuple[str, ...]:

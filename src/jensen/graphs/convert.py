@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from jensen.exceptions import GraphError
 from jensen.graphs.cpdag import CPDAG
 from jensen.graphs.dag import DAG
 from jensen.graphs.pdag import PDAG
@@ -20,9 +19,4 @@ def as_dag(graph: Any) -> DAG:
         return graph
     if isinstance(graph, CPDAG | PDAG):
         return graph.extension()
-    try:
-        return DAG(graph)
-    except TypeError:
-        raise GraphError(
-            f"a {type(graph).__name__} is no graph: give a DAG, a text like 'A -> B', or edges"
-        ) from None
+    return DAG(graph)

@@ -33,6 +33,11 @@ class Network:
     properties: Mapping[str, str] = field(default_factory=dict)  # free text: source, title, ...
     variable_properties: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        for array in (self.tables, self.concentration):
+            if array is not None:
+                array.setflags(write=False)  # labelled tables are views of these
+
     @cached_property
     def wiring(self) -> Wiring:
         """The graph as flat arrays."""
@@ -41,7 +46,9 @@ class Network:
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
         """The tables, every row normalised."""
-        return SegmentedDirichlet(row_lengths(self.wiring)).share(self.tables)
+        shares = SegmentedDirichlet(row_lengths(self.wiring)).share(self.tables)
+        shares.setflags(write=False)
+        return shares
 
     @property
     def n_parameters(self) -> int:
@@ -107,6 +114,8 @@ def assemble(
     network = Network(graph, ordered, flat, posterior, properties or {}, variable_properties or {})
     for v in ordered:
         _check_rows(v, network.part(v.name, flat))
+        if posterior is not None:
+            _check_means(v, network)
     return network
 
 
@@ -119,6 +128,12 @@ def _check_rows(variable: Variable, values: NDArray[np.float64]) -> None:
         raise JensenError(
             f"row {worst + 1} of the table of {variable.name!r} sums to {sums[worst]:.6g}, not to 1"
         )
+
+
+def _check_means(variable: Variable, network: Network) -> None:
+    means = network.posterior(variable.name).mean
+    if not np.allclose(network.part(variable.name, network.tables), means, rtol=0.0, atol=1e-9):
+        raise JensenError(f"the table of {variable.name!r} is not the mean of its posterior")
 
 
 def _in_shape(

@@ -39,7 +39,7 @@ class TablePosterior:
     @property
     def mean(self) -> NDArray[np.float64]:
         """Posterior means: the probabilities that a Bayesian predicts with."""
-        return dirichlet.mean(self.concentration - 1.0)
+        return dirichlet.share(self.concentration)
 
     @property
     def predictive(self) -> CPT:

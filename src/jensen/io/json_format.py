@@ -44,8 +44,8 @@ def dumps(net: BayesianNetwork) -> str:
         "properties": dict(network.properties),
         "choices": {
             "method": net.method,
-            "prior": _plain(net.prior),
-            "equivalent_sample_size": _plain(net.equivalent_sample_size),
+            "prior": _plain_prior(net.prior),
+            "equivalent_sample_size": float(net.equivalent_sample_size),
         },
         "learned": _learned(net),
     }
@@ -112,6 +112,13 @@ def _learned(net: BayesianNetwork) -> dict[str, Any] | None:
     if not hasattr(net, "free_energy_"):
         return None
     return {name: _plain(getattr(net, f"{name}_")) for name in LEARNED}
+
+
+def _plain_prior(prior: Any) -> Any:
+    """Concentrations as floats, so that a file is the same when it is written again."""
+    if isinstance(prior, Mapping):
+        return {name: _plain_prior(part) for name, part in prior.items()}
+    return prior if prior is None or isinstance(prior, str) else np.asarray(prior, float).tolist()
 
 
 def _plain(value: Any) -> Any:
@@ -247,3 +254,9 @@ def _read_learned(net: BayesianNetwork, value: Checked) -> None:
     net.trace_ = members["trace"].numbers()
     net.n_sweeps_ = members["n_sweeps"].whole()
     net.converged_ = members["converged"].flag()
+    if net.n_sweeps_ < 0:
+        members["n_sweeps"].fail("must not be negative")
+    if len(net.trace_) == 0 or net.trace_[-1] != net.free_energy_:
+        members["trace"].fail("must end in free_energy")
+    if net.is_bound_ != (net.network_.concentration is not None):
+        members["is_bound"].fail("must be true if there is a posterior, and false if there is none")

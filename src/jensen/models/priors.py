@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import check_sample_size, is_real
+from jensen.checks import WITH_SAMPLE_SIZE, check_sample_size, is_real
 from jensen.exceptions import JensenError
 from jensen.graphs.wiring import Wiring
 from jensen.models.discrete_network import Tables, row_lengths
 
 NAMED = ("bdeu", "bds", "k2")
-WITH_SAMPLE_SIZE = ("bdeu", "bds")
 
 SMALLEST, LARGEST = 1e-10, 1e10
 """Natural parameters, concentration - 1, keep six digits of the one, and F four decimals of the

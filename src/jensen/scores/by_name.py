@@ -1,13 +1,16 @@
 """Scores by name, and their sum over the families of a graph."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Protocol
+from dataclasses import replace
+from typing import Any, Literal, Protocol, get_args
 
-from jensen.checks import check_sample_size
+import numpy as np
+
+from jensen.checks import WITH_SAMPLE_SIZE, check_sample_size
 from jensen.data import Table, as_table
 from jensen.data.counting import COMPLETE_ROWS, require_complete
-from jensen.exceptions import JensenError
-from jensen.graphs import DAG, as_dag
+from jensen.exceptions import DataError, JensenError
+from jensen.graphs import as_dag
 from jensen.scores import dirichlet, fnml, likelihood
 from jensen.scores.counts import FamilyCounts, family_counts
 
@@ -20,8 +23,8 @@ class Score(Protocol):
         """Whether a term is L(parents + variable) - L(parents): search may use it."""
 
     @property
-    def allows_missing(self) -> bool:
-        """Whether missing="available-case" has a meaning."""
+    def needs_integer_weights(self) -> bool:
+        """Whether rows must count a whole number of times."""
 
     def local(self, counts: FamilyCounts, n_total: float) -> float:
         """The term of one variable; `n_total` is the weight of all rows."""
@@ -36,13 +39,33 @@ SCORES: Mapping[str, Callable[[float], Score]] = {
     "k2": lambda _: dirichlet.k2,
     "fnml": lambda _: fnml.FactorisedNML(),
 }
-WITH_SAMPLE_SIZE = {"bdeu", "bds"}
+AVAILABLE_CASE: Mapping[str, Score] = {
+    # Every family has its own rows then, so a term is no difference of one set function.
+    name: replace(chosen, is_set_function=False)
+    for name, chosen in {
+        "loglik": likelihood.loglik,
+        "aic": likelihood.aic,
+        "bic": likelihood.bic,
+    }.items()
+}
+
+Missing = Literal["refuse", "available-case"]
 
 
-def make_score(name: str, equivalent_sample_size: float | None = None) -> Score:
+def make_score(
+    name: str, equivalent_sample_size: float | None = None, missing: Missing = "refuse"
+) -> Score:
     """A score by its name; `equivalent_sample_size` (1 by default) belongs to bdeu and bds."""
     if not isinstance(name, str) or name not in SCORES:
         raise JensenError(f"there is no score {name!r}: choose one of {', '.join(SCORES)}")
+    if missing not in get_args(Missing):
+        raise JensenError(f"missing must be 'refuse' or 'available-case', not {missing!r}")
+    if missing == "available-case":
+        if name not in AVAILABLE_CASE:
+            raise JensenError(
+                f"missing='available-case' has a meaning for loglik, aic and bic only, not {name}"
+            )
+        return AVAILABLE_CASE[name]
     if equivalent_sample_size is None:
         return SCORES[name](1.0)
     if name not in WITH_SAMPLE_SIZE:
@@ -57,14 +80,15 @@ def score(
     name: str = "bdeu",
     *,
     equivalent_sample_size: float | None = None,
-    missing: Literal["refuse", "available-case"] = "refuse",
+    missing: Missing = "refuse",
 ) -> float:
     """How well a graph explains the data: a total over rows and variables, higher is better.
 
     Parameters
     ----------
     graph
-        A `DAG`, a `CPDAG` (any member has the same score), or the text of one.
+        A `DAG`, its text, or a `CPDAG`: one member of its class is scored (which one matters to
+        bds, k2 and fnml only).
     table
         Anything a `Table` can be built from; columns that are no nodes are ignored.
     name
@@ -94,29 +118,23 @@ def local_scores(
     name: str = "bdeu",
     *,
     equivalent_sample_size: float | None = None,
-    missing: Literal["refuse", "available-case"] = "refuse",
+    missing: Missing = "refuse",
 ) -> dict[str, float]:
     """The terms of `score`, one per variable."""
-    chosen = make_score(name, equivalent_sample_size)
+    chosen = make_score(name, equivalent_sample_size, missing)
     dag, data = as_dag(graph), as_table(table)
-    _check_missing(dag, data, name, chosen, missing)
+    if missing == "refuse":
+        require_complete(data, dag.nodes, f"the score {name!r}", f"{AVAILABLE}, or {COMPLETE_ROWS}")
+    if chosen.needs_integer_weights:
+        _check_integer_weights(data, name)
     families: Sequence[tuple[str, Sequence[str]]] = [(x, dag.parents(x)) for x in dag.nodes]
     counts, n_total = family_counts(data, families), data.total_weight
     return {x: chosen.local(c, n_total) for (x, _), c in zip(families, counts, strict=True)}
 
 
-def _check_missing(dag: DAG, table: Table, name: str, score: Score, missing: str) -> None:
-    if missing not in {"refuse", "available-case"}:
-        raise JensenError(f"missing must be 'refuse' or 'available-case', not {missing!r}")
-    if missing == "available-case":
-        if not score.allows_missing:
-            raise JensenError(
-                f"missing='available-case' has a meaning for loglik, aic and bic only, not {name}"
-            )
-        return
-    require_complete(
-        table,
-        dag.nodes,
-        f"the score {name!r}",
-        f"use jn.score(..., 'bic', missing='available-case'), or {COMPLETE_ROWS}",
-    )
+AVAILABLE = "use 'bic' with missing='available-case' (--score bic --available-case)"
+
+
+def _check_integer_weights(table: Table, name: str) -> None:
+    if table.weights is not None and np.any(table.weights != np.floor(table.weights)):
+        raise DataError(f"{name} sums over data sets of a size, so row weights must be integers")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.counting import count_families, require_categorical
+from jensen.data.counting import count_families, require_states
 from jensen.exceptions import DataError
 
 MAX_DENSE_CELLS = 1 << 16
@@ -31,7 +31,7 @@ def family_counts(
     Families with more cells than rows are counted by sorting the configurations that occur, so
     that memory is bounded by the data, whatever the numbers of states.
     """
-    shapes = [[_n_states(table, v) for v in (*parents, x)] for x, parents in families]
+    shapes = [[require_states(table, v).n_states for v in (*parents, x)] for x, parents in families]
     limit = max(MAX_DENSE_CELLS, table.n_rows)
     sizes = [math.prod(n + 1 for n in shape) for shape in shapes]
     dense = [k for k, size in enumerate(sizes) if size <= limit]
@@ -46,16 +46,6 @@ def family_counts(
             raise DataError(f"the parents of {x!r} have more than 1e308 configurations: use fewer")
         result.append(FamilyCounts(rows, n_configs, float(rows.sum())))
     return result
-
-
-def _n_states(table: Table, name: str) -> int:
-    n_states = require_categorical(table, name).n_states
-    if n_states == 0:
-        raise DataError(
-            f"column {name!r} has no value and no declared states: "
-            f"leave it out of the graph, or declare states={{{name!r}: [...]}}"
-        )
-    return n_states
 
 
 def _sparse(table: Table, x: str, parents: Sequence[str]) -> NDArray[np.float64]:

@@ -23,7 +23,7 @@ class DirichletScore:
 
     concentration: Callable[[FamilyCounts], float]
     is_set_function: bool
-    allows_missing: bool = False
+    needs_integer_weights: bool = False
 
     def local(self, counts: FamilyCounts, n_total: float) -> float:
         """The term of one variable."""

@@ -6,7 +6,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from jensen.exceptions import DataError
 from jensen.scores.counts import FamilyCounts
 from jensen.scores.likelihood import maximum_log_likelihood
 
@@ -22,13 +21,11 @@ class FactorisedNML:
     """
 
     is_set_function: bool = False
-    allows_missing: bool = False
+    needs_integer_weights: bool = True
 
     def local(self, counts: FamilyCounts, n_total: float) -> float:
         """The term of one variable."""
         totals, n_states = counts.table.sum(1), counts.table.shape[1]
-        if np.any(counts.table != np.floor(counts.table)):
-            raise DataError("fnml sums over data sets of a size, so row weights must be integers")
         regret = sum(log_regret(float(n), n_states) for n in totals)
         return maximum_log_likelihood(counts) - regret
 

@@ -25,7 +25,7 @@ class PenalisedLikelihood:
 
     penalty: Callable[[float], float]
     is_set_function: bool = True
-    allows_missing: bool = True
+    needs_integer_weights: bool = False
 
     def local(self, counts: FamilyCounts, n_total: float) -> float:
         """The term of one variable; `n_total` is the weight of all rows."""
