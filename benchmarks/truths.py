@@ -1,0 +1,78 @@
+"""Published numbers that an honest implementation reproduces: `python -m benchmarks.truths FOLDER`.
+
+The folder holds data sets that are not part of this project (bnlearn/*.csv.gz, gRbase/, numbers.json).
+Every line shows the published value, ours, and the relative difference.
+"""
+
+import argparse
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import jensen as jn
+
+TOLERANCE = 1e-6
+
+
+class Truth(NamedTuple):
+    """A published score of a graph on a data set."""
+
+    data: str
+    key: str  # where it stands among the optimal scores
+    number: str
+    graph: str
+    score: str
+    sample_size: float | None = None
+
+
+LEARNING = "[A][C][F][B|A][D|A:C][E|B:F]"
+ASIA = "[A][S][T][L|S][B|S][E|T:L][X|E][D|B:E]"  # A and T are independent in these 5,000 rows
+LIZARDS = "[Species][Diameter|Species][Height|Species]"
+
+TRUTHS = [
+    Truth("bnlearn/learning.test.csv.gz", "learning.test", "k2_true", LEARNING, "k2"),
+    Truth("bnlearn/learning.test.csv.gz", "learning.test", "bde_iss10_true", LEARNING, "bdeu", 10),
+    Truth("bnlearn/learning.test.csv.gz", "learning.test", "loglik_true", LEARNING, "loglik"),
+    Truth("bnlearn/learning.test.csv.gz", "learning.test", "bdeu1", LEARNING, "bdeu", 1),
+    Truth("bnlearn/learning.test.csv.gz", "learning.test", "bic", LEARNING, "bic"),
+    Truth("bnlearn/lizards.csv.gz", "lizards", "bdeu1", LIZARDS, "bdeu", 1),
+    Truth("bnlearn/lizards.csv.gz", "lizards", "bic", LIZARDS, "bic"),
+    Truth("bnlearn/asia.csv.gz", "asia_bnlearn5000", "bdeu1", ASIA, "bdeu", 1),
+    Truth("bnlearn/asia.csv.gz", "asia_bnlearn5000", "bic", ASIA, "bic"),
+]
+
+
+def compare(folder: Path) -> Iterator[tuple[str, float, float]]:
+    """What, the published value, ours."""
+    numbers: dict[str, Any] = json.loads((folder / "numbers.json").read_text())
+    for truth in TRUTHS:
+        published = numbers["optimal_scores"][truth.key][truth.number]
+        table = jn.read_table(folder / truth.data)
+        ours = jn.score(truth.graph, table, truth.score, equivalent_sample_size=truth.sample_size)
+        yield f"{truth.key} {truth.number}", published, ours
+    cases = numbers["cooper_herskovits_1992"]
+    columns = dict(zip("abc", zip(*cases["data"], strict=True), strict=True))
+    for name, graph in (("chain", "a -> b -> c"), ("fork", "b <- a -> c")):
+        ours = jn.score(graph, {x: list(v) for x, v in columns.items()}, "k2")
+        yield f"ten cases, {name}", cases[f"P_D_given_{name}"], math.exp(ours)
+
+
+def main() -> int:
+    """0 if all agree."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.truths", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    worst = 0.0
+    for what, published, ours in compare(parser.parse_args().folder):
+        difference = abs(ours - published) / abs(published)
+        worst = max(worst, difference)
+        print(f"{what:32}{published:20.9g}{ours:20.9g}{difference:10.1e}")
+    print(
+        f"largest relative difference {worst:.1e}: {'agrees' if worst < TOLERANCE else 'DIFFERS'}"
+    )
+    return int(worst >= TOLERANCE)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
