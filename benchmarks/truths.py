@@ -1,6 +1,6 @@
 """Published numbers that an honest implementation reproduces: `python -m benchmarks.truths FOLDER`.
 
-The folder holds data sets that are not part of this project (bnlearn/*.csv.gz, gRbase/, numbers.json).
+The folder holds data sets that are not part of this project (bnlearn/*.csv.gz), and numbers.json.
 Every line shows the published value, ours, and the relative difference.
 """
 

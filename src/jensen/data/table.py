@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jensen.data import convert
 from jensen.data.choices import kinds_by_column, list_of_columns, missing_labels, states_by_column
+from jensen.data.describe import describe
 from jensen.data.encode import Column, encode
 from jensen.data.files import read_columns
 from jensen.data.packed import Packed
@@ -24,7 +25,6 @@ from jensen.data.variable import Kind, Variable
 from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
 from jensen.fields import add
-from jensen.text import plural
 
 if TYPE_CHECKING:
     import pandas
@@ -173,11 +173,7 @@ class Table:
         return table_html(self)
 
     def __repr__(self) -> str:
-        lost = sum(self.n_missing().values())
-        head = f"Table: {plural(self.n_rows, 'row')}, {plural(len(self._columns), 'column')}"
-        head += f", {plural(lost, 'value')} missing" if lost else ""
-        head += f", total weight {self.total_weight:g}" if self.weights is not None else ""
-        return "\n".join([head, *_describe_columns(self)])
+        return describe(self)
 
     # --- tables from tables ---
 
@@ -358,16 +354,3 @@ def _take_weights(
 def _no_column(name: str, names: Sequence[str]) -> str:
     shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
     return f"there is no column {name!r}; the columns are: {shown}"
-
-
-def _describe_columns(table: Table, most: int = 20) -> list[str]:
-    shown, lost = table.variables[:most], table.n_missing(table.names[:most])
-    rows = []
-    for v in shown:
-        states = ", ".join(v.states[:6]) + (f", ... ({v.n_states})" if v.n_states > 6 else "")
-        absent = f"{lost[v.name]:,} missing" if v.name in lost else ""
-        rows.append([v.name, v.kind, states if len(states) <= 60 else states[:57] + "...", absent])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
-    rest = len(table.names) - len(shown)
-    return [*lines, f"  ... and {plural(rest, 'column')} more"] if rest else lines

@@ -3,7 +3,7 @@
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -35,7 +35,7 @@ class Checked:
         """Refuse, saying where."""
         raise FileError(f"{self.file}: {self.path} {message}")
 
-    def fields(self, required: set[str], optional: set[str] = frozenset()) -> dict[str, "Checked"]:  # type: ignore[assignment]
+    def fields(self, required: Set[str], optional: Set[str] = frozenset()) -> dict[str, "Checked"]:
         """The members of an object; none may be absent, none unknown."""
         members = self._typed(dict)
         for name in sorted(required - members.keys()):
