@@ -4,16 +4,21 @@ Both matrices are allocated whole but untouched; only rows of variables that som
 filled, and pages that nobody touches cost no memory.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.encode import Column
+from jensen.data.threads import ordered_map
 
 MAX_PACKED_STATES = 64
 """A variable with more states is never counted by bitsets: they would be larger than its codes."""
+
+
+LONG = 1 << 16
+"""Columns of fewer rows are filled by one thread."""
 
 
 class Level(NamedTuple):
@@ -52,24 +57,32 @@ class Packed:
 
     def planes(self, names: Iterable[str]) -> NDArray[np.uint8]:
         """The matrix of bytes, in which the rows of these variables are filled."""
-        for name in names:
-            if name not in self._planes_filled:
-                codes = np.ascontiguousarray(self._columns[name].data)
-                digits = codes.astype(codes.dtype.newbyteorder("<"), copy=False).view(np.uint8)
-                rows = self.levels[name].planes
-                self._planes[rows.start : rows.stop] = digits.reshape(
-                    self.n_rows, codes.dtype.itemsize
-                ).T
-                self._planes_filled.add(name)
+        self._fill(names, self._planes_filled, self._fill_planes)
         return self._planes
 
     def bits(self, names: Iterable[str]) -> NDArray[np.uint64]:
         """The matrix of bitsets, in which the rows of these variables are filled."""
+        wanted = list(names)
+        self.planes(wanted)
+        self._fill(wanted, self._bits_filled, self._fill_bits)
+        return self._bits
+
+    def _fill(self, names: Iterable[str], filled: set[str], fill: Callable[[str], None]) -> None:
+        todo = [name for name in dict.fromkeys(names) if name not in filled]
+        is_long = self.n_rows >= LONG  # a pool of threads costs more than a short column
+        for _ in ordered_map(fill, todo) if is_long else map(fill, todo):
+            pass
+        filled.update(todo)
+
+    def _fill_planes(self, name: str) -> None:
+        codes = np.ascontiguousarray(self._columns[name].data)
+        digits = codes.astype(codes.dtype.newbyteorder("<"), copy=False).view(np.uint8)
+        rows = self.levels[name].planes
+        by_row = digits.reshape(self.n_rows, codes.dtype.itemsize)
+        self._planes[rows.start : rows.stop] = by_row.T
+
+    def _fill_bits(self, name: str) -> None:
         from jensen.kernels.counting import pack_bits
 
-        for name in names:
-            if name not in self._bits_filled:
-                planes, level = self.planes([name]), self.levels[name]
-                pack_bits(planes[level.planes.start], self._bits, level.bits.start, level.size)
-                self._bits_filled.add(name)
-        return self._bits
+        level = self.levels[name]
+        pack_bits(self._planes[level.planes.start], self._bits, level.bits.start, level.size)
