@@ -14,7 +14,7 @@ import pyarrow.csv
 from jensen.data.scan import Raw
 from jensen.exceptions import DataError, FileError
 
-BLOCK = 1 << 24
+BLOCK = 1 << 22
 """Bytes of text that are parsed at a time."""
 
 CANDIDATES = "\t;, "
