@@ -341,3 +341,19 @@ def test_bif_is_known_by_its_beginning_whatever_that_is():
     assert not bif.looks_like("/**/" * 1000 + "x")
     assert not bif.looks_like("/**/" * 1000 + "/*")
     assert perf_counter() - start < 1
+
+
+def test_defaults_out_of_proportion_to_the_file_are_refused_soon():
+    """A few lines must not fill gigabytes, one table at a time."""
+    roots = [f"r{k}" for k in range(22)]
+    names = [*roots, *(f"x{k}" for k in range(50))]
+    text = "network n {}" + "".join(
+        f"variable {x} {{ type discrete [2] {{a, b}}; }}\n" for x in names
+    )
+    text += "".join(f"probability ({x}) {{ table .5, .5; }}\n" for x in roots)
+    given = ", ".join(roots)
+    text += "".join(
+        f"probability ({x} | {given}) {{ default .5, .5; }}\n" for x in names[len(roots) :]
+    )
+    with pytest.raises(FileError, match="this default brings the entries that no row gives to"):
+        bif.loads(text, "huge.bif")

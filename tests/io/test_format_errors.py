@@ -13,6 +13,8 @@ import jensen as jn
 from jensen.exceptions import FileError
 from jensen.io import bif, dsc, net, uai, xdsl, xmlbif
 
+pytestmark = pytest.mark.filterwarnings("ignore:UAI cannot hold the names of variables and states")
+
 FORMATS = {"net": net, "dsc": dsc, "xmlbif": xmlbif, "xdsl": xdsl, "uai": uai}
 SMALL = {
     "net": """net

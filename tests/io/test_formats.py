@@ -16,6 +16,8 @@ from jensen.exceptions import FormatWarning, JensenError
 from jensen.inference.network import assemble
 from jensen.io import bif, dsc, json_format, net, peers, uai, xdsl, xmlbif
 
+pytestmark = pytest.mark.filterwarnings("ignore:UAI cannot hold the names of variables and states")
+
 OURS = {"net": net, "dsc": dsc, "xmlbif": xmlbif, "xdsl": xdsl, "uai": uai}
 FORMATS = {"json": json_format, "bif": bif, **OURS}
 
@@ -402,9 +404,10 @@ def test_a_posterior_and_cut_points_are_left_out_with_one_warning(form):
     made.network_ = assemble(known.graph, variables, *parts)
     with pytest.warns(FormatWarning) as caught:
         text = OURS[form].dumps(made)
+    names = "the names of variables and states (they become numbers) and " if form == "uai" else ""
     assert [str(w.message) for w in caught] == [
-        f"{form.upper()} cannot hold the posterior (the probabilities are kept) and the cut points "
-        f"of A; a file that ends in .json can"
+        f"{form.upper()} cannot hold {names}the posterior (the probabilities are kept) and the cut "
+        f"points of A; a file that ends in .json can"
     ]
     found = OURS[form].loads(text, "x").network_
     assert found.tables.tobytes() == known.tables.tobytes()
@@ -553,3 +556,14 @@ def test_files_are_found_by_suffix_and_by_content(suffix, tmp_path):
     for path in (f"net{suffix}", "unknown"):
         found = jn.load(tmp_path / path)
         np.testing.assert_array_equal(found.network_.tables, net.network_.tables)
+
+
+def test_uai_says_that_names_are_lost_unless_they_are_numbers():
+    numbers = jn.BayesianNetwork.from_tables("0", {"0": [0.5, 0.5]})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        uai.dumps(numbers)
+        with pytest.raises(
+            FormatWarning, match="UAI cannot hold the names of variables and states"
+        ):
+            uai.dumps(jn.BayesianNetwork.from_tables("a", {"a": [0.5, 0.5]}))

@@ -64,3 +64,40 @@ def test_a_peer_that_is_not_installed_is_named(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pyagrum", None)
     with pytest.raises(jn.JensenError, match="this needs pyagrum: pip install pyagrum"):
         peers.to_pyagrum(jn.examples.load("asia").network_)
+
+
+def test_states_of_parents_may_stand_in_any_order_in_pgmpy():
+    from pgmpy.factors.discrete import TabularCPD
+    from pgmpy.models import DiscreteBayesianNetwork
+
+    def model(states):
+        built = DiscreteBayesianNetwork([("a", "b")])
+        names = {"b": ["s", "t"], "a": states}
+        built.add_cpds(
+            TabularCPD("a", 2, [[0.2], [0.8]], state_names={"a": ["u", "v"]}),
+            TabularCPD("b", 2, [[0.2, 0.3], [0.8, 0.7]], ["a"], [2], state_names=names),
+        )
+        return built
+
+    net = jn.BayesianNetwork.from_pgmpy(model(["v", "u"]))
+    assert net.cpt("b")["v"] == {"s": 0.2, "t": 0.8}
+    assert net.cpt("b")["u"] == {"s": 0.3, "t": 0.7}
+    with pytest.raises(jn.JensenError, match=r"the table of 'b' gives 'a' the states \['Q', 'R'\]"):
+        jn.BayesianNetwork.from_pgmpy(model(["Q", "R"]))
+
+
+def test_what_is_no_network_of_a_peer_is_refused():
+    with pytest.raises(jn.JensenError, match="a int is no network of pgmpy"):
+        jn.BayesianNetwork.from_pgmpy(3)
+    with pytest.raises(jn.JensenError, match="a str is no network of pyAgrum"):
+        jn.BayesianNetwork.from_pyagrum("x")
+
+
+@pytest.mark.parametrize("name", jn.examples.list())
+def test_pyagrum_reads_our_bif_of_every_example(name, tmp_path):
+    import pyagrum as gum
+
+    net = jn.examples.load(name)
+    net.save(tmp_path / "net.bif")
+    found = jn.BayesianNetwork.from_pyagrum(gum.loadBN(str(tmp_path / "net.bif")))
+    np.testing.assert_allclose(found.network_.probabilities, net.network_.probabilities, atol=1e-6)

@@ -55,7 +55,7 @@ def test_a_large_cpt_has_a_scale_instead_of_numbers():
     ax = cpt(net.network_, "y")
     assert not ax.texts
     assert len(ax.figure.axes) == 2
-    assert len(ax.get_yticks()) <= 40
+    assert len(ax.get_yticks()) <= 60
 
 
 def test_given_axes_are_used():

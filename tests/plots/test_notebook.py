@@ -37,8 +37,11 @@ def test_a_network_shows_beliefs_and_marks_nodes():
     assert drawn == graph_svg(
         net.graph, beliefs={"rain": {"no": 0.25, "yes": 0.75}}, highlight=["rain"]
     )
-    with pytest.raises(jn.JensenError):
+    with pytest.raises(jn.JensenError, match="the network has no variable 'hail'"):
         net.to_svg(beliefs={"hail": {"no": 1.0}})
+    for belief in ({"maybe": 1.0}, {"yes": 0.5}, "yes", None):
+        with pytest.raises(jn.JensenError, match=r"a belief about 'rain' gives each of its states"):
+            net.to_svg(beliefs={"rain": belief})
 
 
 def test_figures_are_at_hand_as_plot():

@@ -233,6 +233,9 @@ class BayesianNetwork(Estimator):
         """
         from jensen.plots.svg import graph_svg
 
+        for name, belief in (beliefs or {}).items():
+            if hasattr(self, "network_"):
+                self.require_network().check_belief(name, belief)
         return graph_svg(self.graph, beliefs=beliefs, highlight=highlight)
 
     def to_pgmpy(self) -> Any:

@@ -78,6 +78,15 @@ class Network:
         values = self.part(name, self.concentration)
         return TablePosterior(self._variable(name), self.parents(name), values)
 
+    def check_belief(self, name: str, belief: object) -> None:
+        """Refuse a distribution over states that the variable does not have."""
+        states = self.variables[self.index(name)].states
+        if not isinstance(belief, Mapping) or set(belief) != set(states):
+            raise JensenError(
+                f"a belief about {name!r} gives each of its states {list(states)} a probability, "
+                f"not {belief!r:.80}"
+            )
+
     def equals(self, other: Network, tolerance: float = 0.0) -> bool:
         """Same graph, same variables, and tables (and posteriors) equal within `tolerance`."""
         if (self.graph, self.variables) != (other.graph, other.variables):

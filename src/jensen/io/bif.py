@@ -2,7 +2,8 @@
 
 In one block rows win over a table, and a table over a default. A property ``key = text`` is kept
 under its key, of a probability block with its variable; the name of the network is the property
-"name". Names are written without quotes where that can be, because pyAgrum reads no others.
+"name". Names are written without quotes where that can be, because pyAgrum reads no others; nor
+does it read a property whose text holds a semicolon, which needs them.
 
 References
 ----------
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
 __all__ = ["dumps", "loads", "looks_like"]
 
 _BEGINNING = re.compile(rf"{Scanner.SPACE.pattern}(?:network|variable)\b", re.DOTALL)
+
+MOST_FILLED = 1 << 22
+FILLED_PER_LETTER = 100
+"""Entries that defaults may fill in all tables together, whatever the file; and by its length."""
 
 MOST_PARENTS = 31
 """An array of NumPy has 32 axes at most, in its older versions."""
@@ -157,13 +162,19 @@ def _tables(
 
 
 def _check_size(scanner: Scanner, n_entries: int, at: int) -> None:
-    """Refuse tables that a few words of 'default' would make too large."""
+    """Refuse tables that a few words of 'default' would make too large for memory, or the file."""
     try:
         check_memory(
             8 * COPIES * n_entries, "the table that this default fills", "give it fewer parents"
         )
     except JensenError as error:
         scanner.refuse(str(error), at)
+    if n_entries > max(MOST_FILLED, FILLED_PER_LETTER * len(scanner.text)):
+        scanner.refuse(
+            f"this default brings the entries that no row gives to {n_entries:,}, out of "
+            f"proportion to the file: give the variable fewer parents, or write its rows",
+            at,
+        )
 
 
 def _properties(document: Document) -> dict[str, str]:

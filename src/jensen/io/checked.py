@@ -90,6 +90,11 @@ class Checked:
 
     def numbers(self) -> NDArray[np.float64]:
         """A list of finite numbers."""
+        values = self._typed(list)
+        if set(map(type, values)) <= {float}:
+            array = np.array(values, np.float64)
+            if np.isfinite(array).all():
+                return array
         return np.array([item.number() for item in self.items()], np.float64)
 
     def is_null(self) -> bool:

@@ -7,7 +7,9 @@ from jensen.inference import Network
 from jensen.text import some
 
 
-def warn_of_losses(network: Network, name: str, properties: list[str] | None = None) -> None:
+def warn_of_losses(
+    network: Network, name: str, properties: list[str] | None = None, *, names: bool = False
+) -> None:
     """Warn of what is left out of a file; to be called by `dumps` itself, for the stack level.
 
     Parameters
@@ -18,8 +20,10 @@ def warn_of_losses(network: Network, name: str, properties: list[str] | None = N
         The name of the format.
     properties
         Those that it cannot hold.
+    names
+        Whether names of variables and states are lost.
     """
-    lost = []
+    lost = ["the names of variables and states (they become numbers)"] if names else []
     if network.concentration is not None:
         lost.append("the posterior (the probabilities are kept)")
     cut = [v.name for v in network.variables if v.cuts is not None]

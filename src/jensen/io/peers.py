@@ -39,18 +39,35 @@ def to_pgmpy(network: Network) -> Any:
 
 def from_pgmpy(model: Any) -> Network:
     """The network of a pgmpy model whose tables are all set."""
+    if not hasattr(model, "get_cpds"):
+        raise JensenError(f"a {type(model).__name__} is no network of pgmpy")
     cpds = {str(cpd.variable): cpd for cpd in model.get_cpds()}
     names = sorted(map(str, model.nodes()))
     absent = [name for name in names if name not in cpds]
     if absent:
         raise JensenError(f"the pgmpy model has no table of {absent[0]!r}: fit it, or add one")
-    variables = {name: _variable(name, cpds[name].state_names[name]) for name in names}
+    variables = {n: _variable(n, cpds[n].state_names[cpds[n].variable]) for n in names}
     parents, tables = {}, {}
     for name in names:
         axes = [str(x) for x in cpds[name].variables[1:]]
         parents[name] = axes
-        tables[name] = _sorted_axes(np.moveaxis(cpds[name].values, 0, -1), axes)
+        values = np.moveaxis(cpds[name].values, 0, -1)
+        for k, parent in enumerate(cpds[name].variables[1:]):
+            order = _order_of_states(cpds[name], parent, variables[str(parent)])
+            values = np.take(values, order, axis=k)
+        tables[name] = _sorted_axes(values, axes)
     return assemble(DAG.from_parents(parents), variables, tables)
+
+
+def _order_of_states(cpd: Any, parent: Any, variable: Variable) -> list[int]:
+    """Where a table has each state of a parent; pgmpy lists them in every table anew."""
+    listed = [label_text(state) for state in cpd.state_names[parent]]
+    if sorted(listed) != sorted(variable.states):
+        raise JensenError(
+            f"the table of {str(cpd.variable)!r} gives {variable.name!r} the states {listed}, "
+            f"but its own table has {list(variable.states)}"
+        )
+    return [listed.index(state) for state in variable.states]
 
 
 def to_pyagrum(network: Network) -> Any:
@@ -73,6 +90,8 @@ def to_pyagrum(network: Network) -> Any:
 
 def from_pyagrum(bn: Any) -> Network:
     """The network of a pyAgrum `BayesNet`."""
+    if not hasattr(bn, "cpt"):
+        raise JensenError(f"a {type(bn).__name__} is no network of pyAgrum")
     names = sorted(bn.names())
     variables = {name: _variable(name, bn.variable(name).labels()) for name in names}
     parents, tables = {}, {}

@@ -166,5 +166,9 @@ def dumps(net: BayesianNetwork) -> str:
         table = network.part(variable.name, network.tables).reshape(-1, variable.n_states)
         lines += ["", str(table.size)]
         lines += [" " + " ".join(map(repr, row)) for row in table.tolist()]
-    warn_of_losses(network, "UAI")
+    numbered = all(
+        v.name == str(k) and v.states == tuple(map(str, range(v.n_states)))
+        for k, v in enumerate(variables)
+    )
+    warn_of_losses(network, "UAI", names=not numbered)
     return "\n".join([*lines, ""])

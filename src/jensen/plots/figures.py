@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from jensen.inference.network import Network
 
 MOST_NUMBERS = 150  # cells up to which the numbers are written
-MOST_TICKS = 40
+MOST_TICKS = 60
 
 
 def trace(fit: Any, ax: Axes | None = None) -> Axes:
@@ -73,7 +73,9 @@ def cpt(net: BayesianNetwork | Network, name: str, ax: Axes | None = None) -> Ax
     states, parents = table.variable.states, [parent.name for parent in table.parents]
     values = table.values.reshape(-1, len(states))
     if ax is None:
-        ax = _new_axes((2.5 + 0.7 * len(states), min(1.2 + 0.32 * len(values), 12.0)))
+        widest = max(map(len, states))
+        width = 2.5 + max(0.7, 0.11 * widest) * len(states)
+        ax = _new_axes((width, min(1.2 + 0.32 * len(values), 18.0)))
     image = ax.imshow(values, vmin=0.0, vmax=1.0, cmap="Blues", aspect="auto")
     step = -(-len(values) // MOST_TICKS)
     labels = [", ".join(labels) for labels, _ in table.rows()]
