@@ -16,32 +16,27 @@ SMALL = [
     "andes",
     "asia",
     "cancer",
+    "child",
     "earthquake",
     "hailfinder",
     "hepar2",
     "insurance",
+    "link",
     "pigs",
     "sachs",
     "survey",
+    "water",
     "win95pts",
 ]
-LARGE = [
-    "barley",
-    "diabetes",
-    "link",
-    "mildew",
-    "munin",
-    "munin1",
-    "munin2",
-    "munin3",
-    "munin4",
-    "pathfinder",
-    "water",
-]
-"""All 24 but child, which pyAgrum cannot read."""
+LARGE = ["barley", "diabetes", "mildew", "pathfinder"]
+MUNIN = ["munin", "munin1", "munin2", "munin3", "munin4"]
+"""Three parts of the 24, because pgmpy takes longer to load them all than a run may."""
 
-LARGE_SAVED = ["barley", "munin", "pathfinder"]
-"""Those large ones that pyAgrum agrees to write: it refuses rows that miss one by 1e-7."""
+UNREAD = {"child"}
+"""PyAgrum cannot read a label with a slash."""
+
+UNSAVED = {"child", "diabetes", "link", "mildew", "munin1", "munin2", "munin3", "munin4", "water"}
+"""PyAgrum does not write a label that begins with a digit, but in the copy that it may change."""
 
 
 class Library(NamedTuple):
@@ -118,23 +113,46 @@ def _answer(tables: Callable[[Any], list[Any]], networks: list[Any]) -> Any:
     return np.array([sum(np.sum(np.square(t)) for t in tables(n)) for n in networks])
 
 
+def _without(names: set[str]) -> list[str]:
+    return [name for name in (*SMALL, *LARGE, *MUNIN) if name not in names]
+
+
 def _workload(
-    name: str, title: str, names: list[str], work: Callable[..., Task], *, with_pgmpy: bool
+    name: str, title: str, names: list[str], work: Callable[..., Task], peer: str, ratio: float
 ) -> Workload:
     def contender(library: Callable[[], Library], **choices: Any) -> Contender:
         setup = partial(work, names=names, library=library)
         return Contender(library.__name__, setup, library.__name__, threads=1, **choices)
 
-    peers = [
-        contender(pyagrum, tolerance=1e-4, because="pyAgrum reads BIF in single precision"),
-        *([contender(pgmpy)] if with_pgmpy else []),
-    ]
-    return Workload(name, title, contender(jensen), peers, same_numbers, goal=Goal(ratio=1.0))
+    peers = {
+        "pgmpy": contender(pgmpy),
+        "pyagrum": contender(
+            pyagrum, tolerance=1e-4, because="pyAgrum reads BIF in single precision"
+        ),
+    }
+    goal = Goal(ratio=ratio)
+    return Workload(name, title, contender(jensen), [peers[peer]], same_numbers, goal=goal)
 
 
 WORKLOADS = [
-    _workload("networks-load", "load 23 networks", SMALL + LARGE, load, with_pgmpy=False),
-    _workload("networks-save", "save 15 networks", SMALL + LARGE_SAVED, save, with_pgmpy=False),
-    _workload("networks-load-small", "load the 12 smaller ones", SMALL, load, with_pgmpy=True),
-    _workload("networks-save-small", "save the 12 smaller ones", SMALL, save, with_pgmpy=True),
+    _workload(
+        "networks-load",
+        "load 23 networks (pyAgrum cannot read child: a label has a slash)",
+        _without(UNREAD),
+        load,
+        "pyagrum",
+        1.0,
+    ),
+    _workload(
+        "networks-save",
+        "save 15 networks (pyAgrum refuses 8: labels that begin with a digit; and cannot read one)",
+        _without(UNSAVED),
+        save,
+        "pyagrum",
+        1.0,
+    ),
+    _workload("networks-load-small", "load 15 of 24 networks", SMALL, load, "pgmpy", 20.0),
+    _workload("networks-load-large", "load 4 of 24 networks", LARGE, load, "pgmpy", 20.0),
+    _workload("networks-load-munin", "load 5 of 24 networks", MUNIN, load, "pgmpy", 20.0),
+    _workload("networks-save-all", "save all 24 networks", _without(set()), save, "pgmpy", 20.0),
 ]

@@ -1,7 +1,7 @@
 """Questions that several public functions ask of what they are given."""
 
 import math
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any
 
 from jensen.exceptions import JensenError
@@ -21,3 +21,10 @@ def check_sample_size(equivalent_sample_size: Any) -> None:
         raise JensenError(
             f"equivalent_sample_size must be positive and finite, not {equivalent_sample_size!r}"
         )
+
+
+def check_whole(name: str, value: object, *, at_least: int) -> None:
+    """Refuse what is no whole number, or too small a one."""
+    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not is_whole or int(value) < at_least:
+        raise JensenError(f"{name} must be a whole number, {at_least} or more, not {value!r}")

@@ -17,6 +17,10 @@ class FileError(JensenError):
     """A malformed or unreadable file; the text says where in it."""
 
 
+class ImpossibleError(JensenError):
+    """Evidence or a row that has probability 0; the text says which findings contradict."""
+
+
 class NotFittedError(JensenError, AttributeError):
     """A result was asked of an estimator before `fit`."""
 

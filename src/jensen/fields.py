@@ -1,7 +1,7 @@
 """Records are NamedTuples whose leaves are arrays; a leaf None is the flat prior, which adds 0."""
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 
@@ -31,3 +31,19 @@ def _join(inside: Callable[..., Any], leaf: Callable[..., Any], a: Any, b: Any) 
     if isinstance(a, tuple):
         return tuple(inside(x, y) for x, y in zip(a, b, strict=True))
     return leaf(a, b)
+
+
+def leaves(record: Any) -> list[Any]:
+    """The arrays of a record, from first to last, through nested records and tuples."""
+    if isinstance(record, tuple):
+        return [leaf for field in record for leaf in leaves(field)]
+    return [record]
+
+
+def rebuild(like: Any, values: Iterator[Any]) -> Any:
+    """A record shaped as another, from its leaves."""
+    if is_record(like):
+        return type(like)(*(rebuild(field, values) for field in like))
+    if isinstance(like, tuple):
+        return tuple(rebuild(field, values) for field in like)
+    return next(values)

@@ -107,6 +107,16 @@ def test_a_cycle_is_spelled_out(edges, cycle):
     assert str(error.value) == f"a DAG has no cycles, but here is one: {cycle}"
 
 
+def test_of_a_long_cycle_the_ends_are_spelled_out():
+    edges = [(f"v{k:04}", f"v{(k + 1) % 5000:04}") for k in range(5000)]
+    with pytest.raises(GraphError) as error:
+        DAG(edges)
+    assert str(error.value).endswith(
+        "here is one: v0000 -> v0001 -> v0002 -> v0003 -> v0004 -> v0005 -> v0006 -> v0007 -> "
+        "... 4,991 more ... -> v4999 -> v0000"
+    )
+
+
 @pytest.mark.parametrize(
     ("edges", "nodes", "text"),
     [

@@ -614,6 +614,30 @@ def test_deterministic_nodes_are_weighed_before_they_are_filled():
         jn.set_memory_limit(None)
 
 
+def test_deterministic_nodes_out_of_proportion_to_the_file_are_refused():
+    """One word is a row as long as there are states."""
+    cases = "".join(f'<state id="s{k}" />' for k in range(100))
+    share = f"<probabilities>1{' 0' * 99}</probabilities>"
+    states = "".join(f'<state id="s{k}" />' for k in range(3000))
+    text = (
+        f'<smile><nodes><cpt id="a">{cases}{share}</cpt><cpt id="b">{cases}{share}</cpt>\n'
+        f'<deterministic id="c">{states}<parents>a b</parents>'
+        f"<resultingstates>{'s7 ' * 10_000}</resultingstates></deterministic></nodes></smile>"
+    )
+    jn.set_memory_limit(float("inf"))
+    tracemalloc.start()
+    try:
+        assert refusal("xdsl", text) == (
+            "x.xdsl, line 2, column 1: the table of this node brings the entries that the file "
+            "implies to 30,000,000, out of proportion to its length: "
+            "give it fewer states or parents"
+        )
+        assert tracemalloc.get_traced_memory()[1] < 2e6 + 50 * len(text)
+    finally:
+        tracemalloc.stop()
+        jn.set_memory_limit(None)
+
+
 def test_a_result_must_be_a_state():
     text = SMALL["xdsl"].replace("cpt", "deterministic").replace("probabilities", "resultingstates")
     told = "x.xdsl, line 7, column 3: 'maybe' is no state of this variable"

@@ -463,7 +463,7 @@ def turned(text):
     """UAI and XDSL with the parents of every table listed the other way round.
 
     pyAgrum 3.3.1 writes and reads the states of the first parent faster than those of the second
-    there, against both definitions, so its files are right once the lists are turned.
+    there, against both definitions. Its XDSL files tell who wrote them, its UAI files do not.
     """
     text = re.sub(
         r"(?<=<parents>).*?(?=</parents>)", lambda m: " ".join(reversed(m[0].split())), text
@@ -514,7 +514,8 @@ def test_pyagrum_reads_what_is_written_and_writes_what_is_read(form, name, pyagr
     else:
         assert peers.from_pyagrum(found).equals(made.network_, 1e-6)
     pyagrum.saveBN(peers.to_pyagrum(expected.network_), str(file))
-    back = module.loads(turned(file.read_text("utf-8")), "x")
+    text = file.read_text("utf-8")
+    back = module.loads(turned(text) if form == "uai" else text, "x")
     if form == "uai":  # it numbers the variables in the order in which they were added
         names = list(expected.graph.nodes)
         assert len(back.graph.edges) == len(expected.graph.edges)
@@ -527,6 +528,28 @@ def test_pyagrum_reads_what_is_written_and_writes_what_is_read(form, name, pyagr
             np.testing.assert_allclose(values, table(expected, node), rtol=0, atol=1e-6)
     else:
         assert back.equals(made, 1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_xdsl_of_pyagrum_has_the_probabilities_that_it_has_in_memory(seed, pyagrum, tmp_path):
+    pyagrum.initRandom(seed)
+    made = pyagrum.fastBN("a[2]->x[3]<-b[4];c[5]->x<-d[2];b->d;a->d;x->y[2]<-a")
+    pyagrum.saveBN(made, str(tmp_path / "x.xdsl"))
+    assert jn.load(tmp_path / "x.xdsl").network_.equals(peers.from_pyagrum(made), 1e-5)
+
+
+@pytest.mark.parametrize(("app", "first"), [("GeNIe 2.1", 0.1), ("aGrUM 3.3.1", 0.2)])
+def test_who_wrote_xdsl_tells_which_parent_runs_slowest(app, first):
+    nodes = "".join(
+        f'<cpt id="{x}"><state id="0" /><state id="1" /><probabilities>1 0</probabilities></cpt>'
+        for x in "ab"
+    )
+    text = (
+        f'<smile><nodes>{nodes}<cpt id="x"><state id="0" /><state id="1" /><parents>a b</parents>'
+        f"<probabilities>0 1 .1 .9 .2 .8 .3 .7</probabilities></cpt></nodes>"
+        f'<extensions><genie app="{app}" name="n" /></extensions></smile>'
+    )
+    assert table(xdsl.loads(text, "x"), "x")[0, 1, 0] == first
 
 
 @pytest.mark.parametrize("name", PEERS)

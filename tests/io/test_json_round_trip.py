@@ -14,6 +14,7 @@ from jensen import io
 from jensen.data.variable import Variable
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.network import assemble
+from jensen.io import json_format
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from(
     [
@@ -190,6 +191,21 @@ def test_all_of_a_full_file_comes_back(full_net, tmp_path):
     assert again.posterior("sex").concentration.tolist() == [4.5, 2.5]
     np.testing.assert_array_equal(again.prior["sex"], [1.5, 0.5])
     assert "日本".encode() in path.read_bytes()
+
+
+def test_tables_are_read_at_once_and_number_by_number_alike(full_net, monkeypatch):
+    content = io.to_bytes(full_net)
+    with monkeypatch.context() as patch:
+        patch.setattr(json_format, "_nested", None)
+        at_once = io.from_bytes(content, "memory")
+    monkeypatch.setattr(json_format, "_at_once", lambda value, shape: None)
+    assert_same(at_once, io.from_bytes(content, "memory"))
+
+
+def test_whole_numbers_are_probabilities_too():
+    net = jn.BayesianNetwork.from_tables("a -> b", {"a": [0.5, 0.5], "b": [[1.0, 0.0], [0.5, 0.5]]})
+    text = io.to_bytes(net).decode()
+    assert_same(net, io.from_bytes(text.replace("[1.0, 0.0]", "[1, 0]").encode(), "memory"))
 
 
 def test_rows_off_by_little_are_kept_as_written_and_normalised_in_use():

@@ -6,8 +6,12 @@ import pytest
 
 import jensen as jn
 from jensen.exceptions import NotFittedError
+from jensen.inference.distribution import Distribution, Distributions, Interval
 from jensen.plots import cpt_html, network_html, posterior_html, table_html
+from jensen.plots.html import distribution_html, distributions_html
 
+RAIN = jn.Variable("rain", "categorical", ("no", "yes"))
+WET = jn.Variable("wet", "categorical", ("dry", "wet"))
 BAD = "<b>&\"'"
 SAFE = "&lt;b&gt;&amp;&quot;&#39;"
 
@@ -110,6 +114,70 @@ def test_a_posterior_shows_means_and_intervals():
     assert len(rows) == 5
 
 
+def test_a_distribution_has_a_bar_per_state():
+    d = Distribution((RAIN,), np.array([0.75, 0.25]), "wet=yes")
+    html = distribution_html(d)
+    assert cells(html) == [["rain", "probability", ""], ["no", "0.75", ""], ["yes", "0.25", ""]]
+    assert "P(rain | wet=yes)" in html
+    bars = re.findall(r'<rect width="([\d.]+)" fill="rgb\(76,127,208\)"', html)
+    assert [float(width) for width in bars] == [72, 24]  # of 96
+    assert d._repr_html_() == html
+
+
+def test_a_distribution_of_several_variables_merges_labels():
+    html = distribution_html(Distribution((RAIN, WET), np.array([[0.5, 0.125], [0.125, 0.25]])))
+    assert cells(html) == [
+        ["rain", "wet", "probability", ""],
+        ["no", "dry", "0.5", ""],
+        ["wet", "0.125", ""],
+        ["yes", "dry", "0.125", ""],
+        ["wet", "0.25", ""],
+    ]
+    assert html.count('rowspan="2"') == 2
+
+
+def test_a_distribution_with_an_interval_shows_it():
+    interval = Interval(0.95, np.array([0.5, 0.125]), np.array([0.875, 0.5]))
+    html = distribution_html(Distribution((RAIN,), np.array([0.75, 0.25]), "", interval))
+    assert cells(html) == [
+        ["rain", "probability", "95% interval", ""],
+        ["no", "0.75", "0.5 to 0.875", ""],
+        ["yes", "0.25", "0.125 to 0.5", ""],
+    ]
+    assert html.count('opacity="0.45"') == 2
+
+
+def test_a_long_distribution_is_shortened_and_an_undefined_one_has_no_bars():
+    v = jn.Variable("v", "categorical", tuple(map(str, range(70))))
+    html = distribution_html(Distribution((v,), np.full(70, 1 / 70)))
+    assert "… and 10 rows more" in html
+    assert len(cells(html)) == 61
+    undefined = distribution_html(Distribution((RAIN,), np.full(2, np.nan)))
+    assert cells(undefined)[1] == ["no", "nan", ""]
+    assert "<svg" not in undefined
+
+
+def test_rows_of_evidence_are_shaded_cells():
+    d = Distributions((RAIN,), np.array([[0.75, 0.25], [1.0, 0.0]]))
+    html = distributions_html(d)
+    assert cells(html) == [["row", "no", "yes"], ["0", "0.75", "0.25"], ["1", "1.0", "0.0"]]
+    assert "P(rain) for 2 rows of evidence" in html
+    shades = [float(a) for a in re.findall(r"background:rgba\(76,127,208,([\d.]+)\)", html)]
+    assert shades == pytest.approx([0.45, 0.15, 0.6, 0.0])
+    assert d._repr_html_() == html
+    joint = distributions_html(Distributions((RAIN, WET), np.full((1, 2, 2), 0.25)))
+    assert cells(joint)[0] == ["row", "no, dry", "no, wet", "yes, dry", "yes, wet"]
+
+
+def test_many_rows_of_evidence_or_none():
+    v = jn.Variable("v", "categorical", tuple(map(str, range(120))))
+    html = distributions_html(Distributions((v,), np.full((5000, 120), 1 / 120)))
+    assert "… and 4,940 rows more" in html
+    assert "… and 20 columns more" in html
+    assert [len(row) for row in cells(html)] == [101] * 61
+    assert len(cells(distributions_html(Distributions((RAIN,), np.empty((0, 2)))))) == 1
+
+
 def test_a_network_is_drawn_and_listed():
     html = network_html(jn.examples.load("asia"))
     assert html.count("<svg") == 1
@@ -124,12 +192,16 @@ def test_everything_is_escaped():
     net = strange_network()
     fitted = jn.BayesianNetwork(net.graph, prior=1.0).fit(net.sample(20, random_state=0))
     table = jn.Table({BAD: [BAD, "x"], "n": [0.5, 1.5]})
+    bad = jn.Variable(BAD, "categorical", (BAD, "x"))
     pages = [
         table_html(table),
         cpt_html(net.cpt("y")),
         cpt_html(net.cpt(BAD)),
         posterior_html(fitted.posterior("y")),
         network_html(net),
+        distribution_html(Distribution((bad, bad), np.full((2, 2), 0.25), BAD)),
+        distribution_html(Distribution((RAIN,), np.full(2, 0.5), BAD)),
+        distributions_html(Distributions((bad,), np.full((1, 2), 0.5))),
     ]
     for html in pages:
         assert SAFE in html

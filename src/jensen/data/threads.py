@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from operator import index
+from threading import local
 from typing import SupportsIndex, TypeVar
 
 from jensen.exceptions import JensenError
@@ -14,6 +15,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 _chosen: int | None = None
+_here = local()
 
 
 def set_threads(n: SupportsIndex | None) -> None:
@@ -58,14 +60,21 @@ def get_threads() -> int:
 
 
 def ordered_map(f: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Run f on every item, on threads if that can help; results come in the order of items."""
+    """Run f on every item, on threads if that can help; results come in the order of items.
+
+    Within one of these threads there are no further ones: parallelism is never nested.
+    """
     items = list(items)
     workers = min(get_threads(), len(items))
-    if workers <= 1:
+    if workers <= 1 or getattr(_here, "is_worker", False):
         yield from map(f, items)
         return
-    with ThreadPoolExecutor(workers) as pool:
+    with ThreadPoolExecutor(workers, initializer=_become_worker) as pool:
         yield from pool.map(f, items)
+
+
+def _become_worker() -> None:
+    _here.is_worker = True
 
 
 def _cores() -> int:

@@ -9,53 +9,77 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table, Variable, as_table
-from jensen.data.counting import COMPLETE_ROWS, require_complete
+from jensen.data import Variable, as_table
 from jensen.estimators.base import Estimator
-from jensen.estimators.learning import choose_algorithm, learn_tables
-from jensen.exceptions import DataError, JensenError, NotFittedError
+from jensen.estimators.choices import Choices
+from jensen.estimators.learning import learn
+from jensen.estimators.questions import Questions
+from jensen.exceptions import NotFittedError
 from jensen.graphs import DAG, as_dag
-from jensen.inference import CPT, Network, TablePosterior, forward
+from jensen.inference import CPT, Network, TablePosterior
 from jensen.inference.handmade import network_from_tables
-from jensen.models.priors import check_prior
-from jensen.randomness import as_generator
 from jensen.text import plural
 
 
-class BayesianNetwork(Estimator):
-    """A Bayesian network over categorical variables.
+class BayesianNetwork(Questions, Estimator):
+    """A Bayesian network over categorical variables, some of which may be hidden.
 
     Parameters
     ----------
     graph
         A `DAG`, its text (``"A -> B <- C"``), a list of edges, or a `CPDAG`, which is extended.
+    hidden
+        Nodes without a column: name → number of states, or their labels. A column without any
+        value is the same.
+    method
+        "em" (maximum likelihood, or the mode under a prior), "vbem" (Dirichlet posteriors, a bound
+        of the log evidence), "viterbi" and "me" (the same with the most probable completion),
+        "stochastic-em" and "gibbs" (with drawn ones). None: "em" without a prior, else "vbem".
     prior
         None (flat), the Dirichlet concentration of every cell (1.0 is Laplace's rule), "bdeu",
-        "bds", "k2", or a dict variable → concentrations (a number, or an array shaped as its CPT).
+        "bds", "k2", a network (an equivalent sample spread as it says), or a dict
+        variable → concentrations (a number, or an array shaped as its CPT).
     equivalent_sample_size
-        Of "bdeu" and "bds".
-    method
-        "em" (frequencies, or the mode under a prior) or "vbem" (Dirichlet posteriors, predictive
-        probabilities). None: "em" without a prior, "vbem" with one.
+        Of "bdeu", "bds" and of a network.
+    start
+        Tables to start from: a network, a fitted estimator, or a dict as in `from_tables`. Else
+        random tables that break the symmetry of hidden states.
+    n_init
+        How many random starts; the one with the highest F is kept.
+    max_iter, tol
+        Sweeps end when F rises by less than ``tol * (|F| + total weight)``, or at `max_iter`.
+    n_samples, burn_in, thin, n_chains
+        Of "gibbs" and "stochastic-em": every `thin`-th of the sweeps after `burn_in` is kept.
+    random_state
+        An int, `SeedSequence`, `Generator` or None; the result never depends on threads.
+    progress
+        Whether to show a progress bar.
 
     Attributes
     ----------
-    free_energy_ : float
-        "em": the log-likelihood plus the log prior density; "vbem": the log evidence.
-    is_bound_ : bool
-        Whether `free_energy_` bounds the log evidence ("vbem").
-    trace_, n_sweeps_, converged_
-        F at the start and after every sweep; complete data need no sweep.
     network_ : Network
-        The frozen result: graph, variables, tables.
+        The frozen result: graph, variables, tables. States of hidden variables are in the order of
+        falling probability, unless the prior or the start gave them a meaning.
+    free_energy_ : float
+        "em", "viterbi": the log-likelihood (of the completed data) plus the log prior density;
+        "vbem", "me": a bound of the log evidence. NaN after "gibbs".
+    is_bound_ : bool
+        Whether `free_energy_` bounds the log evidence.
+    trace_ : array
+        F at the start and after every sweep; of chains log p(x, h, θ), (chains, samples).
+    n_sweeps_, converged_
+        How many sweeps the best start took, and whether it converged; chains never do.
+    starts_ : array
+        F at the end of every start.
+    r_hat_, effective_sample_size_ : float
+        How well chains have mixed, by their log joint.
 
     Examples
     --------
     >>> import jensen as jn
-    >>> table = jn.Table({"rain": ["no", "no", "yes"], "wet": ["no", "yes", "yes"]})
+    >>> table = jn.Table({"rain": ["no", "no", "yes", None], "wet": ["no", "yes", "yes", "yes"]})
     >>> net = jn.BayesianNetwork("rain -> wet", prior="bdeu").fit(table)
-    >>> net.cpt("wet")["yes"]
-    {'no': 0.16666666666666666, 'yes': 0.8333333333333334}
+    >>> net.query("rain", given={"wet": "yes"})
     """
 
     network_: Network
@@ -64,19 +88,44 @@ class BayesianNetwork(Estimator):
     trace_: NDArray[np.float64]
     n_sweeps_: int
     converged_: bool
+    starts_: NDArray[np.float64]
+    r_hat_: float
+    effective_sample_size_: float
 
     def __init__(
         self,
         graph: Any,
         *,
+        hidden: Mapping[str, int | Sequence[object]] | None = None,
+        method: str | None = None,
         prior: Any = None,
         equivalent_sample_size: float = 1.0,
-        method: str | None = None,
+        start: Any = None,
+        n_init: int = 1,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        n_samples: int = 1000,
+        burn_in: int = 1000,
+        thin: int = 1,
+        n_chains: int = 4,
+        random_state: Any = None,
+        progress: bool = False,
     ) -> None:
         self.graph = graph
+        self.hidden = hidden
+        self.method = method
         self.prior = prior
         self.equivalent_sample_size = equivalent_sample_size
-        self.method = method
+        self.start = start
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_samples = n_samples
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_chains = n_chains
+        self.random_state = random_state
+        self.progress = progress
 
     @property
     def graph(self) -> DAG:
@@ -89,21 +138,30 @@ class BayesianNetwork(Estimator):
 
     # --- learning and building ---
 
-    def fit(self, table: Any, y: None = None) -> Self:
+    def fit(self, table: Any, y: None = None, *, checkpoint: str | Path | None = None) -> Self:
         """Learn the tables from anything a `Table` can be built from; extra columns are ignored.
 
-        `y` is nothing: scikit-learn's pipelines pass it.
+        Parameters
+        ----------
+        table
+            Values may be missing anywhere.
+        y
+            Nothing: scikit-learn's pipelines pass it.
+        checkpoint
+            A file that holds the state of the run. If the run is killed, the same call goes on
+            from there to the identical result. After the first Ctrl-C the best so far is kept.
         """
-        check_prior(self.prior, self.equivalent_sample_size)
-        algorithm = choose_algorithm(self.method, self.prior)
-        network, state = learn_tables(
-            self.graph, as_table(table), self.prior, self.equivalent_sample_size, algorithm
-        )
-        self.network_ = network
-        self.free_energy_ = state.free_energy
-        self.is_bound_ = algorithm.q_theta.is_distribution
-        self.trace_ = np.array([state.free_energy])
-        self.n_sweeps_, self.converged_ = 0, True
+        given = self.get_params()
+        graph = given.pop("graph")
+        choices = Choices(**{**given, "hidden": given["hidden"] or {}})
+        learned = learn(graph, as_table(table), choices, checkpoint)
+        self.network_ = learned.network
+        self.free_energy_ = learned.free_energy
+        self.is_bound_ = choices.algorithm.keeps_posterior
+        self.trace_ = learned.trace
+        self.n_sweeps_, self.converged_ = learned.n_sweeps, learned.converged
+        self.starts_ = learned.starts
+        self.r_hat_, self.effective_sample_size_ = learned.r_hat, learned.effective_sample_size
         return self
 
     @classmethod
@@ -192,29 +250,7 @@ class BayesianNetwork(Estimator):
         """Same graph, same states, and tables (and posteriors) equal within `tolerance`."""
         return self.require_network().equals(other.require_network(), tolerance)
 
-    # --- using it ---
-
-    def log_likelihood(self, table: Any) -> NDArray[np.float64]:
-        """Log p(row) for every row; -inf where a row is impossible or holds an unknown state."""
-        rows, unknown = self._read(as_table(table))
-        return forward.log_likelihood(self.require_network(), rows, unknown)
-
-    def score(self, table: Any) -> float:
-        """Mean log-likelihood per row, by weight; see `jn.score` for the score of a structure."""
-        data = as_table(table)
-        if data.total_weight == 0:
-            raise DataError("the mean over no rows is undefined: the table has no weight")
-        each = self.log_likelihood(data)
-        weights = np.ones(len(each)) if data.weights is None else data.weights
-        return float(np.sum(each[weights > 0] * weights[weights > 0]) / data.total_weight)
-
-    def sample(self, n: int, *, random_state: Any = None, progress: bool = False) -> Table:
-        """Draw n rows; the same seed gives the same rows on any number of threads."""
-        if not isinstance(n, int | np.integer) or n < 0:
-            raise JensenError(f"the number of rows to draw must be 0, 1, 2, ..., not {n!r}")
-        return forward.sample(
-            self.require_network(), int(n), as_generator(random_state), progress=progress
-        )
+    # --- pictures and files ---
 
     def to_svg(
         self,
@@ -263,18 +299,6 @@ class BayesianNetwork(Estimator):
         if not hasattr(self, "network_"):
             raise NotFittedError("this network has no tables yet: call fit(table) first")
         return self.network_
-
-    def _read(self, table: Table) -> tuple[Table, NDArray[np.bool_]]:
-        """The table with this network's own variables, and the rows with unknown states."""
-        network = self.require_network()
-        rows, unknown = table.read_as(network.variables)
-        require_complete(
-            rows.take(~unknown) if unknown.any() else rows,
-            network.graph.nodes,
-            "the log-likelihood of rows",
-            COMPLETE_ROWS,
-        )
-        return rows, unknown
 
     def _repr_html_(self) -> str | None:
         from jensen.plots.html import network_html

@@ -1,96 +1,301 @@
-"""From complete rows to the tables of a network."""
+"""From rows, complete or not, to the tables of a network."""
 
-import warnings
-from itertools import islice
-from typing import Any
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table
-from jensen.data.counting import COMPLETE_ROWS, require_complete, require_states
-from jensen.exceptions import DataError, EstimateWarning, JensenError
-from jensen.free_energy import ALGORITHMS, Algorithm, State, fit_complete
+from jensen import q_hidden
+from jensen.checkpoint import Checkpoint, fingerprint, generator_state
+from jensen.data import Table, Variable
+from jensen.diagnostics import effective_sample_size, split_r_hat
+from jensen.estimators.choices import Choices, learned_variables
+from jensen.estimators.estimate_warnings import (
+    warn_of_disagreement,
+    warn_of_empty_rows,
+    warn_of_limit,
+    warn_of_stop,
+)
+from jensen.exceptions import DataError, ImpossibleError, JensenError
+from jensen.fields import add
+from jensen.free_energy import EM, Algorithm, State, check_usable, see
 from jensen.graphs import DAG
 from jensen.graphs.wiring import wire
 from jensen.inference import Network
+from jensen.inference.handmade import network_from_tables
+from jensen.inference.impossible import explain_row
 from jensen.memory import check_memory
-from jensen.models.discrete_network import DiscreteNetwork, complete_stats
+from jensen.models.discrete_network import DiscreteNetwork, Tables
+from jensen.models.encoding import Encoded, encode
 from jensen.models.priors import make_prior
-from jensen.text import plural
+from jensen.models.relabelling import by_falling_count, permute
+from jensen.models.starts import random_counts
+from jensen.randomness import as_generator
+from jensen.restarts import Chains, Job, ascend, sample
 
-ARRAYS = 6
+ARRAYS = 8
 """How many arrays as long as all tables together are alive at once while learning."""
 
 
-def choose_algorithm(method: Any, prior: Any) -> Algorithm:
-    """The algorithm that a method names; None: EM without a prior, VBEM with one."""
-    default = "em" if prior is None else "vbem"
-    name = default if method is None else method
-    if not isinstance(name, str) or name not in ALGORITHMS:
-        choices = ", ".join(map(repr, ALGORITHMS))
-        raise JensenError(f"there is no method {name!r}: choose one of {choices}")
-    return ALGORITHMS[name]
+class Learned(NamedTuple):
+    """A network, and how it was found."""
+
+    network: Network
+    free_energy: float
+    trace: NDArray[np.float64]  # (sweeps + 1,); of chains (chains, samples)
+    converged: bool
+    starts: NDArray[np.float64]  # F at the end of every start
+    n_sweeps: int
+    r_hat: float = np.nan
+    effective_sample_size: float = np.nan
 
 
-def learn_tables(
-    graph: DAG, table: Table, prior: Any, equivalent_sample_size: float, algorithm: Algorithm
-) -> tuple[Network, State]:
-    """Count every family once; the tables are read out of prior + counts."""
-    variables = [require_states(table, name) for name in graph.nodes]
+class Problem(NamedTuple):
+    """What is learned, ready for the loop."""
+
+    graph: DAG
+    variables: tuple[Variable, ...]
+    hidden: tuple[int, ...]  # nodes without values
+    table: Table
+    data: Encoded
+    model: DiscreteNetwork
+    choices: Choices
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The one chosen."""
+        return self.choices.algorithm
+
+
+def learn(graph: DAG, table: Table, choices: Choices, checkpoint: str | Path | None) -> Learned:
+    """Learn the tables of a graph from rows with values missing anywhere."""
+    choices.check()
+    problem = _prepare(graph, table, choices)
+    rng = as_generator(choices.random_state)
+    file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(problem, rng))
+    job = Job(problem.model, problem.data.units, problem.algorithm, lambda r: _begin(problem, r))
+    try:
+        learner = _ascend if problem.algorithm.ascends else _sample
+        return learner(problem, job, rng, file)
+    except ImpossibleError:
+        raise explain_row(
+            _start_network(problem), problem.table, "under the tables of start="
+        ) from None
+
+
+def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
+    variables = learned_variables(graph, table, choices.hidden)
     if table.total_weight == 0:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
-    require_complete(
-        table,
-        graph.nodes,
-        "learning tables from counts",
-        COMPLETE_ROWS,
-    )
+    rows = table.select([v.name for v in variables if v.name in table and _has_values(table, v)])
+    if rows.weights is not None:
+        rows = rows.take(rows.weights > 0)
+        if choices.algorithm.q_hidden is q_hidden.draw and np.any(rows.weights % 1.0):
+            raise DataError(
+                f"{choices.algorithm.name!r} draws what is missing row by row, so weights must be "
+                f"whole numbers: use method='em' or 'vbem'"
+            )
     wiring = wire(graph.parent_indices, [v.n_states for v in variables])
+    n_entries = int(wiring.fam_at[-1])
     check_memory(
-        8.0 * ARRAYS * float(wiring.fam_at[-1]),
-        f"the tables of this graph ({int(wiring.fam_at[-1]):,} entries)",
+        8.0 * ARRAYS * n_entries,
+        f"the tables of this graph ({n_entries:,} entries)",
         "leave out parents, or merge states",
     )
-    stats = complete_stats(table, graph.nodes, wiring)
-    assert stats.tables is not None
-    eta0 = make_prior(prior, equivalent_sample_size, graph.nodes, wiring, stats.tables)
-    model = DiscreteNetwork(wiring, eta0)
-    state = fit_complete(model, stats, algorithm)
-    family, eta = model.families.tables, state.eta.tables
-    if algorithm.q_theta.is_distribution:
+    data = encode(rows, graph.nodes, wiring)
+    if choices.prior == "bds" and not data.units.is_complete:
+        raise JensenError(
+            "prior='bds' depends on which parent configurations occur, and with missing values "
+            "nobody knows: use prior='bdeu'"
+        )
+    prior = make_prior(
+        choices.prior, choices.equivalent_sample_size, graph.nodes, wiring, data.counts
+    )
+    model = DiscreteNetwork(wiring, prior)
+    check_usable(model, choices.algorithm)
+    hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
+    return Problem(graph, variables, hidden, rows, data, model, choices)
+
+
+def _has_values(table: Table, variable: Variable) -> bool:
+    """A column without any value is a hidden variable."""
+    return not table.column(variable.name).missing().all()
+
+
+def _begin(problem: Problem, rng: np.random.Generator) -> State:
+    """A random start, or the one that the caller gave."""
+    model, units, algorithm = problem.model, problem.data.units, problem.algorithm
+    if problem.choices.start is None:
+        counts = random_counts(model.wiring, problem.data, problem.hidden, rng)
+        eta = add(model.prior, Tables(counts))
+    else:
+        eta = _start_eta(problem)
+    return see(model, units, algorithm, eta, rng=None if algorithm.ascends else rng)
+
+
+def _start_eta(problem: Problem) -> Tables:
+    """η₀ of known tables; a posterior is made of plain tables by one sweep of EM."""
+    start = _start_network(problem)
+    if problem.algorithm.keeps_posterior and start.concentration is not None:
+        return Tables(start.concentration - 1.0)
+    tables = Tables(np.array(start.probabilities))
+    if problem.algorithm.q_theta is EM.q_theta:
+        return tables
+    flat = DiscreteNetwork(problem.model.wiring, Tables(None))
+    state = see(flat, problem.data.units, EM, tables)
+    if state.free_energy == -np.inf:
+        raise ImpossibleError("a row has probability 0 under the tables at the start")
+    return Tables(*add(problem.model.prior, state.stats))
+
+
+def _start_network(problem: Problem) -> Network:
+    start = problem.choices.start
+    if hasattr(start, "require_network"):
+        start = start.require_network()
+    if not isinstance(start, Network):
+        states = {v.name: v.states for v in problem.variables}
+        start = network_from_tables(problem.graph, start, states)
+    if start.graph != problem.graph or [v.states for v in start.variables] != [
+        v.states for v in problem.variables
+    ]:
+        raise JensenError("start= must have the graph and the states of the network to learn")
+    return start
+
+
+def _ascend(
+    problem: Problem, job: Job, rng: np.random.Generator, file: Checkpoint | None
+) -> Learned:
+    choices = problem.choices
+    n_init = 1 if problem.data.units.is_complete else choices.n_init
+    found = ascend(
+        job,
+        rng,
+        n_init=n_init,
+        max_iter=choices.max_iter,
+        tol=choices.tol,
+        progress=choices.progress,
+        checkpoint=file,
+    )
+    best = found.best
+    network = _network(problem, best.state)
+    if found.was_stopped:
+        warn_of_stop()
+    elif not best.converged:
+        warn_of_limit(len(best.trace) - 1)
+    starts = np.array([fit.trace[-1] for fit in found.fits])
+    return Learned(
+        network, float(best.trace[-1]), best.trace, best.converged, starts, len(best.trace) - 1
+    )
+
+
+def _network(problem: Problem, state: State) -> Network:
+    """The network at the end of an ascent, hidden states in a stable order."""
+    family = problem.model.families.tables
+    eta = state.eta.tables
+    if _may_relabel(problem):
+        orders = by_falling_count(problem.model.wiring, problem.hidden, state.stats.tables)
+        eta = permute(problem.model.wiring, orders, eta)
+    if problem.algorithm.keeps_posterior:
         tables, concentration = family.mean(eta), eta + 1.0
     else:
         tables, concentration = family.mode(eta), None
-    network = Network(graph, tuple(variables), tables, concentration)
+    network = Network(problem.graph, problem.variables, tables, concentration)
     weight = eta if concentration is None else concentration
-    _warn_of_empty_rows(network, family.totals(weight) <= 0.0)
-    return network, state
+    warn_of_empty_rows(network, family.totals(weight) <= 0.0)
+    return network
 
 
-def _warn_of_empty_rows(network: Network, empty: NDArray[np.bool_]) -> None:
-    """Parent configurations without counts and without a prior have no estimate: say which."""
-    if not empty.any():
-        return
-    shown = list(islice(_configurations(network, empty), 5))
-    n = int(np.sum(empty))
-    more = f" and {n - len(shown)} more" if n > len(shown) else ""
-    warnings.warn(
-        f"{plural(n, 'parent configuration')} never occurred, so the data say nothing about "
-        f"{'; '.join(shown)}{more}. Uniform probabilities were filled in; "
-        f"a prior (prior='bdeu', --prior bdeu) makes an honest estimate of them",
-        EstimateWarning,
-        stacklevel=4,
+def _may_relabel(problem: Problem) -> bool:
+    """Labels mean nothing unless the caller gave them a meaning: by a prior, or by a start."""
+    choices = problem.choices
+    return bool(problem.hidden) and choices.start is None and not isinstance(choices.prior, dict)
+
+
+def _sample(
+    problem: Problem, job: Job, rng: np.random.Generator, file: Checkpoint | None
+) -> Learned:
+    choices, wiring = problem.choices, problem.model.wiring
+    width = int(wiring.fam_at[-1])
+    check_memory(
+        16.0 * width * choices.n_samples * choices.n_chains,
+        f"{choices.n_samples * choices.n_chains:,} samples of {width:,} probabilities",
+        "keep fewer samples, with a larger thin",
+    )
+
+    def read(state: State) -> NDArray[np.float64]:
+        tables = np.exp(state.t.tables)
+        if not _may_relabel(problem):
+            return tables
+        return permute(wiring, by_falling_count(wiring, problem.hidden, state.stats.tables), tables)
+
+    chains = sample(
+        job,
+        rng,
+        read,
+        width,
+        n_chains=choices.n_chains,
+        n_samples=choices.n_samples,
+        burn_in=choices.burn_in,
+        thin=choices.thin,
+        progress=choices.progress,
+        checkpoint=file,
+    )
+    return _summarise(problem, chains)
+
+
+def _summarise(problem: Problem, chains: Chains) -> Learned:
+    """The network of a chain: averages for stochastic EM, all samples for Gibbs."""
+    if chains.samples.shape[1] == 0:
+        raise JensenError("interrupted before the first sample was drawn: nothing was learned")
+    flat = chains.samples.reshape(-1, chains.samples.shape[-1])
+    mean = problem.model.families.tables.share(flat.mean(0))
+    network = Network(problem.graph, problem.variables, mean)
+    free_energy = np.nan
+    if problem.algorithm.q_theta is EM.q_theta:
+        free_energy = see(problem.model, problem.data.units, EM, Tables(mean)).free_energy
+    else:
+        network = Network(problem.graph, problem.variables, mean, samples=flat)
+    n_sweeps = problem.choices.burn_in + problem.choices.thin * chains.samples.shape[1]
+    r_hat, size = split_r_hat(chains.trace), effective_sample_size(chains.trace)
+    if chains.was_stopped:
+        warn_of_stop()
+    elif r_hat > 1.05:
+        warn_of_disagreement(float(r_hat))
+    return Learned(
+        network, free_energy, chains.trace, False, np.empty(0), n_sweeps, float(r_hat), float(size)
     )
 
 
-def _configurations(network: Network, empty: NDArray[np.bool_]) -> Any:
-    """Empty rows in words: P(wet | rain=yes)."""
-    at = 0
-    for variable in network.variables:
-        for labels, _ in network.cpt(variable.name).rows():
-            if empty[at]:
-                parents = network.parents(variable.name)
-                pairs = [f"{p.name}={x}" for p, x in zip(parents, labels, strict=True)]
-                yield f"P({variable.name}{' | ' if pairs else ''}{', '.join(pairs)})"
-            at += 1
+def _fingerprint(problem: Problem, rng: np.random.Generator) -> str:
+    """Data and settings of a run: a checkpoint of any other is refused."""
+    settings = asdict(problem.choices)
+    for unneeded in ("progress", "random_state", "start", "hidden"):
+        settings.pop(unneeded)
+    seed = None if problem.choices.random_state is None else generator_state(rng)
+    start = None
+    if problem.choices.start is not None:
+        network = _start_network(problem)
+        start = [network.tables, network.concentration]
+    columns = {name: problem.table.column(name).data for name in problem.table.names}
+    return fingerprint(
+        "tables of a discrete network, 1",
+        problem.graph.nodes,
+        problem.graph.edges,
+        [v.states for v in problem.variables],
+        {name: _plain(value) for name, value in settings.items()},
+        seed,
+        start,
+        columns,
+        problem.table.weights,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A setting as plain data."""
+    if isinstance(value, dict):
+        return {name: np.asarray(part, np.float64) for name, part in value.items()}
+    return float(value) if isinstance(value, int | np.number) else value

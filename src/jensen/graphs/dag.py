@@ -12,7 +12,7 @@ from jensen.graphs import equivalence, notation
 from jensen.graphs.base import Graph, Named
 from jensen.graphs.content import Content, Draft, Edge, show_edge
 from jensen.graphs.linear_extensions import count_linear_extensions
-from jensen.graphs.names import show
+from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle, inverse, reach, topological_order
 from jensen.graphs.separation import d_separated
 from jensen.graphs.undirected import UndirectedGraph
@@ -326,5 +326,5 @@ class DAG(Graph):
                 )
         cycle = find_cycle(content.parents)
         if cycle:
-            path = " -> ".join(show(content.nodes[i]) for i in cycle)
+            path = show_path([content.nodes[i] for i in cycle])
             raise GraphError(f"a DAG has no cycles, but here is one: {path}")

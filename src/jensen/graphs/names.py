@@ -7,6 +7,9 @@ from collections.abc import Iterable, Sequence
 
 from jensen.exceptions import GraphError
 
+LONGEST = 10
+"""Nodes of a path that a message shows."""
+
 BARE = r'[^\s;,"<>→←↔\[\]-]'  # one character of a name that needs no quotes
 
 
@@ -47,6 +50,19 @@ def unquote(text: str) -> str:
 def show(name: str) -> str:
     """Write a name as the arrow notation reads it, in quotes where it needs them."""
     return name if re.fullmatch(f"{BARE}+", name) else quote(name)
+
+
+def show_path(names: Sequence[str]) -> str:
+    """Write a directed path as arrow notation; of a long one the first few nodes and the last.
+
+    >>> show_path(["A", "B", "my C", "A"])
+    'A -> B -> "my C" -> A'
+    """
+    shown = [show(name) for name in names]
+    left_out = len(names) - LONGEST
+    if left_out > 0:
+        shown[LONGEST - 2 : -2] = [f"... {left_out:,} more ..."]
+    return " -> ".join(shown)
 
 
 def unknown(name: object, nodes: Sequence[str]) -> GraphError:

@@ -16,18 +16,33 @@ LARGEST = 2**62  # entries in all tables together, so that positions and sums fi
 
 
 class Wiring(NamedTuple):
-    """The families of a graph (each variable with its parents) and their flat tables, as int64.
+    """Families of discrete variables and their flat tables, as int64.
 
-    The table of variable f is the slice ``fam_at[f]:fam_at[f + 1]`` of one long array. Its members
-    are the positions ``fam_ptr[f]:fam_ptr[f + 1]`` of `fam_vars` and `fam_stride`.
+    The table of family f is the slice ``fam_at[f]:fam_at[f + 1]`` of one long array. Its members
+    are the positions ``fam_ptr[f]:fam_ptr[f + 1]`` of `fam_vars` and `fam_stride`. In a directed
+    graph family v is variable v with its parents: the parents in ascending order, then v.
     """
 
     cards: NDArray[np.int64]  # (n,) number of states
-    fam_ptr: NDArray[np.int64]  # (n + 1,)
-    fam_vars: NDArray[np.int64]  # parents of f in ascending order, then f
-    fam_stride: NDArray[np.int64]  # step of that variable in the table; 1 for f itself
-    fam_at: NDArray[np.int64]  # (n + 1,) the last is the size of all tables
-    order: NDArray[np.int64]  # (n,) parents before children
+    fam_ptr: NDArray[np.int64]  # (F + 1,)
+    fam_vars: NDArray[np.int64]
+    fam_stride: NDArray[np.int64]  # step of that variable in the table; 1 for the last
+    fam_at: NDArray[np.int64]  # (F + 1,) the last is the size of all tables
+    touch_ptr: NDArray[np.int64]  # (n + 1,) the families that hold variable v are
+    touch: NDArray[np.int64]  # touch[touch_ptr[v]:touch_ptr[v + 1]]
+
+    @property
+    def n_families(self) -> int:
+        """How many families there are."""
+        return len(self.fam_ptr) - 1
+
+    def members(self, family: int) -> NDArray[np.int64]:
+        """The variables of a family, in the order of the axes of its table."""
+        return self.fam_vars[self.fam_ptr[family] : self.fam_ptr[family + 1]]
+
+    def scopes(self) -> list[tuple[int, ...]]:
+        """The variables of every family."""
+        return [tuple(map(int, self.members(f))) for f in range(self.n_families)]
 
 
 def wire(parent_indices: Sequence[Sequence[int]], cards: Sequence[int]) -> Wiring:
@@ -49,31 +64,39 @@ def wire(parent_indices: Sequence[Sequence[int]], cards: Sequence[int]) -> Wirin
     >>> wiring.fam_at
     array([ 0,  2,  5, 29])
     """
+    _check(parent_indices, cards)
+    return wire_families([(*sorted(up), x) for x, up in enumerate(parent_indices)], cards)
+
+
+def wire_families(families: Sequence[Sequence[int]], cards: Sequence[int]) -> Wiring:
+    """Lay out one table per family, whatever the families are."""
     states = [int(card) for card in cards]
-    order = topological_order(parent_indices)
-    _check(parent_indices, states, order)
-    families = [(*sorted(up), x) for x, up in enumerate(parent_indices)]
     sizes = [prod(states[x] for x in family) for family in families]
     _check_sizes(sizes)
+    touch: list[list[int]] = [[] for _ in states]
+    for f, family in enumerate(families):
+        for x in family:
+            touch[x].append(f)
     return Wiring(
         cards=_flat(states),
         fam_ptr=_flat(accumulate(map(len, families), initial=0)),
         fam_vars=_flat(x for family in families for x in family),
         fam_stride=_flat(step for family in families for step in _strides(family, states)),
         fam_at=_flat(accumulate(sizes, initial=0)),
-        order=_flat(order),
+        touch_ptr=_flat(accumulate(map(len, touch), initial=0)),
+        touch=_flat(f for fs in touch for f in fs),
     )
 
 
-def _check(parent_indices: Sequence[Sequence[int]], states: list[int], order: list[int]) -> None:
+def _check(parent_indices: Sequence[Sequence[int]], cards: Sequence[int]) -> None:
     """Refuse sizes that do not fit the graph, and cycles."""
-    n = len(parent_indices)
+    n, states = len(parent_indices), list(cards)
     if len(states) != n:
         raise GraphError(f"there are {n} variables, but {len(states)} numbers of states")
     if n and min(states) < 1:
         x = states.index(min(states))
         raise GraphError(f"variable {x} has {states[x]} states; it needs one at least")
-    if len(order) < n:
+    if len(topological_order(parent_indices)) < n:
         raise GraphError("the graph has a directed cycle; tables need an acyclic graph")
 
 
@@ -87,7 +110,7 @@ def _check_sizes(sizes: list[int]) -> None:
         )
 
 
-def _strides(family: tuple[int, ...], states: list[int]) -> list[int]:
+def _strides(family: Sequence[int], states: list[int]) -> list[int]:
     """List the steps of a table in which the last member runs fastest."""
     return list(accumulate((states[x] for x in family[:0:-1]), mul, initial=1))[::-1]
 

@@ -1,13 +1,13 @@
-"""Rows drawn from a network, and the log-probability of complete rows under it."""
+"""Rows drawn from a network, parents first."""
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from jensen.data import Block, Table
-from jensen.data.counting import plane_plan
+from jensen.data import Table
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.threads import ordered_map
+from jensen.graphs.order import topological_order
 from jensen.inference.network import Network
 from jensen.memory import check_memory
 
@@ -21,7 +21,7 @@ def sample(network: Network, n: int, rng: np.random.Generator, *, progress: bool
 
     types = [np.dtype(smallest_code_type(v.n_states)) for v in network.variables]
     check_memory(float(n) * sum(t.itemsize for t in types), f"{n:,} rows", "draw fewer at a time")
-    w = network.wiring
+    w, order = network.wiring, np.array(topological_order(network.graph.parent_indices), np.int64)
     cumulative = _cumulative(network)
     codes = [np.empty(n, dtype) for dtype in types]
 
@@ -29,9 +29,7 @@ def sample(network: Network, n: int, rng: np.random.Generator, *, progress: bool
         start, stream = unit
         size = min(DRAWN_ROWS, n - start)
         uniforms, drawn = stream.random((len(codes), size)), np.empty((len(codes), size), np.int32)
-        draw_rows(
-            w.order, w.fam_ptr, w.fam_vars, w.fam_stride, w.fam_at, cumulative, uniforms, drawn
-        )
+        draw_rows(order, w.fam_ptr, w.fam_vars, w.fam_stride, w.fam_at, cumulative, uniforms, drawn)
         for column, row in zip(codes, drawn, strict=True):
             column[start : start + size] = row
 
@@ -52,26 +50,3 @@ def _cumulative(network: Network) -> NDArray[np.float64]:
         sums = np.cumsum(rows, axis=1)
         parts.append((sums / sums[:, -1:]).ravel())
     return np.concatenate(parts) if parts else np.empty(0)
-
-
-def log_likelihood(
-    network: Network, table: Table, unknown: NDArray[np.bool_]
-) -> NDArray[np.float64]:
-    """One number per row; `table` is read with the network's own variables, -inf where unknown."""
-    from jensen.kernels.forward import add_log_probabilities
-
-    out = np.full(table.n_rows, -np.inf)
-    rows = table.take(~unknown) if unknown.any() else table
-    families = [(*network.graph.parents(x), x) for x in network.graph.nodes]
-    planes, plan = rows.packed.planes(network.graph.nodes), plane_plan(rows, families)
-    with np.errstate(divide="ignore"):
-        log_tables = np.log(network.probabilities)
-    known = np.zeros(rows.n_rows)
-
-    def add(block: Block) -> int:
-        add_log_probabilities(planes, *plan, log_tables, block.start, block.stop, known)
-        return 0
-
-    rows.sum(add)
-    out[~unknown] = known
-    return out

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +33,10 @@ class Network:
     concentration: NDArray[np.float64] | None = None  # (P,): Dirichlet posterior, after VB
     properties: Mapping[str, str] = field(default_factory=dict)  # free text: source, title, ...
     variable_properties: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    samples: NDArray[np.float64] | None = None  # (S, P): tables drawn from the posterior, by Gibbs
 
     def __post_init__(self) -> None:
-        for array in (self.tables, self.concentration):
+        for array in (self.tables, self.concentration, self.samples):
             if array is not None:
                 array.setflags(write=False)  # labelled tables are views of these
 
@@ -50,10 +52,26 @@ class Network:
         shares.setflags(write=False)
         return shares
 
+    @cached_property
+    def kernel_tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """`probabilities` and their logs as kernels read them, which know writable arrays only."""
+        with np.errstate(divide="ignore"):
+            return np.array(self.probabilities), np.log(self.probabilities)
+
+    @cached_property
+    def questions(self) -> dict[Any, Any]:
+        """What was compiled for questions of the same form; see `questions.ask`."""
+        return {}
+
     @property
     def n_parameters(self) -> int:
         """Free parameters: the entries of every row but one."""
         return int(len(self.tables) - len(row_lengths(self.wiring)))
+
+    @cached_property
+    def variables_by_name(self) -> dict[str, Variable]:
+        """The variables by name."""
+        return {v.name: v for v in self.variables}
 
     def index(self, name: str) -> int:
         """Position of a variable among the nodes."""
@@ -80,8 +98,10 @@ class Network:
 
     def check_belief(self, name: str, belief: object) -> None:
         """Refuse a distribution over states that the variable does not have."""
+        from jensen.inference.distribution import Distribution
+
         states = self.variables[self.index(name)].states
-        if not isinstance(belief, Mapping) or set(belief) != set(states):
+        if not isinstance(belief, Mapping | Distribution) or set(belief) != set(states):
             raise JensenError(
                 f"a belief about {name!r} gives each of its states {list(states)} a probability, "
                 f"not {belief!r:.80}"

@@ -1,9 +1,9 @@
 """BIF, the interchange format that most programs for Bayesian networks read and write.
 
-In one block rows win over a table, and a table over a default. A property ``key = text`` is kept
-under its key, of a probability block with its variable; the name of the network is the property
-"name". Names are written without quotes where that can be, because pyAgrum reads no others; nor
-does it read a property whose text holds a semicolon, which needs them.
+In one block rows win over a table, and a table over a default. A property ``key = text`` ends on
+its line and is kept under its key, of a probability block with its variable; the name of the
+network is the property "name". Names are written without quotes where that can be, because pyAgrum
+reads no others; nor does it read a property whose text holds a semicolon, which needs them.
 
 References
 ----------
@@ -22,18 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
-from jensen.exceptions import FileError, GraphError, JensenError
-from jensen.graphs import DAG
-from jensen.graphs.names import show
-from jensen.graphs.order import find_cycle
+from jensen.exceptions import FileError, JensenError
 from jensen.inference import Network
 from jensen.inference.network import assemble
-from jensen.io.bif_syntax import UNNAMED, Document, ProbabilityBlock, parse, parse_body
-from jensen.io.bif_tables import COPIES, TableReader, is_plain, regular_table
+from jensen.io.bif_syntax import UNNAMED, Document, parse, parse_body
+from jensen.io.bif_tables import TableReader, is_plain, regular_table
 from jensen.io.bif_writer import dumps
-from jensen.io.lexer import Scanner, shorten
+from jensen.io.lexer import Scanner
 from jensen.io.properties import read_pairs
-from jensen.memory import check_memory
+from jensen.io.source import check_implied, check_parents, make_graph
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
@@ -41,13 +38,6 @@ if TYPE_CHECKING:
 __all__ = ["dumps", "loads", "looks_like"]
 
 _BEGINNING = re.compile(rf"{Scanner.SPACE.pattern}(?:network|variable)\b", re.DOTALL)
-
-MOST_FILLED = 1 << 22
-FILLED_PER_LETTER = 100
-"""Entries that defaults may fill in all tables together, whatever the file; and by its length."""
-
-MOST_PARENTS = 31
-"""An array of NumPy has 32 axes at most, in its older versions."""
 
 
 def looks_like(text: str) -> bool:
@@ -86,49 +76,19 @@ def read(text: str, file: str, *, bulk: bool) -> Network:
         for name, block in document.variables.items()
     }
     parents = {
-        name: _parents(scanner, block, variables) for name, block in document.probabilities.items()
+        name: check_parents(scanner, block.child, block.parents, variables)
+        for name, block in document.probabilities.items()
     }
     for name, block in document.variables.items():
         if name not in parents:
             scanner.refuse(f"the variable {name!r} has no probability block", block.name.at)
-    graph = _graph(scanner, document, parents)
+    children = {name: block.child for name, block in document.probabilities.items()}
+    graph = make_graph(scanner, parents, children)
     tables, properties = _tables(scanner, document, variables, parents)
     try:
         return assemble(graph, variables, tables, None, _properties(document), properties)
     except JensenError as error:
         raise FileError(f"{file}: {error}") from None
-
-
-def _parents(
-    scanner: Scanner, block: ProbabilityBlock, variables: Mapping[str, Variable]
-) -> list[str]:
-    """The names of the parents, as listed."""
-    seen = {block.child.text}
-    for name in (block.child, *block.parents):
-        if name.text not in variables:
-            scanner.refuse(f"there is no variable {shorten(name.text)} in this file", name.at)
-    for name in block.parents:
-        if name.text in seen:
-            scanner.refuse(f"{name.text!r} stands twice in this list of variables", name.at)
-        seen.add(name.text)
-    if len(block.parents) > MOST_PARENTS:
-        scanner.refuse(
-            f"{block.child.text!r} has {len(block.parents)} parents, more than {MOST_PARENTS}",
-            block.child.at,
-        )
-    return [name.text for name in block.parents]
-
-
-def _graph(scanner: Scanner, document: Document, parents: Mapping[str, list[str]]) -> DAG:
-    try:
-        return DAG.from_parents(parents)
-    except GraphError:
-        names = sorted(parents)
-        index = {name: k for k, name in enumerate(names)}
-        cycle = find_cycle([[index[p] for p in parents[name]] for name in names])
-        path = " -> ".join(show(names[k]) for k in cycle)
-        at = document.probabilities[names[cycle[0]]].child.at
-        scanner.refuse(f"a network has no cycles, but here is one: {path}", at)
 
 
 def _tables(
@@ -151,7 +111,14 @@ def _tables(
             body = body or parse_body(Scanner(scanner.text, scanner.file, block.start))
             if body.default is not None:
                 filled += reader.n_rows * variable.n_states
-                _check_size(scanner, filled, body.default.at)
+                check_implied(
+                    scanner,
+                    filled,
+                    len(scanner.text),
+                    body.default.at,
+                    what="the table that this default fills",
+                    way_out="give it fewer parents",
+                )
             table = reader.read(body)
         by_name = sorted(range(len(above)), key=parents[name].__getitem__)
         tables[name] = table.transpose([*by_name, len(above)])
@@ -159,22 +126,6 @@ def _tables(
         if texts:
             properties[name] = read_pairs(texts)
     return tables, properties
-
-
-def _check_size(scanner: Scanner, n_entries: int, at: int) -> None:
-    """Refuse tables that a few words of 'default' would make too large for memory, or the file."""
-    try:
-        check_memory(
-            8 * COPIES * n_entries, "the table that this default fills", "give it fewer parents"
-        )
-    except JensenError as error:
-        scanner.refuse(str(error), at)
-    if n_entries > max(MOST_FILLED, FILLED_PER_LETTER * len(scanner.text)):
-        scanner.refuse(
-            f"this default brings the entries that no row gives to {n_entries:,}, out of "
-            f"proportion to the file: give the variable fewer parents, or write its rows",
-            at,
-        )
 
 
 def _properties(document: Document) -> dict[str, str]:

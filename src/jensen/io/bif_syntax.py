@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from jensen.inference.network import TOLERANCE
-from jensen.io.lexer import Scanner, Token, shorten
+from jensen.io.lexer import NUMBER, Scanner, Token, shorten
 
 KEYWORDS = frozenset(
     ("network", "variable", "probability", "property", "type", "discrete", "default", "table")
@@ -18,14 +18,16 @@ UNNAMED = "unknown"
 PLAIN = re.compile(r'[^\s\x00-\x1f{}()\[\]|,;"/]++')
 """A word that needs no quotes and holds no slash, which could begin a comment."""
 
+PROPERTY_END = re.compile(r"[;}\r\n]")
+"""What a property without quotes cannot hold."""
+
 # A body that holds nothing but rows, or nothing but a table: labels without quotes or comments,
 # and between them only what numbers are made of. It is read in bulk, see `bif_tables`.
 _REGULAR = re.compile(
     r'\s*+(?:(?:\([^()"/|{}\[\];]*+\)[-+.0-9eE,\s]++;\s*+)++|table\s[-+.0-9eE,\s]++;\s*+)\}'
 )
 _WORDS = re.compile(rf"{PLAIN.pattern}(?:(?:\s*+,\s*+|\s++){PLAIN.pattern})*+\s*+(?=[)}}])")
-_NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
-_RUN = re.compile(rf"{_NUMBER.pattern}(?:(?:\s*+,\s*+|\s++){_NUMBER.pattern})*+\s*+;")
+_RUN = re.compile(rf"{NUMBER.pattern}(?:(?:\s*+,\s*+|\s++){NUMBER.pattern})*+\s*+;")
 
 
 class VariableBlock(NamedTuple):
@@ -220,7 +222,7 @@ def _numbers(scanner: Scanner) -> Numbers:
 
 
 def _number(scanner: Scanner, expected: str) -> float:
-    word = scanner.bare(expected, _NUMBER.fullmatch)
+    word = scanner.bare(expected, NUMBER.fullmatch)
     value = float(word.text)
     if not 0 <= value <= 1 + TOLERANCE:
         scanner.refuse(f"{shorten(word.text)} is no probability, between 0 and 1", word.at)
@@ -228,14 +230,22 @@ def _number(scanner: Scanner, expected: str) -> float:
 
 
 def _property(scanner: Scanner) -> str:
-    """The text of a property: in quotes, or all that stands before a semicolon."""
+    """The text of a property: in quotes, or all that stands before a semicolon on its line."""
     if scanner.text.startswith('"', scanner.at):
         text = scanner.word("the text of a property").text
         scanner.expect(";")
         return text.strip()
-    start, end = scanner.at, scanner.text.find(";", scanner.at)
-    if end < 0:
-        scanner.move(len(scanner.text))
-        scanner.fail("';' after the text of a property")
-    scanner.move(end + 1)
-    return scanner.text[start:end].strip()
+    start, end = scanner.at, PROPERTY_END.search(scanner.text, scanner.at)
+    if end is None or end[0] != ";":
+        _refuse_property(scanner, end)
+    scanner.move(end.end())
+    return scanner.text[start : end.start()].strip()
+
+
+def _refuse_property(scanner: Scanner, end: re.Match[str] | None) -> NoReturn:
+    """Say where the text of a property ends without a semicolon."""
+    expected = "expected ';' after the text of a property, but found"
+    if end is None:
+        scanner.refuse(f"{expected} the end of the file", len(scanner.text))
+    found = "'}'" if end[0] == "}" else "the end of the line"
+    scanner.refuse(f"{expected} {found}", end.start())

@@ -16,10 +16,8 @@ from jensen.data.variable import Variable
 from jensen.inference.network import TOLERANCE
 from jensen.io.bif_syntax import PLAIN, Body, Numbers, ProbabilityBlock, Row
 from jensen.io.lexer import Scanner, shorten
+from jensen.io.source import show_row
 from jensen.text import plural, some
-
-COPIES = 3
-"""Of a table that is filled by default: as read, in the network, and normalised."""
 
 _ROW = re.compile(r"\(([^)]*+)\)([^;]*+);")
 _TABLE = re.compile(r"table()([^;]*+);")
@@ -107,7 +105,7 @@ class TableReader:
             table[k] = row.numbers.values
         for k in np.flatnonzero(np.abs(table.sum(1) - 1) > TOLERANCE)[:1].tolist():
             at = rows[k].at if k in rows else rest.at if rest else self.at
-            self._check_sum(table[k], self._shown(k), at)
+            self._check_sum(table[k], show_row(k, self.parents), at)
         return table.reshape([*(p.n_states for p in self.parents), n])
 
     def _places(self, rows: Sequence[Row]) -> dict[int, Row]:
@@ -133,7 +131,8 @@ class TableReader:
                 place = place * len(index) + index[label.text]
             if place in found:
                 first = self.scanner.place(found[place].at)
-                self.scanner.refuse(f"{self._shown(place)} stands already at {first}", row.at)
+                shown = show_row(place, self.parents)
+                self.scanner.refuse(f"{shown} stands already at {first}", row.at)
             self._check_length(row.numbers, self.variable.n_states, "row")
             found[place] = row
         return found
@@ -156,16 +155,6 @@ class TableReader:
         first = next(k for k in range(self.n_rows) if k not in rows)
         self.scanner.refuse(
             f"the block of {self.variable.name!r} has {len(rows):,} of {plural(self.n_rows, 'row')}"
-            f" and no default: {self._shown(first)} is missing",
+            f" and no default: {show_row(first, self.parents)} is missing",
             self.at,
         )
-
-    def _shown(self, place: int) -> str:
-        """A row as a message names it."""
-        if not self.parents:
-            return "the table"
-        labels = []
-        for parent in reversed(self.parents):
-            place, k = divmod(place, parent.n_states)
-            labels.append(parent.states[k])
-        return f"the row ({', '.join(reversed(labels))})"

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from itertools import product
 from typing import TYPE_CHECKING
 
-from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.inference import Network
-from jensen.io.bif_syntax import KEYWORDS, UNNAMED
+from jensen.io.bif_syntax import KEYWORDS, PROPERTY_END, UNNAMED
 from jensen.io.losses import warn_of_losses
+from jensen.io.properties import write_pair
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
@@ -19,49 +18,63 @@ if TYPE_CHECKING:
 _BARE = re.compile(r"[+-]?[A-Za-z0-9_][A-Za-z0-9_.?%-]*")  # what needs no quotes anywhere
 
 
+class _Texts(dict[bytes, str]):
+    """Rows of tables as text, by their bytes (-0.0 is not 0.0): most repeat, and take a while."""
+
+    def __missing__(self, row: bytes) -> str:
+        text = str(memoryview(row).cast("d").tolist())[1:-1]  # Python prints a float exactly
+        self[row] = text
+        return text
+
+
 def dumps(net: BayesianNetwork) -> str:
     """The network as BIF text; numbers read back to the same bits."""
     network = net.require_network()
-    warn_of_losses(network, "BIF")
-    lines = [*_head(network)]
-    for variable in network.variables:
-        lines += _declaration(variable, network.variable_properties.get(variable.name, {}))
-    for variable in network.variables:
-        lines += _table(network, variable)
+    lost: list[str] = []
+    states = {v.name: [_quote(label) for label in v.states] for v in network.variables}
+    texts = _Texts()
+    lines = [*_head(network, lost)]
+    for name, labels in states.items():
+        lines += _declaration(name, labels, network.variable_properties.get(name, {}), lost)
+    for name in states:
+        lines += _block(network, name, states, texts)
+    warn_of_losses(network, "BIF", lost)
     return "\n".join([*lines, ""])
 
 
-def _head(network: Network) -> Iterator[str]:
+def _head(network: Network, lost: list[str]) -> Iterator[str]:
     properties = dict(network.properties)
     name = UNNAMED
     if properties.get("name", UNNAMED) != UNNAMED and _is_writable(properties["name"]):
         name = properties.pop("name")
     yield f"network {_quote(name)} {{"
-    yield from map(_property, properties.items())
+    yield from _properties(properties, lost)
     yield "}"
 
 
-def _declaration(variable: Variable, properties: Mapping[str, str]) -> Iterator[str]:
-    states = ", ".join(map(_quote, variable.states))
-    yield f"variable {_quote(variable.name)} {{"
-    yield f"  type discrete [ {variable.n_states} ] {{ {states} }};"
-    yield from map(_property, properties.items())
+def _declaration(
+    name: str, labels: list[str], properties: Mapping[str, str], lost: list[str]
+) -> Iterator[str]:
+    yield f"variable {_quote(name)} {{"
+    yield f"  type discrete [ {len(labels)} ] {{ {', '.join(labels)} }};"
+    yield from _properties(properties, lost)
     yield "}"
 
 
-def _table(network: Network, variable: Variable) -> Iterator[str]:
-    parents = network.parents(variable.name)
-    values = network.part(variable.name, network.tables).reshape(-1, variable.n_states).tolist()
+def _block(
+    network: Network, name: str, states: Mapping[str, list[str]], texts: _Texts
+) -> list[str]:
+    parents = network.graph.parents(name)
+    table = network.part(name, network.tables).view(f"V{8 * len(states[name])}")
+    rows = [texts[row] for row in table.ravel().tolist()]
     if not parents:
-        yield f"probability ( {_quote(variable.name)} ) {{"
-        yield f"  table {str(values[0])[1:-1]};"
-    else:
-        names = ", ".join(_quote(parent.name) for parent in parents)
-        yield f"probability ( {_quote(variable.name)} | {names} ) {{"
-        labels = product(*([_quote(label) for label in parent.states] for parent in parents))
-        for row, numbers in zip(labels, values, strict=True):
-            yield f"  ({', '.join(row)}) {str(numbers)[1:-1]};"  # Python prints a float exactly
-    yield "}"
+        return [f"probability ( {_quote(name)} ) {{", f"  table {rows[0]};", "}"]
+    heads, *others = [states[parent] for parent in parents]
+    for labels in others:
+        heads = [f"{head}, {label}" for head in heads for label in labels]
+    lines = [f"  ({head}) {row};" for head, row in zip(heads, rows, strict=True)]
+    names = ", ".join(map(_quote, parents))
+    return [f"probability ( {_quote(name)} | {names} ) {{", *lines, "}"]
 
 
 def _quote(name: str) -> str:
@@ -80,14 +93,13 @@ def _is_writable(name: str) -> bool:
     return not any(letter in name for letter in '"\r\n')
 
 
-def _property(pair: tuple[str, str]) -> str:
-    key, value = pair
-    text = (f"{key} = {value}" if value else key).strip()
-    if ";" not in text and not text.startswith(('"', "//", "/*")):
-        return f"  property {text};"
-    if not _is_writable(text):
-        raise JensenError(
-            f"BIF cannot hold the property {text!r}, because of quotes or line breaks beside a "
-            f"semicolon; a file that ends in .json can"
-        )
-    return f'  property "{text}";'
+def _properties(properties: Mapping[str, str], lost: list[str]) -> Iterator[str]:
+    """Properties, in quotes where they need them; those that no quotes can hold are `lost`."""
+    for key, value in properties.items():
+        text = write_pair(key, value)
+        if not PROPERTY_END.search(text) and not text.startswith(('"', "//", "/*")):
+            yield f"  property {text};"
+        elif _is_writable(text):
+            yield f'  property "{text}";'
+        else:
+            lost.append(key)

@@ -10,39 +10,23 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
-from jensen.exceptions import FileError, GraphError, JensenError
-from jensen.graphs import DAG
-from jensen.graphs.names import show
-from jensen.graphs.order import find_cycle
+from jensen.exceptions import FileError, JensenError
 from jensen.inference.network import TOLERANCE, assemble
-from jensen.io.bif import MOST_PARENTS
-from jensen.io.lexer import Scanner, Token, shorten
+from jensen.io.lexer import NUMBER, Scanner, Token, shorten
+from jensen.io.source import Source, check_parents, make_graph, show_row
 from jensen.text import plural
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
-_NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
-_WHOLE = rf"{_NUMBER.pattern}(?=[\s,;)])"
+_WHOLE = rf"{NUMBER.pattern}(?=[\s,;)])"
 _RUN = re.compile(rf"{_WHOLE}(?:(?:\s*+,\s*+|\s++){_WHOLE})*+")
-
-
-class Source(Protocol):
-    """A text that can tell where something stands, counted in its own way."""
-
-    file: str
-
-    def place(self, at: int) -> str:
-        """A place as people count it."""
-
-    def refuse(self, message: str, at: int) -> NoReturn:
-        """Refuse the text for what stands at this place."""
 
 
 class Block(NamedTuple):
@@ -106,11 +90,15 @@ class Draft:
         """The network, or a refusal that says where the file is wrong."""
         from jensen.estimators import BayesianNetwork
 
-        parents = {name: self._parents(block) for name, block in self.blocks.items()}
+        parents = {
+            name: check_parents(self.source, block.child, block.parents, self.variables)
+            for name, block in self.blocks.items()
+        }
         for name, at in self.places.items():
             if name not in parents:
                 self.source.refuse(f"the variable {name!r} has no table", at)
-        graph = self._graph(parents)
+        children = {name: block.child for name, block in self.blocks.items()}
+        graph = make_graph(self.source, parents, children)
         tables = {name: self._table(self.blocks[name], parents[name]) for name in parents}
         own = self.variable_properties
         try:
@@ -118,38 +106,6 @@ class Draft:
         except JensenError as error:
             raise FileError(f"{self.source.file}: {error}") from None
         return BayesianNetwork.from_network(network)
-
-    def _parents(self, block: Block) -> list[str]:
-        """The names of the parents, as listed."""
-        child, seen = block.child, {block.child.text}
-        for name in (child, *block.parents):
-            if name.text not in self.variables:
-                self.source.refuse(
-                    f"there is no variable {shorten(name.text)} in this file", name.at
-                )
-        for name in block.parents:
-            if name.text in seen:
-                self.source.refuse(f"{name.text!r} stands twice in this list of variables", name.at)
-            seen.add(name.text)
-        if len(block.parents) > MOST_PARENTS:
-            self.source.refuse(
-                f"{child.text!r} has {len(block.parents)} parents, more than {MOST_PARENTS}",
-                child.at,
-            )
-        return [name.text for name in block.parents]
-
-    def _graph(self, parents: dict[str, list[str]]) -> DAG:
-        try:
-            return DAG.from_parents(parents)
-        except GraphError:
-            names = sorted(parents)
-            index = {name: k for k, name in enumerate(names)}
-            cycle = find_cycle([[index[p] for p in parents[name]] for name in names])
-            path = " -> ".join(show(names[k]) for k in cycle)
-            self.source.refuse(
-                f"a network has no cycles, but here is one: {path}",
-                self.blocks[names[cycle[0]]].child.at,
-            )
 
     def _table(self, block: Block, names: list[str]) -> NDArray[np.float64]:
         """The table of a variable, the axes of its parents sorted by name."""
@@ -178,21 +134,10 @@ class Draft:
         return values.reshape(shape).transpose([*by_name, len(names)])
 
 
-def show_row(place: int, parents: Sequence[Variable]) -> str:
-    """A row of a table as a message names it."""
-    if not parents:
-        return "the table"
-    labels = []
-    for parent in reversed(parents):
-        place, k = divmod(place, parent.n_states)
-        labels.append(parent.states[k])
-    return f"the row ({', '.join(reversed(labels))})"
-
-
 def parse_numbers(words: Sequence[str], source: Source, at: int) -> NDArray[np.float64]:
     """Words as numbers; the first that is none is refused, at the place of them all."""
-    if not all(map(_NUMBER.fullmatch, words)):
-        wrong = next(word for word in words if not _NUMBER.fullmatch(word))
+    if not all(map(NUMBER.fullmatch, words)):
+        wrong = next(word for word in words if not NUMBER.fullmatch(word))
         source.refuse(f"expected a number, but found {shorten(wrong)}", at)
     return np.fromiter(map(float, words), np.float64, len(words))
 
@@ -200,12 +145,12 @@ def parse_numbers(words: Sequence[str], source: Source, at: int) -> NDArray[np.f
 def take_numbers(scanner: Scanner, values: list[float], expected: str) -> None:
     """Pass one probability or a run of them, with or without commas, or refuse the text."""
     run = _RUN.match(scanner.text, scanner.at)
-    text, at = (run[0], scanner.at) if run else scanner.bare(expected, _NUMBER.fullmatch)
+    text, at = (run[0], scanner.at) if run else scanner.bare(expected, NUMBER.fullmatch)
     if run:
         scanner.move(run.end())
     numbers = list(map(float, text.replace(",", " ").split()))
     if not 0 <= min(numbers) <= max(numbers) <= 1 + TOLERANCE:
-        for word in _NUMBER.finditer(text):
+        for word in NUMBER.finditer(text):
             if not 0 <= float(word[0]) <= 1 + TOLERANCE:
                 scanner.refuse(
                     f"{shorten(word[0])} is no probability, between 0 and 1", at + word.start()

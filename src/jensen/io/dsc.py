@@ -17,13 +17,13 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from jensen.io.bif import MOST_PARENTS
 from jensen.io.bif_syntax import UNNAMED, Body, Numbers, Row
 from jensen.io.bif_tables import TableReader
 from jensen.io.draft import Draft, take_numbers
 from jensen.io.dsc_writer import dumps
 from jensen.io.lexer import Scanner, Token, shorten
 from jensen.io.properties import IDENTIFIER, show_point
+from jensen.io.source import MOST_PARENTS
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,10 +92,10 @@ def _refusing(where: str) -> Iterator[None]:
 
 def _check_choices(net: BayesianNetwork) -> None:
     """Refuse choices that `fit` would refuse whatever the data: no file holds such."""
-    from jensen.estimators.learning import choose_algorithm
+    from jensen.estimators.choices import Choices
 
     network = net.require_network()
-    choose_algorithm(net.method, net.prior)
+    Choices(net.prior, net.equivalent_sample_size, net.method).check()
     make_prior(
         net.prior,
         net.equivalent_sample_size,
@@ -205,9 +206,25 @@ def _parents(members: Mapping[str, Checked], variables: Mapping[str, Variable]) 
 
 def _array(value: Checked, parents: list[Variable], variable: Variable) -> NDArray[np.float64]:
     """Nested lists, an axis per parent as listed; the axes come back sorted by name."""
-    array = _nested(value, [p.n_states for p in parents] + [variable.n_states])
+    shape = [v.n_states for v in (*parents, variable)]
+    array = _at_once(value.value, shape)
+    if array is None:
+        array = _nested(value, shape)  # which knows what is wrong, and where
     by_name = sorted(range(len(parents)), key=lambda k: parents[k].name)
     return array.transpose([*by_name, len(parents)])
+
+
+def _at_once(value: Any, shape: list[int]) -> NDArray[np.float64] | None:
+    """Nested lists of that shape that hold nothing but floats, finite and not negative, or None."""
+    level = [value]
+    for size in shape:
+        if set(map(type, level)) != {list} or set(map(len, level)) != {size}:
+            return None
+        level = list(chain.from_iterable(level))
+    if set(map(type, level)) != {float}:
+        return None
+    array = np.array(level, np.float64)
+    return array.reshape(shape) if np.all((array >= 0) & (array < np.inf)) else None
 
 
 def _nested(value: Checked, shape: list[int]) -> NDArray[np.float64]:

@@ -9,6 +9,8 @@ from jensen.exceptions import FileError
 LONGEST = 40
 """Letters of a token that a message shows."""
 
+NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
+
 _SPACE = re.compile(r"(?:\s++|//[^\r\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _WORD = re.compile(r'(?:[^\s\x00-\x1f{}()\[\]|,;"/]++|/(?![/*]))++')
 _QUOTED = re.compile(r'"([^"\r\n]*+)"')

@@ -2,7 +2,8 @@
 
 It holds numbers only. On reading the variables become "0", "1", ... in the order of the file, and
 so do the states of each; on writing they are numbered in the natural order of their names ("x2"
-before "x10"). Properties are left out. Markov networks are refused.
+before "x10"). Properties are left out. Markov networks are refused. What pyAgrum writes is read by
+this definition too, though it has the first parent run fastest: nothing tells its files apart.
 
 References
 ----------

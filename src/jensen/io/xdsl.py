@@ -3,7 +3,8 @@
 Kept are the label of a variable (there its ``name``), the middle of its box as its position, and
 properties whose keys are identifiers. Names of variables must be identifiers, states may be any
 text (GeNIe itself asks for identifiers there too). Besides tables, deterministic nodes are read;
-nodes of other kinds are refused.
+nodes of other kinds are refused. pyAgrum lists the parents the other way round; its files tell who
+wrote them, and are read as it means them.
 
 References
 ----------
@@ -21,16 +22,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
-from jensen.exceptions import JensenError
 from jensen.inference import Network
 from jensen.io.bif_syntax import UNNAMED
-from jensen.io.bif_tables import COPIES
 from jensen.io.draft import Draft, parse_numbers
 from jensen.io.lexer import Token, shorten
 from jensen.io.losses import warn_of_losses
 from jensen.io.properties import IDENTIFIER, check_identifier, read_point
+from jensen.io.source import check_implied
 from jensen.io.xml_reading import Document, Element, quote
-from jensen.memory import check_memory
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
@@ -79,8 +78,9 @@ def loads(text: str, file: str) -> BayesianNetwork:
     labels = {node.attributes.get("id", ""): node for genie in drawn for node in genie.all("NODE")}
     nodes = document.only(root, "NODES")
     _check_size(document, nodes)
+    turned = any(genie.attributes.get("app", "").startswith("aGrUM ") for genie in drawn)
     for element in nodes.children:
-        _node(document, draft, element, labels)
+        _node(document, draft, element, labels, turned)
     return draft.finish()
 
 
@@ -95,15 +95,20 @@ def _check_size(document: Document, nodes: Element) -> None:
     for element in nodes.all("DETERMINISTIC"):
         n_rows = sum(len(child.text.split()) for child in element.all("RESULTINGSTATES"))
         n_entries += n_rows * len(list(element.all("STATE")))
-        try:
-            check_memory(
-                8 * COPIES * n_entries, "the table of this node", "give it fewer states or parents"
-            )
-        except JensenError as error:
-            document.refuse(str(error), element.at)
+        check_implied(
+            document,
+            n_entries,
+            len(document.content),
+            element.at,
+            what="the table of this node",
+            way_out="give it fewer states or parents",
+        )
 
 
-def _node(document: Document, draft: Draft, element: Element, labels: dict[str, Element]) -> None:
+def _node(
+    document: Document, draft: Draft, element: Element, labels: dict[str, Element], turned: bool
+) -> None:
+    """Add a node to the draft; `turned`: its last parent runs slowest, not its first."""
     name = document.attribute(element, "id")
     if element.tag not in ("CPT", "DETERMINISTIC"):
         document.refuse(
@@ -115,6 +120,8 @@ def _node(document: Document, draft: Draft, element: Element, labels: dict[str, 
     parents = [
         Token(word, given.at) for given in element.all("PARENTS") for word in given.text.split()
     ]
+    if turned:
+        parents.reverse()
     if element.tag == "CPT":
         table = document.only(element, "PROBABILITIES")
         values = parse_numbers(table.text.split(), document, table.at)

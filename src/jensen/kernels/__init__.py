@@ -12,7 +12,17 @@ from typing import Any, NamedTuple
 from numba import njit
 from numba.core import event
 
-MODULES = ("counting", "forward")
+MODULES = (
+    "counting",
+    "elimination",
+    "forward",
+    "hidden_sets",
+    "interning",
+    "messages",
+    "posteriors",
+    "records",
+    "tree_programs",
+)
 """Every module of kernels; `jensen compile` goes through them."""
 
 log = logging.getLogger("jensen")
@@ -22,14 +32,20 @@ class Kernel(NamedTuple):
     """A compiled function and the only signature it may have."""
 
     function: Any
-    signature: str
+    signature: Any
 
 
 KERNELS: list[Kernel] = []
 
+helper = njit(cache=True, nogil=True, error_model="numpy")
+"""Declares a function that several kernels call."""
 
-def kernel(signature: str) -> Callable[[Callable[..., Any]], Any]:
-    """Declare a kernel with its signature in Numba's notation."""
+part = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+"""Declares a function that is pasted where a kernel calls it: compiled within the kernel alone."""
+
+
+def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a kernel with its signature: in Numba's notation, or by `records.signature`."""
 
     def declare(function: Callable[..., Any]) -> Any:
         compiled = njit(cache=True, nogil=True, error_model="numpy")(function)

@@ -4,10 +4,10 @@ A family is a list of variables. Its table is flat, the first variable slowest.
 """
 
 import numpy as np
-from numba import config, njit, types
+from numba import config, types
 from numba.extending import intrinsic
 
-from jensen.kernels import kernel
+from jensen.kernels import helper, kernel
 
 ROWS = 4096
 """Rows whose table positions are computed at a time: they stay in the first-level cache."""
@@ -33,7 +33,7 @@ if config.DISABLE_JIT:  # an intrinsic has no body that Python could run
         return np.uint64(int(word).bit_count())
 
 
-@njit(cache=True, nogil=True)
+@helper
 def and_count(a, b):
     """Return how many bits are set in a & b."""
     total = np.uint64(0)
@@ -42,7 +42,7 @@ def and_count(a, b):
     return np.int64(total)
 
 
-@njit(cache=True, nogil=True)
+@helper
 def and_into(a, b, out):
     """Fill out with a & b and return how many bits are set."""
     total = np.uint64(0)
@@ -136,7 +136,7 @@ def count_pairs(bits, rows, start, stop, out):
                 out[i, j] += and_count(here, bits[rows[j], begin:end])
 
 
-@njit(cache=True, nogil=True)
+@helper
 def table_positions(planes, plane, stride, start, stop, position):
     """Fill position with the flat table position of rows start..stop: Σ stride · byte."""
     for i in range(stop - start):

@@ -7,10 +7,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.cluster_trees.records import Problems, Program
 from jensen.data import Table
 from jensen.data.counting import count_families
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs.wiring import Wiring
+from jensen.q_hidden import FamilyTables, Hidden, Known
 
 
 class Tables(NamedTuple):
@@ -25,6 +27,25 @@ class TablesFamily(NamedTuple):
     tables: SegmentedDirichlet
 
 
+class Complete(NamedTuple):
+    """A unit: the counts of all families of all rows that miss none of their members."""
+
+    counts: NDArray[np.float64]  # (P,)
+    weight: NDArray[np.float64] = np.ones(1)
+
+
+class Incomplete(NamedTuple):
+    """A unit: some of the sub-problems of the other families."""
+
+    program: Program
+    problems: Problems
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """How many rows have each sub-problem."""
+        return self.problems.weight
+
+
 @dataclass(frozen=True)
 class DiscreteNetwork:
     """A directed graph of discrete variables as flat arrays, and the prior of its tables."""
@@ -37,6 +58,17 @@ class DiscreteNetwork:
         """One Dirichlet per row of every table."""
         return TablesFamily(SegmentedDirichlet(row_lengths(self.wiring)))
 
+    def potentials(self, t: Tables, unit: Complete | Incomplete) -> Known | FamilyTables:
+        """The log tables, and what a unit hides."""
+        assert t.tables is not None
+        if isinstance(unit, Complete):
+            return Known(t.tables, unit.counts)
+        return FamilyTables(t.tables, unit.program, unit.problems)
+
+    def expected_stats(self, unit: Complete | Incomplete, hidden: Hidden) -> Tables:
+        """Counts of every family."""
+        return Tables(hidden.moments)
+
 
 def row_lengths(wiring: Wiring) -> NDArray[np.int64]:
     """Length of every row of every table, in the order in which they stand."""
@@ -44,11 +76,11 @@ def row_lengths(wiring: Wiring) -> NDArray[np.int64]:
     return np.repeat(wiring.cards, n_rows)
 
 
-def complete_stats(table: Table, names: Sequence[str], wiring: Wiring) -> Tables:
-    """Counts of every family, flat; the rows must be complete."""
-    families = [
-        [names[v] for v in wiring.fam_vars[a:b]]
-        for a, b in zip(wiring.fam_ptr[:-1], wiring.fam_ptr[1:], strict=True)
-    ]
-    counts = count_families(table, families)
-    return Tables(np.concatenate([np.empty(0), *(part.ravel() for part in counts)]))
+def complete_counts(table: Table, names: Sequence[str], wiring: Wiring) -> NDArray[np.float64]:
+    """Counts of every family over the rows that miss none of its members, flat."""
+    families = [[names[v] for v in scope] for scope in wiring.scopes()]
+    known = [f for f, family in enumerate(families) if all(name in table for name in family)]
+    counts = np.zeros(wiring.fam_at[-1])
+    for f, part in zip(known, count_families(table, [families[f] for f in known]), strict=True):
+        counts[wiring.fam_at[f] : wiring.fam_at[f + 1]] = part.ravel()
+    return counts

@@ -7,16 +7,18 @@ work; everything that comes from data is escaped.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, islice
+from math import isnan, prod
 from typing import TYPE_CHECKING
 
 from jensen.data.table import Table
 from jensen.data.variable import Variable
 from jensen.inference.cpt import CPT, show_probability
+from jensen.inference.distribution import Distribution, Distributions, combinations, heading
 from jensen.inference.network import Network
 from jensen.inference.posterior import TablePosterior
 from jensen.plots.markup import escape, tag
-from jensen.plots.sparklines import histogram, interval_bar
+from jensen.plots.sparklines import BLUE, HEIGHT, PALE, WIDTH, histogram, interval_bar
 from jensen.plots.svg import graph_svg
 from jensen.text import plural
 
@@ -125,6 +127,62 @@ def posterior_html(posterior: TablePosterior) -> str:
     return _page(title, _grid([head], rows), _more(len(configurations) - shown, "row"))
 
 
+def distribution_html(distribution: Distribution) -> str:
+    """Show P(variables | ...): a bar per state or combination of states, or its interval.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> import numpy as np
+    >>> rain = jn.Variable("rain", "categorical", ("no", "yes"))
+    >>> html = distribution_html(Distribution((rain,), np.array([0.75, 0.25]), "wet=yes"))
+    >>> "P(rain | wet=yes)" in html and html.count("<svg") == 2
+    True
+    """
+    p, interval = distribution.values.ravel(), distribution.interval
+    shown = min(len(distribution), MOST_ROWS)
+    head = [*map(_head, distribution.names), _head("probability", is_number=True)]
+    rows = _merged(list(islice(combinations(distribution.variables), shown)))
+    if interval is None:
+        for k, row in enumerate(rows):
+            row += [_number(show_probability(p[k])), tag("td", _bar(float(p[k])))]
+    else:
+        head.append(_head(f"{interval.percent} interval", is_number=True))
+        low, high = interval.lower.ravel(), interval.upper.ravel()
+        for k, row in enumerate(rows):
+            span = f"{show_probability(low[k])} to {show_probability(high[k])}"
+            bar = interval_bar(float(p[k]), float(low[k]), float(high[k]))
+            row += [_number(show_probability(p[k])), _number(span), tag("td", bar)]
+    title = _note(heading(distribution.variables, distribution.condition))
+    more = _more(len(distribution) - shown, "row")
+    return _page(title, _grid([[*head, _head("")]], rows), more)
+
+
+def distributions_html(distributions: Distributions) -> str:
+    """Show P(variables | row) for the first rows of evidence, cells by probability.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> import numpy as np
+    >>> rain = jn.Variable("rain", "categorical", ("no", "yes"))
+    >>> html = distributions_html(Distributions((rain,), np.array([[0.75, 0.25], [0.5, 0.5]])))
+    >>> "P(rain) for 2 rows of evidence" in html and html.count("<td") == 2 * 3
+    True
+    """
+    variables = distributions.variables
+    n_rows, n_columns = len(distributions), prod(v.n_states for v in variables)
+    names = map(", ".join, islice(combinations(variables), MOST_COLUMNS))
+    head = [_head("row"), *(_head(name, is_number=True) for name in names)]
+    rows = [
+        [_cell(str(k)), *(_probability(float(p)) for p in row.flat[:MOST_COLUMNS])]
+        for k, row in enumerate(distributions.values[:MOST_ROWS])
+    ]
+    title = _note(f"{heading(variables)} for {plural(n_rows, 'row')} of evidence")
+    more = _more(n_rows - len(rows), "row") + _more(n_columns - MOST_COLUMNS, "column")
+    return _page(title, _grid([head], rows), more)
+
+
 def network_html(net: Network | BayesianNetwork) -> str:
     """Draw a network, with a list of its variables under it.
 
@@ -179,6 +237,16 @@ def _probability(p: float) -> str:
     shade = SHADE.format(0.6 * p)
     text = show_probability(p)
     return tag("td", text, class_="jensen-number", style=f"background:{shade}", title=f"{p:.6g}")
+
+
+def _bar(p: float) -> str:
+    """A bar as long as a probability, on a track from 0 to 1; nothing where it is undefined."""
+    if isnan(p):
+        return ""
+    shape = {"x": 0, "y": 3.0, "height": HEIGHT - 6, "rx": 2}
+    track = tag("rect", width=WIDTH, fill=PALE, **shape)
+    bar = tag("rect", width=WIDTH * p, fill=BLUE, **shape)
+    return tag("svg", track, bar, width=WIDTH, height=HEIGHT)
 
 
 def _states(v: Variable) -> str:

@@ -22,3 +22,8 @@ mode = ThetaRule(
     neg_log_density,
     is_distribution=False,
 )
+draw = ThetaRule(
+    lambda family, eta, memory, rng: (family.sample_stats(eta, rng), memory),
+    neg_log_density,
+    is_distribution=False,
+)

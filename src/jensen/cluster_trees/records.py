@@ -1,0 +1,78 @@
+"""What kernels read: compiled trees, sub-problems, and work arrays."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+N_CLUSTERS, N_MEMBERS, N_ENTRIES, N_SENT, N_STATES, CLUSTERS = range(6)
+"""The head of a program: its clusters, members, entries of all tables, of all messages, states of
+all members; then where each cluster begins, counted from the head."""
+
+SIZE, TILE, WIDTH, PSI, MESSAGE, FAMILIES, CHILDREN, ENDS, SLOTS = range(9)
+"""The head of a cluster; its slots follow, then the members that end in it, then offsets."""
+
+SOURCE, KIND, INNER, OUTER, SLOT = range(5)
+"""A slot, and its length."""
+
+INDEX, STRIDE, CARD, PLACE, MEMBER = range(5)
+"""A member, and its length."""
+
+GATHER, CONTIGUOUS, CONSTANT = range(3)
+"""Kinds of slots: how a tile of a cluster walks through its source."""
+
+
+class Program(NamedTuple):
+    """Trees of clusters, one per set of hidden variables, written as integers.
+
+    The clusters of a set stand children before parents. A cluster has a table of SIZE entries in
+    tiles of TILE; the digits of its separator run fastest and have WIDTH configurations; its table
+    and its message begin at PSI and MESSAGE of the work arrays. It multiplies FAMILIES slots, whose
+    SOURCE is a position in the list of families of the set, and then CHILDREN slots, whose SOURCE
+    is where the message of a child begins. Entry i reads its source at
+    ``code[q + OUTER + i // TILE] + code[q + INNER + i % TILE]``, where q is where the cluster
+    begins. ENDS members end in it: INDEX in the set, STRIDE in the cluster, CARD, and PLACE of
+    their first state among the states of all members.
+    """
+
+    code: Ints
+    start: Ints  # (sets,): where the head of each set stands
+
+
+class Families(NamedTuple):
+    """What sets touch, and how evidence selects in the tables of these families."""
+
+    end: Ints  # (sets,): where the families of each set end in the next
+    of: Ints
+    base: Ints  # where the table of that family begins
+    term_end: Ints  # the position is base + Σ term_stride · state number term_around
+    term_around: Ints
+    term_stride: Ints
+
+
+class Problems(NamedTuple):
+    """Sub-problems: a set of hidden variables and the table positions its evidence selects."""
+
+    set_of: Ints  # (K,)
+    base_ptr: Ints  # (K,): where its bases begin
+    bases: Ints
+    weight: NDArray[np.float64]  # (K,): how many rows share it
+
+
+class Work(NamedTuple):
+    """Arrays that a kernel writes while it solves one problem."""
+
+    psi: NDArray[np.float64]
+    message: NDArray[np.float64]
+    back: NDArray[np.float64]
+    chosen: Ints
+
+
+def make_work(program: Program, sets: Ints) -> Work:
+    """Arrays that are large enough for these sets."""
+    heads = program.start[sets]
+    entries = program.code[heads + N_ENTRIES].max(initial=1)
+    sent = program.code[heads + N_SENT].max(initial=1)
+    return Work(np.empty(entries), np.empty(sent), np.empty(sent), np.empty(sent, np.int64))

@@ -1,0 +1,26 @@
+"""What is learned from, cut into units: sums over rows are sums over units."""
+
+from collections.abc import Callable, Iterable
+from functools import reduce
+from typing import Any, NamedTuple
+
+from jensen.data.threads import ordered_map
+from jensen.fields import add
+
+
+class Units(NamedTuple):
+    """Encoded rows. Units are cut by size, never by the number of threads."""
+
+    items: tuple[Any, ...]
+    total_weight: float  # of the rows
+    is_complete: bool  # whether nothing is hidden, so that one sweep is the answer
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def sum(
+        self, f: Callable[..., tuple[Any, Any]], *per_unit: Iterable[Any]
+    ) -> tuple[Any, tuple[Any, ...]]:
+        """Σ over units of f(unit, ...) → (what to add, what to keep); added in order."""
+        parts = list(ordered_map(lambda pair: f(*pair), zip(self.items, *per_unit, strict=True)))
+        return reduce(add, (total for total, _ in parts)), tuple(kept for _, kept in parts)

@@ -1,0 +1,63 @@
+"""What a learner tells its user once it is done."""
+
+import warnings
+from collections.abc import Iterator
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import EstimateWarning
+from jensen.inference import Network
+from jensen.text import plural
+
+
+def warn_of_empty_rows(network: Network, empty: NDArray[np.bool_]) -> None:
+    """Parent configurations without counts and without a prior have no estimate: say which."""
+    if not empty.any():
+        return
+    shown = list(islice(_configurations(network, empty), 5))
+    n = int(np.sum(empty))
+    more = f" and {n - len(shown)} more" if n > len(shown) else ""
+    _warn(
+        f"{plural(n, 'parent configuration')} never occurred, so the data say nothing about "
+        f"{'; '.join(shown)}{more}. Uniform probabilities were filled in; "
+        f"a prior (prior='bdeu', --prior bdeu) makes an honest estimate of them"
+    )
+
+
+def warn_of_limit(n_sweeps: int) -> None:
+    """The limit of sweeps is no convergence."""
+    _warn(
+        f"F was still rising after {plural(n_sweeps, 'sweep')}, so converged_ is False: raise "
+        f"max_iter, or tol if this is close enough"
+    )
+
+
+def warn_of_stop() -> None:
+    """The run was interrupted."""
+    _warn("interrupted: this is the best so far, and converged_ is False")
+
+
+def warn_of_disagreement(r_hat: float) -> None:
+    """Chains that have not mixed."""
+    _warn(
+        f"the chains disagree (R-hat of the log joint is {r_hat:.3f}, and should be below 1.05): "
+        f"raise burn_in and n_samples"
+    )
+
+
+def _warn(text: str) -> None:
+    warnings.warn(text, EstimateWarning, stacklevel=5)
+
+
+def _configurations(network: Network, empty: NDArray[np.bool_]) -> Iterator[str]:
+    """Empty rows in words: P(wet | rain=yes)."""
+    at = 0
+    for variable in network.variables:
+        for labels, _ in network.cpt(variable.name).rows():
+            if empty[at]:
+                parents = network.parents(variable.name)
+                pairs = [f"{p.name}={x}" for p, x in zip(parents, labels, strict=True)]
+                yield f"P({variable.name}{' | ' if pairs else ''}{', '.join(pairs)})"
+            at += 1

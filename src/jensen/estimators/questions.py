@@ -1,0 +1,303 @@
+"""What a network with tables can be asked; the answers are computed in `jensen.inference`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table, as_table
+from jensen.exceptions import DataError, ImpossibleError, JensenError
+from jensen.inference import Distribution, Distributions, Network, conditional, forward, information
+from jensen.inference import query as queries
+from jensen.inference.completions import Method, complete
+from jensen.inference.counts import expected_counts
+from jensen.inference.impossible import explain_row
+from jensen.inference.most_probable import Assignment, most_probable
+from jensen.inference.rows import all_posteriors, log_likelihood
+from jensen.randomness import as_generator
+from jensen.text import plural, some
+
+Given = Mapping[str, Any]
+
+
+class Questions:
+    """Queries, predictions and completions; mixed into an estimator."""
+
+    def require_network(self) -> Network:
+        """The frozen network, or an error if there is none yet."""
+        raise NotImplementedError
+
+    # --- one question ---
+
+    def query(
+        self,
+        targets: str | Sequence[str],
+        given: Any = None,
+        do: Given | None = None,
+        *,
+        interval: float | None = None,
+        random_state: Any = 0,
+    ) -> Distribution | Distributions:
+        """P(targets | do, given), exactly.
+
+        Parameters
+        ----------
+        targets
+            A variable, or several, which are then asked for jointly.
+        given
+            Variable → state; or → a likelihood for every state (a list, or a dict from state to
+            likelihood). A table of evidence asks once for every row (missing cells are not known).
+        do
+            Variable → the state it is set to: the arrows into it are cut before anything is given.
+        interval
+            Also bounds of every probability that hold the posterior with this probability, from
+            1,000 draws of the tables (after "vbem") or from the samples (after "gibbs").
+        random_state
+            Of these draws.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> net = jn.examples.load("sprinkler")
+        >>> net.query("rain", given={"wet_grass": "yes"})
+        P(rain | wet_grass=yes)
+        rain
+        ------------
+        no    0.2921
+        yes   0.7079
+        >>> round(net.query("rain", given={"wet_grass": "yes"}, do={"sprinkler": "on"})["yes"], 4)
+        0.5238
+        """
+        network = self.require_network()
+        if given is None or isinstance(given, Mapping):
+            rng = as_generator(random_state)
+            return queries.query(network, targets, given, do, interval, rng)
+        if do or interval is not None or not isinstance(targets, str):
+            raise JensenError(
+                "evidence on many rows goes with one target, without do and without interval: "
+                "give a dict for one question, or net.expected_counts for joint counts"
+            )
+        values = self.predict_proba(given, targets)
+        return Distributions((network.variables[network.index(targets)],), values)
+
+    def marginals(
+        self, given: Given | None = None, do: Given | None = None
+    ) -> dict[str, Distribution]:
+        """P(X | do, given) of every variable X that is not known, by name."""
+        return queries.marginals(self.require_network(), given, do)
+
+    def probability(self, given: Given, do: Given | None = None) -> float:
+        """P(given | do); 0.0 if it is impossible."""
+        return float(np.exp(self.log_probability(given, do)))
+
+    def log_probability(self, given: Given, do: Given | None = None) -> float:
+        """Log P(given | do); -inf if it is impossible."""
+        return queries.log_probability(self.require_network(), given, do)
+
+    def most_probable(
+        self, given: Given | None = None, do: Given | None = None, *, k: int | None = None
+    ) -> Any:
+        """The most probable states of everything that is not known, with their log probability.
+
+        Parameters
+        ----------
+        given, do
+            As in `query`.
+        k
+            Give a list of the k best instead; shorter if no more are possible.
+        """
+        found = most_probable(self.require_network(), given, do, 1 if k is None else k)
+        return found[0] if k is None else found
+
+    def sample(
+        self,
+        n: int,
+        *,
+        given: Given | None = None,
+        do: Given | None = None,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> Table:
+        """Draw n rows, exactly given what is known; the same seed gives the same rows."""
+        if not isinstance(n, int | np.integer) or n < 0:
+            raise JensenError(f"the number of rows to draw must be 0, 1, 2, ..., not {n!r}")
+        network, rng = self.require_network(), as_generator(random_state)
+        if not given and not do and network.samples is None:
+            return forward.sample(network, int(n), rng, progress=progress)
+        return conditional.sample_given(network, int(n), given, do, rng)
+
+    def entropy(
+        self, targets: str | Sequence[str] | None = None, given: Given | None = None
+    ) -> float:
+        """Entropy of P(targets | given) in nats; of all that is not known, without targets."""
+        return information.entropy(self.require_network(), targets, given)
+
+    def mutual_information(
+        self,
+        a: str | Sequence[str],
+        b: str | Sequence[str],
+        given: Given | Sequence[str] | None = None,
+    ) -> float:
+        """I(a; b) in nats.
+
+        `given` is evidence (a dict: I under P(· | evidence)) or names of variables (a list: the
+        conditional mutual information, averaged over their states).
+        """
+        return information.mutual_information(self.require_network(), a, b, given)
+
+    # --- many rows ---
+
+    def predict_proba(
+        self,
+        table: Any,
+        target: str | None = None,
+        *,
+        impossible: Literal["raise", "nan"] = "raise",
+        unknown: Literal["raise", "missing"] = "raise",
+    ) -> Any:
+        """P(target | the rest of the row), (N, K) in the order of `states[target]`.
+
+        Parameters
+        ----------
+        table
+            Anything a `Table` can be built from; values may be missing anywhere. The column of the
+            target, if there is one, is not looked at.
+        target
+            None: the posterior of every cell, name → (N, K); what is known has probability 1.
+        impossible
+            What to do with rows of probability 0: "raise", or "nan".
+        unknown
+            What to do with labels that the network does not know: "raise", or take as "missing".
+        """
+        network = self.require_network()
+        rows = self._read(table, unknown, skip=() if target is None else (target,))
+        if target is not None:
+            v = network.index(target)
+            found, possible = all_posteriors(network, rows, [v], [v])
+        else:
+            found, possible = all_posteriors(network, rows, [], range(len(network.variables)))
+            _add_known(network, rows, found)
+        self._check_possible(rows, possible, impossible)
+        for values in found.values():
+            values[~possible] = np.nan
+        if target is not None:
+            return found[v]
+        return {network.variables[v].name: values for v, values in found.items()}
+
+    def predict(self, table: Any, target: str, **choices: Any) -> NDArray[np.str_]:
+        """The most probable state of the target in every row; choices as in `predict_proba`.
+
+        With ``impossible="nan"`` an impossible row has the label "".
+        """
+        values = self.predict_proba(table, target, **choices)
+        states = np.array([*self.require_network().variables_by_name[target].states, ""])
+        lost = np.isnan(values).any(1)
+        best = np.where(lost, len(states) - 1, np.nan_to_num(values, nan=-1.0).argmax(1))
+        return states[best]
+
+    def impute(
+        self,
+        table: Any,
+        method: Method = "mode",
+        *,
+        random_state: Any = None,
+        impossible: Literal["raise", "nan"] = "raise",
+        unknown: Literal["raise", "missing"] = "raise",
+    ) -> Any:
+        """The table with missing values filled in, as the kind of dataframe that came in.
+
+        Parameters
+        ----------
+        method
+            "mode": the most probable joint completion of each row; "marginal": the most probable
+            state of each cell on its own; "draw": a joint draw.
+        random_state
+            Of the draws.
+        impossible
+            What to do with rows of probability 0: "raise", or leave their cells missing ("nan").
+        unknown
+            What to do with labels that the network does not know: "raise", or fill ("missing").
+        """
+        data = as_table(table)
+        rows = self._read(data, unknown)
+        filled, lost = complete(self.require_network(), rows, method, as_generator(random_state))
+        self._check_possible(rows, ~lost, impossible)
+        columns = [(filled if name in filled else data).column(name) for name in data.names]
+        result = Table.from_columns(columns, data.weights, data.source)
+        return result if isinstance(table, Table) else result.to_native()
+
+    def log_likelihood(self, table: Any) -> NDArray[np.float64]:
+        """Log p(row), what is missing summed out; -inf if impossible or of an unknown state."""
+        network = self.require_network()
+        rows, strange = self._recode(as_table(table))
+        found = log_likelihood(network, rows)
+        found[strange] = -np.inf
+        return found
+
+    def score(self, table: Any, y: None = None) -> float:
+        """Mean log-likelihood per row, by weight; see `jn.score` for the score of a structure.
+
+        `y` is nothing: scikit-learn's pipelines pass it.
+        """
+        data = as_table(table)
+        if data.total_weight == 0:
+            raise DataError("the mean over no rows is undefined: the table has no weight")
+        each = self.log_likelihood(data)
+        weights = np.ones(len(each)) if data.weights is None else data.weights
+        return float(np.sum(each[weights > 0] * weights[weights > 0]) / data.total_weight)
+
+    def expected_counts(
+        self, table: Any, families: Sequence[Sequence[str]]
+    ) -> list[NDArray[np.float64]]:
+        """Σ over rows of p(family | what the row knows), an axis per member, for any families."""
+        return expected_counts(self.require_network(), self._read(table, "raise"), families)
+
+    # --- inside ---
+
+    def _recode(self, table: Table, skip: Sequence[str] = ()) -> tuple[Table, NDArray[np.bool_]]:
+        """The columns that the network knows, as its own variables, and rows of unknown labels."""
+        network = self.require_network()
+        wanted = [v for v in network.variables if v.name in table and v.name not in skip]
+        return table.select([v.name for v in wanted]).read_as(wanted)
+
+    def _read(
+        self, table: Any, unknown: Literal["raise", "missing"], skip: Sequence[str] = ()
+    ) -> Table:
+        if unknown not in ("raise", "missing"):
+            raise JensenError(f"unknown must be 'raise' or 'missing', not {unknown!r}")
+        data = as_table(table)
+        rows, strange = self._recode(data, skip)
+        if strange.any() and unknown == "raise":
+            first = np.flatnonzero(strange)
+            raise DataError(
+                f"{plural(len(first), 'row')} hold a state that the network does not know (rows "
+                f"{some(int(i) + 1 for i in first)}): correct them, or pass unknown='missing'"
+            )
+        return rows
+
+    def _check_possible(
+        self, rows: Table, possible: NDArray[np.bool_], impossible: Literal["raise", "nan"]
+    ) -> None:
+        if impossible not in ("raise", "nan"):
+            raise JensenError(f"impossible must be 'raise' or 'nan', not {impossible!r}")
+        if possible.all() or impossible == "nan":
+            return
+        first = np.flatnonzero(~possible)
+        error = explain_row(self.require_network(), rows, "in this network")
+        raise ImpossibleError(
+            f"{plural(len(first), 'row')} cannot occur (rows {some(int(i) + 1 for i in first)}); "
+            f"{error}, or pass impossible='nan'"
+        )
+
+
+def _add_known(network: Network, rows: Table, found: dict[int, NDArray[np.float64]]) -> None:
+    """Probability 1 for what a row knows."""
+    for v, values in found.items():
+        name = network.variables[v].name
+        if name in rows:
+            codes = rows.column(name).data
+            known = codes < values.shape[1]
+            values[known] = np.eye(values.shape[1])[codes[known]]

@@ -1,0 +1,119 @@
+"""Missing cells filled in: the most probable completion, cell by cell, or a draw."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.cluster_trees import run
+from jensen.cluster_trees.problems import code_rows
+from jensen.data import Table
+from jensen.data.encode import Column
+from jensen.exceptions import JensenError
+from jensen.inference.network import Network
+from jensen.inference.rows import Rows, all_posteriors, log_tables_of
+
+Method = Literal["mode", "marginal", "draw"]
+Codes = dict[int, NDArray[np.int64]]
+
+
+def complete(
+    network: Network, table: Table, method: Method, rng: np.random.Generator
+) -> tuple[Table, NDArray[np.bool_]]:
+    """The table with its missing cells filled, and the rows for which that is impossible.
+
+    "mode" is the most probable joint completion of a row, "marginal" the most probable state of
+    each cell, "draw" a joint draw. Cells of impossible rows stay missing.
+    """
+    if method not in get_args(Method):
+        raise JensenError(f"method must be one of {list(get_args(Method))}, not {method!r}")
+    if method == "marginal":
+        filled, impossible = _marginal(network, table)
+    elif method == "mode":
+        filled, impossible = _mode(network, table)
+    else:
+        filled, impossible = _draw(network, table, rng)
+    columns = []
+    for name in table.names:
+        column = table.column(name)
+        if name in network.graph:
+            v = network.index(name)
+            data = column.data.copy()
+            missing = column.missing() & ~impossible
+            data[missing] = filled[v][missing]
+            column = Column(column.variable, data)
+        columns.append(column)
+    return Table.from_columns(columns, table.weights, table.source), impossible
+
+
+def _marginal(network: Network, table: Table) -> tuple[Codes, NDArray[np.bool_]]:
+    wanted = [v for v, name in enumerate(network.graph.nodes) if name in table]
+    found, possible = all_posteriors(network, table, [], wanted)
+    with np.errstate(invalid="ignore"):
+        filled = {v: np.nan_to_num(p, nan=-1.0).argmax(1) for v, p in found.items()}
+    return filled, ~possible
+
+
+def _mode(network: Network, table: Table) -> tuple[Codes, NDArray[np.bool_]]:
+    if network.samples is not None:
+        raise JensenError(
+            "the most probable completion under a mixture of sampled tables cannot be computed "
+            "exactly: use method='marginal' or 'draw'"
+        )
+    rows, log_tables = Rows(network, table), network.kernel_tables[1]
+    tables = np.ascontiguousarray(log_tables[rows.entries])
+    value, at, states = run.best_states(tables, rows.plans.program, rows.problems)
+    possible = rows.log_likelihood(log_tables, value) > -np.inf
+    filled = {}
+    for v, name in enumerate(network.graph.nodes):
+        if name in table:
+            mine, problem, position = rows.places(v)
+            filled[v] = np.zeros(table.n_rows, np.int64)
+            filled[v][mine] = states[at[problem] + position]
+    return filled, ~possible
+
+
+def _draw(
+    network: Network, table: Table, rng: np.random.Generator
+) -> tuple[Codes, NDArray[np.bool_]]:
+    """A draw of every row on its own; after Gibbs under a sample chosen by the row's evidence."""
+    rows, samples = Rows(network, table), log_tables_of(network)
+    log_each = np.array([rows.log_likelihood_at(log_tables) for log_tables in samples])
+    possible = log_each.max(0) > -np.inf
+    with np.errstate(invalid="ignore"):
+        noise = rng.gumbel(size=log_each.shape)
+        which = (log_each + noise).argmax(0)  # a draw with probabilities ∝ exp(log_each)
+    filled = {
+        v: np.zeros(table.n_rows, np.int64)
+        for v, name in enumerate(network.graph.nodes)
+        if name in table
+    }
+    for s in np.unique(which):
+        part = Rows(network, table.take(which == s)) if len(samples) > 1 else rows
+        tables = np.ascontiguousarray(samples[s][part.entries])
+        times = part.problems.weight.astype(np.int64)
+        _, at, states = run.drawn_states(tables, part.plans.program, part.problems, times, rng)
+        here = np.flatnonzero(which == s)
+        for v, out in filled.items():
+            mine, problem, position = part.places(v)
+            out[here[mine]] = states[_places_of_draws(part, at, problem, position, v)]
+    return filled, ~possible
+
+
+def _places_of_draws(
+    rows: Rows,
+    at: NDArray[np.int64],
+    problem: NDArray[np.int64],
+    position: NDArray[np.int64],
+    v: int,
+) -> NDArray[np.int64]:
+    """Where the state of v stands in the draws: row k of those with a problem has its k-th draw."""
+    n_members = rows.plans.n_members[rows.problems.set_of[problem]]
+    order = np.argsort(problem, kind="stable")
+    sorted_problems = problem[order]
+    first = np.searchsorted(sorted_problems, sorted_problems, side="left")
+    turn = np.empty(len(problem), np.int64)
+    turn[order] = np.arange(len(problem)) - first
+    return np.asarray(at[problem] + turn * n_members + position)

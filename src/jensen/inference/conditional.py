@@ -1,0 +1,76 @@
+"""Rows drawn from a network given what is known, exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.cluster_trees import run
+from jensen.data import Table
+from jensen.data.encode import Column, smallest_code_type
+from jensen.data.threads import ordered_map
+from jensen.inference.findings import Findings, read_findings
+from jensen.inference.network import Network
+from jensen.inference.query import ask
+from jensen.inference.questions import Form, Question, find_question
+from jensen.inference.rows import log_tables_of
+from jensen.memory import check_memory
+
+DRAWN_ROWS = 1 << 12
+"""Rows drawn with one random stream: fixed, so that the number of threads changes nothing."""
+
+
+def sample_given(
+    network: Network,
+    n: int,
+    given: Mapping[str, Any] | None,
+    do: Mapping[str, Any] | None,
+    rng: np.random.Generator,
+) -> Table:
+    """Draw n rows of all variables; known ones are constant columns."""
+    findings = read_findings(network, given, do)
+    hard, soft, done = (frozenset(part) for part in findings)
+    question = find_question(network, Form((), True, hard, soft, done))
+    types = [np.dtype(smallest_code_type(v.n_states)) for v in network.variables]
+    check_memory(float(n) * sum(t.itemsize for t in types), f"{n:,} rows", "draw fewer at a time")
+    weights = ask(network, question, findings, count=False).weights
+    log_tables = log_tables_of(network)
+    codes = np.empty((len(types), n), np.int32)
+    for v, state in {**findings.hard, **findings.do}.items():
+        codes[v] = state
+    starts = range(0, n, DRAWN_ROWS)
+    streams = rng.spawn(len(starts))
+
+    def draw(unit: tuple[int, np.random.Generator]) -> None:
+        start, stream = unit
+        here = codes[:, start : start + DRAWN_ROWS]
+        which = stream.choice(len(weights), here.shape[1], p=weights)
+        for s in np.unique(which):
+            mine = np.flatnonzero(which == s)
+            here[:, mine] = _draw(question, findings, log_tables[s], here[:, mine], stream)
+
+    for _ in ordered_map(draw, zip(starts, streams, strict=True)):
+        pass
+    columns = [codes[v].astype(t) for v, t in enumerate(types)]
+    return Table.from_columns(map(Column, network.variables, columns))
+
+
+def _draw(
+    question: Question,
+    findings: Findings,
+    log_tables: NDArray[np.float64],
+    codes: NDArray[np.int32],
+    stream: np.random.Generator,
+) -> NDArray[np.int32]:
+    """Codes (n, N) in which what is hidden is drawn."""
+    problems, _ = question.with_states(findings, log_tables)
+    if question.n_extra:
+        _, log_tables = question.with_extra(findings, log_tables, log_tables)
+    times = np.full(len(problems.set_of), codes.shape[1], np.int64)
+    _, at, states = run.drawn_states(log_tables, question.program, problems, times, stream)
+    for members, a, b in zip(question.members, at[:-1], at[1:], strict=True):
+        codes[members] = states[a:b].reshape(-1, len(members)).T
+    return codes

@@ -1,0 +1,123 @@
+"""What a caller knows: findings, likelihoods and interventions, as codes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.variable import Variable, label_text, match_labels
+from jensen.exceptions import JensenError
+from jensen.inference.network import Network
+from jensen.text import some
+
+
+class Findings(NamedTuple):
+    """What is known of some variables, by their positions."""
+
+    hard: dict[int, int]  # variable → state
+    soft: dict[int, NDArray[np.float64]]  # variable → likelihood of each state
+    do: dict[int, int]  # variable → the state it was set to
+
+    def words(self, network: Network) -> str:
+        """In words, for headings and errors: "XRay=abnormal, do(Smoker=yes)"."""
+        return ", ".join(
+            [
+                *(_word(network, v, s) for v, s in self.hard.items()),
+                *(f"likelihood of {network.variables[v].name}" for v in self.soft),
+                *(f"do({_word(network, v, s)})" for v, s in self.do.items()),
+            ]
+        )
+
+
+def _word(network: Network, v: int, state: int) -> str:
+    variable = network.variables[v]
+    return f"{variable.name}={variable.states[state]}"
+
+
+def read_findings(
+    network: Network,
+    given: Mapping[str, Any] | None,
+    do: Mapping[str, Any] | None = None,
+    targets: Sequence[int] = (),
+) -> Findings:
+    """Evidence as codes.
+
+    A finding is a state, or a likelihood for every state: a list or array in the order of the
+    states, or a dict from state to likelihood.
+    """
+    hard: dict[int, int] = {}
+    soft: dict[int, NDArray[np.float64]] = {}
+    for name, value in _pairs("given", given):
+        v = network.index(name)
+        if isinstance(value, Mapping | list | tuple | np.ndarray):
+            soft[v] = _likelihood(network.variables[v], value)
+        else:
+            hard[v] = state_of(network.variables[v], value)
+    done = {
+        network.index(name): state_of(network.variables[network.index(name)], value)
+        for name, value in _pairs("do", do)
+    }
+    _check_apart(network, {**hard, **soft}, done, targets)
+    return Findings(hard, soft, done)
+
+
+def _pairs(what: str, findings: Mapping[str, Any] | None) -> list[tuple[str, Any]]:
+    if findings is None:
+        return []
+    if not isinstance(findings, Mapping):
+        raise JensenError(
+            f"{what} must be a dict from variable to state, not {type(findings).__name__}"
+        )
+    return list(findings.items())
+
+
+def _check_apart(
+    network: Network, given: Mapping[int, Any], do: Mapping[int, int], targets: Sequence[int]
+) -> None:
+    for v in do:
+        if v in given:
+            name = network.variables[v].name
+            raise JensenError(f"{name!r} stands in given and in do: it is either seen or set")
+    for v in targets:
+        if v in given or v in do:
+            name = network.variables[v].name
+            where = "given" if v in given else "do"
+            raise JensenError(f"{name!r} is asked for, but stands in {where}: leave it out there")
+
+
+def state_of(variable: Variable, label: object) -> int:
+    """The position of a label among the states."""
+    position = match_labels([label_text(label)], variable.states)[0]
+    if position < 0:
+        raise JensenError(
+            f"{variable.name!r} has no state {label!r}; its states are {some(variable.states)}"
+        )
+    return position
+
+
+def _likelihood(variable: Variable, value: Any) -> NDArray[np.float64]:
+    if isinstance(value, Mapping):
+        given = {state_of(variable, label): part for label, part in value.items()}
+        if len(given) < variable.n_states:
+            raise JensenError(
+                f"the likelihood of {variable.name!r} needs a number for each of its states "
+                f"{some(variable.states)}"
+            )
+        value = [given[k] for k in range(variable.n_states)]
+    try:
+        numbers = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        numbers = np.full(1, np.nan)
+    if numbers.shape != (variable.n_states,):
+        raise JensenError(
+            f"the likelihood of {variable.name!r} must be {variable.n_states} numbers, one for "
+            f"each of its states {some(variable.states)}"
+        )
+    if not np.all((numbers >= 0) & (numbers < np.inf)) or not numbers.any():
+        raise JensenError(
+            f"the likelihood of {variable.name!r} must be finite, not negative, and not all 0"
+        )
+    return numbers

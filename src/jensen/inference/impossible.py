@@ -1,0 +1,92 @@
+"""Why evidence has probability 0: the findings that contradict each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from jensen.data import Table
+from jensen.exceptions import ImpossibleError
+from jensen.inference.findings import Findings
+from jensen.inference.network import Network
+from jensen.inference.questions import Form, find_question
+
+MOST_TRIALS = 400
+"""How many smaller sets of findings are tried."""
+
+
+def explain(network: Network, findings: Findings) -> ImpossibleError:
+    """The error that names a set of findings none of which can be left out."""
+    smallest = contradiction(network, findings)
+    words = smallest.words(network)
+    if network.samples is not None:
+        words += " (under every sample)"
+    return ImpossibleError(
+        f"the evidence is impossible: {words} cannot occur together in this network. Leave out one "
+        f"of these findings, or learn with a prior, which leaves nothing impossible"
+    )
+
+
+def contradiction(network: Network, findings: Findings) -> Findings:
+    """Findings left when every one that is not needed for the contradiction is dropped."""
+    kept = findings
+    pieces = [list(findings.hard) + list(findings.soft)]
+    for _ in range(MOST_TRIALS):  # halves first, single findings last
+        if not pieces:
+            break
+        piece = pieces.pop()
+        fewer = _without(kept, piece)
+        if is_impossible(network, fewer):
+            kept = fewer
+        elif len(piece) > 1:
+            middle = len(piece) // 2
+            pieces += [piece[:middle], piece[middle:]]
+    return kept
+
+
+def is_impossible(network: Network, findings: Findings) -> bool:
+    """Whether findings have probability 0, after Gibbs under every sample."""
+    hard, soft, do = (frozenset(part) for part in findings)
+    question = find_question(network, Form((), False, hard, soft, do))
+    tables = [network.probabilities] if network.samples is None else network.samples
+    for values in tables:
+        with np.errstate(divide="ignore"):
+            answer = question.ask(findings, np.array(values), np.log(values))
+        if answer.log_evidence > -np.inf:
+            return False
+    return True
+
+
+def _without(findings: Findings, dropped: list[int]) -> Findings:
+    def rest(part: dict[int, Any]) -> dict[int, Any]:
+        return {v: value for v, value in part.items() if v not in dropped}
+
+    return Findings(rest(findings.hard), rest(findings.soft), findings.do)
+
+
+def row_findings(network: Network, table: Table, row: int) -> Findings:
+    """What a row of a table says of the variables of a network."""
+    hard = {}
+    for v, variable in enumerate(network.variables):
+        if variable.name in table:
+            code = int(table.column(variable.name).data[row])
+            if code < variable.n_states:
+                hard[v] = code
+    return Findings(hard, {}, {})
+
+
+def explain_row(network: Network, table: Table, where: str) -> ImpossibleError:
+    """The error that names the first impossible row, and what contradicts in it."""
+    from jensen.inference.rows import log_likelihood
+
+    impossible = np.flatnonzero(log_likelihood(network, table) == -np.inf)
+    if not len(impossible):
+        return ImpossibleError(f"the rows together are too improbable {where}: F is not finite")
+    row = int(impossible[0])
+    words = contradiction(network, row_findings(network, table, row)).words(network)
+    more = f" (and {len(impossible) - 1:,} more rows)" if len(impossible) > 1 else ""
+    return ImpossibleError(
+        f"row {row + 1} is impossible {where}{more}: {words} cannot occur together. Correct the "
+        f"row, or make every state possible there"
+    )

@@ -1,0 +1,151 @@
+"""The most probable values of everything that is not known, and the next best."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.checks import check_whole
+from jensen.cluster_trees import run
+from jensen.exceptions import JensenError
+from jensen.inference.findings import Findings, read_findings
+from jensen.inference.impossible import explain
+from jensen.inference.network import Network
+from jensen.inference.questions import Form, Question, find_question
+from jensen.text import grid
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """A state for every variable that was not known, and how probable that is.
+
+    Reads like a mapping from variable to state.
+    """
+
+    states: Mapping[str, str]
+    log_probability: float
+    """Log P(these states and what was given | what was done)."""
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self.states:
+            raise JensenError(f"{name!r} was known, or is no variable of the network")
+        return self.states[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.states)
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    def keys(self) -> Any:
+        """Names of the variables."""
+        return self.states.keys()
+
+    def items(self) -> Any:
+        """Names and states."""
+        return self.states.items()
+
+    def __repr__(self) -> str:
+        lines = grid([[name, state] for name, state in self.states.items()], left=2)
+        return f"log probability {self.log_probability:.6g}\n{lines}".rstrip()
+
+
+def most_probable(
+    network: Network,
+    given: Mapping[str, Any] | None,
+    do: Mapping[str, Any] | None,
+    k: int,
+) -> list[Assignment]:
+    """The k most probable assignments of what is not known; fewer if no more are possible."""
+    check_whole("k", k, at_least=1)
+    if network.samples is not None:
+        raise JensenError(
+            "the most probable assignment under a mixture of sampled tables cannot be computed "
+            "exactly: learn with method='vbem' or 'em' for it"
+        )
+    findings = read_findings(network, given, do)
+    known = {*findings.hard, *findings.do}
+    hidden = [v for v in range(len(network.variables)) if v not in known]
+    search = _Search(network, findings, hidden, allow_bans=k > 1)
+    found = [
+        Assignment(
+            {network.variables[v].name: network.variables[v].states[s] for v, s in states.items()},
+            value,
+        )
+        for states, value in search.best(k)
+    ]
+    if not found:
+        raise explain(network, findings)
+    return found
+
+
+class _Search:
+    """Best first, by repeated conditioning: after each answer, what is left is cut into parts.
+
+    A part fixes some variables as in the answer and bans one state of one more (Nilsson 1998).
+    """
+
+    def __init__(
+        self, network: Network, findings: Findings, hidden: list[int], *, allow_bans: bool
+    ) -> None:
+        self.network, self.findings, self.hidden = network, findings, hidden
+        hard, soft, do = (frozenset(part) for part in findings)
+        masked = soft | frozenset(hidden) if allow_bans else soft
+        self.question: Question = find_question(network, Form((), True, hard, masked, do))
+        self.allow_bans = allow_bans
+        self.n_pushed = 0
+
+    def best(self, k: int) -> Iterator[tuple[dict[int, int], float]]:
+        """Yield the k best assignments, or as many as are possible."""
+        masks = {v: np.ones(self.network.variables[v].n_states) for v in self.hidden}
+        waiting: list[Any] = []
+        self._push(waiting, masks, 0)
+        for _ in range(k):
+            if not waiting:
+                return
+            loss, _, first, masks, states = heapq.heappop(waiting)
+            yield states, -loss
+            if self.allow_bans:
+                self._branch(waiting, masks, states, first)
+
+    def _branch(
+        self,
+        waiting: list[Any],
+        masks: dict[int, NDArray[np.float64]],
+        states: dict[int, int],
+        first: int,
+    ) -> None:
+        """Cut what is left after an answer: the variables before `first` are fixed already."""
+        fixed = dict(masks)
+        for i in range(first, len(self.hidden)):
+            v = self.hidden[i]
+            banned = fixed[v].copy()
+            banned[states[v]] = 0.0
+            if banned.any():
+                self._push(waiting, {**fixed, v: banned}, i)
+            only = np.zeros_like(banned)
+            only[states[v]] = 1.0
+            fixed[v] = only
+
+    def _push(self, waiting: list[Any], masks: dict[int, NDArray[np.float64]], first: int) -> None:
+        states, value = self._solve(masks)
+        if value > -np.inf:
+            self.n_pushed += 1  # breaks ties, so that masks are never compared
+            heapq.heappush(waiting, (-value, self.n_pushed, first, masks, states))
+
+    def _solve(self, masks: dict[int, NDArray[np.float64]]) -> tuple[dict[int, int], float]:
+        question, findings = self.question, self.findings
+        if self.allow_bans:
+            both = {v: mask * self.findings.soft.get(v, 1.0) for v, mask in masks.items()}
+            findings = findings._replace(soft={**findings.soft, **both})
+        log_tables = self.network.kernel_tables[1]
+        problems, log_known = question.with_states(findings, log_tables)
+        if question.n_extra:
+            _, log_tables = question.with_extra(findings, log_tables, log_tables)
+        value, _, states = run.best_states(log_tables, question.program, problems)
+        return question.read_states(states), log_known + float(value.sum())

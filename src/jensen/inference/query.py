@@ -1,0 +1,198 @@
+"""Questions to a network that an exact answer is computed for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.checks import is_real
+from jensen.exceptions import JensenError
+from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.inference.distribution import Distribution, Interval
+from jensen.inference.findings import Findings, read_findings
+from jensen.inference.impossible import explain
+from jensen.inference.network import Network
+from jensen.inference.questions import Answer, Form, Question, find_question
+from jensen.memory import check_memory
+from jensen.models.discrete_network import row_lengths
+from jensen.text import some
+
+Array = NDArray[np.float64]
+
+DRAWS = 1000
+"""Tables drawn from a posterior for an interval."""
+
+
+class Mixture(NamedTuple):
+    """Answers under one or many tables, and how much each counts."""
+
+    log_evidence: float  # of all together
+    weights: Array  # (S,): p(tables | evidence)
+    answers: Sequence[Answer]
+
+    def mean(self, values: Sequence[Array]) -> Array:
+        """Σ_s weight · value."""
+        return np.tensordot(self.weights, np.array(values), 1)
+
+
+def ask(network: Network, question: Question, findings: Findings, *, count: bool) -> Mixture:
+    """The answer, or after Gibbs the answers under every sample; impossible evidence is refused.
+
+    p(y | e) = Σ_s p_s(y, e) / Σ_s p_s(e), never the answer under averaged tables.
+    """
+    if network.samples is None:
+        found = [question.ask(findings, *network.kernel_tables, count=count)]
+    else:
+        found = [
+            question.ask(findings, tables, _log(tables), count=count)
+            for tables in np.array(network.samples)
+        ]
+    log_each = np.array([answer.log_evidence for answer in found])
+    best = log_each.max()
+    if best == -np.inf:
+        raise explain(network, findings)
+    weights = np.exp(log_each - best)
+    log_evidence = float(best + np.log(weights.mean()))
+    return Mixture(log_evidence, weights / weights.sum(), found)
+
+
+def _log(tables: Array) -> Array:
+    with np.errstate(divide="ignore"):
+        return np.log(tables)
+
+
+def query(
+    network: Network,
+    targets: str | Sequence[str],
+    given: Mapping[str, Any] | None = None,
+    do: Mapping[str, Any] | None = None,
+    interval: float | None = None,
+    rng: np.random.Generator | None = None,
+) -> Distribution:
+    """P(targets | do, given), jointly if there are several."""
+    names = [targets] if isinstance(targets, str) else list(targets)
+    wanted = tuple(network.index(name) for name in names)
+    if not wanted or len(set(wanted)) < len(wanted):
+        raise JensenError(f"ask for one variable or several different ones, not {names!r}")
+    _check_joint(network, wanted)
+    findings = read_findings(network, given, do, wanted)
+    form = _form(findings, targets=wanted)
+    question = find_question(network, form)
+    mixture = ask(network, question, findings, count=len(wanted) > 1)
+    values = mixture.mean([_read(question, wanted, answer) for answer in mixture.answers])
+    variables = tuple(network.variables[v] for v in wanted)
+    found = None
+    if interval is not None:
+        found = _interval(network, question, findings, wanted, interval, rng, mixture)
+    return Distribution(variables, values, findings.words(network), found)
+
+
+def _form(findings: Findings, targets: tuple[int, ...] = (), *, everything: bool = False) -> Form:
+    hard, soft, do = (frozenset(part) for part in findings)
+    return Form(targets, everything, hard, soft, do)
+
+
+def _check_joint(network: Network, wanted: Sequence[int]) -> None:
+    size = float(np.prod([float(network.variables[v].n_states) for v in wanted]))
+    check_memory(
+        3 * 8.0 * size,
+        f"the joint distribution of {some(network.variables[v].name for v in wanted)}",
+        "ask for fewer variables at once",
+    )
+
+
+def _read(question: Question, wanted: tuple[int, ...], answer: Answer) -> Array:
+    """The distribution that was asked for."""
+    cards = question.network.wiring.cards[list(wanted)]
+    if len(wanted) == 1:
+        at = question.place[wanted[0]]
+        values = answer.marginals[at : at + cards[0]]
+    else:
+        at = question.extra_at[wanted]
+        values = answer.counts[at : at + int(np.prod(cards))].reshape(cards)
+    total = values.sum()
+    return np.asarray(values / total if total > 0 else values)
+
+
+def _interval(
+    network: Network,
+    question: Question,
+    findings: Findings,
+    wanted: tuple[int, ...],
+    level: float,
+    rng: np.random.Generator | None,
+    mixture: Mixture,
+) -> Interval:
+    """Equal-tailed bounds of the probabilities, from tables drawn from their posterior."""
+    if not is_real(level) or not 0 < level < 1:
+        raise JensenError(f"interval must be between 0 and 1, as in interval=0.9, not {level!r}")
+    if network.samples is not None:
+        answers, weights = mixture.answers, mixture.weights
+    elif network.concentration is None:
+        raise JensenError(
+            "this network has point estimates only: intervals need a posterior, from "
+            "method='vbem' or 'gibbs'"
+        )
+    else:
+        answers, log_each = [], []
+        rng = np.random.default_rng(0) if rng is None else rng
+        family = SegmentedDirichlet(row_lengths(network.wiring))
+        for _ in range(DRAWS):
+            log_tables = family.sample_stats(network.concentration - 1.0, rng)
+            answers.append(
+                question.ask(findings, np.exp(log_tables), log_tables, count=len(wanted) > 1)
+            )
+            log_each.append(answers[-1].log_evidence)
+        weights = np.exp(np.array(log_each) - max(log_each))
+        weights /= weights.sum()
+    values = np.array([_read(question, wanted, answer) for answer in answers])
+    tail = (1 - level) / 2
+    return Interval(level, _quantile(values, weights, tail), _quantile(values, weights, 1 - tail))
+
+
+def _quantile(values: Array, weights: Array, p: float) -> Array:
+    """The p-quantile along the first axis, by weight."""
+    order = np.argsort(values, axis=0, kind="stable")
+    mass = np.cumsum(weights[order], axis=0)
+    first = np.minimum((mass < p).sum(0), len(values) - 1)
+    sorted_values = np.take_along_axis(values, order, axis=0)
+    return np.asarray(np.take_along_axis(sorted_values, first[None], axis=0)[0])
+
+
+def marginals(
+    network: Network, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
+) -> dict[str, Distribution]:
+    """P(X | do, given) of every variable that is not known."""
+    findings = read_findings(network, given, do)
+    question = find_question(network, _form(findings, everything=True))
+    mixture = ask(network, question, findings, count=False)
+    flat = mixture.mean([answer.marginals for answer in mixture.answers])
+    words = findings.words(network)
+    return {
+        network.variables[v].name: Distribution(
+            (network.variables[v],), _share(flat[at : at + network.variables[v].n_states]), words
+        )
+        for v, at in sorted(question.place.items())
+    }
+
+
+def _share(values: Array) -> Array:
+    return np.asarray(values / values.sum())
+
+
+def log_probability(
+    network: Network, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
+) -> float:
+    """Log P(given | do); -inf if it is impossible."""
+    findings = read_findings(network, given, do)
+    question = find_question(network, _form(findings))
+    if network.samples is None:
+        return question.ask(findings, *network.kernel_tables).log_evidence
+    each = [
+        question.ask(findings, tables, _log(tables)).log_evidence
+        for tables in np.array(network.samples)
+    ]
+    return float(np.logaddexp.reduce(each) - np.log(len(each)))

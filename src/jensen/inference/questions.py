@@ -1,0 +1,191 @@
+"""A question of a certain form, compiled once: which variables matter, and their junction tree.
+
+The form is what is asked and which variables are known; the states come later. Variables that
+cannot matter are left out: those without a descendant that is asked for or known. What evidence
+separates from the rest falls into a sub-problem of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.cluster_trees.plans import Plans
+from jensen.cluster_trees.problems import hidden_sets
+from jensen.cluster_trees.records import N_STATES, Problems, Program, Work, make_work
+from jensen.graphs.order import reach
+from jensen.graphs.wiring import Wiring, wire_families
+from jensen.inference.findings import Findings
+from jensen.inference.network import Network
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+KEPT = 128
+"""How many forms of questions a network remembers."""
+
+
+class Form(NamedTuple):
+    """What is asked, and what will be known."""
+
+    targets: tuple[int, ...]  # asked for jointly
+    everything: bool  # whether all variables are asked for, each alone
+    hard: frozenset[int]
+    soft: frozenset[int]
+    do: frozenset[int]
+
+
+class Answer(NamedTuple):
+    """What a question gave."""
+
+    log_evidence: float
+    marginals: Array  # states of all hidden variables, flat; see `Question.place`
+    counts: Array  # expected counts of all tables and extra factors, or empty
+
+
+class Question:
+    """A form, compiled for one network."""
+
+    def __init__(self, network: Network, form: Form) -> None:
+        self.network, self.form = network, form
+        self.lock = Lock()
+        w = network.wiring
+        known = form.hard | form.do
+        relevant = _relevant(network, form)
+        inside = [v for v in relevant if v not in form.do]
+        extra = [(v,) for v in sorted(form.soft)]
+        if len(form.targets) > 1:
+            extra.append(form.targets)
+        families = [tuple(map(int, w.members(v))) for v in inside] + extra
+        plain = wire_families(families, [int(c) for c in w.cards])
+        sizes = np.diff(plain.fam_at)[len(inside) :]
+        extra_at = int(w.fam_at[-1]) + np.cumsum(sizes) - sizes
+        self.extra_at = {scope: int(a) for scope, a in zip(extra, extra_at, strict=True)}
+        self.n_extra = int(sizes.sum())
+        at = np.concatenate([w.fam_at[inside], extra_at, [w.fam_at[-1] + self.n_extra]])
+        wiring = plain._replace(fam_at=at.astype(np.int64))
+        hidden = [v for v in relevant if v not in known]
+        plans = Plans(wiring, network.graph.nodes)
+        words, begin, end = hidden_sets(wiring, hidden)
+        sets = plans.number(words, begin, end)
+        self.program: Program = plans.program
+        self._compile_bases(wiring, plans, sets)
+        self.work: Work = make_work(self.program, sets)
+        n = self.program.code[self.program.start[sets] + N_STATES]
+        self.out_ptr: Ints = np.cumsum(n) - n
+        self.n_out = int(n.sum())
+        self.members = [words[a:b].tolist() for a, b in zip(begin, end, strict=True)]
+        self.place = _places(w, self.members, self.out_ptr)
+
+    def _compile_bases(self, wiring: Wiring, plans: Plans, sets: Ints) -> None:
+        """Where the tables of the sets begin, and how known states shift that."""
+        parts = [plans.families_of(p) for p in sets]
+        n = np.array([len(part) for part in parts], np.int64)
+        touched = np.concatenate([np.empty(0, np.int64), *parts])
+        rest = np.setdiff1d(np.arange(wiring.n_families), touched)
+        known = self.form.hard | self.form.do
+        self.fixed = wiring.fam_at[np.concatenate([touched, rest])]
+        terms = [
+            (j, int(u), int(step))
+            for j, f in enumerate(np.concatenate([touched, rest]))
+            for u, step in zip(
+                wiring.members(f),
+                wiring.fam_stride[wiring.fam_ptr[f] : wiring.fam_ptr[f + 1]],
+                strict=True,
+            )
+            if int(u) in known
+        ]
+        self.term_base, self.term_of, self.term_stride = (
+            np.array([term[k] for term in terms], np.int64) for k in range(3)
+        )
+        self.n_inside = len(touched)
+        self.problems = Problems(sets, np.cumsum(n) - n, np.empty(0, np.int64), np.ones(len(sets)))
+
+    def ask(
+        self, findings: Findings, tables: Array, log_tables: Array, *, count: bool = False
+    ) -> Answer:
+        """Answer at these states; tables are the network's, flat, each row normalised."""
+        from jensen.kernels.posteriors import expect
+
+        problems, log_known = self.with_states(findings, log_tables)
+        if self.n_extra:
+            tables, log_tables = self.with_extra(findings, tables, log_tables)
+        log_z, out = np.empty(len(problems.set_of)), np.zeros(self.n_out)
+        counts = np.zeros(len(tables)) if count else np.empty(0)
+        with self.lock:
+            expect(
+                self.program,
+                problems,
+                tables,
+                log_tables,
+                self.work,
+                log_z,
+                counts,
+                self.out_ptr,
+                out,
+            )
+        return Answer(log_known + float(log_z.sum()), out, counts)
+
+    def with_states(self, findings: Findings, log_tables: Array) -> tuple[Problems, float]:
+        """The problems at these states, and the log probability of families that are known whole."""
+        known = {**findings.hard, **findings.do}
+        bases = self.fixed.copy()
+        if len(self.term_of):
+            states = np.zeros(len(self.network.variables), np.int64)
+            states[list(known)] = list(known.values())
+            np.add.at(bases, self.term_base, self.term_stride * states[self.term_of])
+        log_known = float(log_tables[bases[self.n_inside :]].sum())
+        log_known += sum(float(np.log(part.max())) for part in findings.soft.values())
+        return self.problems._replace(bases=bases[: self.n_inside]), log_known
+
+    def read_states(self, states: NDArray[np.int32]) -> dict[int, int]:
+        """Variable → state, from the states of one configuration of every set."""
+        members = [v for some in self.members for v in some]
+        return dict(sorted(zip(members, states.tolist(), strict=True)))
+
+    def with_extra(
+        self, findings: Findings, tables: Array, log_tables: Array
+    ) -> tuple[Array, Array]:
+        """Tables with likelihoods, and ones where several variables are asked for jointly."""
+        more = np.ones(self.n_extra)
+        begin = int(self.network.wiring.fam_at[-1])
+        for v, likelihood in findings.soft.items():
+            at = self.extra_at[(v,)] - begin
+            more[at : at + len(likelihood)] = likelihood / likelihood.max()
+        with np.errstate(divide="ignore"):
+            return np.concatenate([tables, more]), np.concatenate([log_tables, np.log(more)])
+
+
+def find_question(network: Network, form: Form) -> Question:
+    """The compiled question of this form."""
+    found = network.questions.get(form)
+    if found is None:
+        found = Question(network, form)
+        if len(network.questions) >= KEPT:
+            network.questions.pop(next(iter(network.questions)), None)
+        network.questions[form] = found
+    return found
+
+
+def _relevant(network: Network, form: Form) -> list[int]:
+    """Variables with a descendant that is asked for or known, where `do` cuts the arrows."""
+    if form.everything:
+        return list(range(len(network.variables)))
+    parents = [
+        () if v in form.do else tuple(up) for v, up in enumerate(network.graph.parent_indices)
+    ]
+    wanted: Iterable[int] = {*form.targets, *form.hard, *form.soft}
+    return sorted(reach(parents, wanted))
+
+
+def _places(wiring: Wiring, sets: Sequence[Sequence[int]], out_ptr: Ints) -> dict[int, int]:
+    """Where the marginal of every hidden variable begins."""
+    places: dict[int, int] = {}
+    for members, at in zip(sets, out_ptr, strict=True):
+        sizes = wiring.cards[list(members)]
+        places.update(zip(members, (at + np.cumsum(sizes) - sizes).tolist(), strict=True))
+    return places

@@ -1,0 +1,209 @@
+"""Many rows at once, each with its own values missing: likelihoods, posteriors, completions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.cluster_trees import run
+from jensen.cluster_trees.plans import Plans, plans_of
+from jensen.cluster_trees.problems import Split, code_rows, cut, split_rows
+from jensen.cluster_trees.records import Problems
+from jensen.data import Block, Table
+from jensen.data.counting import plane_plan
+from jensen.data.threads import ordered_map
+from jensen.graphs.order import reach
+from jensen.graphs.wiring import Wiring, wire_families
+from jensen.inference.network import Network
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+UNIT_COST = 1 << 20
+"""Entries of cluster tables that one unit fills."""
+
+
+class Rows:
+    """The rows of a table, split into sub-problems of a network.
+
+    Parameters
+    ----------
+    network
+        Its tables are not used until something is asked.
+    table
+        Read with the network's own variables; a node without a column is missing in every row.
+    targets
+        Variables that will be asked for: their columns are ignored.
+    """
+
+    def __init__(self, network: Network, table: Table, targets: Iterable[int] = ()) -> None:
+        self.network, self.table = network, table
+        self.ignored = set(targets)
+        names, w = network.graph.nodes, network.wiring
+        seen = {v for v, name in enumerate(names) if name in table and v not in self.ignored}
+        relevant = sorted(reach(network.graph.parent_indices, seen | self.ignored))
+        families = [tuple(map(int, w.members(v))) for v in relevant]
+        self.wiring: Wiring = wire_families(families, [int(c) for c in w.cards])
+        at = [np.arange(w.fam_at[v], w.fam_at[v + 1]) for v in relevant]
+        self.entries: Ints = np.concatenate([np.empty(0, np.int64), *at])
+        self.plans: Plans = plans_of(self.wiring, names)
+        absent = [v not in relevant for v in range(len(names))]
+        shown = [name if v not in self.ignored else "" for v, name in enumerate(names)]
+        self.complete = [f for f, family in enumerate(families) if all(v in seen for v in family)]
+
+        def read(start: int, stop: int) -> NDArray[np.int32]:
+            rows = code_rows(table, shown, start, stop)
+            rows[:, absent] = 0  # what cannot matter is not missing
+            return rows
+
+        self.split: Split = split_rows(self.plans, read, np.ones(table.n_rows))
+
+    @property
+    def problems(self) -> Problems:
+        """The distinct sub-problems; their weight says how many rows have them."""
+        return self.split.problems
+
+    @property
+    def row_of(self) -> Ints:
+        """The row of every entry of `split.of_row`."""
+        counts = np.diff(self.split.row_end, prepend=0)
+        return np.repeat(np.arange(self.table.n_rows), counts)
+
+    def log_likelihood_at(self, log_tables: Array) -> Array:
+        """Log p(row) for every row."""
+        tables = np.ascontiguousarray(log_tables[self.entries])
+        parts = ordered_map(
+            lambda some: run.log_partition(tables, self.plans.program, some), self.units()
+        )
+        return self.log_likelihood(log_tables, np.concatenate([np.empty(0), *parts]))
+
+    def log_likelihood(self, log_tables: Array, log_z: Array) -> Array:
+        """Log p(row) for every row, from log Z of every sub-problem."""
+        total = self._log_complete(log_tables)
+        total += np.bincount(self.row_of, log_z[self.split.of_row], minlength=self.table.n_rows)
+        return total
+
+    def _log_complete(self, log_tables: Array) -> Array:
+        """Σ log p over the families of which a row misses no member."""
+        from jensen.kernels.forward import add_log_probabilities
+
+        total = np.zeros(self.table.n_rows)
+        names = self.network.graph.nodes
+        scopes = [[names[v] for v in self.wiring.members(f)] for f in self.complete]
+        if not scopes:
+            return total
+        planes = self.table.packed.planes({name for scope in scopes for name in scope})
+        plan = plane_plan(self.table, scopes)
+        padded = [self._padded(f, log_tables) for f in self.complete]
+        flat = np.concatenate([part.ravel() for part in padded])
+
+        def add(block: Block) -> int:
+            add_log_probabilities(planes, *plan, flat, block.start, block.stop, total)
+            return 0
+
+        self.table.sum(add)
+        return total
+
+    def _padded(self, f: int, log_tables: Array) -> Array:
+        """A table with 0 where a member is missing: its sub-problem counts that."""
+        members = self.wiring.members(f)
+        levels = [self.table.packed.levels[self.network.graph.nodes[v]].size for v in members]
+        cards = self.wiring.cards[members]
+        at = slice(self.wiring.fam_at[f], self.wiring.fam_at[f + 1])
+        known = log_tables[self.entries[at]].reshape(cards)
+        return np.pad(known, [(0, n - int(c)) for n, c in zip(levels, cards, strict=True)])
+
+    def marginals(self, log_tables: Array) -> Posteriors:
+        """log Z of every sub-problem, and p(state | evidence) of all its members."""
+        tables = np.ascontiguousarray(log_tables[self.entries])
+        parts = list(
+            ordered_map(lambda some: run.marginals(tables, self.plans.program, some), self.units())
+        )
+        sizes = [len(values) for _, _, values in parts]
+        shifts = np.cumsum([0, *sizes])[: len(sizes)]
+        return Posteriors(
+            np.concatenate([np.empty(0), *(log_z for log_z, _, _ in parts)]),
+            np.concatenate(
+                [np.empty(0, np.int64), *(p[1] + s for p, s in zip(parts, shifts, strict=True))]
+            ),
+            np.concatenate([np.empty(0), *(values for _, _, values in parts)]),
+        )
+
+    def units(self) -> list[Problems]:
+        """The sub-problems in units of about equal cost."""
+        return cut(self.problems, self.plans.cost, UNIT_COST)
+
+    def places(self, v: int) -> tuple[Ints, Ints, Ints]:
+        """Rows in which v is missing, the sub-problem that holds it, v's position among members."""
+        begin, end = self.plans.sets.begin, self.plans.sets.end
+        position = np.full(len(begin), -1)
+        hit = np.flatnonzero(self.plans.sets.words == v)
+        owner = np.searchsorted(end, hit, side="right")
+        position[owner] = hit - begin[owner]
+        mine = position[self.problems.set_of[self.split.of_row]]
+        rows = mine >= 0
+        return self.row_of[rows], self.split.of_row[rows], mine[rows]
+
+    def state_offsets(self, problems: Ints, position: Ints) -> Ints:
+        """Where the states of a member begin among those of all members of its sub-problem."""
+        words, begin = self.plans.sets.words, self.plans.sets.begin
+        before = np.concatenate([[0], np.cumsum(self.wiring.cards[words])])
+        first = begin[self.problems.set_of[problems]]
+        return np.asarray(before[first + position] - before[first])
+
+
+class Posteriors(NamedTuple):
+    """Posteriors of what is missing in sub-problems."""
+
+    log_z: Array  # (K,)
+    at: Ints  # (K,): where the states of its members begin
+    values: Array
+
+
+def log_likelihood(network: Network, table: Table) -> Array:
+    """Log p(row), what is missing summed out; after Gibbs the log of the mean over samples."""
+    rows = Rows(network, table)
+    each = [rows.log_likelihood_at(log_tables) for log_tables in log_tables_of(network)]
+    return each[0] if len(each) == 1 else np.logaddexp.reduce(each) - np.log(len(each))
+
+
+def log_tables_of(network: Network) -> Sequence[Array]:
+    """The log tables, or those of every sample."""
+    if network.samples is None:
+        return [network.kernel_tables[1]]
+    with np.errstate(divide="ignore"):
+        return list(np.log(network.samples))
+
+
+def all_posteriors(
+    network: Network, table: Table, ignored: Sequence[int], wanted: Sequence[int]
+) -> tuple[dict[int, Array], NDArray[np.bool_]]:
+    """p(v | what a row knows), (N, K), for some variables, and which rows are possible.
+
+    The columns of the ignored ones are not looked at. A row in which v is known, and a row that is
+    impossible, are NaN. After Gibbs p(v | row) = Σ_s p_s(v, row) / Σ_s p_s(row).
+    """
+    rows, samples = Rows(network, table, ignored), log_tables_of(network)
+    found = [rows.marginals(log_tables) for log_tables in samples]
+    log_each = np.array(
+        [rows.log_likelihood(t, post.log_z) for t, post in zip(samples, found, strict=True)]
+    )
+    best = log_each.max(0)
+    weights = np.exp(log_each - np.where(best > -np.inf, best, 0.0))
+    weights /= np.where(best > -np.inf, weights.sum(0), np.nan)
+    result = {}
+    for v in wanted:
+        mine, problem, position = rows.places(v)
+        offset = rows.state_offsets(problem, position)
+        states = np.arange(network.variables[v].n_states)
+        out = np.full((table.n_rows, len(states)), np.nan)
+        out[mine] = 0.0
+        for weight, post in zip(weights, found, strict=True):
+            p = post.values[(post.at[problem] + offset)[:, None] + states]
+            out[mine] += weight[mine, None] * p
+        out[mine] /= out[mine].sum(1, keepdims=True)
+        result[v] = out
+    return result, best > -np.inf

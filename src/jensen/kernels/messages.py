@@ -1,0 +1,308 @@
+"""One cluster at a time: its table, its messages, its choice. `Program` says what is read.
+
+Everywhere `code` holds the program and `q` is where the cluster begins in it. Tables are kept in
+linear space and rescaled when they become small. Only where that is not enough is a problem solved
+in log space: what is then left in `psi` are conditional probabilities.
+"""
+
+import numpy as np
+
+from jensen.cluster_trees.records import (
+    CARD,
+    CHILDREN,
+    CLUSTERS,
+    CONSTANT,
+    CONTIGUOUS,
+    ENDS,
+    FAMILIES,
+    INDEX,
+    INNER,
+    KIND,
+    MEMBER,
+    MESSAGE,
+    N_CLUSTERS,
+    OUTER,
+    PLACE,
+    PSI,
+    SIZE,
+    SLOT,
+    SLOTS,
+    SOURCE,
+    STRIDE,
+    TILE,
+    WIDTH,
+)
+from jensen.kernels import helper, part
+
+RESCALE_BELOW = 1e-20
+UNDERFLOW_BELOW = 1e-100
+"""A cluster whose largest entry is smaller may have lost others that matter: log space it is."""
+
+LOST_BELOW = 1e-180
+"""Smaller entries may have lost digits, and matter if all larger ones come down to them later."""
+
+
+@helper
+def multiply(code, q, r, source, at, psi):
+    """Multiply psi of the cluster at q by what the slot at r reads from source[at:]."""
+    tile, kind = code[q + TILE], code[r + KIND]
+    inner, outer = q + code[r + INNER], q + code[r + OUTER]
+    begin = code[q + PSI]
+    for i in range(begin, begin + code[q + SIZE], tile):
+        here = at + code[outer]
+        outer += 1
+        if kind == CONTIGUOUS:
+            for e in range(tile):
+                psi[i + e] *= source[here + e]
+        elif kind == CONSTANT:
+            factor = source[here]
+            for e in range(tile):
+                psi[i + e] *= factor
+        else:
+            for e in range(tile):
+                psi[i + e] *= source[here + code[inner + e]]
+
+
+@helper
+def add_to(code, q, r, target, at, psi):
+    """Add psi of the cluster at q to where the slot at r points in target[at:]."""
+    tile, kind = code[q + TILE], code[r + KIND]
+    inner, outer = q + code[r + INNER], q + code[r + OUTER]
+    begin = code[q + PSI]
+    for i in range(begin, begin + code[q + SIZE], tile):
+        here = at + code[outer]
+        outer += 1
+        if kind == CONTIGUOUS:
+            for e in range(tile):
+                target[here + e] += psi[i + e]
+        elif kind == CONSTANT:
+            total = 0.0
+            for e in range(tile):
+                total += psi[i + e]
+            target[here] += total
+        else:
+            for e in range(tile):
+                target[here + code[inner + e]] += psi[i + e]
+
+
+@part
+def fill(code, q, bases, b0, tables, psi, message):
+    """Fill psi: the product of the cluster's families and its children's messages."""
+    begin = code[q + PSI]
+    for i in range(begin, begin + code[q + SIZE]):
+        psi[i] = 1.0
+    r = q + SLOTS
+    for _ in range(code[q + FAMILIES]):
+        multiply(code, q, r, tables, bases[b0 + code[r + SOURCE]], psi)
+        r += SLOT
+    for _ in range(code[q + CHILDREN]):
+        multiply(code, q, r, message, code[r + SOURCE], psi)
+        r += SLOT
+
+
+@part
+def largest(psi, begin, end):
+    """Return the largest of psi[begin:end]."""
+    best = 0.0
+    for i in range(begin, end):
+        best = max(best, psi[i])
+    return best
+
+
+@part
+def send_up(code, q, is_max, psi, message):
+    """Fill the message of a cluster: psi summed (or maximised) over what ends there."""
+    width, begin, to = code[q + WIDTH], code[q + PSI], code[q + MESSAGE]
+    end = begin + code[q + SIZE]
+    for a in range(width):
+        message[to + a] = psi[begin + a]
+    for i in range(begin + width, end, width):
+        if is_max:
+            for a in range(width):
+                message[to + a] = max(message[to + a], psi[i + a])
+        else:
+            for a in range(width):
+                message[to + a] += psi[i + a]
+
+
+@part
+def is_possible(code, q, i, bases, b0, log_tables, message):
+    """Return whether all that entry i of a cluster multiplies is positive."""
+    tile, n_fams, r = code[q + TILE], code[q + FAMILIES], q + SLOTS
+    for s in range(n_fams + code[q + CHILDREN]):
+        step = code[q + code[r + OUTER] + i // tile] + code[q + code[r + INNER] + i % tile]
+        if s < n_fams:
+            if log_tables[bases[b0 + code[r + SOURCE]] + step] == -np.inf:
+                return False
+        elif message[code[r + SOURCE] + step] == 0.0:
+            return False
+        r += SLOT
+    return True
+
+
+@helper
+def has_lost(code, head, bases, b0, log_tables, psi, message):
+    """Return whether an entry of some cluster is almost 0 although it is possible."""
+    for c in range(code[head + N_CLUSTERS]):
+        q = head + code[head + CLUSTERS + c]
+        for i in range(code[q + SIZE]):
+            if psi[code[q + PSI] + i] < LOST_BELOW:
+                if is_possible(code, q, i, bases, b0, log_tables, message):
+                    return True
+    return False
+
+
+@helper
+def collect(code, head, bases, b0, tables, log_tables, is_max, psi, message):
+    """Upward pass over the tree at head; return log Z, or the log of the maximum."""
+    log_z, q = 0.0, head
+    for c in range(code[head + N_CLUSTERS]):
+        q = head + code[head + CLUSTERS + c]
+        fill(code, q, bases, b0, tables, psi, message)
+        begin, end = code[q + PSI], code[q + PSI] + code[q + SIZE]
+        best = largest(psi, begin, end)
+        if best < UNDERFLOW_BELOW:
+            return collect_log(code, head, bases, b0, log_tables, is_max, psi, message)
+        if best < RESCALE_BELOW:
+            factor = 1.0 / best
+            for i in range(begin, end):
+                psi[i] *= factor
+            log_z += np.log(best)
+        send_up(code, q, is_max, psi, message)
+    if log_z < np.log(UNDERFLOW_BELOW):
+        if has_lost(code, head, bases, b0, log_tables, psi, message):
+            return collect_log(code, head, bases, b0, log_tables, is_max, psi, message)
+    return log_z + np.log(message[code[q + MESSAGE]])
+
+
+@part
+def fill_log(code, q, bases, b0, log_tables, psi, message):
+    """Fill psi in log space."""
+    tile, n_fams = code[q + TILE], code[q + FAMILIES]
+    for i in range(code[q + SIZE]):
+        total, r = 0.0, q + SLOTS
+        for s in range(n_fams + code[q + CHILDREN]):
+            step = code[q + code[r + OUTER] + i // tile] + code[q + code[r + INNER] + i % tile]
+            if s < n_fams:
+                total += log_tables[bases[b0 + code[r + SOURCE]] + step]
+            else:
+                total += message[code[r + SOURCE] + step]
+            r += SLOT
+        psi[code[q + PSI] + i] = total
+
+
+@helper
+def collect_log(code, head, bases, b0, log_tables, is_max, psi, message):
+    """Upward pass in log space; psi becomes p(what ends here | separator), or relative to its
+    maximum; messages become 1."""
+    log_z = 0.0
+    for c in range(code[head + N_CLUSTERS]):
+        q = head + code[head + CLUSTERS + c]
+        fill_log(code, q, bases, b0, log_tables, psi, message)
+        width, begin = code[q + WIDTH], code[q + PSI]
+        end = begin + code[q + SIZE]
+        for a in range(width):
+            best, total = -np.inf, 0.0
+            for i in range(begin + a, end, width):
+                best = max(best, psi[i])
+            for i in range(begin + a, end, width):
+                psi[i] = np.exp(psi[i] - best) if best > -np.inf else 0.0
+                total += psi[i]
+            if not is_max and total > 0.0:
+                best += np.log(total)
+                for i in range(begin + a, end, width):
+                    psi[i] /= total
+            message[code[q + MESSAGE] + a] = log_z = best
+    for c in range(code[head + N_CLUSTERS]):
+        q = head + code[head + CLUSTERS + c]
+        for a in range(code[q + WIDTH]):
+            message[code[q + MESSAGE] + a] = 1.0
+    return log_z
+
+
+@part
+def take_down(code, q, psi, message, back):
+    """Make psi weight · p(configuration | evidence), from what came back; tell the children."""
+    width, at, begin = code[q + WIDTH], code[q + MESSAGE], code[q + PSI]
+    for a in range(at, at + width):
+        back[a] = back[a] / message[a] if message[a] > 0.0 else 0.0
+    for i in range(begin, begin + code[q + SIZE], width):
+        for a in range(width):
+            psi[i + a] *= back[at + a]
+    r = q + SLOTS + SLOT * code[q + FAMILIES]
+    for _ in range(code[q + CHILDREN]):
+        add_to(code, q, r, back, code[r + SOURCE], psi)
+        r += SLOT
+
+
+@part
+def count(code, q, bases, b0, psi, counts):
+    """Add psi to the counts of the cluster's families."""
+    r = q + SLOTS
+    for _ in range(code[q + FAMILIES]):
+        add_to(code, q, r, counts, bases[b0 + code[r + SOURCE]], psi)
+        r += SLOT
+
+
+@part
+def add_marginals(code, q, psi, out, at):
+    """Add psi to the marginals of the members that end in the cluster, at out[at:]."""
+    begin = code[q + PSI]
+    end = begin + code[q + SIZE]
+    r = q + SLOTS + SLOT * (code[q + FAMILIES] + code[q + CHILDREN])
+    for _ in range(code[q + ENDS]):
+        stride, card, to = code[r + STRIDE], code[r + CARD], at + code[r + PLACE]
+        state = 0
+        for i in range(begin, end, stride):
+            total = 0.0
+            for e in range(i, i + stride):
+                total += psi[e]
+            out[to + state] += total
+            state = state + 1 if state + 1 < card else 0
+        r += MEMBER
+
+
+@part
+def choose_entry(code, q, a, uniform, psi):
+    """Return an entry of a cluster given its separator a: the largest (uniform < 0) or a draw."""
+    width = code[q + WIDTH]
+    begin, end = code[q + PSI] + a, code[q + PSI] + code[q + SIZE]
+    entry, best, total = begin, -1.0, 0.0
+    for i in range(begin, end, width):
+        total += psi[i]
+        if psi[i] > best:
+            best, entry = psi[i], i
+    left = uniform * total
+    if uniform >= 0.0:
+        for i in range(begin, end, width):
+            left -= psi[i]
+            if left < 0.0:
+                entry = i
+                break
+    return entry - code[q + PSI]
+
+
+@part
+def settle(code, q, i, bases, b0, log_tables, amount, chosen, counts):
+    """Fix entry i of a cluster: count its families, tell the children; return its log potential."""
+    value, r, tile = 0.0, q + SLOTS, code[q + TILE]
+    n_fams = code[q + FAMILIES]
+    for s in range(n_fams + code[q + CHILDREN]):
+        step = code[q + code[r + OUTER] + i // tile] + code[q + code[r + INNER] + i % tile]
+        if s < n_fams:
+            to = bases[b0 + code[r + SOURCE]] + step
+            counts[to] += amount
+            value += log_tables[to]
+        else:
+            chosen[code[r + SOURCE]] = step
+        r += SLOT
+    return value
+
+
+@part
+def write_states(code, q, i, states, at):
+    """Fill the states, in entry i, of the members that end in a cluster, at states[at:]."""
+    r = q + SLOTS + SLOT * (code[q + FAMILIES] + code[q + CHILDREN])
+    for _ in range(code[q + ENDS]):
+        states[at + code[r + INDEX]] = (i // code[r + STRIDE]) % code[r + CARD]
+        r += MEMBER

@@ -1,0 +1,29 @@
+"""Types of the records of arrays that kernels read."""
+
+from typing import Any
+
+from numba import types
+from numba.core.sigutils import normalize_signature
+
+from jensen.cluster_trees.records import Families, Problems, Program, Work
+from jensen.graphs.wiring import Wiring
+
+_INTS = types.int64[::1]
+_FLOATS = types.float64[::1]
+
+WIRING = types.NamedTuple([_INTS] * len(Wiring._fields), Wiring)
+FAMILIES = types.NamedTuple([_INTS] * len(Families._fields), Families)
+PROGRAM = types.NamedTuple([_INTS, _INTS], Program)
+PROBLEMS = types.NamedTuple([_INTS, _INTS, _INTS, _FLOATS], Problems)
+WORK = types.NamedTuple([_FLOATS, _FLOATS, _FLOATS, _INTS], Work)
+
+
+def signature(*arguments: Any) -> tuple[Any, ...]:
+    """The types of a kernel's arguments; arrays in Numba's notation, records as they are."""
+    found: list[Any] = []
+    for argument in arguments:
+        if isinstance(argument, str):
+            found.extend(normalize_signature(f"({argument},)")[0])
+        else:
+            found.append(argument)
+    return tuple(found)

@@ -1,0 +1,8 @@
+"""Choices of q(h). Every rule: (potentials, memory, rng) → Hidden, by the type of the potentials."""
+
+from jensen.q_hidden.draw import draw
+from jensen.q_hidden.exact import exact
+from jensen.q_hidden.mode import mode
+from jensen.q_hidden.structures import FamilyTables, Hidden, Known
+
+__all__ = ["FamilyTables", "Hidden", "Known", "draw", "exact", "mode"]

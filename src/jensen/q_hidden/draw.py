@@ -1,0 +1,24 @@
+"""q(h) = one draw from p(h | x, θ)."""
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from jensen.cluster_trees import run
+from jensen.q_hidden.structures import FamilyTables, Hidden, Known, known
+
+
+@singledispatch
+def draw(potentials: Any, memory: Any, rng: np.random.Generator) -> Hidden:
+    """A draw of what is hidden; its value is the log potential alone."""
+    raise TypeError(f"there is no sampler of q(h) for {type(potentials).__name__}")
+
+
+draw.register(Known)(known)
+
+
+@draw.register
+def _(potentials: FamilyTables, memory: Any, rng: np.random.Generator) -> Hidden:
+    value, counts = run.drawn_counts(*potentials, rng)
+    return Hidden(value, counts, is_bound=False)

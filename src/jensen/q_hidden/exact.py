@@ -1,0 +1,24 @@
+"""q(h) = p(h | x, θ): the bound is tight in h."""
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from jensen.cluster_trees import run
+from jensen.q_hidden.structures import FamilyTables, Hidden, Known, known
+
+
+@singledispatch
+def exact(potentials: Any, memory: Any = None, rng: np.random.Generator | None = None) -> Hidden:
+    """The posterior of what is hidden."""
+    raise TypeError(f"there is no exact q(h) for {type(potentials).__name__}")
+
+
+exact.register(Known)(known)
+
+
+@exact.register
+def _(potentials: FamilyTables, memory: Any = None, rng: Any = None) -> Hidden:
+    log_z, counts = run.expected_counts(*potentials)
+    return Hidden(log_z, counts)

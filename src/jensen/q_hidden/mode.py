@@ -1,0 +1,24 @@
+"""q(h) = one point, the most probable h: it has no entropy."""
+
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from jensen.cluster_trees import run
+from jensen.q_hidden.structures import FamilyTables, Hidden, Known, known
+
+
+@singledispatch
+def mode(potentials: Any, memory: Any = None, rng: np.random.Generator | None = None) -> Hidden:
+    """The most probable value of what is hidden."""
+    raise TypeError(f"there is no mode of q(h) for {type(potentials).__name__}")
+
+
+mode.register(Known)(known)
+
+
+@mode.register
+def _(potentials: FamilyTables, memory: Any = None, rng: Any = None) -> Hidden:
+    value, counts = run.best_counts(*potentials)
+    return Hidden(value, counts)

@@ -1,0 +1,41 @@
+"""Log potentials of what is hidden, one class per shape of the hidden graph, and what rules give."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.cluster_trees.records import Problems, Program
+
+Array = NDArray[np.float64]
+
+
+class Known(NamedTuple):
+    """Nothing is hidden: counts, and the log potential of what was counted."""
+
+    log_tables: Array  # (P,)
+    counts: Array  # (P,)
+
+
+class FamilyTables(NamedTuple):
+    """Tables of families, and sub-problems on cluster trees; tables need not sum to one."""
+
+    log_tables: Array  # (P,)
+    program: Program
+    problems: Problems
+
+
+class Hidden(NamedTuple):
+    """What a rule for q(h) found."""
+
+    value: Array  # E_q[log potentials] + H[q(h)], one number per sub-problem
+    moments: Any  # what `expected_stats` of this shape reads: here counts, (P,)
+    memory: Any = None  # what this rule wants to see again in the next sweep
+    is_bound: bool = True
+
+
+def known(potentials: Known, memory: Any = None, rng: Any = None) -> Hidden:
+    """All rules agree where nothing is hidden."""
+    seen = potentials.counts != 0.0
+    value = potentials.counts[seen] @ potentials.log_tables[seen]  # 0 · log 0 = 0
+    return Hidden(np.array([value]), potentials.counts)
