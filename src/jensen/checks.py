@@ -25,6 +25,5 @@ def check_sample_size(equivalent_sample_size: Any) -> None:
 
 def check_whole(name: str, value: object, *, at_least: int) -> None:
     """Refuse what is no whole number, or too small a one."""
-    is_whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not is_whole or int(value) < at_least:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
         raise JensenError(f"{name} must be a whole number, {at_least} or more, not {value!r}")

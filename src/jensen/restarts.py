@@ -201,7 +201,7 @@ def sample(
                 with rows.lock:
                     if sweep > burn_in and (sweep - burn_in) % thin == 0:
                         rows.append(k, state.free_energy, read(state))
-                    facts = {"sweep": sweep, "n": rows.n[k]}
+                    facts: dict[str, Any] = {"sweep": sweep, "n": rows.n[k]}
                     if checkpoint is not None:
                         facts["stream"] = generator_state(streams[k])
                     kept.note(k, state, [state.free_energy], **facts)

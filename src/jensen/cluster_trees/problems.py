@@ -1,6 +1,7 @@
 """Rows split into sub-problems, equal ones kept once."""
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +71,7 @@ def split_rows(
     of_row = np.concatenate([np.empty(0, np.int64), *numbers])
     row_end = _chain([part.row_end for part in parts])
     rows = np.repeat(np.arange(len(row_end)), np.diff(row_end, prepend=0))
-    weight = np.bincount(of_row, weights[rows], minlength=len(lists))
+    weight = np.bincount(of_row, weights[rows], minlength=len(lists)).astype(np.float64)
     weight = weight.astype(np.float64)  # without rows bincount gives integers
     begin, words = lists.begin, lists.words
     n_members = words[begin].astype(np.int64)
@@ -114,7 +115,7 @@ def _n_around(wiring: Wiring) -> Ints:
     """At most how many variables stand around each variable."""
     sizes = np.append(0, np.cumsum(np.diff(wiring.fam_ptr)[wiring.touch]))
     around = sizes[wiring.touch_ptr[1:]] - sizes[wiring.touch_ptr[:-1]]
-    return np.minimum(around, len(wiring.cards))
+    return np.asarray(np.minimum(around, len(wiring.cards)))
 
 
 def _with_bases(
@@ -144,7 +145,7 @@ def cut(problems: Problems, cost: Ints, unit_cost: int) -> list[Problems]:
         return []
     marks = np.arange(unit_cost, total[-1], unit_cost)
     edges = np.unique([0, *np.searchsorted(total, marks), len(total)])
-    return [pick(problems, slice(a, b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    return [pick(problems, slice(a, b)) for a, b in pairwise(edges)]
 
 
 def pick(problems: Problems, which: slice | Ints) -> Problems:

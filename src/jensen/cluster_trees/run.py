@@ -24,7 +24,7 @@ _NO_STATES = np.empty(0, np.int32)
 def expected_counts(
     log_tables: Array, program: Program, problems: Problems, work: Work | None = None
 ) -> tuple[Array, Array]:
-    """log Z of every problem, and the expected counts of all families together, by weight."""
+    """Log Z of every problem, and the expected counts of all families together, by weight."""
     from jensen.kernels.posteriors import expect
 
     log_z, counts = np.empty(len(problems.set_of)), np.zeros(len(log_tables))
@@ -35,14 +35,14 @@ def expected_counts(
 
 
 def log_partition(log_tables: Array, program: Program, problems: Problems) -> Array:
-    """log Z of every problem."""
+    """Log Z of every problem."""
     return marginals(log_tables, program, problems)[0]
 
 
 def marginals(
     log_tables: Array, program: Program, problems: Problems, work: Work | None = None
 ) -> tuple[Array, Ints, Array]:
-    """log Z of every problem; where its members begin in the last; p(state | evidence), flat.
+    """Log Z of every problem; where its members begin in the last; p(state | evidence), flat.
 
     The states of the members of a problem stand one after the other, in the order of its set.
     """

@@ -14,10 +14,11 @@ from jensen.estimators.base import Estimator
 from jensen.estimators.choices import Choices
 from jensen.estimators.learning import learn
 from jensen.estimators.questions import Questions
+from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import NotFittedError
 from jensen.graphs import DAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
-from jensen.inference.handmade import network_from_tables
+from jensen.inference.handmade import network_from_tables, replace_table
 from jensen.text import plural
 
 
@@ -37,10 +38,9 @@ class BayesianNetwork(Questions, Estimator):
         "stochastic-em" and "gibbs" (with drawn ones). None: "em" without a prior, else "vbem".
     prior
         None (flat), the Dirichlet concentration of every cell (1.0 is Laplace's rule), "bdeu",
-        "bds", "k2", a network (an equivalent sample spread as it says), or a dict
-        variable → concentrations (a number, or an array shaped as its CPT).
+        "bds", "k2", or a dict variable → concentrations (a number, or an array shaped as its CPT).
     equivalent_sample_size
-        Of "bdeu", "bds" and of a network.
+        Of "bdeu" and "bds".
     start
         Tables to start from: a network, a fitted estimator, or a dict as in `from_tables`. Else
         random tables that break the symmetry of hidden states.
@@ -80,6 +80,11 @@ class BayesianNetwork(Questions, Estimator):
     >>> table = jn.Table({"rain": ["no", "no", "yes", None], "wet": ["no", "yes", "yes", "yes"]})
     >>> net = jn.BayesianNetwork("rain -> wet", prior="bdeu").fit(table)
     >>> net.query("rain", given={"wet": "yes"})
+    P(rain | wet=yes)
+    rain  probability
+    -----------------
+    no          0.427
+    yes         0.573
     """
 
     network_: Network
@@ -221,6 +226,13 @@ class BayesianNetwork(Questions, Estimator):
         net.network_ = network
         return net
 
+    def with_cpt(self, name: str, table: Any) -> BayesianNetwork:
+        """A copy in which P(name | parents) is another table, given as in `from_tables`.
+
+        It has point probabilities: a posterior or samples are not kept.
+        """
+        return type(self).from_network(replace_table(self.require_network(), name, table))
+
     # --- what is known ---
 
     @property
@@ -237,6 +249,10 @@ class BayesianNetwork(Questions, Estimator):
     def parameters_count(self) -> int:
         """How many free parameters the tables have."""
         return self.require_network().n_parameters
+
+    def summary(self) -> Summary:
+        """What was learned and how, and every variable with its parents; prints as text."""
+        return summarise(self)
 
     def cpt(self, name: str) -> CPT:
         """P(name | parents) as a labelled table; after VB the posterior means."""
@@ -273,6 +289,12 @@ class BayesianNetwork(Questions, Estimator):
             if hasattr(self, "network_"):
                 self.require_network().check_belief(name, belief)
         return graph_svg(self.graph, beliefs=beliefs, highlight=highlight)
+
+    def to_arviz(self) -> Any:
+        """The samples after "gibbs" as ArviZ's InferenceData, if ArviZ is installed."""
+        from jensen.io.arviz import to_arviz
+
+        return to_arviz(self)
 
     def to_pgmpy(self) -> Any:
         """The same network as a pgmpy `DiscreteBayesianNetwork`, if pgmpy is installed."""

@@ -93,12 +93,12 @@ def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
     rows = table.select([v.name for v in variables if v.name in table and _has_values(table, v)])
     if rows.weights is not None:
-        rows = rows.take(rows.weights > 0)
         if choices.algorithm.q_hidden is q_hidden.draw and np.any(rows.weights % 1.0):
             raise DataError(
                 f"{choices.algorithm.name!r} draws what is missing row by row, so weights must be "
                 f"whole numbers: use method='em' or 'vbem'"
             )
+        rows = rows.take(rows.weights > 0)
     wiring = wire(graph.parent_indices, [v.n_states for v in variables])
     n_entries = int(wiring.fam_at[-1])
     check_memory(
@@ -227,7 +227,7 @@ def _sample(
     )
 
     def read(state: State) -> NDArray[np.float64]:
-        tables = np.exp(state.t.tables)
+        tables: NDArray[np.float64] = np.exp(state.t.tables)
         if not _may_relabel(problem):
             return tables
         return permute(wiring, by_falling_count(wiring, problem.hidden, state.stats.tables), tables)

@@ -15,7 +15,7 @@ from jensen.inference import query as queries
 from jensen.inference.completions import Method, complete
 from jensen.inference.counts import expected_counts
 from jensen.inference.impossible import explain_row
-from jensen.inference.most_probable import Assignment, most_probable
+from jensen.inference.most_probable import most_probable
 from jensen.inference.rows import all_posteriors, log_likelihood
 from jensen.randomness import as_generator
 from jensen.text import plural, some

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.cluster_trees import run
-from jensen.cluster_trees.problems import code_rows
 from jensen.data import Table
 from jensen.data.encode import Column
 from jensen.exceptions import JensenError

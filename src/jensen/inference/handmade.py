@@ -27,6 +27,20 @@ def network_from_tables(
     return assemble(graph, variables, arrays)
 
 
+def replace_table(network: Network, name: str, table: Any) -> Network:
+    """The same network with another table of one variable; a posterior is not kept."""
+    variable, parents = network.variables[network.index(name)], network.parents(name)
+    values = _array(variable, parents, _by_parents(table, [p.name for p in parents]))
+    tables = {v.name: network.part(v.name, network.tables) for v in network.variables}
+    return assemble(
+        network.graph,
+        {v.name: v for v in network.variables},
+        {**tables, name: values},
+        properties=network.properties,
+        variable_properties=network.variable_properties,
+    )
+
+
 def _check_names(graph: DAG, tables: Mapping[str, Any], states: Mapping[str, Any]) -> None:
     absent = [name for name in graph.nodes if name not in tables]
     if absent:

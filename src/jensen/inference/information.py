@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from jensen.exceptions import JensenError
 from jensen.families import inner
 from jensen.inference.findings import read_findings
@@ -29,7 +27,7 @@ def entropy(network: Network, targets: Names | None, given: Mapping[str, Any] | 
     question = find_question(network, Form((), True, hard, soft, do))
     answer = ask(network, question, findings, count=True).answers[0]
     _, log_tables = network.kernel_tables
-    problems, log_known = question.with_states(findings, log_tables)
+    _, log_known = question.with_states(findings, log_tables)
     if question.n_extra:
         _, log_tables = question.with_extra(findings, log_tables, log_tables)
     # H = log Z - E[log potentials], for the part that is hidden

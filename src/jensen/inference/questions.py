@@ -57,7 +57,7 @@ class Question:
         known = form.hard | form.do
         relevant = _relevant(network, form)
         inside = [v for v in relevant if v not in form.do]
-        extra = [(v,) for v in sorted(form.soft)]
+        extra: list[tuple[int, ...]] = [(v,) for v in sorted(form.soft)]
         if len(form.targets) > 1:
             extra.append(form.targets)
         families = [tuple(map(int, w.members(v))) for v in inside] + extra
@@ -131,7 +131,7 @@ class Question:
         return Answer(log_known + float(log_z.sum()), out, counts)
 
     def with_states(self, findings: Findings, log_tables: Array) -> tuple[Problems, float]:
-        """The problems at these states, and the log probability of families that are known whole."""
+        """The problems at these states, and the log probability of what is known whole."""
         known = {**findings.hard, **findings.do}
         bases = self.fixed.copy()
         if len(self.term_of):

@@ -117,7 +117,7 @@ class Rows:
         return np.pad(known, [(0, n - int(c)) for n, c in zip(levels, cards, strict=True)])
 
     def marginals(self, log_tables: Array) -> Posteriors:
-        """log Z of every sub-problem, and p(state | evidence) of all its members."""
+        """Log Z of every sub-problem, and p(state | evidence) of all its members."""
         tables = np.ascontiguousarray(log_tables[self.entries])
         parts = list(
             ordered_map(lambda some: run.marginals(tables, self.plans.program, some), self.units())

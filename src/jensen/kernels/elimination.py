@@ -11,7 +11,7 @@ N_RULES = 3
 
 @part
 def cost_of(adjacent, near, degree, log_card, v, rule):
-    """Return what eliminating v costs: edges to fill in, its log table, or edges by their tables."""
+    """Return what eliminating v costs: edges filled in, its log table, or edges by their size."""
     total = 0.0
     if rule == MIN_WEIGHT:
         total = log_card[v]

@@ -14,8 +14,10 @@ from jensen.kernels.records import FAMILIES, WIRING, signature
 
 @part
 def walk(row, start, stamp, wiring, mark, around, words, at):
-    """Write the members of the set that holds start at words[at:]; return how many, and how many
-    observed variables are around it, whose states are filled in around."""
+    """Write the members of the set that holds start at words[at:]; return how many they are.
+
+    Also return how many observed variables are around it; their states are filled in around.
+    """
     words[at] = start
     mark[start] = stamp
     n_members, n_around, done = 1, 0, 0

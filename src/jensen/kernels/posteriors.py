@@ -36,10 +36,10 @@ def send_back(code, head, weight, back):
     )
 )
 def expect(program, problems, tables, log_tables, work, log_z, counts, out_ptr, out):
-    """Fill log Z of every problem, and add expectations, by weight, to what is not empty:
+    """Fill log Z of every problem, and add its expectations by weight.
 
-    counts of the configurations of its families, and of the states of its members at
-    out[out_ptr[k]:].
+    They are counts of the configurations of its families, and of the states of its members at
+    out[out_ptr[k]:]; of counts and out, what is empty is left alone.
     """
     code, start = program
     set_of, base_ptr, bases, weight = problems

@@ -234,8 +234,7 @@ def write_members(cards, digits, n_ends, size, code, r):
 
 @part
 def write_head(shape, cards, code, head):
-    """Write the head of a program, and the sizes and places of its clusters, but not where each
-    begins; return where the first one does."""
+    """Write the head of a program; return where its first cluster begins."""
     k, n, entries, sent, states = shape.shape[0], 0, 0, 0, 0
     for i in range(k):
         states += cards[i]

@@ -1,4 +1,4 @@
-"""Choices of q(h). Every rule: (potentials, memory, rng) → Hidden, by the type of the potentials."""
+"""Choices of q(h). A rule: (potentials, memory, rng) → Hidden, by the type of the potentials."""
 
 from jensen.q_hidden.draw import draw
 from jensen.q_hidden.exact import exact

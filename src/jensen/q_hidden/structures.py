@@ -1,4 +1,4 @@
-"""Log potentials of what is hidden, one class per shape of the hidden graph, and what rules give."""
+"""Log potentials of what is hidden, one class per shape of its graph, and what rules give."""
 
 from typing import Any, NamedTuple
 

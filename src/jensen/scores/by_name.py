@@ -12,6 +12,7 @@ from jensen.data.counting import COMPLETE_ROWS, require_complete
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import as_dag
 from jensen.scores import dirichlet, fnml, likelihood
+from jensen.scores.bde import PriorNetworkScore
 from jensen.scores.counts import FamilyCounts, family_counts
 
 
@@ -51,13 +52,24 @@ AVAILABLE_CASE: Mapping[str, Score] = {
 
 Missing = Literal["refuse", "available-case"]
 
+NAMES = (*SCORES, "bde")
+"""Every score; bde needs a prior network besides."""
+
 
 def make_score(
-    name: str, equivalent_sample_size: float | None = None, missing: Missing = "refuse"
+    name: str,
+    equivalent_sample_size: float | None = None,
+    missing: Missing = "refuse",
+    prior_network: Any = None,
 ) -> Score:
-    """A score by its name; `equivalent_sample_size` (1 by default) belongs to bdeu and bds."""
-    if not isinstance(name, str) or name not in SCORES:
-        raise JensenError(f"there is no score {name!r}: choose one of {', '.join(SCORES)}")
+    """A score by its name; `equivalent_sample_size` (1 by default) belongs to bdeu, bds and bde."""
+    if not isinstance(name, str) or name not in NAMES:
+        raise JensenError(f"there is no score {name!r}: choose one of {', '.join(NAMES)}")
+    if (name == "bde") != (prior_network is not None):
+        raise JensenError(
+            "the score 'bde' and prior_network= go together: it spreads the equivalent sample as "
+            "that network says"
+        )
     if missing not in get_args(Missing):
         raise JensenError(f"missing must be 'refuse' or 'available-case', not {missing!r}")
     if missing == "available-case":
@@ -66,12 +78,11 @@ def make_score(
                 f"missing='available-case' has a meaning for loglik, aic and bic only, not {name}"
             )
         return AVAILABLE_CASE[name]
-    if equivalent_sample_size is None:
-        return SCORES[name](1.0)
-    if name not in WITH_SAMPLE_SIZE:
-        raise JensenError(f"{name} has no equivalent_sample_size: only bdeu and bds have one")
-    check_sample_size(equivalent_sample_size)
-    return SCORES[name](equivalent_sample_size)
+    size = 1.0 if equivalent_sample_size is None else equivalent_sample_size
+    if equivalent_sample_size is not None and name not in (*WITH_SAMPLE_SIZE, "bde"):
+        raise JensenError(f"{name} has no equivalent_sample_size: only bdeu, bds and bde have one")
+    check_sample_size(size)
+    return PriorNetworkScore.of(prior_network, size) if name == "bde" else SCORES[name](size)
 
 
 def score(
@@ -81,6 +92,7 @@ def score(
     *,
     equivalent_sample_size: float | None = None,
     missing: Missing = "refuse",
+    prior_network: Any = None,
 ) -> float:
     """How well a graph explains the data: a total over rows and variables, higher is better.
 
@@ -92,12 +104,15 @@ def score(
     table
         Anything a `Table` can be built from; columns that are no nodes are ignored.
     name
-        "loglik", "aic", "bic"; the exact log evidences "bdeu", "bds", "k2"; "fnml".
+        "loglik", "aic", "bic"; the exact log evidences "bdeu", "bds", "k2", "bde"; "fnml".
     equivalent_sample_size
-        Of bdeu and bds; 1 by default.
+        Of bdeu, bds and bde; 1 by default.
     missing
         "refuse", or for loglik, aic and bic "available-case": N times the average over the rows
         in which the variable and its parents are known.
+    prior_network
+        Of bde (Heckerman, Geiger and Chickering 1995): the equivalent sample is spread over the
+        cells of a family as this network says, so equivalent graphs score the same.
 
     Examples
     --------
@@ -107,7 +122,12 @@ def score(
     -5.598422
     """
     terms = local_scores(
-        graph, table, name, equivalent_sample_size=equivalent_sample_size, missing=missing
+        graph,
+        table,
+        name,
+        equivalent_sample_size=equivalent_sample_size,
+        missing=missing,
+        prior_network=prior_network,
     )
     return float(sum(terms.values()))
 
@@ -119,10 +139,13 @@ def local_scores(
     *,
     equivalent_sample_size: float | None = None,
     missing: Missing = "refuse",
+    prior_network: Any = None,
 ) -> dict[str, float]:
     """The terms of `score`, one per variable."""
-    chosen = make_score(name, equivalent_sample_size, missing)
+    chosen = make_score(name, equivalent_sample_size, missing, prior_network)
     dag, data = as_dag(graph), as_table(table)
+    if isinstance(chosen, PriorNetworkScore):
+        data = chosen.read(data, dag.nodes)
     if missing == "refuse":
         require_complete(data, dag.nodes, f"the score {name!r}", f"{AVAILABLE}, or {COMPLETE_ROWS}")
     if chosen.needs_integer_weights:

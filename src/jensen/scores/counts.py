@@ -21,6 +21,8 @@ class FamilyCounts(NamedTuple):
     table: NDArray[np.float64]  # (q', r): configurations that occur, states of the variable
     n_configs: float  # how many configurations the parents have
     total: float  # rows in which neither the variable nor a parent is missing, by weight
+    family: tuple[str, ...]  # the parents, then the variable
+    configs: NDArray[np.intp] | None  # (q',) which occur; None where they are too many to number
 
 
 def family_counts(
@@ -40,11 +42,13 @@ def family_counts(
     result = []
     for k, (x, parents) in enumerate(families):
         rows = tables[k].reshape(-1, shapes[k][-1]) if k in tables else _sparse(table, x, parents)
-        rows = rows[rows.any(axis=1)]
+        occurs = rows.any(axis=1)
+        configs, rows = np.flatnonzero(occurs) if k in tables else None, rows[occurs]
         n_configs = math.prod(map(float, shapes[k][:-1]))
         if n_configs == math.inf:
             raise DataError(f"the parents of {x!r} have more than 1e308 configurations: use fewer")
-        result.append(FamilyCounts(rows, n_configs, float(rows.sum())))
+        total = float(rows.sum())
+        result.append(FamilyCounts(rows, n_configs, total, (*parents, x), configs))
     return result
 
 
