@@ -101,7 +101,8 @@ def see(
 ) -> State:
     """The state at this η: read θ, update q(h) unit by unit, collect statistics."""
     rule = algorithm.q_theta
-    memories = before.theta_memory if before else zip_fields(lambda _: None, model.families)
+    nothing = zip_fields(lambda _: None, model.families)
+    memories = before.theta_memory if before and before.theta_memory else nothing
     read = [
         rule.read(family, e, memory, rng)
         for family, e, memory in zip(model.families, eta, memories, strict=True)
@@ -115,9 +116,9 @@ def see(
         value = float(unit.weight @ hidden.value)
         return Sums(value, model.expected_stats(unit, hidden)), hidden.memory
 
-    nothing = (None,) * len(data)
-    memory = before.memory if before else nothing
-    sums, kept = data.sum(visit, memory, rng.spawn(len(data)) if rng else nothing)
+    empty = (None,) * len(data)
+    memory = before.memory if before and before.memory else empty
+    sums, kept = data.sum(visit, memory, rng.spawn(len(data)) if rng else empty)
     return State(eta, t, sums.stats, sums.value - cost, theta_memory, kept)
 
 
@@ -155,8 +156,7 @@ def fit(
         Called at every state; it returns True to stop.
     """
     trace = trace or [state.free_energy]
-    if not np.isfinite(trace[-1]):
-        raise ImpossibleError("a row has probability 0 under the tables at the start")
+    _check_possible(trace[-1])
     if data.is_complete:
         return Fit(state, np.array(trace), converged=True)
     while len(trace) <= max_iter and not watch(state, trace):
@@ -178,9 +178,15 @@ def chain(
     model: Model, data: Units, algorithm: Algorithm, state: State, rng: np.random.Generator
 ) -> Iterator[State]:
     """The states after one sweep, after two, ... without end."""
+    _check_possible(state.free_energy)
     while True:
         state = step(model, data, algorithm, state, rng)
         yield state
+
+
+def _check_possible(free_energy: float) -> None:
+    if not np.isfinite(free_energy):
+        raise ImpossibleError("a row has probability 0 under the tables at the start")
 
 
 def check_usable(model: Model, algorithm: Algorithm) -> None:

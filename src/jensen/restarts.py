@@ -73,7 +73,7 @@ class _Progress:
     def note(self, k: int, state: State, trace: list[float], **facts: Any) -> None:
         """Remember where start k is, and save it now and then."""
         with self.lock:
-            self.last[k] = (state, trace, facts)
+            self.last[k] = (state, list(trace), facts)  # the run goes on while this is saved
         if self.checkpoint is not None:
             self.checkpoint.save_sometimes(self.content)
 

@@ -13,7 +13,7 @@ import typer
 
 from jensen import __version__
 from jensen.cli import compile as compile_command
-from jensen.cli import convert, demo, learn, sample, score, show
+from jensen.cli import convert, demo, impute, learn, predict, query, sample, score, show
 from jensen.exceptions import JensenError
 
 INTERRUPTED = 130
@@ -27,7 +27,19 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     epilog=EPILOG,
 )
-for module in (learn, score, sample, show, convert, compile_command, demo):
+COMMANDS = (
+    learn,
+    query,
+    predict,
+    impute,
+    score,
+    sample,
+    show,
+    convert,
+    compile_command,
+    demo,
+)
+for module in COMMANDS:
     app.command(module.NAME, epilog=module.EPILOG)(module.command)
 
 

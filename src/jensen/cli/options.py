@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import sys
+from collections.abc import Iterable
+from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from jensen.exceptions import JensenError
+from jensen.text import some
 
 if TYPE_CHECKING:
     from jensen.data import Table
     from jensen.estimators import BayesianNetwork
     from jensen.graphs import DAG
+
+log = logging.getLogger("jensen")
 
 Data = Annotated[
     str,
@@ -65,6 +72,59 @@ Threads = Annotated[
     int | None,
     typer.Option("--threads", metavar="N", min=1, help="How many threads; all unless given."),
 ]
+Seed = Annotated[
+    int | None,
+    typer.Option("--seed", metavar="N", min=0, help="The same seed gives the same answer."),
+]
+Given = Annotated[
+    list[str] | None,
+    typer.Option("--given", metavar="NAME=STATE", help="What is known of a variable; repeatable."),
+]
+Do = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--do",
+        metavar="NAME=STATE",
+        help="The state that a variable is set to, its causes cut off; repeatable.",
+    ),
+]
+Rows = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="A CSV, TSV or Parquet file, also .gz; - prints CSV.",
+    ),
+]
+
+
+class Impossible(StrEnum):
+    """What to do with rows of probability 0."""
+
+    RAISE = "raise"
+    NAN = "nan"
+
+
+class Unknown(StrEnum):
+    """What to do with labels that the network does not know."""
+
+    RAISE = "raise"
+    MISSING = "missing"
+
+
+OnImpossible = Annotated[
+    Impossible,
+    typer.Option(
+        "--impossible", help="Rows of probability 0: an error, or left without an answer."
+    ),
+]
+OnUnknown = Annotated[
+    Unknown,
+    typer.Option(
+        "--unknown", help="Labels that the network does not know: an error, or taken as missing."
+    ),
+]
 
 
 def read_data(
@@ -93,9 +153,49 @@ def _one_states(text: str) -> tuple[str, list[str]]:
     return name, labels.split(",")
 
 
+def read_findings(option: str, texts: list[str] | None, net: BayesianNetwork) -> dict[str, str]:
+    """What --given or --do say, by variable."""
+    found: dict[str, str] = {}
+    for text in texts or []:
+        if "=" not in text:
+            raise JensenError(
+                f"{option} {text}: write the variable, =, and its state: {option} {text}=yes"
+            )
+        name, state = _split_finding(text, net)
+        if name in found:
+            raise JensenError(f"{option} names {name!r} twice: a variable has one state")
+        found[name] = state
+    return found
+
+
+def _split_finding(text: str, net: BayesianNetwork) -> tuple[str, str]:
+    """At the first =, unless a name or a state holds one and only a later one makes sense."""
+    from jensen.data.variable import match_labels
+
+    cuts = [k for k, letter in enumerate(text) if letter == "="]
+    ways = [(text[:k], text[k + 1 :]) for k in cuts]
+    known = [way for way in ways if way[0] in net.graph]
+    fitting = [way for way in known if match_labels([way[1]], net.states[way[0]])[0] >= 0]
+    return (fitting or known or ways)[0]
+
+
+def check_columns(net: BayesianNetwork, names: Iterable[str], skip: str | None = None) -> None:
+    """Refuse a table without any column of the network, and tell which variables have none."""
+    known, hidden = set(names), net.hidden or {}
+    nodes = [name for name in net.graph.nodes if name != skip]
+    absent = [name for name in nodes if name not in known and name not in hidden]
+    if nodes and not known.intersection(nodes):
+        raise JensenError(
+            f"no column of the table is a variable of the network ({some(net.graph.nodes)}): "
+            f"rename its columns"
+        )
+    if absent:
+        log.warning("the table has no column for %s: taken as missing", some(absent))
+
+
 def read_as(table: Table, net: BayesianNetwork) -> Table:
     """The table with the states of a known network, so that none is lost that never occurs."""
-    rows, unknown = table.read_as(net.variables)
+    rows, unknown = table.read_as([v for v in net.variables if v.name in table])
     if unknown.any():
         row = int(unknown.argmax())
         raise JensenError(
@@ -160,6 +260,8 @@ def print_json(answer: Any) -> None:
 def _finite(answer: Any) -> Any:
     if isinstance(answer, dict):
         return {name: _finite(value) for name, value in answer.items()}
+    if isinstance(answer, list):
+        return list(map(_finite, answer))
     return None if isinstance(answer, float) and not math.isfinite(answer) else answer
 
 
@@ -180,10 +282,25 @@ def write_text(text: str, path: str) -> None:
         file.write(text.encode())
 
 
-def refuse_two_inputs(first: str, second: str) -> None:
+def check_table_path(path: str) -> None:
+    """Refuse a table file that cannot be written, before there are rows."""
+    from jensen.atomic import check_target
+    from jensen.data.files import table_suffix
+
+    if path != "-":
+        table_suffix(Path(path))
+        check_target(path)
+
+
+def refuse_two_inputs(*inputs: str | None) -> None:
     """Standard input can be read once."""
-    if first == second == "-":
+    if inputs.count("-") > 1:
         raise JensenError("- stands twice, but standard input can be read once: name a file")
+
+
+def tell(text: str) -> None:
+    """What was done, beside the results."""
+    print(text, file=sys.stderr)
 
 
 def show_number(value: float) -> str:

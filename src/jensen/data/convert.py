@@ -80,8 +80,13 @@ def to_native(columns: Iterable[Column], source: str) -> Any:
 
 def write(columns: Iterable[Column], path: str | Path) -> None:
     """Write a table file by its suffix; text formats get plain labels, and nothing for missing."""
+    kind = table_suffix(Path(path))
+    write_file(to_arrow(columns) if kind in PARQUET else _with_plain_labels(columns), path)
+
+
+def write_file(table: pa.Table, path: str | Path) -> None:
+    """Write an Arrow table of numbers and texts to a file, by its suffix."""
     kind, target = table_suffix(Path(path)), Path(path)
-    table = to_arrow(columns) if kind in PARQUET else _with_plain_labels(columns)
     codec = COMPRESSED.get(target.suffix.lower())
     with write_whole(target) as file:
         if codec is None:

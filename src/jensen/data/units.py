@@ -8,6 +8,10 @@ from jensen.data.threads import ordered_map
 from jensen.fields import add
 
 
+FEW = 2
+"""So few units are not worth a pool of threads; one of them may be just counts."""
+
+
 class Units(NamedTuple):
     """Encoded rows. Units are cut by size, never by the number of threads."""
 
@@ -22,5 +26,7 @@ class Units(NamedTuple):
         self, f: Callable[..., tuple[Any, Any]], *per_unit: Iterable[Any]
     ) -> tuple[Any, tuple[Any, ...]]:
         """Σ over units of f(unit, ...) → (what to add, what to keep); added in order."""
-        parts = list(ordered_map(lambda pair: f(*pair), zip(self.items, *per_unit, strict=True)))
+        jobs = zip(self.items, *per_unit, strict=True)
+        run = ordered_map if len(self.items) > FEW else map
+        parts = list(run(lambda job: f(*job), jobs))
         return reduce(add, (total for total, _ in parts)), tuple(kept for _, kept in parts)

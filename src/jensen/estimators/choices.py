@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 from jensen.checks import check_whole, is_real
@@ -47,6 +48,10 @@ class Choices:
         """Refuse what cannot be, and what would be ignored."""
         check_prior(self.prior, self.equivalent_sample_size)
         algorithm = self.algorithm
+        if not isinstance(self.hidden, Mapping):
+            raise JensenError(
+                f"hidden must be a dict from node to its number of states, not {self.hidden!r:.80}"
+            )
         for name in ("n_init", "n_samples", "thin", "n_chains"):
             check_whole(name, getattr(self, name), at_least=1)
         for name in ("max_iter", "burn_in"):
@@ -109,8 +114,8 @@ def _hidden_variable(name: str, states: int | Sequence[object], table: Table) ->
 
 
 def _labels(name: str, states: int | Sequence[object]) -> tuple[str, ...]:
-    if isinstance(states, str) or not isinstance(states, int | Sequence):
+    if isinstance(states, str) or not isinstance(states, Integral | Sequence):
         raise JensenError(
             f"hidden={{{name!r}: {states!r}}}: give its number of states, or their labels"
         )
-    return tuple(map(label_text, range(states) if isinstance(states, int) else states))
+    return tuple(map(label_text, range(int(states)) if isinstance(states, Integral) else states))

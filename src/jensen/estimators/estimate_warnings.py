@@ -1,5 +1,6 @@
 """What a learner tells its user once it is done."""
 
+import sys
 import warnings
 from collections.abc import Iterator
 from itertools import islice
@@ -48,7 +49,11 @@ def warn_of_disagreement(r_hat: float) -> None:
 
 
 def _warn(text: str) -> None:
-    warnings.warn(text, EstimateWarning, stacklevel=5)
+    """Warn at the first line outside this package, which called `fit`."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("jensen."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, EstimateWarning, stacklevel=level)
 
 
 def _configurations(network: Network, empty: NDArray[np.bool_]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -92,6 +92,8 @@ def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
     if table.total_weight == 0:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
     rows = table.select([v.name for v in variables if v.name in table and _has_values(table, v)])
+    if graph.nodes and not rows.names:
+        raise DataError("there is nothing to learn from: no node of the graph has values")
     if rows.weights is not None:
         if choices.algorithm.q_hidden is q_hidden.draw and np.any(rows.weights % 1.0):
             raise DataError(
@@ -127,9 +129,9 @@ def _has_values(table: Table, variable: Variable) -> bool:
 
 
 def _begin(problem: Problem, rng: np.random.Generator) -> State:
-    """A random start, or the one that the caller gave."""
+    """A random start, or the one that the caller gave; complete data are their own answer."""
     model, units, algorithm = problem.model, problem.data.units, problem.algorithm
-    if problem.choices.start is None:
+    if problem.choices.start is None or units.is_complete:
         counts = random_counts(model.wiring, problem.data, problem.hidden, rng)
         eta = add(model.prior, Tables(counts))
     else:
@@ -156,6 +158,10 @@ def _start_network(problem: Problem) -> Network:
     start = problem.choices.start
     if hasattr(start, "require_network"):
         start = start.require_network()
+    if not isinstance(start, Network | Mapping):
+        raise JensenError(
+            f"start must be a network, a fitted estimator or a dict of tables, not {start!r:.80}"
+        )
     if not isinstance(start, Network):
         states = {v.name: v.states for v in problem.variables}
         start = network_from_tables(problem.graph, start, states)
@@ -187,8 +193,9 @@ def _ascend(
     elif not best.converged:
         warn_of_limit(len(best.trace) - 1)
     starts = np.array([fit.trace[-1] for fit in found.fits])
+    converged = best.converged and not found.was_stopped
     return Learned(
-        network, float(best.trace[-1]), best.trace, best.converged, starts, len(best.trace) - 1
+        network, float(best.trace[-1]), best.trace, converged, starts, len(best.trace) - 1
     )
 
 
@@ -212,7 +219,8 @@ def _network(problem: Problem, state: State) -> Network:
 def _may_relabel(problem: Problem) -> bool:
     """Labels mean nothing unless the caller gave them a meaning: by a prior, or by a start."""
     choices = problem.choices
-    return bool(problem.hidden) and choices.start is None and not isinstance(choices.prior, dict)
+    has_meaning = choices.start is not None or isinstance(choices.prior, Mapping)
+    return bool(problem.hidden) and not has_meaning
 
 
 def _sample(
@@ -272,7 +280,7 @@ def _summarise(problem: Problem, chains: Chains) -> Learned:
 
 def _fingerprint(problem: Problem, rng: np.random.Generator) -> str:
     """Data and settings of a run: a checkpoint of any other is refused."""
-    settings = asdict(problem.choices)
+    settings = dict(vars(problem.choices))
     for unneeded in ("progress", "random_state", "start", "hidden"):
         settings.pop(unneeded)
     seed = None if problem.choices.random_state is None else generator_state(rng)
@@ -296,6 +304,6 @@ def _fingerprint(problem: Problem, rng: np.random.Generator) -> str:
 
 def _plain(value: Any) -> Any:
     """A setting as plain data."""
-    if isinstance(value, dict):
+    if isinstance(value, Mapping):
         return {name: np.asarray(part, np.float64) for name, part in value.items()}
     return float(value) if isinstance(value, int | np.number) else value

@@ -73,7 +73,7 @@ class Questions:
         """
         network = self.require_network()
         if given is None or isinstance(given, Mapping):
-            rng = as_generator(random_state)
+            rng = None if interval is None else as_generator(random_state)
             return queries.query(network, targets, given, do, interval, rng)
         if do or interval is not None or not isinstance(targets, str):
             raise JensenError(
@@ -178,7 +178,8 @@ class Questions:
             v = network.index(target)
             found, possible = all_posteriors(network, rows, [v], [v])
         else:
-            found, possible = all_posteriors(network, rows, [], range(len(network.variables)))
+            absent = [v for v, name in enumerate(network.graph.nodes) if name not in rows]
+            found, possible = all_posteriors(network, rows, absent, range(len(network.variables)))
             _add_known(network, rows, found)
         self._check_possible(rows, possible, impossible)
         for values in found.values():
@@ -261,7 +262,9 @@ class Questions:
         """The columns that the network knows, as its own variables, and rows of unknown labels."""
         network = self.require_network()
         wanted = [v for v in network.variables if v.name in table and v.name not in skip]
-        return table.select([v.name for v in wanted]).read_as(wanted)
+        if wanted:  # a table without columns would have no rows
+            table = table.select([v.name for v in wanted])
+        return table.read_as(wanted)
 
     def _read(
         self, table: Any, unknown: Literal["raise", "missing"], skip: Sequence[str] = ()

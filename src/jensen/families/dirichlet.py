@@ -5,6 +5,7 @@ without counts under the flat prior, or left out as a whole, has no estimate, an
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +92,7 @@ class SegmentedDirichlet(Dirichlet):
 
     lengths: NDArray[np.int64]  # (S,)
 
-    @property
+    @cached_property
     def starts(self) -> NDArray[np.int64]:
         """Where each distribution begins."""
         return np.cumsum(self.lengths) - self.lengths

@@ -18,7 +18,7 @@ from jensen.graphs.order import reach
 from jensen.graphs.wiring import wire_families
 from jensen.inference.impossible import explain_row
 from jensen.inference.network import Network
-from jensen.inference.rows import UNIT_COST
+from jensen.inference.rows import UNIT_COST, log_likelihood
 
 Array = NDArray[np.float64]
 
@@ -40,6 +40,9 @@ def expected_counts(
     for family, scope in zip(families, scopes, strict=True):
         if not scope or len(set(scope)) < len(scope):
             raise JensenError(f"a family is one variable or several different ones, not {family}")
+    counts_for = True if table.weights is None else table.weights > 0
+    if np.any((log_likelihood(network, table) == -np.inf) & counts_for):
+        raise explain_row(network, table, "in this network")
     counted = _count_complete(table, families, network)
     return [
         counts + _expect(network, table, scope)
@@ -86,12 +89,10 @@ def _expect(network: Network, table: Table, scope: tuple[int, ...]) -> Array:
     at = [np.arange(w.fam_at[v], w.fam_at[v + 1]) for v in relevant]
     log_tables = np.append(network.kernel_tables[1][np.concatenate(at)], np.zeros(cards.prod()))
     total = np.zeros(cards.prod())
-    for log_z, counts in ordered_map(
+    for _, counts in ordered_map(
         lambda some: run.expected_counts(log_tables, plans.program, some),
         cut(problems, plans.cost, UNIT_COST),
     ):
-        if np.any(log_z == -np.inf):
-            raise explain_row(network, table, "in this network")
         total += counts[wiring.fam_at[asked] :]
     return total.reshape(cards)
 

@@ -102,7 +102,10 @@ class _Search:
 
     def best(self, k: int) -> Iterator[tuple[dict[int, int], float]]:
         """Yield the k best assignments, or as many as are possible."""
-        masks = {v: np.ones(self.network.variables[v].n_states) for v in self.hidden}
+        masks = {
+            v: self.findings.soft.get(v, np.ones(self.network.variables[v].n_states))
+            for v in self.hidden
+        }
         waiting: list[Any] = []
         self._push(waiting, masks, 0)
         for _ in range(k):
@@ -129,7 +132,7 @@ class _Search:
             if banned.any():
                 self._push(waiting, {**fixed, v: banned}, i)
             only = np.zeros_like(banned)
-            only[states[v]] = 1.0
+            only[states[v]] = fixed[v][states[v]]
             fixed[v] = only
 
     def _push(self, waiting: list[Any], masks: dict[int, NDArray[np.float64]], first: int) -> None:
@@ -141,8 +144,7 @@ class _Search:
     def _solve(self, masks: dict[int, NDArray[np.float64]]) -> tuple[dict[int, int], float]:
         question, findings = self.question, self.findings
         if self.allow_bans:
-            both = {v: mask * self.findings.soft.get(v, 1.0) for v, mask in masks.items()}
-            findings = findings._replace(soft={**findings.soft, **both})
+            findings = findings._replace(soft=masks)
         log_tables = self.network.kernel_tables[1]
         problems, log_known = question.with_states(findings, log_tables)
         if question.n_extra:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -39,6 +39,9 @@ class Network:
         for array in (self.tables, self.concentration, self.samples):
             if array is not None:
                 array.setflags(write=False)  # labelled tables are views of these
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # nothing that was compiled
 
     @cached_property
     def wiring(self) -> Wiring:

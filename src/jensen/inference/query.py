@@ -35,7 +35,7 @@ class Mixture(NamedTuple):
 
     def mean(self, values: Sequence[Array]) -> Array:
         """Σ_s weight · value."""
-        return np.tensordot(self.weights, np.array(values), 1)
+        return values[0] if len(values) == 1 else np.tensordot(self.weights, np.array(values), 1)
 
 
 def ask(network: Network, question: Question, findings: Findings, *, count: bool) -> Mixture:
@@ -44,12 +44,14 @@ def ask(network: Network, question: Question, findings: Findings, *, count: bool
     p(y | e) = Σ_s p_s(y, e) / Σ_s p_s(e), never the answer under averaged tables.
     """
     if network.samples is None:
-        found = [question.ask(findings, *network.kernel_tables, count=count)]
-    else:
-        found = [
-            question.ask(findings, tables, _log(tables), count=count)
-            for tables in np.array(network.samples)
-        ]
+        answer = question.ask(findings, *network.kernel_tables, count=count)
+        if answer.log_evidence == -np.inf:
+            raise explain(network, findings)
+        return Mixture(answer.log_evidence, np.ones(1), [answer])
+    found = [
+        question.ask(findings, tables, _log(tables), count=count)
+        for tables in np.array(network.samples)
+    ]
     log_each = np.array([answer.log_evidence for answer in found])
     best = log_each.max()
     if best == -np.inf:
@@ -77,7 +79,8 @@ def query(
     wanted = tuple(network.index(name) for name in names)
     if not wanted or len(set(wanted)) < len(wanted):
         raise JensenError(f"ask for one variable or several different ones, not {names!r}")
-    _check_joint(network, wanted)
+    if len(wanted) > 1:
+        _check_joint(network, wanted)
     findings = read_findings(network, given, do, wanted)
     form = _form(findings, targets=wanted)
     question = find_question(network, form)
@@ -169,18 +172,12 @@ def marginals(
     findings = read_findings(network, given, do)
     question = find_question(network, _form(findings, everything=True))
     mixture = ask(network, question, findings, count=False)
-    flat = mixture.mean([answer.marginals for answer in mixture.answers])
+    flat = question.share(mixture.mean([answer.marginals for answer in mixture.answers]))
     words = findings.words(network)
     return {
-        network.variables[v].name: Distribution(
-            (network.variables[v],), _share(flat[at : at + network.variables[v].n_states]), words
-        )
-        for v, at in sorted(question.place.items())
+        variable.name: Distribution((variable,), flat[at:end], words)
+        for variable, at, end in question.spans
     }
-
-
-def _share(values: Array) -> Array:
-    return np.asarray(values / values.sum())
 
 
 def log_probability(

@@ -80,6 +80,12 @@ class Question:
         self.n_out = int(n.sum())
         self.members = [words[a:b].tolist() for a, b in zip(begin, end, strict=True)]
         self.place = _places(w, self.members, self.out_ptr)
+        self._at = np.array(sorted(self.place.values()), np.int64)
+        self._sizes = np.diff(self._at, append=self.n_out)
+        self.spans = [
+            (network.variables[v], at, at + network.variables[v].n_states)
+            for v, at in sorted(self.place.items())
+        ]
 
     def _compile_bases(self, wiring: Wiring, plans: Plans, sets: Ints) -> None:
         """Where the tables of the sets begin, and how known states shift that."""
@@ -142,6 +148,12 @@ class Question:
         log_known += sum(float(np.log(part.max())) for part in findings.soft.values())
         return self.problems._replace(bases=bases[: self.n_inside]), log_known
 
+    def share(self, marginals: Array) -> Array:
+        """Marginals that sum to one, whatever rounding did."""
+        if not self.place:
+            return marginals
+        return np.asarray(marginals / np.repeat(np.add.reduceat(marginals, self._at), self._sizes))
+
     def read_states(self, states: NDArray[np.int32]) -> dict[int, int]:
         """Variable → state, from the states of one configuration of every set."""
         members = [v for some in self.members for v in some]
@@ -165,8 +177,8 @@ def find_question(network: Network, form: Form) -> Question:
     found = network.questions.get(form)
     if found is None:
         found = Question(network, form)
-        if len(network.questions) >= KEPT:
-            network.questions.pop(next(iter(network.questions)), None)
+        for oldest in list(network.questions)[: 1 - KEPT]:  # a copy: threads share the dict
+            network.questions.pop(oldest, None)
         network.questions[form] = found
     return found
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ class DiscreteNetwork:
     wiring: Wiring
     prior: Tables
 
-    @property
+    @cached_property
     def families(self) -> TablesFamily:
         """One Dirichlet per row of every table."""
         return TablesFamily(SegmentedDirichlet(row_lengths(self.wiring)))
