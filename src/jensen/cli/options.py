@@ -292,6 +292,14 @@ def check_table_path(path: str) -> None:
         check_target(path)
 
 
+def check_text_path(path: str) -> None:
+    """Refuse a file that cannot be written, before there is anything to write."""
+    from jensen.atomic import check_target
+
+    if path != "-":
+        check_target(path)
+
+
 def refuse_two_inputs(*inputs: str | None) -> None:
     """Standard input can be read once."""
     if inputs.count("-") > 1:

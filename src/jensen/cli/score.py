@@ -54,9 +54,10 @@ def command(
     graph = options.read_graph(subject) if net is None else net.graph
     table = options.read_data(data, missing, categorical, weights, states)
     if complete_rows:
-        table = table.complete_rows(graph.nodes)
+        table = table.complete_rows([name for name in graph.nodes if name in table])
     if score is None and net is not None:
         _refuse_options(local, available_case, equivalent_sample_size)
+        options.check_columns(net, table.names)
         answer = _score_rows(net, table)
     else:
         answer = _score_graph(graph, table, score or "bdeu", equivalent_sample_size, available_case)

@@ -5,10 +5,11 @@ from typing import Annotated
 import typer
 
 from jensen.cli import options
+from jensen.exceptions import JensenError
 from jensen.text import plural
 
 NAME = "show"
-EPILOG = "Example: jensen show net.json --node cancer; jensen show net.json --svg net.svg"
+EPILOG = "Example: jensen show net.json --node cancer; jensen show net.json --svg net.svg --beliefs"
 
 Nodes = Annotated[
     list[str] | None,
@@ -18,8 +19,6 @@ Nodes = Annotated[
         help="Only this variable's table (in a picture: marked); repeatable.",
     ),
 ]
-
-
 Svg = Annotated[
     str | None,
     typer.Option(
@@ -29,6 +28,13 @@ Svg = Annotated[
 Intervals = Annotated[
     bool, typer.Option("--intervals", help="Show how sure the tables are (after vbem).")
 ]
+Beliefs = Annotated[
+    bool,
+    typer.Option(
+        "--beliefs",
+        help="Draw the probabilities of the states into the picture, also --given what is known.",
+    ),
+]
 
 
 def command(
@@ -36,15 +42,27 @@ def command(
     node: Nodes = None,
     intervals: Intervals = False,
     svg: Svg = None,
+    beliefs: Beliefs = False,
+    given: options.Given = None,
+    do: options.Do = None,
     as_json: options.Json = False,
 ) -> None:
     """Show the graph and the tables of a network, or draw its graph."""
     from jensen import io
 
     options.refuse_together({"--svg": svg, "--json": as_json, "--intervals": intervals})
+    _refuse_lonely({"--beliefs": beliefs}, "--svg", svg is not None)
+    _refuse_lonely({"--given": given, "--do": do}, "--beliefs", beliefs)
+    if svg is not None:
+        options.check_text_path(svg)
     shown = options.read_net(net)
     if svg is not None:
-        options.write_text(shown.to_svg(highlight=node or ()), svg)
+        known = {
+            "given": options.read_findings("--given", given, shown),
+            "do": options.read_findings("--do", do, shown),
+        }
+        drawn = shown.to_svg(beliefs=beliefs or None, highlight=node or (), **known)
+        options.write_text(drawn, svg)
         return
     if as_json and node:
         network = shown.require_network()
@@ -65,3 +83,10 @@ def command(
         print()
     for name in node or shown.graph.topological_order():
         print(shown.posterior(name) if intervals else shown.cpt(name), end="\n\n")
+
+
+def _refuse_lonely(given: dict[str, object], needed: str, is_there: bool) -> None:
+    """Say which option another one needs; none is ignored in silence."""
+    for name, value in given.items():
+        if value and not is_there:
+            raise JensenError(f"{name} belongs to {needed}, which is not there: add it")

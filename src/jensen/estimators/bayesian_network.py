@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +15,15 @@ from jensen.estimators.choices import Choices
 from jensen.estimators.learning import learn
 from jensen.estimators.questions import Questions
 from jensen.estimators.summary import Summary, summarise
-from jensen.exceptions import NotFittedError
+from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
+from jensen.inference.findings import read_findings
 from jensen.inference.handmade import network_from_tables, replace_table
 from jensen.text import plural
+
+if TYPE_CHECKING:
+    from jensen.plots.cards import Beliefs
 
 
 class BayesianNetwork(Questions, Estimator):
@@ -262,6 +266,10 @@ class BayesianNetwork(Questions, Estimator):
         """The Dirichlet posterior of P(name | parents): means, intervals, predictive table."""
         return self.require_network().posterior(name)
 
+    def table_samples(self, name: str) -> NDArray[np.float64]:
+        """Samples of P(name | parents) after "gibbs", (samples, parents..., states)."""
+        return self.require_network().table_samples(name)
+
     def equals(self, other: BayesianNetwork, tolerance: float = 0.0) -> bool:
         """Same graph, same states, and tables (and posteriors) equal within `tolerance`."""
         return self.require_network().equals(other.require_network(), tolerance)
@@ -271,7 +279,9 @@ class BayesianNetwork(Questions, Estimator):
     def to_svg(
         self,
         *,
-        beliefs: Mapping[str, Mapping[str, float]] | None = None,
+        beliefs: bool | Mapping[str, Beliefs] | None = None,
+        given: Mapping[str, Any] | None = None,
+        do: Mapping[str, Any] | None = None,
         highlight: Iterable[str] = (),
     ) -> str:
         """A picture of the graph as SVG text.
@@ -279,22 +289,35 @@ class BayesianNetwork(Questions, Estimator):
         Parameters
         ----------
         beliefs
-            Variable → (state → probability), drawn as bars inside the nodes.
+            Variable → (state → probability), drawn as bars inside the nodes. True: the marginals
+            of all variables; those that are known are certain.
+        given, do
+            What the marginals are given, as in `query`.
         highlight
             Names of nodes to emphasise.
         """
         from jensen.plots.svg import graph_svg
 
+        if (given or do) and beliefs is not True:
+            raise JensenError("given and do are what the marginals are given: add beliefs=True")
+        if isinstance(beliefs, bool):
+            beliefs = self._beliefs(given, do) if beliefs else None
         for name, belief in (beliefs or {}).items():
             if hasattr(self, "network_"):
                 self.require_network().check_belief(name, belief)
         return graph_svg(self.graph, beliefs=beliefs, highlight=highlight)
 
-    def to_arviz(self) -> Any:
-        """The samples after "gibbs" as ArviZ's InferenceData, if ArviZ is installed."""
-        from jensen.io.arviz import to_arviz
-
-        return to_arviz(self)
+    def _beliefs(
+        self, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
+    ) -> dict[str, Beliefs]:
+        """The marginals of all variables; those that are known are certain."""
+        network = self.require_network()
+        findings = read_findings(network, given, do)
+        certain = {}
+        for v, k in {**findings.hard, **findings.do}.items():
+            variable = network.variables[v]
+            certain[variable.name] = {x: float(i == k) for i, x in enumerate(variable.states)}
+        return {**self.marginals(given, do), **certain}
 
     def to_pgmpy(self) -> Any:
         """The same network as a pgmpy `DiscreteBayesianNetwork`, if pgmpy is installed."""

@@ -91,6 +91,8 @@ def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
     variables = learned_variables(graph, table, choices.hidden)
     if table.total_weight == 0:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
+    if table.total_weight == np.inf:
+        raise DataError("the weights are too large: their sum is infinite")
     rows = table.select([v.name for v in variables if v.name in table and _has_values(table, v)])
     if graph.nodes and not rows.names:
         raise DataError("there is nothing to learn from: no node of the graph has values")

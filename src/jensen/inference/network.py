@@ -99,6 +99,14 @@ class Network:
         values = self.part(name, self.concentration)
         return TablePosterior(self._variable(name), self.parents(name), values)
 
+    def table_samples(self, name: str) -> NDArray[np.float64]:
+        """Samples of the table of `name`: an axis for the samples, then as in its CPT."""
+        if self.samples is None:
+            raise JensenError("this network has no samples: they come from method='gibbs'")
+        v, at = self.index(name), self.wiring.fam_at
+        shape = [p.n_states for p in (*self.parents(name), self.variables[v])]
+        return self.samples[:, at[v] : at[v + 1]].reshape(-1, *shape)
+
     def check_belief(self, name: str, belief: object) -> None:
         """Refuse a distribution over states that the variable does not have."""
         from jensen.inference.distribution import Distribution

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from jensen.exceptions import JensenError
 
 if TYPE_CHECKING:
@@ -23,13 +21,10 @@ def to_arviz(net: BayesianNetwork) -> Any:
         raise JensenError("this network has no samples: learn it with method='gibbs'")
     arviz = _import()
     n_chains = len(net.trace_)
-    draws = network.samples.reshape(n_chains, -1, network.samples.shape[1])
     posterior, dims, coords = {}, {}, {v.name: list(v.states) for v in network.variables}
-    for x, variable in enumerate(network.variables):
-        start, stop = network.wiring.fam_at[x : x + 2]
-        shape = [v.n_states for v in (*network.parents(variable.name), variable)]
-        name = f"P({variable.name})"
-        posterior[name] = np.array(draws[:, :, start:stop]).reshape(*draws.shape[:2], *shape)
+    for variable in network.variables:
+        name, draws = f"P({variable.name})", network.table_samples(variable.name)
+        posterior[name] = draws.reshape(n_chains, -1, *draws.shape[1:])
         dims[name] = [v.name for v in (*network.parents(variable.name), variable)]
     return arviz.from_dict(
         posterior=posterior, sample_stats={"lp": net.trace_}, dims=dims, coords=coords

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from jensen.exceptions import JensenError
 from jensen.plots.geometry import Size
 from jensen.plots.text_width import elide, text_width, wrap
+
+if TYPE_CHECKING:
+    from jensen.inference import Distribution
 
 SIZE = 13.0  # of the name
 LINE = 16.0
@@ -22,7 +25,8 @@ MOST_NAME, MOST_LINES = 170.0, 3
 MOST_LABEL = 90.0
 MOST_ROWS = 10
 
-Beliefs = Mapping[str, float] | Sequence[tuple[str, float]]
+Beliefs: TypeAlias = "Mapping[str, float] | Distribution | Sequence[tuple[str, float]]"
+"""Probabilities by state: a mapping, the answer of a query, or pairs."""
 
 
 class Row(NamedTuple):
@@ -69,9 +73,14 @@ def make_card(name: str, beliefs: Sequence[tuple[str, float]], least: float = 36
 
 def check_beliefs(name: str, beliefs: Beliefs) -> list[tuple[str, float]]:
     """Labels and probabilities in their order; refused unless they are such."""
-    pairs = beliefs.items() if isinstance(beliefs, Mapping) else beliefs
+    pairs = beliefs if isinstance(beliefs, Sequence) else beliefs.items()
     checked = []
     for label, p in pairs:
+        if isinstance(label, tuple):
+            raise JensenError(
+                f"the belief in {name} must be a distribution of one variable, not of several: "
+                f"ask for its marginal({name!r})"
+            )
         if not 0 <= p <= 1 + 1e-9:
             raise JensenError(
                 f"the belief in {name} = {label} must be a probability between 0 and 1, not {p!r}"

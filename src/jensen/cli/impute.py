@@ -1,0 +1,74 @@
+"""`jensen impute`: missing values filled in."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from jensen.cli import options
+from jensen.cli.rows import fill, read_written, write_rows
+from jensen.text import plural
+
+NAME = "impute"
+EPILOG = "Example: jensen impute net.json patients.csv -o filled.csv --method draw --seed 0"
+
+
+class Method(StrEnum):
+    """How a missing value is chosen."""
+
+    MODE = "mode"
+    MARGINAL = "marginal"
+    DRAW = "draw"
+
+
+How = Annotated[
+    Method,
+    typer.Option(
+        "--method",
+        help="The most probable completion of the row, of each cell alone, or a random draw.",
+    ),
+]
+
+
+def command(
+    net: options.Net,
+    data: options.Data,
+    method: How = Method.MODE,
+    seed: options.Seed = None,
+    output: options.Rows = "-",
+    missing: options.Missing = None,
+    impossible: options.OnImpossible = options.Impossible.RAISE,
+    unknown: options.OnUnknown = options.Unknown.RAISE,
+    threads: options.Threads = None,
+    as_json: options.Json = False,
+) -> None:
+    """Fill in the missing values of a table; all else stays as it is written."""
+    import pyarrow as pa
+
+    options.set_threads(threads)
+    options.refuse_two_inputs(net, data)
+    options.check_table_path(output)
+    asked = options.read_net(net)
+    rows = read_written(data, missing, asked)
+    filled = asked.impute(
+        rows.table,
+        method.value,
+        random_state=seed,
+        impossible=impossible.value,
+        unknown=unknown.value,
+    )
+    before, _ = rows.table.read_as([asked.variables[asked.graph.index[x]] for x in filled.names])
+    n_filled = 0
+    for name in filled.names:
+        where = before.column(name).missing() & ~filled.column(name).missing()
+        rows.columns[name] = fill(rows.columns[name], where, filled.column(name))
+        n_filled += int(where.sum())
+    answer = {"rows": rows.n_rows, "filled": n_filled, "output": output}
+    if output != "-" or not as_json:
+        write_rows(rows.columns, output)
+    if as_json:
+        listed = pa.table(rows.columns).to_pylist() if output == "-" else answer
+        options.print_json(listed)
+    elif output != "-":
+        values = plural(n_filled, "value")
+        options.tell(f"{values} filled in, {plural(rows.n_rows, 'row')} written to {output}")

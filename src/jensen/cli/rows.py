@@ -1,0 +1,93 @@
+"""Tables that pass through a command: what it does not change comes out as it was written."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+from jensen.cli import options
+from jensen.exceptions import JensenError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from jensen.data import Table
+    from jensen.data.encode import Column
+    from jensen.estimators import BayesianNetwork
+
+
+class Written(NamedTuple):
+    """A table twice: all columns as they stand in the file, and those of a network, read."""
+
+    columns: dict[str, pa.ChunkedArray]
+    table: Table
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.table.n_rows
+
+    def add(self, name: str, values: pa.Array) -> None:
+        """Add a column; refuse a name that is taken."""
+        import pyarrow as pa
+
+        if name in self.columns:
+            raise JensenError(
+                f"the table has a column {name!r} already, and the answer would need that name: "
+                f"rename it"
+            )
+        self.columns[name] = pa.chunked_array([values])
+
+
+def read_written(
+    data: str, missing: list[str] | None, net: BayesianNetwork, skip: str | None = None
+) -> Written:
+    """Read a DATA argument for a network; the column `skip` is not asked for."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from jensen.data import Table
+    from jensen.data.encode import encode
+    from jensen.data.files import read_columns
+
+    raws = read_columns(data, ())
+    options.check_columns(net, [raw.name for raw in raws], skip)
+    known = [encode(raw, None, None, missing or ()) for raw in raws if raw.name in net.graph]
+    columns = {
+        raw.name: pc.cast(raw.values, raw.values.type.value_type)
+        if pa.types.is_dictionary(raw.values.type)
+        else raw.values
+        for raw in raws
+    }
+    return Written(columns, Table.from_columns(known))
+
+
+def fill(values: pa.ChunkedArray, where: NDArray[np.bool_], column: Column) -> pa.ChunkedArray:
+    """Values with the labels of another column at some rows, in their own type if it can be."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    states = np.array([*column.variable.states, ""], object)
+    labels = pa.array(np.where(where, states[column.data], None), pa.string())
+    try:
+        labels = pc.cast(labels, values.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        values = pc.cast(values, pa.string())
+    return pc.if_else(pa.array(where), labels, values)
+
+
+def write_rows(columns: dict[str, pa.ChunkedArray], output: str) -> None:
+    """Write a table to a file; - prints CSV."""
+    import pyarrow as pa
+
+    from jensen.data.convert import write_file
+    from jensen.data.files import write_arrow
+
+    if output == "-":
+        sys.stdout.flush()
+        write_arrow(pa.table(columns), sys.stdout.buffer, ".csv")
+    else:
+        write_file(pa.table(columns), output)
