@@ -1,18 +1,39 @@
-"""F of complete data against the definition: log p(x, θ) at the mode, or the log evidence."""
+"""F against its definition: log p(x, θ) or a bound of the log evidence, by enumeration."""
 
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from models import cases
 from naive import families as naive_families
 from naive import free_energy as naive
+from naive import learning
 from naive import networks as naive_networks
 from scipy.special import softmax
 
 import jensen as jn
-from jensen.free_energy import ALGORITHMS, EM, VBEM, check_usable, fit_complete
+from jensen import q_hidden, q_theta
+from jensen.exceptions import ImpossibleError
+from jensen.fields import add
+from jensen.free_energy import (
+    ALGORITHMS,
+    EM,
+    GIBBS,
+    ME,
+    STOCHASTIC_EM,
+    VBEM,
+    VITERBI,
+    Algorithm,
+    chain,
+    check_usable,
+    fit,
+    see,
+    step,
+)
 from jensen.graphs import wire
-from jensen.models.discrete_network import DiscreteNetwork, complete_stats
+from jensen.models import encoding
+from jensen.models.discrete_network import DiscreteNetwork, Tables, complete_counts
+from jensen.models.encoding import encode
 from jensen.models.priors import make_prior
 
 GRAPHS = ["a; b; c", "a -> b -> c", "a -> c <- b", "c -> a; c -> b -> a"]
@@ -39,9 +60,15 @@ def make_table(n=25, seed=0):
 def learn(graph, table, prior, algorithm, size=1.0):
     dag = jn.DAG(graph)
     wiring = wire(dag.parent_indices, [table.variable(x).n_states for x in dag.nodes])
-    stats = complete_stats(table, dag.nodes, wiring)
-    model = DiscreteNetwork(wiring, make_prior(prior, size, dag.nodes, wiring, stats.tables))
-    return Learned(fit_complete(model, stats, algorithm), model, stats.tables)
+    counts = complete_counts(table, dag.nodes, wiring)
+    model = DiscreteNetwork(wiring, make_prior(prior, size, dag.nodes, wiring, counts))
+    check_usable(model, algorithm)
+    units = encode(table, dag.nodes, wiring).units
+    begun = see(model, units, algorithm, add(model.prior, Tables(counts)))
+    found = fit(model, units, algorithm, begun)
+    assert found.converged
+    assert found.trace.tolist() == [begun.free_energy]
+    return Learned(found.state, model, counts)
 
 
 @every_graph
@@ -163,8 +190,338 @@ def test_an_empty_graph_has_nothing_to_learn():
 
 
 def test_the_algorithms_by_name():
-    assert ALGORITHMS == {"em": EM, "vbem": VBEM}
-    assert [a.q_theta.is_distribution for a in ALGORITHMS.values()] == [False, True]
+    assert ALGORITHMS == {
+        "em": EM,
+        "vbem": VBEM,
+        "viterbi": VITERBI,
+        "me": ME,
+        "stochastic-em": STOCHASTIC_EM,
+        "gibbs": GIBBS,
+    }
+    assert [a.name for a in ALGORITHMS.values() if a.ascends] == ["em", "vbem", "viterbi", "me"]
+    assert [a.name for a in ALGORITHMS.values() if a.keeps_posterior] == ["vbem", "me"]
+
+
+@every_graph
+@pytest.mark.parametrize("algorithm", [VITERBI, ME], ids=["viterbi", "me"])
+def test_complete_data_are_the_same_to_the_hard_algorithms(graph, algorithm):
+    soft = EM if algorithm is VITERBI else VBEM
+    one, other = (learn(graph, make_table(), 1.5, a) for a in (soft, algorithm))
+    assert np.array_equal(one.state.eta.tables, other.state.eta.tables)
+    assert one.state.free_energy == other.state.free_energy
+
+
+# --- missing values: F by enumeration ---
+
+FLAT = [(EM, None), (VITERBI, None), (STOCHASTIC_EM, None)]
+WITH_PRIOR = [(a, 1.5) for a in ALGORITHMS.values()]
+ASCENTS = [(EM, None), (EM, 1.5), (VITERBI, None), (VITERBI, 1.5), (VBEM, 0.7), (ME, 0.7)]
+
+
+def name_of(value):
+    return value.name if isinstance(value, Algorithm) else None
+
+
+every_ascent = pytest.mark.parametrize(("algorithm", "prior"), ASCENTS, ids=name_of)
+all_algorithms = pytest.mark.parametrize(("algorithm", "prior"), FLAT + WITH_PRIOR, ids=name_of)
+
+
+def alphas(case, prior):
+    """The concentrations of all cells, or None for the flat prior."""
+    return None if prior is None else [np.full(t.shape, prior) for t in case.split(sizes(case))]
+
+
+def sizes(case):
+    return np.zeros(int(case.wiring.fam_at[-1]))
+
+
+def free_energy(case, algorithm, prior, state):
+    """F at a state by its definition, and the statistics that q(h) has there."""
+    rule = learning.mode if algorithm.q_hidden is q_hidden.mode else learning.exact
+    logs = case.split(state.t.tables)
+    value, counts = rule(*case.facts, logs, case.rows, case.row_weights)
+    if algorithm.q_theta is q_theta.posterior:
+        q = case.split(state.eta.tables + 1.0)
+        for t, mean in zip(logs, learning.mean_logs(q), strict=True):
+            np.testing.assert_allclose(t, mean, rtol=1e-12, atol=1e-12)
+        return value + learning.theta_terms(q, alphas(case, prior)), counts
+    tables = [np.exp(t) for t in logs]
+    if algorithm is EM:
+        joint = learning.log_likelihood(*case.facts, tables, case.rows, case.row_weights)
+        np.testing.assert_allclose(value, joint, rtol=1e-11, atol=1e-12)
+    return value + learning.log_density(tables, alphas(case, prior)), counts
+
+
+@all_algorithms
+@pytest.mark.parametrize("weights", [None, "whole", "parts"])
+def test_f_and_statistics_at_the_start_and_after_every_sweep(algorithm, prior, weights):
+    """Of a chain F is log p(x, h, θ) at what was drawn."""
+    if weights == "parts" and not algorithm.ascends:
+        pytest.skip("a row is drawn as often as it weighs")
+    for seed in range(8):
+        case, rng = cases.random_case(seed, weights=weights), np.random.default_rng(seed)
+        model, units = case.model(prior), case.encoded().units
+        state = cases.start(case, model, units, algorithm, seed, rng)
+        for _ in range(3):
+            if algorithm.ascends:
+                expected, counts = free_energy(case, algorithm, prior, state)
+            else:
+                counts, t = case.split(state.stats.tables), state.t.tables
+                seen = state.stats.tables > 0
+                expected = state.stats.tables[seen] @ t[seen]
+                tables = [np.exp(part) for part in case.split(t)]
+                expected += learning.log_density(tables, alphas(case, prior))
+            np.testing.assert_allclose(state.free_energy, expected, rtol=1e-11, atol=1e-11)
+            for part, n in zip(case.split(state.stats.tables), counts, strict=True):
+                np.testing.assert_allclose(part, n, rtol=1e-10, atol=1e-12)
+            before, state = state, step(model, units, algorithm, state, rng)
+            eta = before.stats.tables + (0.0 if prior is None else prior - 1.0)
+            np.testing.assert_allclose(state.eta.tables, eta, rtol=1e-14, atol=1e-15)
+
+
+@every_ascent
+def test_the_trace_is_f_at_every_sweep(algorithm, prior):
+    case = cases.random_case(11)
+    model, units = case.model(prior), case.encoded().units
+    state = cases.start(case, model, units, algorithm)
+    found = fit(model, units, algorithm, state, max_iter=6, tol=0.0)
+    expected = [state.free_energy]
+    for _ in range(len(found.trace) - 1):
+        state = step(model, units, algorithm, state)
+        expected.append(state.free_energy)
+    assert found.trace.tolist() == expected
+    assert np.array_equal(found.state.eta.tables, state.eta.tables)
+    assert found.state.free_energy == found.trace[-1]
+
+
+def test_the_likelihood_never_falls():
+    """EM on 200 networks with values missing anywhere, also where tables have zeros."""
+    for seed in range(200):
+        case = cases.random_case(seed, weights=[None, "whole", "parts"][seed % 3])
+        model, units = case.model(None), case.encoded().units
+        found = fit(model, units, EM, cases.start(case, model, units, EM, seed), max_iter=15)
+        scale = abs(found.trace[-1]) + units.total_weight
+        assert np.diff(found.trace).min(initial=0.0) >= -1e-13 * scale
+        assert found.trace[-1] <= 1e-12
+
+
+@every_ascent
+def test_f_never_falls(algorithm, prior):
+    for seed in range(40):
+        case = cases.random_case(seed, weights=[None, "whole", "parts"][seed % 3])
+        model, units = case.model(prior), case.encoded().units
+        begun = cases.start(case, model, units, algorithm, seed)
+        trace = fit(model, units, algorithm, begun, max_iter=15).trace
+        scale = abs(trace[-1]) + units.total_weight
+        assert np.diff(trace).min(initial=0.0) >= -1e-13 * scale
+
+
+@pytest.mark.parametrize("algorithm", [VBEM, ME], ids=name_of)
+@pytest.mark.parametrize("prior", [0.5, 1.0, 3.0])
+def test_the_bound_is_below_the_exact_evidence(algorithm, prior):
+    gaps = []
+    for seed in range(10):
+        case = cases.random_case(seed, n=3, n_rows=5, most_missing=1, most_states=2)
+        model, units = case.model(prior), case.encoded().units
+        found = fit(model, units, algorithm, cases.start(case, model, units, algorithm, seed))
+        exact = learning.log_evidence(*case.facts, alphas(case, prior), case.rows)
+        assert found.trace[-1] <= exact + 1e-10
+        gaps.append(exact - found.trace[-1])
+    assert max(gaps) > 0.05  # the bound is not the evidence
+    assert min(gaps) < 1.0
+
+
+def test_the_bound_of_complete_rows_is_the_evidence_by_enumeration():
+    for seed in range(5):
+        case = cases.random_case(seed, n=3, n_rows=6)
+        case = case._replace(rows=np.maximum(case.rows, 0), hidden=())
+        model, units = case.model(0.8), case.encoded().units
+        begun = cases.start(case, model, units, VBEM)
+        state = step(model, units, VBEM, begun)
+        exact = learning.log_evidence(*case.facts, alphas(case, 0.8), case.rows)
+        np.testing.assert_allclose(state.free_energy, exact, rtol=1e-12)
+
+
+def interior(seed, algorithm, prior):
+    """A case with a fixed point that the algorithm reached."""
+    case = cases.random_case(seed, n=3, weights="parts")
+    model, units = case.model(prior), case.encoded().units
+    begun = cases.start(case, model, units, algorithm, seed)
+    found = fit(model, units, algorithm, begun, max_iter=20_000, tol=1e-17)
+    return case, found.state
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_em_ends_where_the_gradient_is_zero(seed):
+    """θ as softmax of free numbers; log p(x, θ) by enumeration."""
+    case, state = interior(seed, EM, 1.5)
+
+    def log_joint(x):
+        tables = [softmax(t, axis=-1) for t in case.split(x)]
+        value = learning.log_likelihood(*case.facts, tables, case.rows, case.row_weights)
+        return value + learning.log_density(tables, alphas(case, 1.5))
+
+    np.testing.assert_allclose(log_joint(state.t.tables), state.free_energy, rtol=1e-11)
+    gradient = naive_families.gradient(log_joint, state.t.tables)
+    np.testing.assert_allclose(gradient, 0.0, atol=2e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("prior", [1.5, 0.7])
+def test_vbem_ends_where_the_gradient_is_zero(seed, prior):
+    """F in the concentrations of q(θ), q(h) the best for each of them."""
+    case, state = interior(seed, VBEM, prior)
+
+    def bound(flat):
+        q = case.split(flat)
+        return learning.bound(*case.facts, q, alphas(case, prior), case.rows, case.row_weights)
+
+    best = state.eta.tables + 1.0
+    np.testing.assert_allclose(bound(best), state.free_energy, rtol=1e-11)
+    np.testing.assert_allclose(naive_families.gradient(bound, best), 0.0, atol=2e-6)
+
+
+@pytest.mark.parametrize("algorithm", [EM, VBEM, VITERBI, ME], ids=name_of)
+def test_a_fixed_point_is_a_fixed_point(algorithm):
+    case = cases.random_case(4)
+    model, units = case.model(1.5), case.encoded().units
+    begun = cases.start(case, model, units, algorithm)
+    state = fit(model, units, algorithm, begun, max_iter=20_000, tol=1e-17).state
+    again = step(model, units, algorithm, state)
+    np.testing.assert_allclose(again.eta.tables, state.eta.tables, rtol=1e-6)
+
+
+@every_ascent
+def test_units_are_cut_by_size_and_change_nothing(algorithm, prior, monkeypatch):
+    case = cases.random_case(2, n=4, n_rows=12)
+    model = case.model(prior)
+    whole = case.encoded().units
+    monkeypatch.setattr(encoding, "UNIT_COST", 1)
+    cut = case.encoded().units
+    assert len(cut) > 4 > len(whole)
+    found = [
+        fit(model, units, algorithm, cases.start(case, model, units, algorithm), max_iter=9)
+        for units in (whole, cut)
+    ]
+    np.testing.assert_allclose(found[0].trace, found[1].trace, rtol=1e-12)
+
+
+# --- how a run ends ---
+
+
+def small():
+    """A case that needs some sweeps, its model and its units."""
+    case = cases.random_case(11)
+    return case, case.model(None), case.encoded().units
+
+
+def test_convergence_is_a_small_rise_relative_to_f_and_weight():
+    case, model, units = small()
+    begun = cases.start(case, model, units, EM)
+    found = fit(model, units, EM, begun, tol=1e-4)
+    assert found.converged
+    rises = np.diff(found.trace)
+    limits = 1e-4 * (np.abs(found.trace[1:]) + units.total_weight)
+    assert (rises < limits).tolist() == [False] * (len(rises) - 1) + [True]
+    assert len(rises) > 1
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 3])
+def test_the_limit_is_no_convergence(max_iter):
+    case, model, units = small()
+    begun = cases.start(case, model, units, EM)
+    found = fit(model, units, EM, begun, max_iter=max_iter, tol=0.0)
+    assert not found.converged
+    assert len(found.trace) == max_iter + 1
+
+
+def test_a_run_goes_on_from_its_trace():
+    case, model, units = small()
+    whole = fit(model, units, EM, cases.start(case, model, units, EM), max_iter=9, tol=0.0)
+    half = fit(model, units, EM, cases.start(case, model, units, EM), max_iter=4, tol=0.0)
+    bare = half.state._replace(t=None, theta_memory=None, memory=())  # what a checkpoint holds
+    trace = half.trace.tolist()
+    rest = fit(model, units, EM, bare, trace=trace, max_iter=9, tol=0.0)
+    assert rest.trace.tobytes() == whole.trace.tobytes()
+    assert rest.state.eta.tables.tobytes() == whole.state.eta.tables.tobytes()
+
+
+def test_a_watch_sees_every_state_and_may_stop():
+    case, model, units = small()
+    seen = []
+
+    def watch(state, trace):
+        seen.append((state.free_energy, len(trace)))
+        return len(trace) == 4
+
+    found = fit(model, units, EM, cases.start(case, model, units, EM), tol=0.0, watch=watch)
+    assert not found.converged
+    assert [n for _, n in seen] == [1, 2, 3, 4]
+    assert [f for f, _ in seen] == found.trace.tolist()
+
+
+def test_a_falling_f_is_a_bug_and_stops_the_run():
+    case, model, units = small()
+    costs = iter([0.0, 0.0, 5.0])
+    lying = Algorithm("em", q_hidden.exact, q_theta.mode._replace(cost=lambda *_: next(costs)))
+    begun = cases.start(case, model, units, lying)
+    with pytest.raises(
+        ArithmeticError,
+        match=r"^F fell by \d\.\d+ at sweep 2: an ascent cannot fall, so this is a fault of the "
+        r"program; please report it with the data$",
+    ):
+        fit(model, units, lying, begun, tol=0.0)
+
+
+def test_statistics_that_lie_are_found_out():
+    """Counts that are not those of q(h) lead away from where EM ended."""
+    case, model, units = small()
+
+    class Liar(DiscreteNetwork):
+        def expected_stats(self, unit, hidden):
+            return Tables(hidden.moments[::-1].copy())
+
+    best = fit(model, units, EM, cases.start(case, model, units, EM)).state
+    liar = Liar(case.wiring, Tables(None))
+    with pytest.raises(ArithmeticError, match="F fell by"):
+        fit(liar, units, EM, see(liar, units, EM, best.eta))
+
+
+def test_a_start_under_which_a_row_is_impossible():
+    case = cases.Case(jn.DAG("a -> b"), [2, 2], np.array([[-1, 1], [0, 0]]))
+    model, units = case.model(None), case.encoded().units
+    eta = Tables(np.array([1.0, 0.0, 1.0, 0.0, 0.5, 0.5]))
+    rng = np.random.default_rng(0)
+    text = "^a row has probability 0 under the tables at the start$"
+    with pytest.raises(ImpossibleError, match=text):
+        fit(model, units, EM, see(model, units, EM, eta))
+    begun = see(model, units, STOCHASTIC_EM, eta, rng=rng)
+    with pytest.raises(ImpossibleError, match=text):
+        next(chain(model, units, STOCHASTIC_EM, begun, rng))
+
+
+def test_zeros_stay_zeros_under_em():
+    case = cases.Case(jn.DAG("a -> b"), [2, 2], np.array([[-1, 1], [0, -1], [-1, 0], [1, 1]]))
+    model, units = case.model(None), case.encoded().units
+    eta = Tables(np.array([0.5, 0.5, 0.7, 0.3, 0.0, 1.0]))
+    found = fit(model, units, EM, see(model, units, EM, eta))
+    assert found.converged
+    tables = case.split(np.exp(found.state.t.tables))
+    assert tables[1][1].tolist() == [0.0, 1.0]
+    expected = learning.log_likelihood(*case.facts, tables, case.rows, case.row_weights)
+    np.testing.assert_allclose(found.trace[-1], expected, rtol=1e-12)
+
+
+def test_a_chain_never_ends_and_has_one_stream():
+    case = cases.random_case(3)
+    model, units = case.model(1.0), case.encoded().units
+    runs = []
+    for _ in range(2):
+        rng = np.random.default_rng(5)
+        states = chain(model, units, GIBBS, cases.start(case, model, units, GIBBS, rng=rng), rng)
+        runs.append([next(states).free_energy for _ in range(20)])
+    assert runs[0] == runs[1]
+    assert len(set(runs[0])) == 20
 
 
 # --- priors that an algorithm cannot use ---

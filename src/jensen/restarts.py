@@ -115,7 +115,8 @@ class _Progress:
         if found is not None:
             log.info("resuming from the checkpoint")
             rng = restore_generator(found.notes["seed"])
-        self.seed = generator_state(rng)
+        if self.checkpoint is not None:
+            self.seed = generator_state(rng)
         return rng.spawn(n)
 
 

@@ -9,7 +9,8 @@ from naive import hidden as naive
 
 import jensen as jn
 from jensen.cluster_trees import problems as problems_module
-from jensen.cluster_trees.problems import code_rows, cut, split_table
+from jensen.cluster_trees import run
+from jensen.cluster_trees.problems import code_rows, cut, pick, split_table
 from jensen.data.encode import Column, smallest_code_type
 
 
@@ -139,6 +140,11 @@ def test_equal_problems_are_found_across_rows_and_blocks(monkeypatch):
     assert found.problems.weight.tolist() == [10.0, 5.0]
 
 
+def written(plans):
+    """Programs, without what is only reserved."""
+    return plans.program.start, plans.program.code[: plans._start[-1]]
+
+
 def test_threads_and_blocks_change_nothing(monkeypatch):
     rng = np.random.default_rng(3)
     case = cases.Case(cases.directed(rng, 12, 0.2), [3] * 12, [])
@@ -149,7 +155,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch):
         monkeypatch.setattr(problems_module, "BLOCK_ROWS", block)
         plans = cases.make_plans(case)
         found = cases.split(plans, rows, weights)
-        results.append([*found.problems, *found[1:], *plans.program, *plans.families])
+        results.append([*found.problems, *found[1:], *written(plans), *plans.families])
     for other in results[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
 
@@ -209,12 +215,10 @@ def test_units_are_all_problems_in_order(unit_cost):
     plans = cases.make_plans(case)
     problems = cases.split(plans, random_rows(rng, case, 300, 0.3)).problems
     units = cut(problems, plans.cost, unit_cost)
-    for field in ("set_of", "bases", "weight"):
+    for field in ("set_of", "base_ptr", "weight"):
         parts = [getattr(unit, field) for unit in units]
         assert np.array_equal(np.concatenate(parts), getattr(problems, field))
-    starts = np.cumsum([0, *(len(unit.bases) for unit in units)])
-    shifted = [unit.base_ptr + s for unit, s in zip(units, starts, strict=False)]
-    assert np.array_equal(np.concatenate(shifted), problems.base_ptr)
+    assert all(unit.bases is problems.bases for unit in units)
     assert all(len(unit.set_of) for unit in units)
     most = plans.cost[problems.set_of].max()
     assert all(plans.cost[unit.set_of].sum() <= unit_cost + most for unit in units)
@@ -226,3 +230,15 @@ def test_no_problems_are_no_units():
     case = cases.random_case(4, "normal")
     plans = cases.make_plans(case)
     assert cut(cases.split(plans, np.zeros((2, 5))).problems, plans.cost, 10) == []
+
+
+def test_some_of_the_problems():
+    case = cases.random_case(6, "normal")
+    plans = cases.make_plans(case)
+    rows = cases.every_pattern(np.random.default_rng(0), case)
+    problems = cases.split(plans, rows).problems
+    which = np.array([5, 0, 5])
+    some = pick(problems, which)
+    log_z, _ = run.expected_counts(case.flat, plans.program, problems)
+    assert np.array_equal(run.expected_counts(case.flat, plans.program, some)[0], log_z[which])
+    assert np.array_equal(some.weight, problems.weight[which])

@@ -8,6 +8,7 @@ from naive import elimination as naive
 
 from jensen.graphs import elimination
 from jensen.graphs.elimination import RULES, best_order, largest_clique
+from jensen.kernels import elimination as kernels
 from jensen.kernels.elimination import greedy_order
 
 RTOL = 1e-12
@@ -59,14 +60,14 @@ def test_an_order_costs_what_it_says(n, density):
 
 @pytest.mark.parametrize("seed", range(24))
 def test_small_graphs_come_close_to_the_best_order(seed):
-    """Never below the best of all orders, and on such graphs at most a third above it."""
+    """Never below the best of all orders, and on such graphs at most twice that."""
     rng = np.random.default_rng(seed)
     n = seed % 6 + 1
     adjacent, cards = random_graph(rng, n, rng.choice([0.3, 0.6])), rng.integers(1, 6, n)
     found = best_order(adjacent, cards)
     check(adjacent, cards, found)
     least = naive.least_total(adjacent, cards)
-    assert least * (1 - RTOL) <= np.exp(found.log_total) <= least * 4 / 3
+    assert least * (1 - RTOL) <= np.exp(found.log_total) <= least * 2
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -76,7 +77,7 @@ def test_seven_variables(seed):
     found = best_order(adjacent, cards)
     check(adjacent, cards, found)
     least = naive.least_total(adjacent, cards)
-    assert least * (1 - RTOL) <= np.exp(found.log_total) <= least * 4 / 3
+    assert least * (1 - RTOL) <= np.exp(found.log_total) <= least * 2
 
 
 @pytest.mark.parametrize("n", range(1, 7))
@@ -161,20 +162,25 @@ def test_the_clock_is_never_looked_at(monkeypatch):
     assert found == expected
 
 
-def test_work_is_limited_by_the_size_of_the_graph(monkeypatch):
-    monkeypatch.setattr(elimination, "WORK", 0)
+@pytest.mark.parametrize(("work", "trials"), [(0, RULES), (1601 * 7, 7), (10**12, 120)])
+def test_work_is_limited_by_the_size_of_the_graph(monkeypatch, work, trials):
+    calls = []
+
+    def counted(*arguments):
+        calls.append(arguments[2])  # the rule
+        return greedy_order(*arguments)
+
+    monkeypatch.setattr(elimination, "WORK", work)
+    monkeypatch.setattr(kernels, "greedy_order", counted)
     rng = np.random.default_rng(3)
-    adjacent, cards = random_graph(rng, 40, 0.3), rng.integers(2, 6, 40)
-    found = best_order(adjacent, cards)
-    alone = [greedy(adjacent, cards, rule)[1] for rule in range(RULES)]
-    np.testing.assert_allclose(found.log_total, min(alone), rtol=1e-6)
+    best_order(random_graph(rng, 40, 0.3), rng.integers(2, 6, 40))
+    assert calls == [trial % RULES for trial in range(trials)]
 
 
 def test_cliques_too_large_to_be_counted():
-    """2**2000 entries: the order is there, and its size is infinite rather than wrong."""
-    n = 2000
-    adjacent = ~np.eye(n, dtype=bool)
-    found = best_order(adjacent, np.full(n, 2))
-    assert sorted(found.order) == list(range(n))
-    np.testing.assert_allclose(found.log_largest, n * np.log(2), rtol=RTOL)
+    """10**350 entries: the order is there, and its size is infinite rather than wrong."""
+    adjacent, cards = ~np.eye(70, dtype=bool), np.full(70, 100_000)
+    found = best_order(adjacent, cards)
+    assert sorted(found.order) == list(range(70))
+    np.testing.assert_allclose(found.log_largest, 70 * np.log(100_000), rtol=RTOL)
     assert found.log_total == np.inf

@@ -23,7 +23,7 @@ NETS = [(seed, kind) for kind in cases.KINDS for seed in range(3)]
 
 
 def assert_close(found, expected):
-    np.testing.assert_allclose(found.values, cases.cells(found.variables, expected), RTOL, ATOL)
+    np.testing.assert_allclose(found.values, cases.cells(found.variables, expected), rtol=RTOL, atol=ATOL)
 
 
 def check(net, twin, targets, given=None, do=None):
@@ -52,7 +52,7 @@ def test_every_evidence_on_every_variable(seed, kind):
             with pytest.raises(ImpossibleError):
                 net.marginals(given)
             continue
-        np.testing.assert_allclose(found, joint.log(total), RTOL, LOG_ATOL)
+        np.testing.assert_allclose(found, joint.log(total), rtol=RTOL, atol=LOG_ATOL)
         marginals = net.marginals(given)
         assert list(marginals) == [x for x in net.graph.nodes if x not in given]
         for x, distribution in marginals.items():
@@ -82,6 +82,19 @@ def test_one_name_is_as_good_as_a_list_of_it():
     assert one.variables == listed.variables
     np.testing.assert_array_equal(one.values, listed.values)
     assert repr(one).startswith("P(tub | xray=yes)\n")
+
+
+@pytest.mark.parametrize("kind", ["positive", "mixed"])
+def test_larger_networks(kind):
+    """Seven variables, of which the tables do not fit into one."""
+    for seed in range(3):
+        net = cases.random_net(seed, kind, n=7, density=0.35, configurations=3000)
+        twin, rng = joint.exact(joint.of(net)), np.random.default_rng(seed)
+        for n_targets in (1, 2, 3):
+            names = rng.permutation(list(net.states)).tolist()
+            given = {x: str(rng.choice(net.states[x])) for x in names[n_targets : n_targets + 2]}
+            check(net, twin, names[:n_targets])
+            check(net, twin, names[:n_targets], given)
 
 
 def test_variables_far_apart_are_asked_for_jointly():
@@ -126,7 +139,7 @@ def test_likelihoods_weigh_the_states(seed, kind):
         }
         total = joint.evidence(twin, exactly)
         np.testing.assert_allclose(
-            net.log_probability(given), joint.log(total), RTOL, LOG_ATOL
+            net.log_probability(given), joint.log(total), rtol=RTOL, atol=LOG_ATOL
         )
         if total > 0:
             expected = joint.posterior(twin, [target], exactly)
@@ -180,16 +193,16 @@ def test_doing_cuts_the_arrows(seed, kind):
         check(net, twin, targets, given, do)
         total = joint.evidence(twin, given, do)
         np.testing.assert_allclose(
-            net.log_probability(given, do), joint.log(total), RTOL, LOG_ATOL
+            net.log_probability(given, do), joint.log(total), rtol=RTOL, atol=LOG_ATOL
         )
         cut = without_causes(net, do)
         np.testing.assert_allclose(
-            net.log_probability(given, do), cut.log_probability(given | do), RTOL, LOG_ATOL
+            net.log_probability(given, do), cut.log_probability(given | do), rtol=RTOL, atol=LOG_ATOL
         )
         if total > 0:
             built = cut.marginals(given | do)
             for x, distribution in net.marginals(given, do).items():
-                np.testing.assert_allclose(distribution.values, built[x].values, RTOL, ATOL)
+                np.testing.assert_allclose(distribution.values, built[x].values, rtol=RTOL, atol=ATOL)
 
 
 def test_seeing_differs_from_doing_exactly_where_a_back_door_is_open():
@@ -291,7 +304,7 @@ def test_tables_that_nearly_sum_to_one_are_normalised():
         assert one == pytest.approx(other, rel=1e-13, abs=1e-15)
         for x, distribution in nets[0].marginals(given).items():
             assert distribution.values.sum() == pytest.approx(1.0, rel=1e-15)
-            np.testing.assert_allclose(distribution.values, nets[1].query(x, given).values, RTOL)
+            np.testing.assert_allclose(distribution.values, nets[1].query(x, given).values, rtol=RTOL)
     assert nets[0].probability({}) == pytest.approx(1.0, rel=1e-15)
 
 
@@ -320,7 +333,7 @@ def test_rows_of_evidence_are_asked_for_at_once():
     assert len(found) == 3
     for row, distribution in zip(cases.as_rows(rows), found, strict=True):
         given = {x: s for x, s in row.items() if s is not None}
-        np.testing.assert_allclose(distribution.values, net.query("lung", given).values, RTOL)
+        np.testing.assert_allclose(distribution.values, net.query("lung", given).values, rtol=RTOL)
     message = "evidence on many rows goes with one target, without do and without interval"
     for choices in ({"targets": ["lung", "tub"]}, {"do": {"asia": "yes"}}, {"interval": 0.9}):
         with pytest.raises(jn.JensenError, match=message):

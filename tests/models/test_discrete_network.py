@@ -8,7 +8,7 @@ from naive import networks as naive
 
 import jensen as jn
 from jensen.graphs import wire
-from jensen.models.discrete_network import DiscreteNetwork, Tables, complete_stats, row_lengths
+from jensen.models.discrete_network import DiscreteNetwork, Tables, complete_counts, row_lengths
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -19,9 +19,9 @@ def test_tables_stand_variable_by_variable_with_their_own_states_fastest(seed):
     columns = {x: rng.integers(0, n, 30) for x, n in zip(dag.nodes, cards, strict=True)}
     states = {x: range(n) for x, n in zip(dag.nodes, cards, strict=True)}
     wiring = wire(dag.parent_indices, cards)
-    stats = complete_stats(jn.Table(columns, states=states), dag.nodes, wiring)
+    counts = complete_counts(jn.Table(columns, states=states), dag.nodes, wiring)
     lengths = []
-    for x, table in enumerate(naive.as_dictionaries(stats.tables, dag.parent_indices, cards)):
+    for x, table in enumerate(naive.as_dictionaries(counts, dag.parent_indices, cards)):
         members = [columns[dag.nodes[p]].tolist() for p in (*dag.parent_indices[x], x)]
         counted = naive_counting.count(members)
         for (config, state), n in table.items():
@@ -34,6 +34,6 @@ def test_tables_stand_variable_by_variable_with_their_own_states_fastest(seed):
 
 def test_a_network_without_variables():
     wiring = wire([], [])
-    stats = complete_stats(jn.Table({"x": [1]}), [], wiring)
-    assert stats.tables.shape == (0,)
+    counts = complete_counts(jn.Table({"x": [1]}), [], wiring)
+    assert counts.shape == (0,)
     assert row_lengths(wiring).shape == (0,)

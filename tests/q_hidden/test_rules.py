@@ -52,7 +52,7 @@ def possible(case, logs):
 @pytest.mark.parametrize("unit_cost", [1 << 20, 1])
 def test_value_and_counts_are_those_of_all_completions(kind, weights, rule, unit_cost, monkeypatch):
     monkeypatch.setattr(encoding, "UNIT_COST", unit_cost)
-    for seed in range(12):
+    for seed in range(8):
         case = cases.random_case(seed, weights=weights)
         logs = log_tables(np.random.default_rng(seed), case, kind)
         case = possible(case, logs)
@@ -69,7 +69,7 @@ def test_value_and_counts_are_those_of_all_completions(kind, weights, rule, unit
 
 @pytest.mark.parametrize("rule", ["exact", "mode", "draw"])
 def test_a_hidden_variable_needs_no_column(rule):
-    for seed in range(20):
+    for seed in range(12):
         case = cases.random_case(seed)
         logs = log_tables(np.random.default_rng(seed), case, "positive")
         one, other = (
@@ -95,7 +95,7 @@ def test_a_row_without_completions_has_value_minus_infinity(rule):
 @every_kind
 @pytest.mark.parametrize("weights", [None, "whole"])
 def test_a_draw_is_a_completion_and_its_value_the_log_of_its_product(kind, weights):
-    for seed in range(12):
+    for seed in range(8):
         case = cases.random_case(seed, weights=weights)
         rng = np.random.default_rng(seed)
         logs = log_tables(rng, case, kind)
@@ -116,7 +116,7 @@ def test_a_draw_is_a_completion_and_its_value_the_log_of_its_product(kind, weigh
 
 
 def test_draws_have_the_posterior_of_every_completion():
-    """Each of 60 rows is drawn 50 times; χ² over the joint states of what is missing."""
+    """3000 draws of one row without values; χ² for every family (p < 1e-4)."""
     rng = np.random.default_rng(0)
     case = cases.random_case(7, n=4, most_states=2)
     case = case._replace(rows=np.full((1, 4), -1), weights=np.array([3000.0]), hidden=())

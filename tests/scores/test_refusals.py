@@ -11,15 +11,16 @@ TABLE = {"a": [0, 1, 1], "b": [0, 0, 1]}
 def test_unknown_scores():
     with pytest.raises(
         jn.JensenError,
-        match=r"^there is no score 'bde': choose one of loglik, aic, bic, bdeu, bds, k2, fnml$",
+        match=r"^there is no score 'bge': choose one of loglik, aic, bic, bdeu, bds, k2, fnml, bde$",
     ):
-        jn.score("a -> b", TABLE, "bde")
+        jn.score("a -> b", TABLE, "bge")
 
 
 @pytest.mark.parametrize("name", ["loglik", "aic", "bic", "k2", "fnml"])
 def test_a_sample_size_that_would_be_ignored(name):
     with pytest.raises(
-        jn.JensenError, match=f"^{name} has no equivalent_sample_size: only bdeu and bds have one$"
+        jn.JensenError,
+        match=f"^{name} has no equivalent_sample_size: only bdeu, bds and bde have one$",
     ):
         make_score(name, 1.0)
 

@@ -8,7 +8,6 @@ import typer
 
 from jensen.cli import options
 from jensen.cli.rows import read_written, write_rows
-from jensen.exceptions import JensenError
 from jensen.text import plural
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ EPILOG = "Example: jensen sample net.json -n 1000 --given smoker=yes --seed 0 -o
 
 Rows = Annotated[int, typer.Option("-n", metavar="N", help="How many rows.")]
 
+
 def command(
     net: options.Net,
     n: Rows = 1000,
@@ -43,4 +44,3 @@ def command(
         table.write_csv(sys.stdout.buffer)
     else:
         options.tell(f"{plural(n, 'row')} written to {output}")
-

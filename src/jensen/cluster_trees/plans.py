@@ -97,9 +97,8 @@ class Plans:
             adjacent, cards = _graph(self.wiring, here, touched), self.wiring.cards[here]
             found = best_order(adjacent, cards)
             orders[ptr[p] : ptr[p + 1]], log_total[p] = found.order, found.log_total
-            if found.log_total > np.log(1 << 24):
-                clique = here[largest_clique(adjacent, cards, found.order)]
-                self._check_size(found.log_total, clique, len(here))
+            clique = here[largest_clique(adjacent, cards, found.order)]
+            self._check_size(found.log_total, clique, len(here))
         return orders, log_total
 
     def _check_size(self, log_total: float, clique: NDArray[np.int32], n: int) -> None:

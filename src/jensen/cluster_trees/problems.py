@@ -72,7 +72,6 @@ def split_rows(
     row_end = _chain([part.row_end for part in parts])
     rows = np.repeat(np.arange(len(row_end)), np.diff(row_end, prepend=0))
     weight = np.bincount(of_row, weights[rows], minlength=len(lists)).astype(np.float64)
-    weight = weight.astype(np.float64)  # without rows bincount gives integers
     begin, words = lists.begin, lists.words
     n_members = words[begin].astype(np.int64)
     set_of = plans.number(words, begin + 1, begin + 1 + n_members)

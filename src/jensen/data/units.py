@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 from jensen.data.threads import ordered_map
 from jensen.fields import add
 
-
 FEW = 2
 """So few units are not worth a pool of threads; one of them may be just counts."""
 

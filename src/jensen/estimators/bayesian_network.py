@@ -82,13 +82,13 @@ class BayesianNetwork(Questions, Estimator):
     --------
     >>> import jensen as jn
     >>> table = jn.Table({"rain": ["no", "no", "yes", None], "wet": ["no", "yes", "yes", "yes"]})
-    >>> net = jn.BayesianNetwork("rain -> wet", prior="bdeu").fit(table)
+    >>> net = jn.BayesianNetwork("rain -> wet", prior="bdeu", random_state=0).fit(table)
     >>> net.query("rain", given={"wet": "yes"})
     P(rain | wet=yes)
     rain  probability
     -----------------
-    no          0.427
-    yes         0.573
+    no            0.5
+    yes           0.5
     """
 
     network_: Network
@@ -318,6 +318,12 @@ class BayesianNetwork(Questions, Estimator):
             variable = network.variables[v]
             certain[variable.name] = {x: float(i == k) for i, x in enumerate(variable.states)}
         return {**self.marginals(given, do), **certain}
+
+    def to_arviz(self) -> Any:
+        """The samples after "gibbs" as ArviZ's InferenceData, if ArviZ is installed."""
+        from jensen.io.arviz import to_arviz
+
+        return to_arviz(self)
 
     def to_pgmpy(self) -> Any:
         """The same network as a pgmpy `DiscreteBayesianNetwork`, if pgmpy is installed."""

@@ -64,10 +64,10 @@ class Questions:
         >>> net = jn.examples.load("sprinkler")
         >>> net.query("rain", given={"wet_grass": "yes"})
         P(rain | wet_grass=yes)
-        rain
-        ------------
-        no    0.2921
-        yes   0.7079
+        rain  probability
+        -----------------
+        no         0.2921
+        yes        0.7079
         >>> round(net.query("rain", given={"wet_grass": "yes"}, do={"sprinkler": "on"})["yes"], 4)
         0.5238
         """

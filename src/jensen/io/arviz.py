@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 def to_arviz(net: BayesianNetwork) -> Any:
     """The samples of every table, by chain, and their log joint density.
 
-    The table of X is the variable "P(X)" of the posterior: chain, draw, an axis per parent, then its
-    own states; coordinates carry the labels.
+    The table of X is the variable "P(X)" of the posterior: chain, draw, an axis per parent, then
+    its own states; coordinates carry the labels.
     """
     network = net.require_network()
     if network.samples is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +19,22 @@ from jensen.data.variable import Variable
 from jensen.exceptions import FileError, JensenError
 from jensen.graphs import DAG
 from jensen.inference import Network
-from jensen.inference.network import assemble
+from jensen.inference.network import TOLERANCE, assemble
 from jensen.io.checked import Checked, parse_json
-from jensen.models.priors import make_prior
+from jensen.io.json_learning import (
+    check_choices,
+    plain_choices,
+    plain_learned,
+    read_choices,
+    read_learned,
+)
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
 
 FORMAT = "jensen-network"
 VERSION = 1
-LEARNED = ("free_energy", "is_bound", "trace", "n_sweeps", "converged")
+MEAN_TOLERANCE = 1e-9
 
 
 def looks_like(text: str) -> bool:
@@ -38,17 +45,13 @@ def looks_like(text: str) -> bool:
 def dumps(net: BayesianNetwork) -> str:
     """The network as JSON text."""
     network = net.require_network()
-    _check_choices(net)
+    check_choices(net)
     head = {
         "format": FORMAT,
         "version": VERSION,
         "properties": dict(network.properties),
-        "choices": {
-            "method": net.method,
-            "prior": _plain_prior(net.prior),
-            "equivalent_sample_size": float(net.equivalent_sample_size),
-        },
-        "learned": _learned(net),
+        "choices": plain_choices(net),
+        "learned": plain_learned(net),
     }
     lines = [f"{json.dumps(name)}: {_dump(value)}" for name, value in head.items()]
     entries = ",\n".join(_dump(entry(network, v.name)) for v in network.variables)
@@ -63,19 +66,14 @@ def loads(text: str, file: str) -> BayesianNetwork:
     head = parse_json(text, file)
     _check_version(head)
     document = head.fields({"format", "version", "choices", "learned", "variables"}, {"properties"})
-    choices = document["choices"].fields({"method", "prior", "equivalent_sample_size"})
+    choices = read_choices(document["choices"])
     with _refusing(file):
         network = _network(document["variables"], _properties(document))
-    net = BayesianNetwork(
-        network.graph,
-        prior=_read_prior(choices["prior"]),
-        equivalent_sample_size=choices["equivalent_sample_size"].number(),
-        method=None if choices["method"].is_null() else choices["method"].text(),
-    )
+    net = BayesianNetwork(network.graph, **choices)
     net.network_ = network
     with _refusing(f"{file}: choices"):
-        _check_choices(net)
-    _read_learned(net, document["learned"])
+        check_choices(net)
+    read_learned(net, document["learned"])
     return net
 
 
@@ -90,47 +88,8 @@ def _refusing(where: str) -> Iterator[None]:
         raise FileError(f"{where}: {error}") from None
 
 
-def _check_choices(net: BayesianNetwork) -> None:
-    """Refuse choices that `fit` would refuse whatever the data: no file holds such."""
-    from jensen.estimators.choices import Choices
-
-    network = net.require_network()
-    Choices(net.prior, net.equivalent_sample_size, net.method).check()
-    make_prior(
-        net.prior,
-        net.equivalent_sample_size,
-        network.graph.nodes,
-        network.wiring,
-        np.zeros(len(network.tables)),
-    )
-
-
 def _dump(value: Any) -> str:
     return json.dumps(value, allow_nan=False, ensure_ascii=False)
-
-
-def _learned(net: BayesianNetwork) -> dict[str, Any] | None:
-    if not hasattr(net, "free_energy_"):
-        return None
-    return {name: _plain(getattr(net, f"{name}_")) for name in LEARNED}
-
-
-def _plain_prior(prior: Any) -> Any:
-    """Concentrations as floats, so that a file is the same when it is written again."""
-    if isinstance(prior, Mapping):
-        return {name: _plain_prior(part) for name, part in prior.items()}
-    return prior if prior is None or isinstance(prior, str) else np.asarray(prior, float).tolist()
-
-
-def _plain(value: Any) -> Any:
-    """Numbers and arrays of any kind as JSON knows them; Python prints a float exactly."""
-    if isinstance(value, Mapping):
-        return {name: _plain(part) for name, part in value.items()}
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, str | int):
-        return value
-    return np.asarray(value, np.float64).tolist()
 
 
 def entry(network: Network, name: str) -> dict[str, Any]:
@@ -143,6 +102,8 @@ def entry(network: Network, name: str) -> dict[str, Any]:
     members["table"] = network.part(name, network.tables).tolist()
     if network.concentration is not None:
         members["posterior"] = network.part(name, network.concentration).tolist()
+    if network.samples is not None:
+        members["samples"] = [network.part(name, tables).tolist() for tables in network.samples]
     if network.variable_properties.get(name):
         members["properties"] = dict(network.variable_properties[name])
     return members
@@ -170,7 +131,7 @@ def _network(entries: Checked, properties: Mapping[str, str]) -> Network:
     fields = []
     for item in entries.items():
         members = item.fields(
-            {"name", "states", "parents", "table"}, {"cuts", "posterior", "properties"}
+            {"name", "states", "parents", "table"}, {"cuts", "posterior", "samples", "properties"}
         )
         name = members["name"].text()
         if name in variables:
@@ -193,7 +154,34 @@ def _network(entries: Checked, properties: Mapping[str, str]) -> Network:
         entries.fail("must have a posterior each, or none")
     own = {name: _properties(m) for name, m in zip(variables, fields, strict=True)}
     kept = {name: texts for name, texts in own.items() if texts}
-    return assemble(graph, variables, tables, posteriors or None, properties, kept)
+    network = assemble(graph, variables, tables, posteriors or None, properties, kept)
+    given = {name: m["samples"] for name, m in zip(variables, fields, strict=True) if "samples" in m}
+    if not given:
+        return network
+    if posteriors or len(given) < len(tables):
+        entries.fail("must have samples each, or none; and no posterior beside them")
+    return replace(network, samples=_samples(network, given, parents))
+
+
+def _samples(
+    network: Network, given: Mapping[str, Checked], parents: Mapping[str, list[str]]
+) -> NDArray[np.float64]:
+    """Tables drawn from the posterior (S, P), the mean of which is the table."""
+    parts = []
+    for variable in network.variables:
+        value = given[variable.name]
+        axes = [network.variables_by_name[p] for p in parents[variable.name]]
+        drawn = [_array(item, axes, variable) for item in value.items()]
+        if not drawn or (parts and len(drawn) != len(parts[0])):
+            value.fail("must hold one sample at least, and as many as those of other variables")
+        part = np.stack(drawn)
+        if np.any(np.abs(part.sum(-1) - 1) > TOLERANCE):
+            value.fail("holds a row that does not sum to 1")
+        table = network.part(variable.name, network.tables)
+        if not np.allclose(part.mean(0), table, rtol=0.0, atol=MEAN_TOLERANCE):
+            value.fail("must have the table as its mean")
+        parts.append(part.reshape(len(part), -1))
+    return np.concatenate(parts, axis=1)
 
 
 def _parents(members: Mapping[str, Checked], variables: Mapping[str, Variable]) -> list[str]:
@@ -240,40 +228,3 @@ def _nested(value: Checked, shape: list[int]) -> NDArray[np.float64]:
         value.fail(f"has {len(items)} parts, but that parent has {shape[0]} states")
     return np.stack([_nested(item, shape[1:]) for item in items])
 
-
-def _read_prior(value: Checked) -> Any:
-    if value.is_null():
-        return None
-    if isinstance(value.value, str):
-        return value.text()
-    if isinstance(value.value, dict):
-        return {name: _concentrations(part) for name, part in value.members().items()}
-    return value.number()
-
-
-def _concentrations(value: Checked) -> Any:
-    """A number, or nested lists of numbers that are all equally long."""
-    if not isinstance(value.value, list):
-        return value.number()
-    try:
-        array = np.array(value.value, np.float64)
-    except (TypeError, ValueError, OverflowError):
-        value.fail("must be a number, or nested lists of numbers shaped as the table")
-    return array
-
-
-def _read_learned(net: BayesianNetwork, value: Checked) -> None:
-    if value.is_null():
-        return
-    members = value.fields(set(LEARNED))
-    net.free_energy_ = members["free_energy"].number()
-    net.is_bound_ = members["is_bound"].flag()
-    net.trace_ = members["trace"].numbers()
-    net.n_sweeps_ = members["n_sweeps"].whole()
-    net.converged_ = members["converged"].flag()
-    if net.n_sweeps_ < 0:
-        members["n_sweeps"].fail("must not be negative")
-    if len(net.trace_) == 0 or net.trace_[-1] != net.free_energy_:
-        members["trace"].fail("must end in free_energy")
-    if net.is_bound_ != (net.network_.concentration is not None):
-        members["is_bound"].fail("must be true if there is a posterior, and false if there is none")

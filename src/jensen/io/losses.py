@@ -26,6 +26,8 @@ def warn_of_losses(
     lost = ["the names of variables and states (they become numbers)"] if names else []
     if network.concentration is not None:
         lost.append("the posterior (the probabilities are kept)")
+    if network.samples is not None:
+        lost.append("the samples of the posterior (their mean is kept)")
     cut = [v.name for v in network.variables if v.cuts is not None]
     if cut:
         lost.append(f"the cut points of {some(cut)}")

@@ -38,10 +38,11 @@ class PriorNetworkScore:
 
     def read(self, table: Table, names: Sequence[str]) -> Table:
         """The table with the states of the prior network."""
-        rows, unknown = table.read_as([self.network.variables[self.network.index(x)] for x in names])
+        own = [self.network.variables[self.network.index(name)] for name in names]
+        rows, unknown = table.read_as(own)
         if unknown.any():
             raise DataError(
-                f"row {int(unknown.argmax()) + 1} holds a state that the prior network does not know"
+                f"row {int(unknown.argmax()) + 1} holds a state that prior_network does not know"
             )
         return rows
 
