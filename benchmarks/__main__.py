@@ -64,7 +64,7 @@ def _run(chosen: Sequence[Workload], rules: Rules, *, whole: bool, target: str |
     with TemporaryDirectory(prefix="jensen-benchmarks-") as folder:
         for workload in chosen:
             rows = workload.rows if whole else workload.rows // QUICK
-            setting = Setting(rows, workload.threads or cores(), Path(folder))
+            setting = Setting(rows, workload.threads or cores(), Path(folder), workload.missing)
             alarm.write_rows(setting)
             results.append(race(workload, setting, rules))
             print(f"\n{show_result(results[-1], whole=whole)}", file=out, flush=True)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.holes import punch
 from benchmarks.workload import Setting
 
 GRAPH = (
@@ -77,6 +78,7 @@ def network() -> Any:
 
 
 def write_rows(setting: Setting) -> None:
-    """Draw the rows that all contenders read, once for every number of rows."""
+    """Draw the rows that all contenders read, once for every number and share of missing cells."""
     if setting.rows and not setting.csv.exists():
-        network().sample(setting.rows, random_state=SEED).write(setting.csv)
+        table = network().sample(setting.rows, random_state=SEED)
+        (punch(table, setting.missing) if setting.missing else table).write(setting.csv)

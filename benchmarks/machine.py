@@ -39,6 +39,13 @@ def describe_versions() -> dict[str, str]:
     return {name: _version(name) for name in (*CORE, *PEERS)}
 
 
+def peak_gib() -> float | None:
+    """Memory of this process at its peak; what the kernel calls maxrss would count its parent."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return next((int(x.split()[1]) / 2**20 for x in lines if x.startswith("VmHWM:")), None)
+
+
 def _version(name: str) -> str:
     try:
         return version(name)

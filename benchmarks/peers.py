@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.alarm import GRAPH, STATES, edges, parents, tables
+from benchmarks.holes import HOLE
 from benchmarks.workload import Setting
 
 
@@ -21,12 +22,20 @@ def jensen_table(setting: Setting) -> Any:
     import jensen as jn
 
     jn.set_threads(setting.threads)
-    return jn.read_table(setting.csv, states=STATES)
+    return jn.read_table(setting.csv, states=STATES, missing=[HOLE])
 
 
 def fresh(table: Any) -> Any:
     """The same table, as if just read: nothing packed yet."""
     return table.select(table.names)
+
+
+def first_met(table: Any) -> Any:
+    """The same table, as if just read, of a network of which nothing was compiled yet."""
+    from jensen.cluster_trees.plans import _kept
+
+    _kept.cache_clear()
+    return fresh(table)
 
 
 def codes(setting: Setting) -> NDArray[np.uint8]:

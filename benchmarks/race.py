@@ -16,7 +16,7 @@ class Rules(NamedTuple):
     """How often, and how long at most; seconds."""
 
     repeats: int = 3
-    limit: float = 90.0  # one run
+    limit: float = 180.0  # one run
     patience: float = 300.0  # setting up, and showing an answer: neither is timed
     slow: float = 15.0  # who needs longer to warm up runs no more: that was the run
     round: float = 0.5  # who needs less runs again within a round, so that short runs are many

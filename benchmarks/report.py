@@ -127,6 +127,7 @@ def _outcome_json(outcome: Outcome) -> dict[str, Any]:
         "best_seconds": best.seconds if best else None,
         "seconds": [run.seconds for run in outcome.runs],
         "processor_seconds": [run.processor for run in outcome.runs],
+        "gib": [run.gib for run in outcome.runs],
         "ratio": outcome.ratio,
         "processor_ratio": outcome.processor_ratio,
         "agrees": outcome.agrees,

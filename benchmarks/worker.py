@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
+from benchmarks.machine import peak_gib
 from benchmarks.workload import Contender, Setting
 
 try:
@@ -34,6 +35,7 @@ class Run(NamedTuple):
     seconds: float
     processor: float  # seconds, of all threads together
     details: tuple[str, ...]
+    gib: float | None = None  # memory of the process at its peak, setting up included
 
 
 class Worker:
@@ -120,7 +122,7 @@ def _serve(setup: Any, setting: Setting, connection: Connection) -> None:
             seconds, used = time.perf_counter() - wall, _processor_seconds() - processor
             del given
             details = tuple(task.details(result))
-            connection.send((False, (seconds, used, details)))
+            connection.send((False, (seconds, used, details, peak_gib())))
     except EOFError:  # nobody asks any more
         return
     except BaseException as error:

@@ -12,11 +12,13 @@ class Setting(NamedTuple):
     rows: int
     threads: int
     folder: Path
+    missing: float = 0.0
 
     @property
     def csv(self) -> Path:
         """The rows of alarm; written before the race if there are any."""
-        return self.folder / f"alarm-{self.rows}.csv"
+        holes = f"-{self.missing:g}-missing" if self.missing else ""
+        return self.folder / f"alarm-{self.rows}{holes}.csv"
 
 
 def _nothing() -> None:
@@ -93,10 +95,11 @@ class Check:
 
 @dataclass(frozen=True)
 class Goal:
-    """What the project promises: seconds at most, times faster than every peer at least."""
+    """What the project promises: at most so many seconds and GiB, so many times a peer's speed."""
 
     seconds: float | None = None
     ratio: float | None = None
+    gib: float | None = None  # of the whole process at its peak, the data included
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,8 @@ class Workload:
     ----------
     rows
         Rows of alarm that lie ready in `Setting.csv`; 0: no data.
+    missing
+        The share of their cells that are missing, at random.
     threads
         None: all cores.
     check
@@ -119,5 +124,6 @@ class Workload:
     peers: Sequence[Contender] = ()
     check: Check | None = None
     rows: int = 0
+    missing: float = 0.0
     threads: int | None = None
     goal: Goal = Goal()

@@ -11,7 +11,8 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from benchmarks import alarm, fakes
+import jensen as jn
+from benchmarks import alarm, fakes, peers
 from benchmarks.__main__ import main
 from benchmarks.agree import relative_difference, same_numbers, standard_errors
 from benchmarks.race import Outcome, Result, Rules, compare, race
@@ -21,6 +22,8 @@ from benchmarks.verdict import verdicts
 from benchmarks.words import duration, times
 from benchmarks.worker import Run
 from benchmarks.workload import Contender, Goal, Setting, Workload
+from benchmarks.workloads import compile as compiling
+from benchmarks.workloads import em, marginals, posteriors, sweeps
 
 ROOT = Path(__file__).parents[1]
 NOBODY = Contender("nobody", fakes.unready)
@@ -42,6 +45,7 @@ def test_workloads_register_under_names_of_their_own():
     known = discover()
     kinds = {name.partition("-")[0] for name in known}
     assert kinds >= {"compile", "fit", "pairs", "read", "sample", "score", "start"}
+    assert kinds >= {"em", "marginals", "posteriors", "sweeps"}
     assert all(name == workload.name for name, workload in known.items())
     assert all(workload.jensen.package == "jensen" for workload in known.values())
 
@@ -84,6 +88,82 @@ def test_the_data_are_a_network_over_all_states():
     for name, table in alarm.tables().items():
         assert table.shape[-1] == len(alarm.STATES[name])
         np.testing.assert_allclose(table.sum(-1), 1.0, rtol=1e-12)
+
+
+@pytest.fixture
+def holes(tmp_path):
+    """200 rows, a tenth of their cells missing; threads are as before when the test ends."""
+    setting = Setting(200, 1, tmp_path, missing=0.1)
+    alarm.write_rows(setting)
+    yield setting
+    jn.set_threads(None)
+
+
+def test_missing_cells_are_the_same_for_all(holes):
+    alarm.write_rows(whole := holes._replace(missing=0.0))
+    full, punched = (
+        np.array([x.split(",") for x in s.csv.read_text().split()]) for s in (whole, holes)
+    )
+    lost = punched == "?"
+    np.testing.assert_array_equal(punched[~lost], full[~lost])
+    assert lost[1:].mean() == pytest.approx(0.1, abs=0.02)
+    assert sum(peers.jensen_table(holes).n_missing(alarm.STATES).values()) == lost.sum()
+    before = holes.csv.read_bytes()
+    holes.csv.unlink()
+    alarm.write_rows(holes)
+    assert holes.csv.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "setup",
+    [
+        partial(em.jensen, tol=1e-5),
+        posteriors.jensen,
+        *(partial(sweeps.sweeps, method=method, n=2) for method in ("em", "vbem", "gibbs")),
+    ],
+)
+def test_every_run_on_missing_cells_answers_the_same(setup, holes):
+    task = setup(holes)
+    first, second = (task.answer(task.run(task.prepare())) for _ in range(2))
+    assert np.isfinite(first).all()
+    np.testing.assert_array_equal(first, second)
+
+
+def test_em_ends_near_the_maximum_of_what_is_compared(holes):
+    task = em.jensen(holes, tol=1e-5)
+    net = task.run(task.prepare())
+    best = em.jensen(holes, tol=1e-12).run(peers.jensen_table(holes))
+    gain = best.free_energy_ - net.free_energy_
+    tables = {name: best.cpt(name).values for name in alarm.STATES}
+    assert em.log_posterior(holes, tables) - task.answer(net) == pytest.approx(gain, rel=1e-4)
+    assert task.details(net) == [f"{net.n_sweeps_} sweeps, F = {net.free_energy_:.2f}"]
+
+
+def test_posteriors_have_a_distribution_for_every_missing_cell(holes):
+    task = posteriors.jensen(holes)
+    lost = [name for _, names in posteriors._rows(holes) for name in names]
+    answer = task.answer(task.run(task.prepare()))
+    assert len(answer) == sum(len(alarm.STATES[name]) for name in lost)
+    assert answer.sum() == pytest.approx(len(lost), rel=1e-12)
+
+
+def test_marginals_of_all_variables(monkeypatch):
+    net = jn.examples.load("asia")
+    monkeypatch.setattr(marginals, "_load", lambda setting, name: net)
+    task = marginals.jensen(Setting(0, 1, Path()), "asia")
+    jn.set_threads(None)
+    found = task.run(None)
+    assert task.answer(found).sum() == pytest.approx(len(net.graph.nodes), rel=1e-12)
+    assert task.details(found)[0].startswith("first call")
+
+
+def test_kernels_for_missing_values_are_added_up():
+    kernels = [("counting.count", 1.0), ("messages.send", 2.0), ("posteriors.expect", 3.5)]
+    lines = compiling._details(json.dumps([[("import of Numba", 0.5)], kernels]))
+    assert [" ".join(line.split()) for line in lines[-2:]] == [
+        "all 3 kernels 6.5 s",
+        "the 2 for missing values and queries 5.5 s",
+    ]
 
 
 # --- best of several, ratios, goals ---
@@ -131,6 +211,13 @@ def test_goals_are_met_or_not(seconds, ratio, met):
     assert [verdict.met for verdict in found] == [met, met]
     quick = verdicts(result(ours, theirs, goal=Goal(seconds, ratio)), whole=False)
     assert [verdict.met for verdict in quick] == [None, None]
+
+
+@pytest.mark.parametrize(("gib", "met"), [(1.5, True), (2.5, False), (None, None)])
+def test_memory_is_a_goal_where_it_is_known(gib, met):
+    ours = Outcome("jensen", runs=[Run(0.1, 0.1, (), gib)])
+    (verdict,) = verdicts(result(ours, goal=Goal(gib=2.0)))
+    assert (verdict.goal, verdict.met) == ("at most 2 GiB", met)
 
 
 def test_the_summary_has_the_goals_and_who_is_faster():
@@ -212,6 +299,7 @@ def test_details_and_json(raced):
     figures = {o["name"]: o for o in json.loads(text)["workloads"][0]["outcomes"]}
     assert figures["absent"]["problem"] == "not installed"
     assert figures["same"]["best_seconds"] == min(figures["same"]["seconds"])
+    assert len(figures["same"]["gib"]) == 2
 
 
 def test_each_run_is_prepared_afresh():

@@ -3,7 +3,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from jensen.fields import add, is_record, subtract, zip_fields
+from jensen.fields import add, is_record, leaves, rebuild, subtract, zip_fields
 
 
 class Pair(NamedTuple):
@@ -46,3 +46,20 @@ def test_the_flat_prior_adds_nothing():
 def test_tuples_of_other_lengths_are_refused():
     with pytest.raises(ValueError, match="zip"):
         add((1.0, 2.0), (1.0,))
+
+
+def test_leaves_come_from_first_to_last_through_records_and_tuples():
+    record = Pair(1.0, (Pair(2.0, None), Pair((3.0, 4.0), 5.0)))
+    assert leaves(record) == [1.0, 2.0, None, 3.0, 4.0, 5.0]
+    assert leaves(7.0) == [7.0]
+    assert leaves(()) == []
+
+
+def test_a_record_is_rebuilt_from_its_leaves():
+    record = Pair(np.ones(2), (Pair(2.0, None), Pair((3.0, 4.0), 5.0)))
+    again = rebuild(record, iter(leaves(record)))
+    assert again.a is record.a
+    assert isinstance(again.b[0], Pair)
+    assert again.b == record.b
+    values = iter("abcdef")
+    assert rebuild(record, values) == Pair("a", (Pair("b", "c"), Pair(("d", "e"), "f")))

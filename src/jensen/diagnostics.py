@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 from jensen.exceptions import JensenError
 
@@ -128,6 +127,8 @@ def _split(draws: Array) -> Array:
 
 def _normal_scores(draws: Array) -> Array:
     """Normal quantiles of the ranks among all draws of a quantity; ties share their mean rank."""
+    from scipy.stats import rankdata  # takes long to import, and few learners run chains
+
     n_chains, n_samples, n_quantities = draws.shape
     ranks = rankdata(draws.reshape(n_chains * n_samples, n_quantities), axis=0)
     scores: Array = ndtri((ranks - 3 / 8) / (n_chains * n_samples + 1 / 4))

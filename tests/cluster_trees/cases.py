@@ -8,8 +8,8 @@ from naive import hidden as naive
 
 from jensen.cluster_trees.plans import Plans
 from jensen.cluster_trees.problems import split_rows
-from jensen.cluster_trees.records import CLUSTERS, KIND, N_CLUSTERS, SIZE, SLOT, SLOTS, TILE
 from jensen.cluster_trees.records import CHILDREN as N_CHILDREN
+from jensen.cluster_trees.records import CLUSTERS, KIND, N_CLUSTERS, SIZE, SLOT, SLOTS, TILE
 from jensen.cluster_trees.records import FAMILIES as N_FAMILIES
 from jensen.graphs.wiring import wire_families
 
@@ -87,6 +87,11 @@ def to_minus_1000(rng, shape):
     return -1000.0 * rng.random(shape)
 
 
+def deep(rng, shape):
+    """Far below what linear space can hold, and yet no entry is far from the next."""
+    return normal(rng, shape) - 300.0
+
+
 def cliffs(rng, shape):
     """Factors that linear space can hold one by one but not together, and some that it cannot."""
     return rng.choice([0.0, -1.0, -200.0, -222.0, -400.0, -800.0, -np.inf], shape)
@@ -102,10 +107,10 @@ KINDS = {
         potentials,
         to_minus_400,
         to_minus_1000,
+        deep,
         cliffs,
     )
 }
-EXTREME = ("to_minus_400", "to_minus_1000", "cliffs")
 
 
 def make_case(rng, families, cards, kind="normal"):

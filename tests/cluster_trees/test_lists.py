@@ -28,9 +28,7 @@ def check(lists, found, known):
 
 
 def random_lists(rng, n, longest, largest):
-    return [
-        rng.integers(-1, largest, rng.integers(0, longest + 1)).tolist() for _ in range(n)
-    ]
+    return [rng.integers(-1, largest, rng.integers(0, longest + 1)).tolist() for _ in range(n)]
 
 
 def test_nothing_seen():

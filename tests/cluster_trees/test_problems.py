@@ -45,8 +45,9 @@ def check(case, rows, weights=None):
         for k in cases.problems_of(found, i):
             p = problems.set_of[k]
             members = cases.set_members(plans, p)
-            key = tuple(sorted(members)), tuple(
-                naive.evidence_around(case.families, row, members).items()
+            key = (
+                tuple(sorted(members)),
+                tuple(naive.evidence_around(case.families, row, members).items()),
             )
             seen.add(key)
             assert owner.setdefault(key, k) == k
@@ -204,7 +205,9 @@ def test_tables_are_read_by_name(weights):
     case = cases.Case([(0,), (0, 1), (1, 2)], cards, [])
     found = split_table(cases.make_plans(case), table, names)
     expected = cases.split(cases.make_plans(case), rows, weights)
-    for a, b in zip((*found.problems, *found[1:]), (*expected.problems, *expected[1:]), strict=True):
+    for a, b in zip(
+        (*found.problems, *found[1:]), (*expected.problems, *expected[1:]), strict=True
+    ):
         assert np.array_equal(a, b)
 
 

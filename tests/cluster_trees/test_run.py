@@ -21,9 +21,7 @@ class Enumerated:
     def __init__(self, case, row, members):
         self.case, self.row, self.members = case, row, members
         self.configs = naive.configurations(case.cards, members)
-        self.values = naive.log_values(
-            case.families, case.tables, row, members, self.configs
-        )
+        self.values = naive.log_values(case.families, case.tables, row, members, self.configs)
         self.shares = naive.probabilities(self.values)
 
     @property
@@ -63,7 +61,7 @@ def solve(case, rows, weights=None, plans=None):
 
 
 def check_sums(case, plans, problems, slow):
-    """log Z, expected counts and marginals."""
+    """Sums: log Z, expected counts and marginals."""
     expected = [s.log_z for s in slow]
     log_z, counts = run.expected_counts(case.flat, plans.program, problems)
     np.testing.assert_allclose(log_z, expected, **LOG_TOL)
@@ -210,7 +208,7 @@ def test_what_underflows_may_be_all_that_is_left(n_between, log_small):
     only_1 = [[-np.inf, -np.inf], [-1.0, -2.0]]
     free = [[-0.5, -1.0], [-1.0, -0.5]]
     case = binary_chain([0.0, log_small], *[same] * n_between, only_1, *[free] * 5)
-    plans, problems, slow = check_all(case, np.full((1, len(case.cards)), -1))
+    plans, _, slow = check_all(case, np.full((1, len(case.cards)), -1))
     assert len(cases.clusters(plans.program, 0)) > 1
     assert slow[0].log_z < log_small + 10
 
@@ -301,15 +299,13 @@ def test_no_problems():
     assert [len(part) for part in run.marginals(case.flat, plans.program, problems)] == [0, 0, 0]
     value, at, states = run.best_states(case.flat, plans.program, problems)
     assert (len(value), at.tolist(), len(states)) == (0, [0], 0)
-    value, counts = run.drawn_counts(
-        case.flat, plans.program, problems, np.random.default_rng(0)
-    )
+    value, counts = run.drawn_counts(case.flat, plans.program, problems, np.random.default_rng(0))
     assert len(value) == 0
     assert not counts.any()
 
 
 def chi_square(drawn, shares):
-    """p-value of counts under their distribution; configurations expected < 5 times count as one."""
+    """The p-value of counts under their distribution; what is expected < 5 times counts as one."""
     expected = drawn.sum() * shares
     rare = expected < 5.0
     assert not drawn[shares == 0.0].any()
@@ -321,7 +317,7 @@ def chi_square(drawn, shares):
 
 
 @every_tree
-@pytest.mark.parametrize("kind", ["normal", "with_zeros", "potentials"])
+@pytest.mark.parametrize("kind", ["normal", "with_zeros", "potentials", "deep"])
 def test_draws_follow_the_posterior(families, cards, kind):
     case = cases.make_case(np.random.default_rng(4), families, cards, kind)
     row = np.full(len(cards), -1)
@@ -364,9 +360,7 @@ def test_draws_depend_on_the_seed_alone():
 def test_draws_count_the_weight_whatever_it_is(weight):
     case = cases.random_case(6, "normal")
     plans, problems, _ = solve(case, np.full((1, 7), -1), np.array([weight]))
-    value, counts = run.drawn_counts(
-        case.flat, plans.program, problems, np.random.default_rng(0)
-    )
+    value, counts = run.drawn_counts(case.flat, plans.program, problems, np.random.default_rng(0))
     assert np.all(np.isfinite(value))
     for f, a in enumerate(plans.wiring.fam_at[:-1]):
         share = counts[a : plans.wiring.fam_at[f + 1]]

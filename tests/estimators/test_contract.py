@@ -12,15 +12,29 @@ import jensen as jn
 
 TABLE = {"a": [0, 0, 1, 1, 1], "b": ["n", "y", "n", "y", "y"]}
 CHOICES = {"graph": "a -> b", "prior": "bdeu", "equivalent_sample_size": 5.0, "method": "vbem"}
+DEFAULTS = {
+    "hidden": None,
+    "method": None,
+    "prior": None,
+    "equivalent_sample_size": 1.0,
+    "start": None,
+    "n_init": 1,
+    "max_iter": 1000,
+    "tol": 1e-8,
+    "n_samples": 1000,
+    "burn_in": 1000,
+    "thin": 1,
+    "n_chains": 4,
+    "random_state": None,
+    "progress": False,
+}
 
 
 def test_choices_are_what_was_chosen():
     net = jn.BayesianNetwork(**CHOICES)
-    assert net.get_params() == {**CHOICES, "graph": jn.DAG("a -> b")}
+    assert net.get_params() == {**DEFAULTS, **CHOICES, "graph": jn.DAG("a -> b")}
     assert net.get_params(deep=False) == net.get_params()
-    assert jn.BayesianNetwork("a").get_params() == {
-        "graph": jn.DAG("a"), "prior": None, "equivalent_sample_size": 1.0, "method": None,
-    }  # fmt: skip
+    assert jn.BayesianNetwork("a").get_params() == {"graph": jn.DAG("a"), **DEFAULTS}
 
 
 def test_fit_returns_the_estimator_itself():
@@ -45,7 +59,9 @@ def test_what_was_fitted_stays_until_the_next_fit():
 
 
 def test_an_unknown_choice_is_refused_with_the_known_ones():
-    message = "has no choice 'ess', only graph, prior, equivalent_sample_size, method"
+    message = (
+        "has no choice 'ess', only graph, hidden, method, prior, equivalent_sample_size, start, n_i"
+    )
     with pytest.raises(jn.JensenError, match=message):
         jn.BayesianNetwork("a").set_params(ess=3)
     with pytest.raises(TypeError):

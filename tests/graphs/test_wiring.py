@@ -6,6 +6,7 @@ from naive import graphs as naive_graphs
 
 from jensen.exceptions import GraphError
 from jensen.graphs import DAG, wire
+from jensen.graphs.wiring import wire_families
 
 
 def test_a_small_graph_written_out():
@@ -15,7 +16,11 @@ def test_a_small_graph_written_out():
     assert wiring.fam_vars.tolist() == [1, 2, 0, 1, 1, 2, 3]
     assert wiring.fam_stride.tolist() == [8, 2, 1, 1, 4, 1, 1]
     assert wiring.fam_at.tolist() == [0, 24, 27, 39, 44]
-    assert wiring.order.tolist() == [1, 2, 0, 3]
+    assert wiring.touch_ptr.tolist() == [0, 1, 4, 6, 7]
+    assert wiring.touch.tolist() == [0, 0, 1, 2, 0, 2, 3]
+    assert wiring.n_families == 4
+    assert wiring.scopes() == [(1, 2, 0), (1,), (1, 2), (3,)]
+    assert wiring.members(2).tolist() == [1, 2]
     assert {array.dtype for array in wiring} == {np.dtype(np.int64)}
 
 
@@ -33,8 +38,21 @@ def test_every_cell_has_the_place_of_a_table_in_row_major_order(seed):
             range(len(cells))
         )
         assert wiring.fam_at[f + 1] - wiring.fam_at[f] == len(cells)
-    places = np.argsort(wiring.order)
-    assert all(places[p] < places[f] for f, up in enumerate(dag.parent_indices) for p in up)
+    for v in range(6):
+        touched = wiring.touch[wiring.touch_ptr[v] : wiring.touch_ptr[v + 1]].tolist()
+        assert touched == [f for f, up in enumerate(dag.parent_indices) if v in (*up, f)]
+
+
+def test_families_may_be_any():
+    """Members in any order, the same family twice, one without members, a variable in none."""
+    families, cards = [(2, 0), (1,), (), (2, 0)], [2, 3, 4, 5]
+    wiring = wire_families(families, cards)
+    assert wiring.scopes() == families
+    assert wiring.fam_stride.tolist() == [2, 1, 1, 2, 1]
+    assert wiring.fam_at.tolist() == [0, 8, 11, 12, 20]
+    assert wiring.touch_ptr.tolist() == [0, 2, 3, 5, 5]
+    assert wiring.touch.tolist() == [0, 3, 1, 0, 3]
+    assert {array.dtype for array in wiring} == {np.dtype(np.int64)}
 
 
 def test_parents_may_come_in_any_order():
@@ -44,7 +62,7 @@ def test_parents_may_come_in_any_order():
 
 def test_no_variables():
     wiring = wire((), ())
-    assert [array.tolist() for array in wiring] == [[], [0], [], [], [0], []]
+    assert [array.tolist() for array in wiring] == [[], [0], [], [], [0], [0], []]
 
 
 def test_tables_may_have_two_to_the_62_entries_and_no_more():

@@ -3,6 +3,7 @@
 from itertools import product
 
 import numpy as np
+from naive import joint
 
 import jensen as jn
 
@@ -47,17 +48,13 @@ def random_net(seed, kind, n=5, density=0.45, configurations=400):
     """A random graph whose order is not that of the names; some nodes have one state or no edge."""
     rng = np.random.default_rng([seed, *kind.encode()])
     order = rng.permutation(NAMES[:n]).tolist()
-    edges = [
-        (order[i], order[j]) for j in range(n) for i in range(j) if rng.random() < density
-    ]
+    edges = [(order[i], order[j]) for j in range(n) for i in range(j) if rng.random() < density]
     graph = jn.DAG(edges, nodes=order)
     while True:
         cards = dict(zip(order, rng.choice([1, 2, 2, 3, 3, 4], n), strict=True))
         if np.prod([card + 1 for card in cards.values()]) <= configurations:
             break
-    tables = {
-        x: KINDS[kind](rng, (*(cards[p] for p in graph.parents(x)), cards[x])) for x in order
-    }
+    tables = {x: KINDS[kind](rng, (*(cards[p] for p in graph.parents(x)), cards[x])) for x in order}
     states = {x: [f"{x}{k}" for k in range(cards[x])] for x in order}
     return jn.BayesianNetwork.from_tables(graph, tables, states)
 
@@ -88,3 +85,22 @@ def cells(variables, of):
     shape = [v.n_states for v in variables]
     keys = product(*(v.states for v in variables))
     return np.array([of.get(key, 0.0) for key in keys], float).reshape(shape)
+
+
+def holes(net, n, seed, share=0.4, columns=None):
+    """Rows of some columns, drawn from the network, with holes."""
+    rng = np.random.default_rng(seed)
+    names = list(columns or net.states)
+    rows = as_rows(net.sample(n, random_state=seed))
+    return {x: [None if rng.random() < share else row[x] for row in rows] for x in names}
+
+
+def read(net, table):
+    """The rows of a dict of columns as the twin knows them."""
+    n = len(next(iter(table.values())))
+    return [joint.known(joint.of(net), {x: table[x][i] for x in table}) for i in range(n)]
+
+
+def some_columns(net, seed):
+    """Three of the variables."""
+    return np.random.default_rng(seed).permutation(list(net.states))[:3].tolist()

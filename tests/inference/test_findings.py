@@ -94,7 +94,9 @@ def test_numbers_of_assignments_that_make_no_sense(k):
 def test_samples_of_what_makes_no_sense():
     with pytest.raises(JensenError, match="'rain' stands in given and in do"):
         NET.sample(3, given={"rain": "no"}, do={"rain": "no"})
-    with pytest.raises(JensenError, match=r"the number of rows to draw must be 0, 1, 2, \.\.\., no"):
+    with pytest.raises(
+        JensenError, match=r"the number of rows to draw must be 0, 1, 2, \.\.\., no"
+    ):
         NET.sample(-1, given={"rain": "no"})
 
 

@@ -23,7 +23,9 @@ NETS = [(seed, kind) for kind in cases.KINDS for seed in range(3)]
 
 
 def assert_close(found, expected):
-    np.testing.assert_allclose(found.values, cases.cells(found.variables, expected), rtol=RTOL, atol=ATOL)
+    np.testing.assert_allclose(
+        found.values, cases.cells(found.variables, expected), rtol=RTOL, atol=ATOL
+    )
 
 
 def check(net, twin, targets, given=None, do=None):
@@ -152,7 +154,10 @@ def test_likelihoods_weigh_the_states(seed, kind):
 
 def test_a_likelihood_of_one_state_is_a_finding_and_equal_ones_are_nothing():
     net = jn.examples.load("asia")
-    seen, said = net.query("lung", {"xray": "yes"}), net.query("lung", {"xray": {"yes": 7, "no": 0}})
+    seen, said = (
+        net.query("lung", {"xray": "yes"}),
+        net.query("lung", {"xray": {"yes": 7, "no": 0}}),
+    )
     np.testing.assert_allclose(seen.values, said.values, rtol=RTOL)
     nothing = net.query("lung", {"xray": [3.0, 3.0]})
     np.testing.assert_allclose(nothing.values, net.query("lung").values, rtol=RTOL)
@@ -197,12 +202,17 @@ def test_doing_cuts_the_arrows(seed, kind):
         )
         cut = without_causes(net, do)
         np.testing.assert_allclose(
-            net.log_probability(given, do), cut.log_probability(given | do), rtol=RTOL, atol=LOG_ATOL
+            net.log_probability(given, do),
+            cut.log_probability(given | do),
+            rtol=RTOL,
+            atol=LOG_ATOL,
         )
         if total > 0:
             built = cut.marginals(given | do)
             for x, distribution in net.marginals(given, do).items():
-                np.testing.assert_allclose(distribution.values, built[x].values, rtol=RTOL, atol=ATOL)
+                np.testing.assert_allclose(
+                    distribution.values, built[x].values, rtol=RTOL, atol=ATOL
+                )
 
 
 def test_seeing_differs_from_doing_exactly_where_a_back_door_is_open():
@@ -220,9 +230,7 @@ def test_seeing_differs_from_doing_exactly_where_a_back_door_is_open():
     }
     for graph, closed in doors.items():
         dag = jn.DAG(graph)
-        tables = {
-            v: rng.dirichlet(np.ones(2), [2] * len(dag.parents(v))) for v in dag.nodes
-        }
+        tables = {v: rng.dirichlet(np.ones(2), [2] * len(dag.parents(v))) for v in dag.nodes}
         net = jn.BayesianNetwork.from_tables(dag, tables)
         seen, done = net.query("y", {"x": 1}).values, net.query("y", do={"x": 1}).values
         assert np.allclose(seen, done, rtol=1e-12) == closed, graph
@@ -304,7 +312,9 @@ def test_tables_that_nearly_sum_to_one_are_normalised():
         assert one == pytest.approx(other, rel=1e-13, abs=1e-15)
         for x, distribution in nets[0].marginals(given).items():
             assert distribution.values.sum() == pytest.approx(1.0, rel=1e-15)
-            np.testing.assert_allclose(distribution.values, nets[1].query(x, given).values, rtol=RTOL)
+            np.testing.assert_allclose(
+                distribution.values, nets[1].query(x, given).values, rtol=RTOL
+            )
     assert nets[0].probability({}) == pytest.approx(1.0, rel=1e-15)
 
 

@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,31 @@ def make_full_net():
     return net
 
 
+def make_chain_net():
+    """A network learned by a chain, with all choices that are stored."""
+    table = {"b": ["x", "y", "y", None], "a": ["0", None, "1", "1"], "d": ["u", "v", "u", "u"]}
+    net = jn.BayesianNetwork(
+        "b -> c <- a; d",
+        hidden={"c": ["lo", "hi"]},
+        prior="bdeu",
+        equivalent_sample_size=2.5,
+        method="gibbs",
+        n_samples=6,
+        burn_in=3,
+        thin=2,
+        n_chains=2,
+        random_state=7,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", jn.EstimateWarning)  # so few samples mix badly
+        return net.fit(table)
+
+
 @pytest.fixture
 def full_net():
     return make_full_net()
+
+
+@pytest.fixture
+def chain_net():
+    return make_chain_net()

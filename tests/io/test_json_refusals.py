@@ -10,6 +10,7 @@ import pytest
 
 import jensen as jn
 from jensen import io
+from jensen.io.json_learning import OF_STARTS, OPTIONAL
 
 FILE = "some/net.json"
 
@@ -274,7 +275,7 @@ V = "variables"
         ([((V, 0, "cuts"), [1.75, 1.5])], "'height' needs finite, rising cut points"),
         (
             [(("choices", "method"), "magic")],
-            "choices: there is no method 'magic': choose one of 'em', ",
+            "choices: there is no method 'magic': choose one of em, vbem, ",
         ),
         (
             [(("choices", "equivalent_sample_size"), 0)],
@@ -315,6 +316,108 @@ def test_rows_within_the_tolerance_are_read(row):
 )
 def test_a_file_that_contradicts_itself_is_refused(document, change, message):
     assert refusal(edit(document, change)).startswith(message)
+
+
+# --- chains: choices, samples, and how they mixed ---
+
+
+@pytest.fixture
+def chains(chain_net):
+    return json.loads(io.to_bytes(chain_net))
+
+
+def test_a_wrong_type_is_refused_at_every_place_of_chains(chains):
+    null = {"learned", "learned.free_energy", "learned.r_hat", "learned.effective_sample_size"}
+    for path in paths(chains):
+        old, place = at(chains, path), spelled(path)
+        if path[-1:] == ("method",) or path[:1] == ("properties",) or path == ():
+            continue
+        if place in ("learned.free_energy", "choices.prior", "choices.hidden.c"):
+            continue  # which may be of several types
+        for value in OTHERS:
+            if kind(value) == kind(old) or (value is None and place in null):
+                continue
+            message = refusal(json.dumps(changed(chains, path, value)))
+            shown = "learned.trace" if path[:2] == ("learned", "trace") else place
+            assert message.startswith(("the document", shown)), (path, value, message)
+
+
+@pytest.mark.parametrize("name", sorted({*OPTIONAL, *OF_STARTS, "samples"}))
+def test_members_that_may_be_left_out(chains, name):
+    for path in paths(chains):
+        if path[-1:] != (name,):
+            continue
+        broken = deepcopy(chains)
+        del at(broken, path[:-1])[name]
+        if name == "samples":
+            message = "variables must have samples each, or none; and no posterior beside them"
+            assert refusal(json.dumps(broken)) == message
+        else:
+            parse(broken)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ((("choices", "hidden"), {"x": 2}), "choices: the network has no variable 'x'"),
+        ((("choices", "hidden", "c"), 3), "choices: hidden gives 'c' the states 3, but the net"),
+        ((("choices", "hidden", "c"), ["lo"]), "choices: hidden gives 'c' the states ['lo'], but"),
+        ((("choices", "hidden", "c"), [1, 2]), "choices.hidden.c[0] must be text, not a number"),
+        ((("choices", "n_samples"), 0), "choices: n_samples must be a whole number, 1 or more"),
+        ((("choices", "n_samples"), 1.5), "choices.n_samples must be a whole number"),
+        ((("choices", "n_init"), 3), "choices: n_init belongs to methods such as 'em'"),
+        ((("choices", "tol"), 0.5), "choices: tol belongs to methods such as 'em'"),
+        ((("choices", "tol"), "x"), "choices.tol must be a number, not text"),
+        ((("choices", "random_state"), -1), "choices.random_state must not be negative"),
+        ((("choices", "start"), None), "choices holds 'start', which this format does not know"),
+        ((("learned", "trace"), [[1.0, 2.0]]), "learned.trace has 2 values, but there are 12"),
+        ((("learned", "trace"), [[1.0], []]), "learned.trace[1] must hold one number at least"),
+        ((("learned", "trace"), [[1.0], [1.0, 2.0]]), "learned.trace[1] must hold one number at"),
+        ((("learned", "trace"), [[None]]), "learned.trace[0][0] must be a number, not null"),
+        ((("learned", "trace"), [1.0]), "learned.free_energy may be null for chains only"),
+        ((("learned", "r_hat"), "much"), "learned.r_hat must be a number, not text"),
+        ((("learned", "starts"), [None]), "learned.starts[0] must be a number, not null"),
+        (((V, 0, "samples"), []), "variables[0].samples must hold one sample at least"),
+        (((V, 0, "samples"), [[0.5, 0.5]]), "variables[0].samples must have the table as its mean"),
+        (((V, 0, "samples", 3), [0.5]), "variables[0].samples[3] has 1 numbers, but the variable"),
+        (((V, 0, "samples", 3), [0.5, 0.7]), "variables[0].samples holds a row that does not sum"),
+        (((V, 0, "samples", 3), [-0.5, 1.5]), "variables[0].samples[3] holds a negative number"),
+        (((V, 2, "samples", 3, 1), []), "variables[2].samples[3][1] has 0 parts, but that parent"),
+        (((V, 3, "posterior"), [1.0, 1.0]), "variables must have a posterior each, or none"),
+    ],
+)
+def test_chains_that_make_no_sense_are_refused(chains, change, message):
+    assert refusal(edit(chains, change)).startswith(message)
+
+
+def test_samples_of_all_variables_are_equally_many(chains):
+    mean = at(chains, (V, 1, "table"))
+    message = refusal(edit(chains, ((V, 1, "samples"), [mean])))
+    assert message.startswith("variables[1].samples must hold one sample at least, and as many")
+
+
+def test_there_is_a_posterior_or_there_are_samples(document):
+    for variable in document[V]:
+        variable["samples"] = [variable["table"]]
+    message = refusal(json.dumps(document))
+    assert message == "variables must have samples each, or none; and no posterior beside them"
+
+
+def test_the_starts_have_the_value_of_the_best(document):
+    parse(changed(document, ("learned", "starts"), [-1e9, document["learned"]["free_energy"]]))
+    for starts in ([], [-1e9]):
+        broken = json.dumps(changed(document, ("learned", "starts"), starts))
+        assert refusal(broken) == "learned.starts must have free_energy as its largest number"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_mutated_file_of_chains_is_read_or_refused_in_words(chains, chain_net, seed):
+    rng, content = random.Random(seed), io.to_bytes(chain_net)
+    for k in range(300):
+        use, source = (mutate_bytes, content) if k % 2 else (mutate_document, chains)
+        net = read_or_refuse(use(rng, source))
+        if net is not None:
+            assert io.to_bytes(io.from_bytes(io.to_bytes(net), FILE)) == io.to_bytes(net)
 
 
 # --- files ---

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import hypothesis.strategies as st
@@ -12,9 +13,10 @@ from hypothesis import HealthCheck, given, settings
 import jensen as jn
 from jensen import io
 from jensen.data.variable import Variable
+from jensen.exceptions import FormatWarning
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.network import assemble
-from jensen.io import json_format
+from jensen.io import json_format, json_learning
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from(
     [
@@ -94,21 +96,32 @@ def same_bits(a, b):
     return a.dtype == b.dtype and a.tobytes() == b.tobytes()
 
 
+def same_number(a, b):
+    return a == b or (math.isnan(a) and math.isnan(b))
+
+
 def assert_same(net, again):
     one, other = net.network_, again.network_
     assert one.graph == other.graph
     assert one.variables == other.variables
     assert same_bits(one.tables, other.tables)
     assert same_bits(one.concentration, other.concentration)
+    assert same_bits(one.samples, other.samples)
     assert dict(one.properties) == dict(other.properties)
     assert one.variable_properties == other.variable_properties
     assert net.equals(again)
     assert again.method == net.method
     assert again.equivalent_sample_size == net.equivalent_sample_size
+    for name in ("hidden", *json_learning.WHOLE, "tol"):
+        assert getattr(again, name) == getattr(net, name)
     assert hasattr(again, "free_energy_") == hasattr(net, "free_energy_")
     if hasattr(net, "free_energy_"):
-        assert again.free_energy_ == net.free_energy_
+        assert same_number(again.free_energy_, net.free_energy_)
         assert same_bits(again.trace_, net.trace_)
+        assert again.trace_.shape == net.trace_.shape
+        assert same_bits(again.starts_, net.starts_)
+        for name in ("r_hat_", "effective_sample_size_"):
+            assert same_number(getattr(again, name), getattr(net, name))
         learned = ("is_bound_", "n_sweeps_", "converged_")
         assert [getattr(again, x) for x in learned] == [getattr(net, x) for x in learned]
 
@@ -231,3 +244,109 @@ def test_an_upper_case_suffix_is_a_suffix(full_net, tmp_path):
 def test_a_network_without_variables_comes_back():
     net = jn.BayesianNetwork.from_tables([], {})
     assert_same(net, io.from_bytes(io.to_bytes(net), "memory"))
+
+
+# --- learned from rows with holes ---
+
+HOLES = {"a": ["n", "n", "y", "y", None], "b": [0, None, 0, 1, 1]}
+METHODS = {
+    "em": {"max_iter": 50, "tol": 1e-3},
+    "vbem": {"prior": 1.0, "n_init": 3, "hidden": {"c": 2}},
+    "viterbi": {"prior": 2.0},
+    "me": {"prior": 0.5, "hidden": {"c": ["u", "v"]}},
+    "stochastic-em": {"n_samples": 20, "burn_in": 5, "n_chains": 2},
+    "gibbs": {"prior": 1.0, "n_samples": 12, "burn_in": 0, "n_chains": 3, "thin": 2},
+}
+
+
+@pytest.mark.filterwarnings("ignore::jensen.EstimateWarning")
+@pytest.mark.parametrize(("method", "choices"), METHODS.items(), ids=METHODS)
+def test_every_method_comes_back(method, choices, tmp_path):
+    graph = "a -> b; c -> a" if "hidden" in choices else "a -> b"
+    net = jn.BayesianNetwork(graph, method=method, random_state=3, **choices).fit(HOLES)
+    net.save(tmp_path / "net.json")
+    again = jn.load(tmp_path / "net.json")
+    assert_same(net, again)
+    assert again.random_state == 3
+    assert io.to_bytes(again) == io.to_bytes(net)
+    assert_same(net, again.fit(HOLES))
+
+
+def test_samples_answer_queries_as_before(chain_net):
+    again = io.from_bytes(io.to_bytes(chain_net), "memory")
+    assert_same(chain_net, again)
+    one, other = (net.query("c", {"b": "y"}, interval=0.9) for net in (chain_net, again))
+    assert one.values.tolist() == other.values.tolist()
+    assert one.interval.lower.tolist() == other.interval.lower.tolist()
+
+
+def test_networks_with_other_samples_are_not_equal(chain_net):
+    network = chain_net.network_
+    for samples in (None, network.samples[:-1], network.samples[::-1]):
+        assert not network.equals(replace(network, samples=samples))
+        assert not replace(network, samples=samples).equals(network)
+    assert network.equals(replace(network, samples=network.samples + 1e-9), tolerance=1e-8)
+
+
+def test_parents_of_samples_may_stand_in_any_order(chain_net):
+    document = json.loads(io.to_bytes(chain_net))
+    (entry,) = [v for v in document["variables"] if v["name"] == "c"]
+    assert entry["parents"] == ["a", "b"]
+    entry["parents"] = ["b", "a"]
+    entry["table"] = np.array(entry["table"]).transpose(1, 0, 2).tolist()
+    entry["samples"] = np.array(entry["samples"]).transpose(0, 2, 1, 3).tolist()
+    assert_same(chain_net, io.from_bytes(json.dumps(document).encode(), "memory"))
+
+
+def test_samples_are_read_at_once_and_number_by_number_alike(chain_net, monkeypatch):
+    content = io.to_bytes(chain_net)
+    monkeypatch.setattr(json_format, "_at_once", lambda value, shape: None)
+    assert_same(chain_net, io.from_bytes(content, "memory"))
+
+
+def test_a_file_says_nothing_of_choices_that_are_as_usual():
+    net = jn.BayesianNetwork("a").fit({"a": [0, 1]})
+    document = json.loads(io.to_bytes(net))
+    assert document["choices"].keys() == json_learning.NEEDED
+    assert document["learned"].keys() == set(json_learning.LEARNED)
+    again = io.from_bytes(io.to_bytes(net), "memory")
+    assert again.starts_.tolist() == [net.free_energy_]
+    assert math.isnan(again.r_hat_)
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [(5, 5), (np.int64(5), 5), (None, None), (np.random.default_rng(0), None)],
+)
+def test_a_seed_is_stored_and_a_generator_is_not(given, stored):
+    net = jn.BayesianNetwork("a", random_state=given).fit({"a": [0, 1, None]})
+    assert io.from_bytes(io.to_bytes(net), "memory").random_state == stored
+
+
+def test_the_start_is_not_stored():
+    first = jn.BayesianNetwork("a").fit({"a": [0, 1]})
+    net = jn.BayesianNetwork("a", start=first).fit({"a": [0, 1, 1]})
+    assert io.from_bytes(io.to_bytes(net), "memory").start is None
+
+
+def test_what_is_no_number_comes_back(chain_net):
+    chain_net.r_hat_, chain_net.effective_sample_size_ = math.inf, math.nan
+    content = io.to_bytes(chain_net)
+    learned = json.loads(content)["learned"]
+    assert learned["r_hat"] == "inf"
+    assert learned["free_energy"] is None
+    assert "effective_sample_size" not in learned
+    assert_same(chain_net, io.from_bytes(content, "memory"))
+
+
+@pytest.mark.parametrize("suffix", [".bif", ".net", ".xmlbif", ".uai", ".dsc", ".xdsl"])
+def test_other_formats_warn_that_samples_are_lost(chain_net, suffix, tmp_path):
+    with pytest.warns(FormatWarning, match=r"the samples of the posterior \(their mean is kept"):
+        chain_net.save(tmp_path / f"net{suffix}")
+    if suffix != ".uai":
+        means = jn.BayesianNetwork.from_tables(
+            chain_net.graph,
+            {x: chain_net.cpt(x).values for x in chain_net.graph.nodes},
+            chain_net.states,
+        )
+        assert jn.load(tmp_path / f"net{suffix}").equals(means, tolerance=1e-9)

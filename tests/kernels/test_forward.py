@@ -7,6 +7,7 @@ from naive import networks as naive
 import jensen as jn
 from jensen.data.encode import Column, smallest_code_type
 from jensen.graphs import wire
+from jensen.graphs.order import topological_order
 from jensen.inference import forward
 from jensen.kernels.forward import draw_rows
 
@@ -52,7 +53,8 @@ def test_draws_are_ancestral_draws_with_the_same_uniforms(parents, cards):
         ]
     )
     codes = np.full(uniforms.shape, -1, np.int32)
-    draw_rows(w.order, w.fam_ptr, w.fam_vars, w.fam_stride, w.fam_at, cumulative, uniforms, codes)
+    order = np.array(topological_order(parents), np.int64)
+    draw_rows(order, w.fam_ptr, w.fam_vars, w.fam_stride, w.fam_at, cumulative, uniforms, codes)
     tables = naive.as_dictionaries(flat, parents, cards)
     expected = [naive.draw(tables, parents, cards, u) for u in uniforms.T]
     assert codes.T.tolist() == expected

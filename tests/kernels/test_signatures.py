@@ -8,10 +8,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from cluster_trees import cases
 
 import jensen as jn
 from jensen import kernels
+from jensen.cluster_trees import run
+from jensen.cluster_trees.problems import pick
 from jensen.data import counting
+from jensen.graphs.elimination import best_order
 
 
 def read_only(values):
@@ -49,16 +53,46 @@ def test_kernels_see_one_type_whatever_comes_in(weights, check_signatures):
     check_signatures()
 
 
+@pytest.mark.parametrize("n_rows", [0, 1, 50])
+@pytest.mark.parametrize("missing", [0.0, 0.5, 1.0])
+def test_kernels_of_cluster_trees_see_one_type(n_rows, missing, check_signatures):
+    """Whatever is missing, also where there is nothing to solve."""
+    case, rng = cases.random_case(6, "normal"), np.random.default_rng(0)
+    rows = rng.integers(0, case.cards, (n_rows, len(case.cards)))
+    rows[rng.random(rows.shape) < missing] = -1
+    plans = cases.make_plans(case)
+    for weights in (None, rng.exponential(1.0, n_rows)):
+        problems = cases.split(plans, rows, weights).problems
+        for some in (problems, pick(problems, np.arange(len(problems.set_of))[::2])):
+            run.expected_counts(case.flat, plans.program, some)
+            run.marginals(case.flat, plans.program, some)
+            run.best_counts(case.flat, plans.program, some)
+            run.best_states(case.flat, plans.program, some)
+            run.drawn_counts(case.flat, plans.program, some, rng)
+    best_order(np.ones((3, 3), bool), np.array([2, 3, 4]))
+    check_signatures()
+
+
 def test_compiling_beforehand_gives_the_same_signatures(check_signatures):
     names = list(kernels.compile_all())
     assert sorted(names) == [
         "add_log_probabilities",
+        "choose",
         "count_bits",
         "count_index",
         "count_pairs",
         "count_weighted",
         "draw_rows",
+        "expect",
+        "find_bases",
+        "find_hidden",
+        "greedy_order",
+        "intern",
+        "order_sets",
         "pack_bits",
+        "place_again",
+        "set_families",
+        "write_programs",
     ]
     check_signatures(compiled=True)
 

@@ -70,12 +70,12 @@ class Case(NamedTuple):
         return {self.names[v]: self.cards[v] for v in self.hidden}
 
 
-def random_case(seed, *, n=None, n_rows=8, most_missing=4, weights=None, most_states=3):
+def random_case(seed, *, n=None, n_rows=8, most_missing=4, weights=None, states=(1, 3)):
     """A random network; about a third of the cells are missing, some variables always."""
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 5)) if n is None else n
     dag = jn.DAG(*naive_graphs.random_dag(rng, n, 0.6))
-    cards = rng.integers(1, most_states + 1, n)
+    cards = rng.integers(states[0], states[1] + 1, n)
     hidden = np.flatnonzero(rng.random(n) < 0.25)[: n - 1]
     cards[hidden] = np.maximum(cards[hidden], 2)
     rows = np.column_stack([rng.integers(0, max(c, 1), n_rows) for c in cards])

@@ -62,7 +62,7 @@ def log_values(families, tables, row, members, configs):
 
 
 def log_sum(values):
-    """log Σ exp."""
+    """The log of the sum of exponentials."""
     best = float(np.max(values))
     if best == -math.inf:
         return best
@@ -70,13 +70,13 @@ def log_sum(values):
 
 
 def probabilities(values):
-    """exp of the values, as shares of their sum; nothing if all are impossible."""
+    """Exponentials of the values, as shares of their sum; nothing if all are impossible."""
     total = log_sum(values)
     return np.exp(values - total) if total > -math.inf else np.zeros(len(values))
 
 
 def counts(families, tables, row, members, configs, shares):
-    """Counts of every table: a configuration counts its share in each family that holds a member."""
+    """Counts of every table: a configuration counts its share where a family holds a member."""
     found = [np.zeros(table.shape) for table in tables]
     for f in touched(families, members):
         np.add.at(found[f], cells(families[f], row, members, configs), shares)

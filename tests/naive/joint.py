@@ -128,19 +128,13 @@ def entropy(net, targets, given=None):
 
 def mutual_information(net, a, b, over=(), given=None):
     """I(a; b | over) under P(· | given) = Σ p(a, b, c) log p(a, b, c) p(c) / p(a, c) p(b, c)."""
-    joint = posterior(net, [*a, *b, *over], given)
+    scopes = [[*a, *b, *over], [*over], [*a, *over], [*b, *over]]
+    joint, p_c, p_ac, p_bc = (posterior(net, scope, given) for scope in scopes)
     total = 0.0
     for key, p in joint.items():
         x, y, z = key[: len(a)], key[len(a) : len(a) + len(b)], key[len(a) + len(b) :]
-
-        def part(fits):
-            return sum(q for other, q in joint.items() if fits(other))
-
         if p > 0:
-            p_c = part(lambda o: o[len(a) + len(b) :] == z)
-            p_ac = part(lambda o: o[: len(a)] == x and o[len(a) + len(b) :] == z)
-            p_bc = part(lambda o: o[len(a) :] == y + z)
-            total += p * math.log(p * p_c / (p_ac * p_bc))
+            total += p * math.log(p * p_c[z] / (p_ac[x + z] * p_bc[y + z]))
     return total
 
 

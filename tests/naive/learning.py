@@ -14,7 +14,9 @@ from scipy.stats import dirichlet
 
 def completions(row, cards):
     """Every complete row that agrees with what is known."""
-    return list(product(*(range(n) if s < 0 else [int(s)] for s, n in zip(row, cards, strict=True))))
+    return list(
+        product(*(range(n) if s < 0 else [int(s)] for s, n in zip(row, cards, strict=True)))
+    )
 
 
 def log_product(families, log_tables, full):
@@ -27,7 +29,7 @@ def log_product(families, log_tables, full):
 
 
 def log_sum(values):
-    """log Σ exp."""
+    """Log Σ exp."""
     best = max(values)
     if best == -math.inf:
         return best
@@ -75,7 +77,9 @@ def log_likelihood(families, cards, tables, rows, weights):
     total = 0.0
     for row, weight in zip(rows, weights, strict=True):
         joint = [
-            math.prod(float(t[tuple(full[v] for v in f)]) for f, t in zip(families, tables, strict=True))
+            math.prod(
+                float(t[tuple(full[v] for v in f)]) for f, t in zip(families, tables, strict=True)
+            )
             for full in completions(row, cards)
         ]
         total += weight * math.log(math.fsum(joint))
@@ -88,7 +92,7 @@ def rows_of(tables):
 
 
 def log_density(tables, alphas):
-    """log p(θ) of all rows under Dirichlet distributions; 0 where there is no prior (None)."""
+    """Log p(θ) of all rows under Dirichlet distributions; 0 where there is no prior (None)."""
     if alphas is None:
         return 0.0
     total = 0.0
@@ -119,7 +123,7 @@ def bound(families, cards, q, alphas, rows, weights, rule=exact):
 
 
 def log_evidence_of(counts, alphas):
-    """log ∫ p(complete rows | θ) p(θ) dθ: the Dirichlet evidence of every row of every table."""
+    """Log ∫ p(complete rows | θ) p(θ) dθ: the Dirichlet evidence of every row of every table."""
     total = 0.0
     for n, alpha in zip(rows_of(counts), rows_of(alphas), strict=True):
         total += math.lgamma(sum(alpha)) - math.lgamma(sum(alpha) + sum(n))
@@ -139,19 +143,21 @@ def completed_tables(families, cards, alphas, rows):
 
 
 def log_evidence(families, cards, alphas, rows):
-    """log p(x), exactly."""
+    """Log p(x), exactly."""
     return log_sum([log for log, _ in completed_tables(families, cards, alphas, rows)])
 
 
-def posterior_counts(families, cards, alphas, rows):
-    """Expected counts under p(h | x), θ integrated out."""
+def posterior_means(families, cards, alphas, rows):
+    """Expected counts under p(h | x) with θ integrated out, and E[θ | x]."""
     found = completed_tables(families, cards, alphas, rows)
     total = log_sum([log for log, _ in found])
-    mean = no_counts(families, cards)
+    mean, theta = no_counts(families, cards), no_counts(families, cards)
     for log, counts in found:
-        for sums, part in zip(mean, counts, strict=True):
-            sums += math.exp(log - total) * part
-    return mean
+        p = math.exp(log - total)
+        for n, sums, means, alpha in zip(counts, mean, theta, alphas, strict=True):
+            sums += p * n
+            means += p * (n + alpha) / (n + alpha).sum(-1, keepdims=True)
+    return mean, theta
 
 
 def coin_tosses(heads, n_tosses, biases, n_iterations):

@@ -21,6 +21,16 @@ def test_the_trace_is_drawn_as_it_is():
     assert ax.get_title() == "not converged"
 
 
+def test_every_chain_is_a_line():
+    values = np.array([[-9.0, -5.0, -4.5], [-8.0, -6.0, -4.0]])
+    ax = trace(SimpleNamespace(trace_=values, converged_=False, r_hat_=1.25))
+    for line, chain in zip(ax.lines, values, strict=True):
+        np.testing.assert_array_equal(line.get_xdata(), [0, 1, 2])
+        np.testing.assert_array_equal(line.get_ydata(), chain)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("sample", "log joint")
+    assert ax.get_title() == "R-hat 1.250"
+
+
 def test_a_fitted_network_has_a_trace():
     net = jn.BayesianNetwork("x").fit({"x": ["no", "yes"]})
     assert trace(net).lines[0].get_ydata()[-1] == net.free_energy_

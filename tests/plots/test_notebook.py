@@ -44,6 +44,39 @@ def test_a_network_shows_beliefs_and_marks_nodes():
             net.to_svg(beliefs={"rain": belief})
 
 
+def test_a_network_draws_its_own_beliefs():
+    net = jn.examples.load("sprinkler")
+    assert net.to_svg(beliefs=True) == graph_svg(net.graph, beliefs=net.marginals())
+    given, do = {"wet_grass": "yes"}, {"sprinkler": "on"}
+    known = {"wet_grass": {"no": 0.0, "yes": 1.0}, "sprinkler": {"off": 0.0, "on": 1.0}}
+    drawn = net.to_svg(beliefs=True, given=given, do=do)
+    assert drawn == graph_svg(net.graph, beliefs={**net.marginals(given, do), **known})
+    assert net.to_svg(beliefs=False) == net.to_svg() == graph_svg(net.graph)
+    likely = {"rain": [1.0, 3.0]}
+    drawn = net.to_svg(beliefs=True, given=likely)
+    assert drawn == graph_svg(net.graph, beliefs=net.marginals(likely))
+
+
+def test_beliefs_need_tables_and_evidence_needs_beliefs():
+    net = jn.examples.load("sprinkler")
+    for beliefs in (None, False, net.marginals()):
+        with pytest.raises(jn.JensenError, match="add beliefs=True"):
+            net.to_svg(beliefs=beliefs, given={"rain": "yes"})
+    with pytest.raises(jn.NotFittedError, match=r"call fit\(table\) first"):
+        jn.BayesianNetwork("a -> b").to_svg(beliefs=True)
+    with pytest.raises(jn.JensenError, match="has no state 'maybe'"):
+        net.to_svg(beliefs=True, given={"rain": "maybe"})
+
+
+def test_answers_of_queries_are_beliefs():
+    net = jn.examples.load("sprinkler")
+    found = net.query("rain")
+    for draw in (net.to_svg, lambda beliefs: graph_svg(net.graph, beliefs=beliefs)):
+        assert draw(beliefs={"rain": found}) == draw(beliefs={"rain": dict(found)})
+    with pytest.raises(jn.JensenError, match=r"ask for its marginal\('rain'\)"):
+        graph_svg(net.graph, beliefs={"rain": net.query(["rain", "sprinkler"])})
+
+
 def test_figures_are_at_hand_as_plot():
     net = jn.BayesianNetwork("a", prior=1.0).fit({"a": [0, 1, 1]})
     assert jn.plot.trace(net).get_ylabel()

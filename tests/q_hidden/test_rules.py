@@ -38,7 +38,10 @@ def possible(case, logs):
     """The case without the rows that have probability 0."""
     tables = case.split(logs)
     fine = [
-        max(naive.log_product(case.families, tables, full) for full in naive.completions(row, case.cards))
+        max(
+            naive.log_product(case.families, tables, full)
+            for full in naive.completions(row, case.cards)
+        )
         > -np.inf
         for row in case.rows
     ]
@@ -118,7 +121,7 @@ def test_a_draw_is_a_completion_and_its_value_the_log_of_its_product(kind, weigh
 def test_draws_have_the_posterior_of_every_completion():
     """3000 draws of one row without values; χ² for every family (p < 1e-4)."""
     rng = np.random.default_rng(0)
-    case = cases.random_case(7, n=4, most_states=2)
+    case = cases.random_case(7, n=4, states=(2, 2))
     case = case._replace(rows=np.full((1, 4), -1), weights=np.array([3000.0]), hidden=())
     logs = log_tables(rng, case, "positive")
     fulls = naive.completions(case.rows[0], case.cards)

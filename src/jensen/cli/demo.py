@@ -32,10 +32,22 @@ def command() -> None:
     wrong = truth.graph.without_edge("smoke", "lung")
     for label, graph in [("the true graph", truth.graph), ("without smoke -> lung", wrong)]:
         print(f"   {label:24}{score(graph, table, 'bdeu'):14.2f}")
-    print(f"\n   On average a new patient has log-probability {net.score(fresh):.4f}.")
+    print(f"\n   On average a new patient has log-probability {net.score(fresh):.4f}.\n")
+
+    print("4. Ask about one patient: a smoker whose X-ray is abnormal.\n")
+    print(_indent(net.query("lung", given={"smoke": "yes", "xray": "yes"})), "\n")
+
+    print("5. Values may be missing. Take away whether there was cancer or tuberculosis, in all")
+    print("   patients, and learn again from what is left: `either` is now a hidden variable.\n")
+    seen = table.select([name for name in table.names if name != "either"])
+    hidden = BayesianNetwork(
+        truth.graph, hidden={"either": 2}, prior="bdeu", n_init=3, random_state=0
+    ).fit(seen)
+    print(_indent(hidden.cpt("xray")))
     print("\nThe same with your own data:")
     print("  jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json")
     print("  jensen show net.json")
+    print("  jensen query net.json cancer --given smoker=yes")
 
 
 def _indent(thing: object) -> str:

@@ -137,7 +137,7 @@ def command(
     if equivalent_sample_size is not None and prior not in WITH_SAMPLE_SIZE:
         raise JensenError("--equivalent-sample-size belongs to --prior bdeu or --prior bds")
     known = options.read_net(graph) if options.names_net(graph) else None
-    chosen = {
+    chosen: dict[str, Any] = {
         "method": method,
         "equivalent_sample_size": equivalent_sample_size,
         "n_init": n_init,

@@ -52,7 +52,7 @@ def was_stopped(net: BayesianNetwork) -> bool:
     """Whether the run was interrupted: it ended neither by converging nor at its limit."""
     if _algorithm(net).ascends:
         return not net.converged_ and net.n_sweeps_ < net.max_iter
-    return net.trace_.shape[1] < net.n_samples
+    return bool(net.trace_.shape[1] < net.n_samples)
 
 
 def meaning(net: BayesianNetwork, table: Table) -> str | None:
@@ -87,14 +87,18 @@ def _course(net: BayesianNetwork, table: Table) -> str:
         n_chains, n_samples = net.trace_.shape
         return (
             f"{plural(n_chains, 'chain')} of {plural(n_samples, 'sample')} after "
-            f"{plural(net.burn_in, 'sweep')} of burn-in; R-hat {net.r_hat_:.3f}, effective sample "
-            f"size {net.effective_sample_size_:,.0f}"
+            f"{plural(net.burn_in, 'sweep')} of burn-in; R-hat {_known(net.r_hat_, '.3f')}, "
+            f"effective sample size {_known(net.effective_sample_size_, ',.0f')}"
         )
     if is_complete(net, table):
         return "nothing is missing, so this is exact"
     end = "converged" if net.converged_ else "not converged"
     starts = f"; the best of {len(net.starts_)} starts" if len(net.starts_) > 1 else ""
     return f"{end} after {plural(net.n_sweeps_, 'sweep')}{starts}"
+
+
+def _known(value: float, form: str) -> str:
+    return "unknown" if math.isnan(value) else format(value, form)
 
 
 def _algorithm(net: BayesianNetwork) -> Any:

@@ -64,7 +64,9 @@ States = Annotated[
 SampleSize = Annotated[
     float | None,
     typer.Option(
-        "--equivalent-sample-size", metavar="SIZE", help="Of bdeu and bds; 1 unless given."
+        "--equivalent-sample-size",
+        metavar="SIZE",
+        help="Of bdeu and bds (score: bde too); 1 unless given.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, for programs.")]
@@ -181,13 +183,13 @@ def _split_finding(text: str, net: BayesianNetwork) -> tuple[str, str]:
 
 def check_columns(net: BayesianNetwork, names: Iterable[str], skip: str | None = None) -> None:
     """Refuse a table without any column of the network, and tell which variables have none."""
-    known, hidden = set(names), net.hidden or {}
+    known, hidden = list(names), net.hidden or {}
     nodes = [name for name in net.graph.nodes if name != skip]
     absent = [name for name in nodes if name not in known and name not in hidden]
-    if nodes and not known.intersection(nodes):
+    if nodes and not set(known).intersection(nodes):
         raise JensenError(
-            f"no column of the table is a variable of the network ({some(net.graph.nodes)}): "
-            f"rename its columns"
+            f"no column of the table ({some(known)}) is a variable of the network ({some(nodes)}): "
+            f"rename the columns"
         )
     if absent:
         log.warning("the table has no column for %s: taken as missing", some(absent))

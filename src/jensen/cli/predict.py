@@ -76,9 +76,8 @@ def _best(values: NDArray[np.float64], states: tuple[str, ...]) -> list[str | No
     """The most probable state of every row; None where the row is impossible."""
     import numpy as np
 
-    lost = np.isnan(values).any(1)
-    at = np.where(lost[:, None], 0.0, values).argmax(1)
-    return [None if gone else states[k] for k, gone in zip(at, lost, strict=True)]
+    lost = np.isnan(values[:, 0])  # the whole row is
+    return [None if gone else states[k] for k, gone in zip(values.argmax(1), lost, strict=True)]
 
 
 def _answers(

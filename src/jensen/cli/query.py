@@ -19,7 +19,7 @@ EPILOG = (
 Targets = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[TARGET]...",
+        metavar="TARGET",
         help="Variables to ask for, several of them jointly; all, one by one, unless given.",
     ),
 ]

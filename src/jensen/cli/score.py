@@ -20,7 +20,13 @@ Name = Annotated[
     typer.Option(
         "--score",
         metavar="SCORE",
-        help="loglik, aic, bic, bdeu, bds, k2 or fnml; bdeu for a graph unless given.",
+        help="loglik, aic, bic, bdeu, bds, k2, bde or fnml; bdeu for a graph unless given.",
+    ),
+]
+PriorNetwork = Annotated[
+    str | None,
+    typer.Option(
+        "--prior-network", metavar="NET", help="Of bde: a network that spreads the prior sample."
     ),
 ]
 AvailableCase = Annotated[
@@ -37,6 +43,7 @@ def command(
     data: options.Data,
     score: Name = None,
     equivalent_sample_size: options.SampleSize = None,
+    prior_network: PriorNetwork = None,
     available_case: AvailableCase = False,
     local: Local = False,
     missing: options.Missing = None,
@@ -47,20 +54,38 @@ def command(
     threads: options.Threads = None,
     as_json: options.Json = False,
 ) -> None:
-    """Score a graph (a total, higher is better) or the rows under a network's own tables."""
+    """Score a graph (a total, higher is better) or the rows under a network's own tables.
+
+    A network's own tables score rows with values missing anywhere; the score of a graph needs
+    complete rows.
+    """
     options.set_threads(threads)
-    options.refuse_two_inputs(subject, data)
+    options.refuse_two_inputs(subject, data, prior_network)
     net = options.read_net(subject) if options.names_net(subject) else None
     graph = options.read_graph(subject) if net is None else net.graph
     table = options.read_data(data, missing, categorical, weights, states)
     if complete_rows:
         table = table.complete_rows([name for name in graph.nodes if name in table])
     if score is None and net is not None:
-        _refuse_options(local, available_case, equivalent_sample_size)
+        _refuse_options(
+            {
+                "--local": local,
+                "--available-case": available_case,
+                "--equivalent-sample-size": equivalent_sample_size is not None,
+                "--prior-network": prior_network,
+            }
+        )
         options.check_columns(net, table.names)
         answer = _score_rows(net, table)
     else:
-        answer = _score_graph(graph, table, score or "bdeu", equivalent_sample_size, available_case)
+        answer = _score_graph(
+            graph,
+            table,
+            score or "bdeu",
+            equivalent_sample_size=equivalent_sample_size,
+            missing="available-case" if available_case else "refuse",
+            prior_network=None if prior_network is None else options.read_net(prior_network),
+        )
     if as_json:
         options.print_json(answer)
         return
@@ -72,13 +97,8 @@ def command(
         print(grid([[name, f"{value:.6f}"] for name, value in terms.items()], left=1))
 
 
-def _refuse_options(local: bool, available_case: bool, sample_size: float | None) -> None:
+def _refuse_options(given: dict[str, object]) -> None:
     """Say which options belong to a score; none is ignored in silence."""
-    given = {
-        "--local": local,
-        "--available-case": available_case,
-        "--equivalent-sample-size": sample_size is not None,
-    }
     for name, is_given in given.items():
         if is_given:
             raise JensenError(
@@ -99,16 +119,8 @@ def _score_rows(net: Any, table: Any) -> dict[str, Any]:
     return answer
 
 
-def _score_graph(
-    graph: Any, table: Any, name: str, sample_size: float | None, available_case: bool
-) -> dict[str, Any]:
+def _score_graph(graph: Any, table: Any, name: str, **choices: Any) -> dict[str, Any]:
     from jensen.scores import local_scores
 
-    terms = local_scores(
-        graph,
-        table,
-        name,
-        equivalent_sample_size=sample_size,
-        missing="available-case" if available_case else "refuse",
-    )
+    terms = local_scores(graph, table, name, **choices)
     return {"rows": table.total_weight, name: sum(terms.values()), "terms": terms}

@@ -71,6 +71,8 @@ def command(
     if as_json:
         options.print_bytes(io.to_bytes(shown))
         return
+    names = node or shown.graph.topological_order()
+    tables = [shown.posterior(name) if intervals else shown.cpt(name) for name in names]
     if not node:
         print(shown)
         for name, text in shown.require_network().properties.items():
@@ -81,8 +83,8 @@ def command(
             states = plural(len(shown.states[name]), "state")
             print(f"  {parents + ' -> ' if parents else ''}{name}  ({states})")
         print()
-    for name in node or shown.graph.topological_order():
-        print(shown.posterior(name) if intervals else shown.cpt(name), end="\n\n")
+    for table in tables:
+        print(table, end="\n\n")
 
 
 def _refuse_lonely(given: dict[str, object], needed: str, is_there: bool) -> None:

@@ -277,7 +277,8 @@ class Questions:
             first = np.flatnonzero(strange)
             raise DataError(
                 f"{plural(len(first), 'row')} hold a state that the network does not know (rows "
-                f"{some(int(i) + 1 for i in first)}): correct them, or pass unknown='missing'"
+                f"{some(int(i) + 1 for i in first)}): correct them, or pass unknown='missing' "
+                f"(--unknown missing)"
             )
         return rows
 
@@ -292,7 +293,7 @@ class Questions:
         error = explain_row(self.require_network(), rows, "in this network")
         raise ImpossibleError(
             f"{plural(len(first), 'row')} cannot occur (rows {some(int(i) + 1 for i in first)}); "
-            f"{error}, or pass impossible='nan'"
+            f"{error}, or pass impossible='nan' (--impossible nan)"
         )
 
 

@@ -112,7 +112,8 @@ def _check_sizes(sizes: list[int]) -> None:
 
 def _strides(family: Sequence[int], states: list[int]) -> list[int]:
     """List the steps of a table in which the last member runs fastest."""
-    return list(accumulate((states[x] for x in family[:0:-1]), mul, initial=1))[::-1]
+    steps = list(accumulate((states[x] for x in family[:0:-1]), mul, initial=1))
+    return steps[: len(family)][::-1]
 
 
 def _flat(numbers: Iterable[int]) -> NDArray[np.int64]:

@@ -35,7 +35,8 @@ def sample_given(
     hard, soft, done = (frozenset(part) for part in findings)
     question = find_question(network, Form((), True, hard, soft, done))
     types = [np.dtype(smallest_code_type(v.n_states)) for v in network.variables]
-    check_memory(float(n) * sum(t.itemsize for t in types), f"{n:,} rows", "draw fewer at a time")
+    n_bytes = sum(4.0 + t.itemsize for t in types)  # of a row while it is drawn, and as a column
+    check_memory(n * n_bytes, f"{n:,} rows", "draw fewer at a time")
     weights = ask(network, question, findings, count=False).weights
     log_tables = log_tables_of(network)
     codes = np.empty((len(types), n), np.int32)

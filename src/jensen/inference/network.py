@@ -119,11 +119,13 @@ class Network:
             )
 
     def equals(self, other: Network, tolerance: float = 0.0) -> bool:
-        """Same graph, same variables, and tables (and posteriors) equal within `tolerance`."""
+        """Same graph, same variables, and tables (posteriors, samples) equal within `tolerance`."""
         if (self.graph, self.variables) != (other.graph, other.variables):
             return False
-        return _close(self.tables, other.tables, tolerance) and _close(
-            self.concentration, other.concentration, tolerance
+        return (
+            _close(self.tables, other.tables, tolerance)
+            and _close(self.concentration, other.concentration, tolerance)
+            and _close(self.samples, other.samples, tolerance)
         )
 
     def _variable(self, name: str) -> Variable:
@@ -197,4 +199,4 @@ def _flatten(parts: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
 def _close(a: NDArray[np.float64] | None, b: NDArray[np.float64] | None, tolerance: float) -> bool:
     if a is None or b is None:
         return a is b
-    return bool(np.allclose(a, b, rtol=0.0, atol=tolerance))
+    return a.shape == b.shape and bool(np.allclose(a, b, rtol=0.0, atol=tolerance))

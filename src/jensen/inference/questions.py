@@ -28,6 +28,9 @@ Ints = NDArray[np.int64]
 KEPT = 128
 """How many forms of questions a network remembers."""
 
+KEPT_BYTES = 1 << 28
+"""And how much memory these may hold together; the last one asked is always kept."""
+
 
 class Form(NamedTuple):
     """What is asked, and what will be known."""
@@ -86,6 +89,11 @@ class Question:
             (network.variables[v], at, at + network.variables[v].n_states)
             for v, at in sorted(self.place.items())
         ]
+
+    @property
+    def n_bytes(self) -> int:
+        """What it holds in memory."""
+        return sum(array.nbytes for array in (self.program.code, *self.work))
 
     def _compile_bases(self, wiring: Wiring, plans: Plans, sets: Ints) -> None:
         """Where the tables of the sets begin, and how known states shift that."""
@@ -177,10 +185,20 @@ def find_question(network: Network, form: Form) -> Question:
     found = network.questions.get(form)
     if found is None:
         found = Question(network, form)
-        for oldest in list(network.questions)[: 1 - KEPT]:  # a copy: threads share the dict
-            network.questions.pop(oldest, None)
+        _make_room(network.questions, found)
         network.questions[form] = found
     return found
+
+
+def _make_room(kept: dict[Form, Question], new: Question) -> None:
+    """Forget the oldest questions until the rest and a new one are few and small enough."""
+    known = list(kept.items())  # a copy: threads share the dict
+    n_bytes = new.n_bytes + sum(question.n_bytes for _, question in known)
+    for k, (form, question) in enumerate(known):
+        if len(known) - k < KEPT and n_bytes <= KEPT_BYTES:
+            break
+        kept.pop(form, None)
+        n_bytes -= question.n_bytes
 
 
 def _relevant(network: Network, form: Form) -> list[int]:

@@ -103,7 +103,8 @@ def entry(network: Network, name: str) -> dict[str, Any]:
     if network.concentration is not None:
         members["posterior"] = network.part(name, network.concentration).tolist()
     if network.samples is not None:
-        members["samples"] = [network.part(name, tables).tolist() for tables in network.samples]
+        drawn = [network.part(name, tables) for tables in network.samples]
+        members["samples"] = np.array(drawn).tolist()
     if network.variable_properties.get(name):
         members["properties"] = dict(network.variable_properties[name])
     return members
@@ -155,7 +156,9 @@ def _network(entries: Checked, properties: Mapping[str, str]) -> Network:
     own = {name: _properties(m) for name, m in zip(variables, fields, strict=True)}
     kept = {name: texts for name, texts in own.items() if texts}
     network = assemble(graph, variables, tables, posteriors or None, properties, kept)
-    given = {name: m["samples"] for name, m in zip(variables, fields, strict=True) if "samples" in m}
+    given = {
+        name: m["samples"] for name, m in zip(variables, fields, strict=True) if "samples" in m
+    }
     if not given:
         return network
     if posteriors or len(given) < len(tables):
@@ -167,14 +170,13 @@ def _samples(
     network: Network, given: Mapping[str, Checked], parents: Mapping[str, list[str]]
 ) -> NDArray[np.float64]:
     """Tables drawn from the posterior (S, P), the mean of which is the table."""
-    parts = []
+    parts: list[NDArray[np.float64]] = []
     for variable in network.variables:
         value = given[variable.name]
         axes = [network.variables_by_name[p] for p in parents[variable.name]]
-        drawn = [_array(item, axes, variable) for item in value.items()]
-        if not drawn or (parts and len(drawn) != len(parts[0])):
+        part = _array(value, axes, variable, n_samples=len(list(value.items())))
+        if len(part) == 0 or (parts and len(part) != len(parts[0])):
             value.fail("must hold one sample at least, and as many as those of other variables")
-        part = np.stack(drawn)
         if np.any(np.abs(part.sum(-1) - 1) > TOLERANCE):
             value.fail("holds a row that does not sum to 1")
         table = network.part(variable.name, network.tables)
@@ -192,14 +194,25 @@ def _parents(members: Mapping[str, Checked], variables: Mapping[str, Variable]) 
     return parents
 
 
-def _array(value: Checked, parents: list[Variable], variable: Variable) -> NDArray[np.float64]:
-    """Nested lists, an axis per parent as listed; the axes come back sorted by name."""
+def _array(
+    value: Checked, parents: list[Variable], variable: Variable, n_samples: int | None = None
+) -> NDArray[np.float64]:
+    """Nested lists, an axis per parent as listed; the axes come back sorted by name.
+
+    With samples there is one more axis, the first.
+    """
     shape = [v.n_states for v in (*parents, variable)]
-    array = _at_once(value.value, shape)
-    if array is None:
-        array = _nested(value, shape)  # which knows what is wrong, and where
     by_name = sorted(range(len(parents)), key=lambda k: parents[k].name)
-    return array.transpose([*by_name, len(parents)])
+    axes = [*by_name, len(parents)]
+    if n_samples is None:
+        array = _at_once(value.value, shape)
+        if array is None:
+            array = _nested(value, shape)  # which knows what is wrong, and where
+        return array.transpose(axes)
+    array = _at_once(value.value, [n_samples, *shape])
+    if array is None:
+        array = np.array([_nested(item, shape) for item in value.items()])
+    return array.transpose([0, *(1 + k for k in axes)]) if n_samples else array
 
 
 def _at_once(value: Any, shape: list[int]) -> NDArray[np.float64] | None:
@@ -227,4 +240,3 @@ def _nested(value: Checked, shape: list[int]) -> NDArray[np.float64]:
     if len(items) != shape[0]:
         value.fail(f"has {len(items)} parts, but that parent has {shape[0]} states")
     return np.stack([_nested(item, shape[1:]) for item in items])
-

@@ -71,7 +71,7 @@ def intern(words, begin, end, pool, pool_end, places, n_known, number):
 @kernel("void(int32[::1], int64[::1], int64, int64[::1])")
 def place_again(pool, pool_end, n_known, places):
     """Fill the places, all empty, of lists that are known already."""
-    begin = 0
+    begin = n_known - n_known  # no literal: find_place would be compiled for it anew
     for k in range(n_known):
         places[find_place(pool, begin, pool_end[k], pool, pool_end, places)] = k
         begin = pool_end[k]

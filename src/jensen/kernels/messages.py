@@ -193,8 +193,9 @@ def fill_log(code, q, bases, b0, log_tables, psi, message):
 
 @helper
 def collect_log(code, head, bases, b0, log_tables, is_max, psi, message):
-    """Upward pass in log space; psi becomes p(what ends here | separator), or relative to its
-    maximum; messages become 1.
+    """Upward pass in log space; messages become 1.
+
+    What is left in psi is p(what ends here | separator), or relative to its maximum.
     """
     log_z = 0.0
     for c in range(code[head + N_CLUSTERS]):

@@ -44,7 +44,7 @@ def expect(program, problems, tables, log_tables, work, log_z, counts, out_ptr, 
     code, start = program
     set_of, base_ptr, bases, weight = problems
     psi, message, back, _ = work
-    is_max = False
+    is_max = set_of.shape[0] < 0  # False, but no literal: collect would be compiled for it anew
     for k in range(set_of.shape[0]):
         head, b0 = start[set_of[k]], base_ptr[k]
         log_z[k] = collect(code, head, bases, b0, tables, log_tables, is_max, psi, message)

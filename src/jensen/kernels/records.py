@@ -11,9 +11,9 @@ from jensen.graphs.wiring import Wiring
 _INTS = types.int64[::1]
 _FLOATS = types.float64[::1]
 
-WIRING = types.NamedTuple([_INTS] * len(Wiring._fields), Wiring)
-FAMILIES = types.NamedTuple([_INTS] * len(Families._fields), Families)
-PROGRAM = types.NamedTuple([_INTS, _INTS], Program)
+WIRING = types.NamedUniTuple(_INTS, len(Wiring._fields), Wiring)  # what Numba sees in records
+FAMILIES = types.NamedUniTuple(_INTS, len(Families._fields), Families)  # of one type
+PROGRAM = types.NamedUniTuple(_INTS, len(Program._fields), Program)
 PROBLEMS = types.NamedTuple([_INTS, _INTS, _INTS, _FLOATS], Problems)
 WORK = types.NamedTuple([_FLOATS, _FLOATS, _FLOATS, _INTS], Work)
 

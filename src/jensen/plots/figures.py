@@ -21,7 +21,7 @@ MOST_TICKS = 60
 
 
 def trace(fit: Any, ax: Axes | None = None) -> Axes:
-    """Draw F at the start and after every sweep.
+    """Draw F at the start and after every sweep; of chains the log joint at every sample.
 
     Parameters
     ----------
@@ -41,12 +41,17 @@ def trace(fit: Any, ax: Axes | None = None) -> Axes:
         raise JensenError(f"this {type(fit).__name__} has no trace_ to draw: call fit(table) first")
     ticker = _matplotlib("ticker")
     ax = _new_axes((5.0, 3.2)) if ax is None else ax
-    sweeps = np.arange(len(values))
-    ax.plot(sweeps, values, marker="o" if len(sweeps) <= 30 else "", markersize=3)
-    ax.set_xlabel("sweep")
-    ax.set_ylabel("F")
+    is_chain = np.ndim(values) == 2
+    lines = np.atleast_2d(values)  # a line per chain
+    sweeps = np.arange(lines.shape[1])
+    marker, width = ("o", 1.5) if len(sweeps) <= 30 else ("", 0.8 if is_chain else 1.5)
+    ax.plot(sweeps, lines.T, marker=marker, markersize=3, linewidth=width)
+    ax.set_xlabel("sample" if is_chain else "sweep")
+    ax.set_ylabel("log joint" if is_chain else "F")
     ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
-    if not getattr(fit, "converged_", True):
+    if is_chain:
+        ax.set_title(f"R-hat {fit.r_hat_:.3f}")
+    elif not getattr(fit, "converged_", True):
         ax.set_title("not converged")
     return ax
 
