@@ -17,6 +17,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "EstimateWarning": "jensen.exceptions",
     "FileError": "jensen.exceptions",
     "GraphError": "jensen.exceptions",
+    "ImpossibleError": "jensen.exceptions",
     "JensenError": "jensen.exceptions",
     "NotFittedError": "jensen.exceptions",
     "PDAG": "jensen.graphs",
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from jensen.exceptions import EstimateWarning as EstimateWarning
     from jensen.exceptions import FileError as FileError
     from jensen.exceptions import GraphError as GraphError
+    from jensen.exceptions import ImpossibleError as ImpossibleError
     from jensen.exceptions import JensenError as JensenError
     from jensen.exceptions import NotFittedError as NotFittedError
     from jensen.graphs import CPDAG as CPDAG

@@ -26,6 +26,9 @@ def test_a_pipe_of_commands(rain):
     with open(rain, "rb") as file:
         learned = run("learn", "-", "--graph", "rain -> wet", "-o", "-", stdin=file.read())
     assert (learned.returncode, news(learned)) == (0, [])
+    asked = run("query", "-", "rain", "--given", "wet=no", "--json", stdin=learned.stdout)
+    assert (asked.returncode, news(asked)) == (0, [])
+    assert json.loads(asked.stdout)["probabilities"][0]["probability"] == 1.0
     drawn = run("sample", "-", "-n", 100, "--seed", 0, stdin=learned.stdout)
     assert (drawn.returncode, news(drawn)) == (0, [])
     assert drawn.stdout.startswith(b"rain,wet\n")

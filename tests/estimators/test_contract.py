@@ -100,6 +100,33 @@ def test_cross_validation_finds_the_better_graph():
     assert search.best_estimator_.graph == net.graph
 
 
+def test_hidden_variables_and_missing_values_in_cross_validation():
+    frame = jn.examples.load("cancer").sample(300, random_state=0).to_pandas()
+    frame = frame[["Dyspnoea", "Smoker", "Xray"]].astype(object)
+    frame = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.2)
+    net = jn.BayesianNetwork(
+        "h -> Xray; h -> Dyspnoea; Smoker -> h", hidden={"h": 2}, prior=1.0, random_state=0
+    )
+    scores = cross_val_score(net, frame, cv=3)
+    assert np.isfinite(scores).all()
+    again = clone(net.fit(frame))
+    assert again.get_params() == net.get_params()
+    assert again.hidden is not net.hidden
+    assert again.fit(frame).equals(net)
+
+
+@pytest.mark.parametrize("method", ["vbem", "gibbs"])
+def test_learned_with_gaps_can_be_copied_and_pickled(method):
+    table = {"a": [0, None, 1, 1], "b": ["n", "y", None, "y"]}
+    few = {"n_samples": 20, "burn_in": 5} if method == "gibbs" else {}
+    net = jn.BayesianNetwork("a -> b", method=method, prior=1.0, random_state=0, **few).fit(table)
+    for again in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
+        assert again.equals(net)
+        assert again.trace_.tobytes() == net.trace_.tobytes()
+        one, other = (n.query("a", given={"b": "y"}) for n in (net, again))
+        assert [one[x] for x in "01"] == [other[x] for x in "01"]
+
+
 def test_estimators_can_be_copied_and_pickled():
     net = jn.BayesianNetwork("a -> b", prior=1.0).fit(TABLE)
     for again in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):

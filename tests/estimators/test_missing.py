@@ -22,7 +22,7 @@ def _usual_threads():
 
 
 def fit(case, *, table=None, **choices):
-    choices = {"random_state": 0, "tol": 1e-10, "max_iter": 5000, **choices}
+    choices = {"random_state": 0, "tol": 1e-7, "max_iter": 5000, **choices}
     net = jn.BayesianNetwork(case.graph, hidden=case.declared(), **choices)
     with warnings.catch_warnings():  # small tables leave configurations without counts
         warnings.filterwarnings("ignore", "[0-9]+ parent config", jn.EstimateWarning)

@@ -1,6 +1,9 @@
 """Missing cells filled in, against every completion written out."""
 
 import numpy as np
+import pandas
+import polars
+import pyarrow
 import pytest
 from inference import cases
 from inference.cases import holes, read
@@ -10,6 +13,7 @@ from scipy import stats
 import jensen as jn
 from jensen.exceptions import DataError, ImpossibleError, JensenError
 
+AS_LISTS = {pandas.DataFrame: {"orient": "list"}, polars.DataFrame: {"as_series": False}}
 P_VALUE = 1e-3
 RTOL = 1e-11
 NETS = [
@@ -203,7 +207,7 @@ def test_impossible_rows_raise_or_stay_as_they_are():
         "wet_grass": ["yes", "yes"],
     })  # fmt: skip
     for method in ("mode", "marginal", "draw"):
-        with pytest.raises(ImpossibleError, match=r"1 row cannot occur \(rows 1\); row 1 is imp"):
+        with pytest.raises(ImpossibleError, match=r"1 row cannot occur \(1\); row 1 is imp"):
             net.impute(table, method)
         filled = columns(net.impute(table, method, impossible="nan", random_state=0))
         assert filled["cloudy"][0] is None
@@ -214,7 +218,7 @@ def test_impossible_rows_raise_or_stay_as_they_are():
 def test_unknown_labels_raise_or_are_filled():
     net = jn.examples.load("sprinkler")
     table = jn.Table({"rain": ["hail", "no"], "wet_grass": ["yes", "no"]})
-    with pytest.raises(DataError, match="a state that the network does not know"):
+    with pytest.raises(DataError, match="states that the network does not know stand in 1 row"):
         net.impute(table)
     filled = columns(net.impute(table, unknown="missing"))
     assert filled == {"rain": ["yes", "no"], "wet_grass": ["yes", "no"]}
@@ -224,3 +228,45 @@ def test_an_unknown_method_is_refused():
     message = r"method must be one of \['mode', 'marginal', 'draw'\], not 'mean'"
     with pytest.raises(JensenError, match=message):
         jn.examples.load("sprinkler").impute({"rain": ["no"]}, "mean")
+
+
+@pytest.mark.parametrize("kind", [pandas.DataFrame, polars.DataFrame, pyarrow.table])
+def test_impute_keeps_the_types_and_the_columns_that_it_does_not_know(kind):
+    net = jn.BayesianNetwork.from_tables(
+        "a -> b; c",
+        {"a": [0.3, 0.7], "b": [[0.9, 0.1], [0.2, 0.8]], "c": [0.6, 0.4]},
+        states={"c": ["False", "True"]},
+    )
+    rows = {"n": [5, 6, 7], "a": [0, None, 1], "b": [None, 1, 0], "c": [True, None, False]}
+    before = kind(rows)
+    after = net.impute(before)
+    assert type(after) is type(before)
+    native = after.to_pydict() if kind is pyarrow.table else after.to_dict(**AS_LISTS[kind])
+    assert native == {"n": [5, 6, 7], "a": [0, 1, 1], "b": [0, 1, 0], "c": [True, False, False]}
+    types = (lambda t: t.schema.types) if kind is pyarrow.table else (lambda t: list(t.dtypes))
+    assert types(after) == types(before)
+
+
+def test_impute_keeps_the_index_and_categories_of_pandas():
+    net = jn.BayesianNetwork.from_tables("a", {"a": [0.3, 0.7]}, {"a": ["x", "y"]})
+    frame = pandas.DataFrame({"a": pandas.Categorical(["x", None], ["x", "y"])}, index=[10, 20])
+    after = net.impute(frame)
+    assert after.index.tolist() == [10, 20]
+    assert after["a"].dtype == frame["a"].dtype
+    assert after["a"].tolist() == ["x", "y"]
+
+
+def test_impute_widens_an_enum_that_lacks_the_state():
+    net = jn.BayesianNetwork.from_tables("a", {"a": [0.3, 0.7]}, {"a": ["x", "y"]})
+    frame = polars.DataFrame({"a": ["x", None]}, schema={"a": polars.Enum(["x"])})
+    assert net.impute(frame)["a"].to_list() == ["x", "y"]
+
+
+def test_the_mode_completes_variables_without_a_column_too():
+    """P(h) and P(a | h) such that the best pair and the best a alone differ."""
+    net = jn.BayesianNetwork.from_tables(
+        "h -> a", {"h": [0.4, 0.3, 0.3], "a": [[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]]}
+    )
+    table = jn.Table({"a": [None]}, states={"a": ["0", "1"]})
+    assert columns(net.impute(table)) == {"a": ["0"]}
+    assert columns(net.impute(table, "marginal")) == {"a": ["1"]}

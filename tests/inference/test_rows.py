@@ -154,7 +154,7 @@ def test_extra_columns_and_the_order_of_columns_do_not_matter():
 def test_unknown_labels():
     net = jn.examples.load("asia")
     table = {"xray": ["yes", "dark", "no", "dark"], "smoke": ["yes", "no", None, "no"]}
-    message = r"2 rows hold a state that the network does not know \(rows 2, 4\): correct them, or"
+    message = r"that the network does not know stand in 2 rows \(2, 4\): correct them, or pass"
     for ask in (net.predict, net.predict_proba):
         with pytest.raises(DataError, match=message):
             ask(table, "lung")
@@ -177,8 +177,8 @@ def test_impossible_rows():
         "wet_grass": ["yes", "yes", "yes", "yes"],
     }
     message = (
-        r"2 rows cannot occur \(rows 1, 4\); row 1 is impossible in this network \(and 1 more "
-        r"rows\): rain=no, sprinkler=off, wet_grass=yes cannot occur together\. .*, or pass "
+        r"2 rows cannot occur \(1, 4\); row 1 is impossible in this network \(and 1 other "
+        r"row\): rain=no, sprinkler=off, wet_grass=yes cannot occur together\. .*, or pass "
         r"impossible='nan'"
     )
     for target in ("cloudy", None):

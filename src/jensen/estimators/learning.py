@@ -83,7 +83,7 @@ def learn(graph: DAG, table: Table, choices: Choices, checkpoint: str | Path | N
         return learner(problem, job, rng, file)
     except ImpossibleError:
         raise explain_row(
-            _start_network(problem), problem.table, "under the tables of start="
+            _start_network(problem), table, "under the tables of start="
         ) from None
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
+from jensen.data.refill import is_frame, refill
 from jensen.exceptions import DataError, ImpossibleError, JensenError
 from jensen.inference import Distribution, Distributions, Network, conditional, forward, information
 from jensen.inference import query as queries
@@ -213,8 +214,9 @@ class Questions:
         Parameters
         ----------
         method
-            "mode": the most probable joint completion of each row; "marginal": the most probable
-            state of each cell on its own; "draw": a joint draw.
+            "mode": the most probable joint completion of each row (of all variables, also those
+            that have no column); "marginal": the most probable state of each cell on its own;
+            "draw": a joint draw.
         random_state
             Of the draws.
         impossible
@@ -226,7 +228,10 @@ class Questions:
         rows = self._read(data, unknown)
         filled, lost = complete(self.require_network(), rows, method, as_generator(random_state))
         self._check_possible(rows, ~lost, impossible)
-        columns = [(filled if name in filled else data).column(name) for name in data.names]
+        known = {name: filled.column(name) for name in data.names if name in filled}
+        if is_frame(table):
+            return refill(table, known)
+        columns = [known[name] if name in known else data.column(name) for name in data.names]
         result = Table.from_columns(columns, data.weights, data.source)
         return result if isinstance(table, Table) else result.to_native()
 
@@ -276,8 +281,8 @@ class Questions:
         if strange.any() and unknown == "raise":
             first = np.flatnonzero(strange)
             raise DataError(
-                f"{plural(len(first), 'row')} hold a state that the network does not know (rows "
-                f"{some(int(i) + 1 for i in first)}): correct them, or pass unknown='missing' "
+                f"states that the network does not know stand in {plural(len(first), 'row')} "
+                f"({some(int(i) + 1 for i in first)}): correct them, or pass unknown='missing' "
                 f"(--unknown missing)"
             )
         return rows
@@ -292,7 +297,7 @@ class Questions:
         first = np.flatnonzero(~possible)
         error = explain_row(self.require_network(), rows, "in this network")
         raise ImpossibleError(
-            f"{plural(len(first), 'row')} cannot occur (rows {some(int(i) + 1 for i in first)}); "
+            f"{plural(len(first), 'row')} cannot occur ({some(int(i) + 1 for i in first)}); "
             f"{error}, or pass impossible='nan' (--impossible nan)"
         )
 

@@ -15,6 +15,9 @@ MOST_RESTARTS = 120
 ENOUGH = math.log(1 << 14)
 """Tables of fewer entries are small enough: no further search."""
 
+HOPELESS = math.log(1 << 46)
+"""Tables of more entries will never fit: no further search either."""
+
 
 class Elimination(NamedTuple):
     """An order and what it costs."""
@@ -59,7 +62,7 @@ def best_order(adjacent: NDArray[np.bool_], cards: NDArray[np.int64], seed: int 
         )
         if best is None or total < best.log_total:
             best = Elimination(order, total, largest)
-        if trial + 1 >= RULES and best.log_total <= ENOUGH:
+        if trial + 1 >= RULES and not ENOUGH < best.log_total < HOPELESS:
             break
     assert best is not None
     return best

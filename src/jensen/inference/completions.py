@@ -61,7 +61,8 @@ def _mode(network: Network, table: Table) -> tuple[Codes, NDArray[np.bool_]]:
             "the most probable completion under a mixture of sampled tables cannot be computed "
             "exactly: use method='marginal' or 'draw'"
         )
-    rows, log_tables = Rows(network, table), network.kernel_tables[1]
+    absent = [v for v, name in enumerate(network.graph.nodes) if name not in table]
+    rows, log_tables = Rows(network, table, absent), network.kernel_tables[1]
     tables = np.ascontiguousarray(log_tables[rows.entries])
     value, at, states = run.best_states(tables, rows.plans.program, rows.problems)
     possible = rows.log_likelihood(log_tables, value) > -np.inf

@@ -114,7 +114,7 @@ def _likelihood(variable: Variable, value: Any) -> NDArray[np.float64]:
     if numbers.shape != (variable.n_states,):
         raise JensenError(
             f"the likelihood of {variable.name!r} must be {variable.n_states} numbers, one for "
-            f"each of its states {some(variable.states)}"
+            f"each of its states {some(variable.states)} (many rows of evidence come as a table)"
         )
     if not np.all((numbers >= 0) & (numbers < np.inf)) or not numbers.any():
         raise JensenError(

@@ -11,6 +11,7 @@ from jensen.exceptions import ImpossibleError
 from jensen.inference.findings import Findings
 from jensen.inference.network import Network
 from jensen.inference.questions import Form, find_question
+from jensen.text import plural
 
 MOST_TRIALS = 400
 """How many smaller sets of findings are tried."""
@@ -80,12 +81,14 @@ def explain_row(network: Network, table: Table, where: str) -> ImpossibleError:
     """The error that names the first impossible row, and what contradicts in it."""
     from jensen.inference.rows import log_likelihood
 
-    impossible = np.flatnonzero(log_likelihood(network, table) == -np.inf)
+    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    impossible = np.flatnonzero((log_likelihood(network, table) == -np.inf) & (weights > 0))
     if not len(impossible):
         return ImpossibleError(f"the rows together are too improbable {where}: F is not finite")
     row = int(impossible[0])
     words = contradiction(network, row_findings(network, table, row)).words(network)
-    more = f" (and {len(impossible) - 1:,} more rows)" if len(impossible) > 1 else ""
+    others = len(impossible) - 1
+    more = f" (and {plural(others, 'other row')})" if others else ""
     return ImpossibleError(
         f"row {row + 1} is impossible {where}{more}: {words} cannot occur together. Correct the "
         f"row, or make every state possible there"

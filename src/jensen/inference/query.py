@@ -75,7 +75,9 @@ def query(
     rng: np.random.Generator | None = None,
 ) -> Distribution:
     """P(targets | do, given), jointly if there are several."""
-    names = [targets] if isinstance(targets, str) else list(targets)
+    names = [targets] if isinstance(targets, str) else list(targets or ())
+    if not all(isinstance(name, str) for name in names):
+        raise JensenError(f"variables are asked for by their names, not by {names!r}")
     wanted = tuple(network.index(name) for name in names)
     if not wanted or len(set(wanted)) < len(wanted):
         raise JensenError(f"ask for one variable or several different ones, not {names!r}")

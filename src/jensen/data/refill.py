@@ -1,0 +1,54 @@
+"""Columns of a dataframe filled in, in the types that they came in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.encode import Column
+from jensen.data.variable import label_text
+
+
+def is_frame(data: Any) -> bool:
+    """Whether data is a dataframe that can be given back as it came."""
+    return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
+
+
+def refill(data: Any, columns: Mapping[str, Column]) -> Any:
+    """The same dataframe with some columns replaced; their labels become values again.
+
+    A state that the column already had becomes the value that it had there; another one becomes
+    a number if the column holds numbers, else its label. What is still missing is null.
+    """
+    frame = nw.from_native(data, eager_only=True)
+    new = [_series(frame[name], column) for name, column in columns.items()]
+    return frame.with_columns(*new).to_native()
+
+
+def _series(old: Any, column: Column) -> Any:
+    known = {label_text(value): value for value in old.drop_nulls().unique().to_list()}
+    values = [known.get(state, _value(state, old.dtype)) for state in column.variable.states]
+    lookup: NDArray[Any] = np.empty(len(values) + 1, object)
+    lookup[: len(values)] = values
+    lookup[-1] = None
+    filled = nw.new_series(old.name, lookup[column.data].tolist(), backend=old.implementation)
+    try:
+        return filled.cast(old.dtype)
+    except Exception:  # a category or an enum that lacks a state: every library raises its own
+        return filled
+
+
+def _value(state: str, dtype: Any) -> Any:
+    """A state that the column never had, as a value of its type."""
+    if dtype == nw.Boolean:
+        return {"true": True, "false": False}.get(state.lower(), state)
+    if dtype.is_numeric():
+        try:
+            return int(state) if dtype.is_integer() else float(state)
+        except ValueError:
+            return state
+    return state
