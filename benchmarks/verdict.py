@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from benchmarks.race import Result
-from benchmarks.words import duration
+from benchmarks.words import duration, times
 
 NOT_JUDGED = "not judged"
 
@@ -29,7 +29,7 @@ def verdicts(result: Result, *, whole: bool = True) -> list[Verdict]:
     if goal.ratio is not None:
         text = f"at least {goal.ratio:g} times as fast as every peer"
         met = min(ratios) >= goal.ratio if ratios else None
-        found.append(Verdict(text, met, f"{min(ratios):.3g} times" if ratios else NOT_JUDGED))
+        found.append(Verdict(text, met, f"{times(min(ratios))} times" if ratios else NOT_JUDGED))
     return found if whole else [Verdict(v.goal, None, NOT_JUDGED) for v in found]
 
 

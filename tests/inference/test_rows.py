@@ -154,7 +154,7 @@ def test_extra_columns_and_the_order_of_columns_do_not_matter():
 def test_unknown_labels():
     net = jn.examples.load("asia")
     table = {"xray": ["yes", "dark", "no", "dark"], "smoke": ["yes", "no", None, "no"]}
-    message = r"that the network does not know stand in 2 rows \(2, 4\): correct them, or pass"
+    message = r"that the network does not know stand in 2 rows \(2, 4\), the first one in column "
     for ask in (net.predict, net.predict_proba):
         with pytest.raises(DataError, match=message):
             ask(table, "lung")

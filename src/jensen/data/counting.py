@@ -164,7 +164,8 @@ def require_states(table: Table, name: str) -> Variable:
     if not variable.states:
         raise DataError(
             f"column {name!r} has no value and no declared states: "
-            f"leave it out of the graph, or declare states={{{name!r}: [...]}}"
+            f"leave it out of the graph, declare states={{{name!r}: [...]}}, or learn it as "
+            f"hidden={{{name!r}: 2}} (--hidden {name}=2)"
         )
     return variable
 

@@ -35,9 +35,10 @@ def warn_of_limit(n_sweeps: int) -> None:
     )
 
 
-def warn_of_stop() -> None:
+def warn_of_stop(converged: bool) -> None:
     """The run was interrupted."""
-    _warn("interrupted: this is the best so far, and converged_ is False")
+    end = "though not all starts ended" if converged else "and converged_ is False"
+    _warn(f"interrupted: this is the best so far, {end}")
 
 
 def warn_of_disagreement(r_hat: float) -> None:

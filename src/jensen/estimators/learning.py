@@ -82,9 +82,7 @@ def learn(graph: DAG, table: Table, choices: Choices, checkpoint: str | Path | N
         learner = _ascend if problem.algorithm.ascends else _sample
         return learner(problem, job, rng, file)
     except ImpossibleError:
-        raise explain_row(
-            _start_network(problem), table, "under the tables of start="
-        ) from None
+        raise explain_row(_start_network(problem), table, "under the tables of start=") from None
 
 
 def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
@@ -191,7 +189,7 @@ def _ascend(
     best = found.best
     network = _network(problem, best.state)
     if found.was_stopped:
-        warn_of_stop()
+        warn_of_stop(best.converged)
     elif not best.converged:
         warn_of_limit(len(best.trace) - 1)
     starts = np.array([fit.trace[-1] for fit in found.fits])
@@ -272,7 +270,7 @@ def _summarise(problem: Problem, chains: Chains) -> Learned:
     n_sweeps = problem.choices.burn_in + problem.choices.thin * chains.samples.shape[1]
     r_hat, size = split_r_hat(chains.trace), effective_sample_size(chains.trace)
     if chains.was_stopped:
-        warn_of_stop()
+        warn_of_stop(converged=False)
     elif r_hat > 1.05:
         warn_of_disagreement(float(r_hat))
     return Learned(

@@ -282,10 +282,17 @@ class Questions:
             first = np.flatnonzero(strange)
             raise DataError(
                 f"states that the network does not know stand in {plural(len(first), 'row')} "
-                f"({some(int(i) + 1 for i in first)}): correct them, or pass unknown='missing' "
-                f"(--unknown missing)"
+                f"({some(int(i) + 1 for i in first)}), the first one in column "
+                f"{self._strange_column(data, int(first[0]))!r}: correct them, or pass "
+                f"unknown='missing' (--unknown missing)"
             )
         return rows
+
+    def _strange_column(self, data: Table, row: int) -> str:
+        """The column in which a row holds a label that the network does not know."""
+        one = data.take(np.array([row]))
+        own = [v for v in self.require_network().variables if v.name in one]
+        return next(v.name for v in own if one.read_as([v])[1].any())
 
     def _check_possible(
         self, rows: Table, possible: NDArray[np.bool_], impossible: Literal["raise", "nan"]

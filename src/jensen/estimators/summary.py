@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from jensen.estimators.choices import Choices
+from jensen.free_energy import Algorithm
 from jensen.text import grid, plural, some
 
 if TYPE_CHECKING:
@@ -53,10 +56,29 @@ def _learning(net: BayesianNetwork) -> list[str]:
             f"log joint: R-hat {net.r_hat_:.3f}, effective sample size "
             f"{net.effective_sample_size_:.0f}"
         ]
-    meaning = "a bound of the log evidence" if net.is_bound_ else "log-likelihood + log prior"
     ended = "converged" if net.converged_ else "not converged"
-    starts = f"; best of {plural(len(net.starts_), 'start')}" if len(net.starts_) > 1 else ""
-    return [
-        f"F = {net.free_energy_:.6g} ({meaning}) after {plural(net.n_sweeps_, 'sweep')}, "
-        f"{ended}{starts}"
-    ]
+    starts = f"; the best of {plural(len(net.starts_), 'start')}" if len(net.starts_) > 1 else ""
+    course = f" after {plural(net.n_sweeps_, 'sweep')}, {ended}{starts}"
+    return [f"{meaning(net)} {net.free_energy_:.6f}{'' if is_exact(net) else course}"]
+
+
+def meaning(net: BayesianNetwork) -> str | None:
+    """What F is; None after Gibbs, which has none."""
+    algorithm, exact = algorithm_of(net), is_exact(net)
+    if math.isnan(net.free_energy_):
+        return None
+    if algorithm.keeps_posterior:
+        return "log evidence" if exact else "lower bound of the log evidence"
+    of = " of the completed rows" if algorithm.name == "viterbi" and not exact else ""
+    prior = "" if net.prior is None else " + log prior"
+    return f"log-likelihood{of}{prior}"
+
+
+def is_exact(net: BayesianNetwork) -> bool:
+    """Whether nothing was missing: only then an ascent is at its end from the start."""
+    return algorithm_of(net).ascends and net.converged_ and net.n_sweeps_ == 0
+
+
+def algorithm_of(net: BayesianNetwork) -> Algorithm:
+    """The algorithm that the choices of an estimator name."""
+    return Choices(prior=net.prior, method=net.method).algorithm

@@ -92,6 +92,10 @@ class Network:
 
     def posterior(self, name: str) -> TablePosterior:
         """The Dirichlet posterior of the table of `name`."""
+        if self.samples is not None:
+            raise JensenError(
+                "the posterior of this network is known by samples: see table_samples, or to_arviz"
+            )
         if self.concentration is None:
             raise JensenError(
                 "this network has point estimates only: a posterior comes from method='vbem'"
