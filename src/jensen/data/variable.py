@@ -12,6 +12,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from jensen.exceptions import DataError
+from jensen.text import some
 
 Kind = Literal["categorical", "count", "continuous"]
 
@@ -144,6 +145,20 @@ def match_labels(labels: Iterable[str], states: Sequence[str]) -> list[int]:
     exact = {state: k for k, state in enumerate(states)}
     loose = {canonical(state): k for k, state in reversed(list(enumerate(states)))}
     return [exact.get(label, loose.get(canonical(label), -1)) for label in labels]
+
+
+def state_of(variable: Variable, label: object) -> int:
+    """The position of a label among the states of a variable; refused if it is none of them.
+
+    >>> state_of(Variable("x", "categorical", ("0", "1")), 1.0)
+    1
+    """
+    position = match_labels([label_text(label)], variable.states)[0]
+    if position < 0:
+        raise DataError(
+            f"{variable.name!r} has no state {label!r}; its states are {some(variable.states)}"
+        )
+    return position
 
 
 def sort_naturally(labels: Iterable[str]) -> tuple[str, ...]:

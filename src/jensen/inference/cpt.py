@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.variable import Variable, label_text, match_labels
+from jensen.data.variable import Variable, state_of
 from jensen.exceptions import JensenError
 from jensen.text import grid, plural, some
 
@@ -56,7 +56,7 @@ class CPT:
                 f"{self.variable.name!r} has {plural(len(self.parents), 'parent')} ({names}), but "
                 f"{plural(len(given), 'label')} came: give one label per parent"
             )
-        row = self.values[tuple(map(_position, self.parents, given))]
+        row = self.values[tuple(map(state_of, self.parents, given))]
         return dict(zip(self.variable.states, map(float, row), strict=True))
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -104,12 +104,3 @@ def show_probability(p: float) -> str:
     ('0.5', '0.3333', '1e-07')
     """
     return "1.0" if p == 1 else "0.0" if p == 0 else f"{p:.4g}"
-
-
-def _position(variable: Variable, label: object) -> int:
-    position = match_labels([label_text(label)], variable.states)[0]
-    if position < 0:
-        raise JensenError(
-            f"{variable.name!r} has no state {label!r}; its states are {some(variable.states)}"
-        )
-    return position

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.variable import Variable, label_text, match_labels
+from jensen.data.variable import Variable, state_of
 from jensen.exceptions import JensenError
 from jensen.inference.network import Network
 from jensen.text import some
@@ -86,16 +86,6 @@ def _check_apart(
             name = network.variables[v].name
             where = "given" if v in given else "do"
             raise JensenError(f"{name!r} is asked for, but stands in {where}: leave it out there")
-
-
-def state_of(variable: Variable, label: object) -> int:
-    """The position of a label among the states."""
-    position = match_labels([label_text(label)], variable.states)[0]
-    if position < 0:
-        raise JensenError(
-            f"{variable.name!r} has no state {label!r}; its states are {some(variable.states)}"
-        )
-    return position
 
 
 def _likelihood(variable: Variable, value: Any) -> NDArray[np.float64]:
