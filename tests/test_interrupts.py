@@ -10,7 +10,8 @@ from jensen.interrupts import interruptible
 
 @pytest.fixture(autouse=True)
 def _usual_handler():
-    before = signal.getsignal(signal.SIGINT)
+    """A job in the background inherits that the signal is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 

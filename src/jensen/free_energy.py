@@ -113,7 +113,7 @@ def see(
 
     def visit(unit: Any, memory: Any, stream: Any) -> tuple[Sums, Any]:
         hidden = algorithm.q_hidden(model.potentials(t, unit), memory, stream)
-        value = float(unit.weight @ hidden.value)
+        value = float((unit.weight * hidden.value).sum())  # not @: BLAS has threads of its own
         return Sums(value, model.expected_stats(unit, hidden)), hidden.memory
 
     empty = (None,) * len(data)

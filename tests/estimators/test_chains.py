@@ -224,6 +224,7 @@ def test_gibbs_on_complete_data_draws_the_dirichlet_posterior():
     assert net.effective_sample_size_ > 700
 
 
+@pytest.mark.filterwarnings("ignore:the chains disagree:jensen.exceptions.EstimateWarning")
 def test_chains_have_streams_of_their_own():
     choices = {"method": "gibbs", "prior": 1.0, "n_samples": 20, "burn_in": 5, "random_state": 0}
     table = {"a": [0, 1, None, 1], "b": [1, None, 0, 1]}
@@ -252,6 +253,7 @@ def test_threads_change_no_sample(method):
     assert nets[0].network_.tables.tobytes() == nets[1].network_.tables.tobytes()
 
 
+@pytest.mark.filterwarnings("ignore:the chains disagree:jensen.exceptions.EstimateWarning")
 def test_thinning_and_burn_in_choose_among_the_same_sweeps():
     table = {"a": [0, 1, None, 1, 0], "b": [1, None, 0, 1, 1]}
 

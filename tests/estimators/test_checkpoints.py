@@ -197,6 +197,7 @@ from jensen import checkpoint, free_energy
 from estimators.test_checkpoints import estimator, make_table
 
 checkpoint.EVERY_SECONDS = 0.0
+signal.signal(signal.SIGINT, signal.default_int_handler)
 number, at, method, path, threads = sys.argv[1:]
 jn.set_threads(int(threads))
 sweeps, sent, real = [0], [], free_energy.step
@@ -271,7 +272,9 @@ def press_at(monkeypatch):
         monkeypatch.setattr(free_energy, "step", step)
         return sweeps
 
-    return patch
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job ignores it
+    yield patch
+    signal.signal(signal.SIGINT, before)
 
 
 def test_ctrl_c_ends_after_the_current_sweep(press_at):

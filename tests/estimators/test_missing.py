@@ -9,6 +9,7 @@ from models import cases
 from naive import learning as naive
 
 import jensen as jn
+from jensen.cluster_trees import plans
 from jensen.models import encoding
 
 ASCENTS = [("em", None), ("em", 1.5), ("viterbi", 1.5), ("vbem", "bdeu"), ("me", 1.0)]
@@ -276,6 +277,30 @@ def test_threads_change_no_bit(method, prior, monkeypatch):
             jn.set_threads(threads)
             nets.append(fit(case, method=method, prior=prior, n_init=n_init))
         assert_same_bits(*nets)
+
+
+@pytest.mark.parametrize("method", ["em", "vbem", "gibbs", "stochastic-em"])
+def test_what_was_fitted_before_changes_no_bit(method):
+    """Compiled sets are kept between fits; another table may have met them in another order."""
+    case = cases.random_case(0, n=4, n_rows=40, states=(2, 2))._replace(hidden=())
+    few = {"n_samples": 20, "burn_in": 2} if method in ("gibbs", "stochastic-em") else {}
+
+    def learn(rows):
+        net = jn.BayesianNetwork(
+            case.graph, method=method, prior=None if method == "em" else 1.5, random_state=0, **few
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", jn.EstimateWarning)
+            return net.fit(case._replace(rows=rows).table())
+
+    rng = np.random.default_rng(0)
+    rows = rng.integers(0, 2, (40, 4))
+    rows[rng.random(rows.shape) < 0.3] = -1
+    plans._kept.cache_clear()
+    cold = learn(rows)
+    plans._kept.cache_clear()
+    learn(rows[::-1])
+    assert_same_bits(cold, learn(rows))
 
 
 def test_random_states_of_every_kind():

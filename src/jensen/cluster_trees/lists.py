@@ -47,21 +47,20 @@ class Lists:
 
     def keep(self, n: int) -> None:
         """Forget all lists but the first n."""
-        from jensen.kernels.interning import place_again
-
         self._n = n
-        self._places.fill(-1)
-        place_again(self._pool, self._end, n, self._places)
+        self._place_again(len(self._places))
 
     def _make_room(self, n_lists: int, n_words: int) -> None:
-        from jensen.kernels.interning import place_again
-
         self._pool = grown(self._pool, len(self.words) + n_words)
         self._end = grown(self._end, self._n + n_lists)
         if 2 * (self._n + n_lists) > len(self._places):
-            size = 1 << (2 * (self._n + n_lists)).bit_length()
-            self._places = np.full(size, -1, np.int64)
-            place_again(self._pool, self._end, self._n, self._places)
+            self._place_again(1 << (2 * (self._n + n_lists)).bit_length())
+
+    def _place_again(self, size: int) -> None:
+        """Number all lists anew, which gives them the numbers they have, in another table."""
+        words, begin, end = self.words.copy(), self.begin, self.end.copy()
+        self._n, self._places = 0, np.full(size, -1, np.int64)
+        self.number(words, begin, end)
 
 
 def grown(array: NDArray[Any], size: int) -> NDArray[Any]:

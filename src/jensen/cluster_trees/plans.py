@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from jensen.cluster_trees.lists import Lists, grown
 from jensen.cluster_trees.records import N_ENTRIES, N_SENT, Families, Program
-from jensen.graphs.elimination import ENOUGH, best_order, largest_clique
+from jensen.graphs.elimination import ENOUGH, RULES, best_order, largest_clique, order_all
 from jensen.graphs.wiring import Wiring, wire_families
 from jensen.memory import check_memory
 from jensen.text import plural, some
@@ -85,12 +85,12 @@ class Plans:
         self, ptr: Ints, members: NDArray[np.int32], families: Families
     ) -> tuple[Ints, NDArray[np.float64]]:
         """An order of elimination for every set: greedy, and searched for where that is large."""
-        from jensen.kernels.elimination import order_sets
-
-        orders, log_total = np.empty(len(members), np.int64), np.empty(len(ptr) - 1)
-        order_sets(
-            ptr, members, self.wiring, families.end, families.of, np.zeros(1), orders, log_total
-        )
+        sets = (ptr, members, self.wiring, families.end, families.of)
+        tried = [order_all(*sets, rule=rule, uniforms=np.zeros(1)) for rule in range(RULES)]
+        totals = np.array([sizes[:, 0] for _, sizes in tried])
+        best, log_total = totals.argmin(0), totals.min(0)
+        of_member = np.repeat(best, np.diff(ptr))
+        orders = np.choose(of_member, [found for found, _ in tried])
         for p in np.flatnonzero(log_total > ENOUGH):
             here = members[ptr[p] : ptr[p + 1]]
             touched = families.of[families.end[p - 1] if p else 0 : families.end[p]]

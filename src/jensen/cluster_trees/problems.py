@@ -75,7 +75,10 @@ def split_rows(
     begin, words = lists.begin, lists.words
     n_members = words[begin].astype(np.int64)
     set_of = plans.number(words, begin + 1, begin + 1 + n_members)
-    order = np.argsort(set_of, kind="stable")  # equal programs run one after the other
+    # Equal programs run one after the other; sets as they come in these rows, because their numbers
+    # depend on what was fitted before, and draws depend on the order.
+    _, first, which = np.unique(set_of, return_index=True, return_inverse=True)
+    order = np.argsort(first[which], kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     state_at = (begin + 1 + n_members)[order]

@@ -86,7 +86,7 @@ class Questions:
 
     def marginals(
         self, given: Given | None = None, do: Given | None = None
-    ) -> dict[str, Distribution]:
+    ) -> Mapping[str, Distribution]:
         """P(X | do, given) of every variable X that is not known, by name."""
         return queries.marginals(self.require_network(), given, do)
 
@@ -181,10 +181,7 @@ class Questions:
         else:
             absent = [v for v, name in enumerate(network.graph.nodes) if name not in rows]
             found, possible = all_posteriors(network, rows, absent, range(len(network.variables)))
-            _add_known(network, rows, found)
         self._check_possible(rows, possible, impossible)
-        for values in found.values():
-            values[~possible] = np.nan
         if target is not None:
             return found[v]
         return {network.variables[v].name: values for v, values in found.items()}
@@ -307,13 +304,3 @@ class Questions:
             f"{plural(len(first), 'row')} cannot occur ({some(int(i) + 1 for i in first)}); "
             f"{error}, or pass impossible='nan' (--impossible nan)"
         )
-
-
-def _add_known(network: Network, rows: Table, found: dict[int, NDArray[np.float64]]) -> None:
-    """Probability 1 for what a row knows."""
-    for v, values in found.items():
-        name = network.variables[v].name
-        if name in rows:
-            codes = rows.column(name).data
-            known = codes < values.shape[1]
-            values[known] = np.eye(values.shape[1])[codes[known]]

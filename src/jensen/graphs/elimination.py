@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.graphs.wiring import Wiring, wire_families
+
 RULES = 3
 NOISE = (0.0, 0.05, 0.2)
 WORK = 60_000_000
@@ -48,24 +50,53 @@ def best_order(adjacent: NDArray[np.bool_], cards: NDArray[np.int64], seed: int 
     >>> round(np.exp(found.log_largest))
     4
     """
-    from jensen.kernels.elimination import greedy_order
-
+    pairs = np.argwhere(np.triu(adjacent, 1)).tolist()
     n = len(cards)
-    log_card, rng = np.log(cards.astype(np.float64)), np.random.default_rng(seed)
+    graph = wire_families([*pairs, *([v] for v in range(n))], cards.tolist())
+    everything = np.arange(n, dtype=np.int32)
+    touched = np.arange(graph.n_families)
+    rng = np.random.default_rng(seed)
     best: Elimination | None = None
     for trial in range(max(RULES, min(MOST_RESTARTS, WORK // (n * n + 1)))):
-        order = np.empty(n, np.int64)
         noise = NOISE[trial // RULES % len(NOISE)]
-        uniforms = rng.random(4 * n + 1)
-        total, largest = greedy_order(
-            adjacent.copy(), log_card, trial % RULES, noise, uniforms, order
+        orders, sizes = order_all(
+            np.array([0, n]),
+            everything,
+            graph,
+            np.array([len(touched)]),
+            touched,
+            rule=trial % RULES,
+            noise=noise,
+            uniforms=rng.random(4 * n + 1),
         )
-        if best is None or total < best.log_total:
-            best = Elimination(order, total, largest)
+        if best is None or sizes[0, 0] < best.log_total:
+            best = Elimination(orders, float(sizes[0, 0]), float(sizes[0, 1]))
         if trial + 1 >= RULES and not ENOUGH < best.log_total < HOPELESS:
             break
     assert best is not None
     return best
+
+
+def order_all(
+    set_ptr: NDArray[np.int64],
+    set_vars: NDArray[np.int32],
+    wiring: Wiring,
+    fam_end: NDArray[np.int64],
+    fams: NDArray[np.int64],
+    *,
+    rule: int,
+    noise: float = 0.0,
+    uniforms: NDArray[np.float64],
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Orders of many sets of variables by one rule, end to end, and (log of all, of the largest).
+
+    The families that touch set p end before ``fams[fam_end[p]]``.
+    """
+    from jensen.kernels.elimination import order_sets
+
+    orders, sizes = np.empty(len(set_vars), np.int64), np.empty((len(fam_end), 2))
+    order_sets(set_ptr, set_vars, wiring, fam_end, fams, rule, noise, uniforms, orders, sizes)
+    return orders, sizes
 
 
 def largest_clique(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -167,19 +167,35 @@ def _quantile(values: Array, weights: Array, p: float) -> Array:
     return np.asarray(np.take_along_axis(sorted_values, first[None], axis=0)[0])
 
 
+class Marginals(Mapping[str, Distribution]):
+    """Name → distribution; each is made when it is looked at, because there may be thousands."""
+
+    def __init__(self, question: Question, flat: Array, condition: str) -> None:
+        self._spans, self._flat, self._condition = question.spans, flat, condition
+
+    def __getitem__(self, name: str) -> Distribution:
+        variable, at, end = self._spans[name]
+        return Distribution((variable,), self._flat[at:end], self._condition)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._spans)
+
+    def __len__(self) -> int:
+        return len(self._spans)
+
+    def __repr__(self) -> str:
+        return "\n\n".join(map(repr, self.values()))
+
+
 def marginals(
     network: Network, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
-) -> dict[str, Distribution]:
+) -> Marginals:
     """P(X | do, given) of every variable that is not known."""
     findings = read_findings(network, given, do)
     question = find_question(network, _form(findings, everything=True))
     mixture = ask(network, question, findings, count=False)
     flat = question.share(mixture.mean([answer.marginals for answer in mixture.answers]))
-    words = findings.words(network)
-    return {
-        variable.name: Distribution((variable,), flat[at:end], words)
-        for variable, at, end in question.spans
-    }
+    return Marginals(question, flat, findings.words(network))
 
 
 def log_probability(

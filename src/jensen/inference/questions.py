@@ -85,10 +85,14 @@ class Question:
         self.place = _places(w, self.members, self.out_ptr)
         self._at = np.array(sorted(self.place.values()), np.int64)
         self._sizes = np.diff(self._at, append=self.n_out)
-        self.spans = [
-            (network.variables[v], at, at + network.variables[v].n_states)
+        self.spans = {
+            network.variables[v].name: (
+                network.variables[v],
+                at,
+                at + network.variables[v].n_states,
+            )
             for v, at in sorted(self.place.items())
-        ]
+        }
 
     @property
     def n_bytes(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -66,7 +67,7 @@ class Rows:
         """The distinct sub-problems; their weight says how many rows have them."""
         return self.split.problems
 
-    @property
+    @cached_property
     def row_of(self) -> Ints:
         """The row of every entry of `split.of_row`."""
         counts = np.diff(self.split.row_end, prepend=0)
@@ -138,21 +139,39 @@ class Rows:
 
     def places(self, v: int) -> tuple[Ints, Ints, Ints]:
         """Rows in which v is missing, the sub-problem that holds it, v's position among members."""
-        begin, end = self.plans.sets.begin, self.plans.sets.end
-        position = np.full(len(begin), -1)
-        hit = np.flatnonzero(self.plans.sets.words == v)
-        owner = np.searchsorted(end, hit, side="right")
-        position[owner] = hit - begin[owner]
-        mine = position[self.problems.set_of[self.split.of_row]]
-        rows = mine >= 0
-        return self.row_of[rows], self.split.of_row[rows], mine[rows]
+        row, problem, position, ptr = self._cells
+        mine = slice(ptr[v], ptr[v + 1])
+        return row[mine], problem[mine], position[mine]
+
+    @cached_property
+    def _cells(self) -> tuple[Ints, Ints, Ints, Ints]:
+        """Every missing cell: its row, its sub-problem, its position there; by variable."""
+        sets = self.problems.set_of[self.split.of_row]
+        n = self.plans.n_members[sets]
+        entry = np.repeat(np.arange(len(sets)), n)
+        position = np.arange(len(entry)) - np.repeat(np.cumsum(n) - n, n)
+        variable = self.plans.sets.words[self.plans.sets.begin[sets[entry]] + position]
+        order = np.argsort(variable, kind="stable")
+        ptr = np.searchsorted(variable[order], np.arange(len(self.wiring.cards) + 1))
+        entry = entry[order]
+        return self.row_of[entry], self.split.of_row[entry], position[order], ptr
+
+    def known(self, v: int) -> Array:
+        """(N, K): 1 for the state that a row has; nothing where v is missing."""
+        name, card = self.network.graph.nodes[v], int(self.wiring.cards[v])
+        if name not in self.table or v in self.ignored:
+            return np.empty((self.table.n_rows, card))
+        return np.asarray(np.eye(card + 1)[:, :card][self.table.column(name).data])
 
     def state_offsets(self, problems: Ints, position: Ints) -> Ints:
         """Where the states of a member begin among those of all members of its sub-problem."""
-        words, begin = self.plans.sets.words, self.plans.sets.begin
-        before = np.concatenate([[0], np.cumsum(self.wiring.cards[words])])
-        first = begin[self.problems.set_of[problems]]
-        return np.asarray(before[first + position] - before[first])
+        first = self.plans.sets.begin[self.problems.set_of[problems]]
+        return np.asarray(self._states_before[first + position] - self._states_before[first])
+
+    @cached_property
+    def _states_before(self) -> Ints:
+        """How many states the members before each one have, all sets end to end."""
+        return np.concatenate([[0], np.cumsum(self.wiring.cards[self.plans.sets.words])])
 
 
 class Posteriors(NamedTuple):
@@ -183,8 +202,8 @@ def all_posteriors(
 ) -> tuple[dict[int, Array], NDArray[np.bool_]]:
     """p(v | what a row knows), (N, K), for some variables, and which rows are possible.
 
-    The columns of the ignored ones are not looked at. A row in which v is known, and a row that is
-    impossible, are NaN. After Gibbs p(v | row) = Σ_s p_s(v, row) / Σ_s p_s(row).
+    The columns of the ignored ones are not looked at. What a row knows has probability 1; a row
+    that is impossible is NaN. After Gibbs p(v | row) = Σ_s p_s(v, row) / Σ_s p_s(row).
     """
     rows, samples = Rows(network, table, ignored), log_tables_of(network)
     found = [rows.marginals(log_tables) for log_tables in samples]
@@ -199,11 +218,11 @@ def all_posteriors(
         mine, problem, position = rows.places(v)
         offset = rows.state_offsets(problem, position)
         states = np.arange(network.variables[v].n_states)
-        out = np.full((table.n_rows, len(states)), np.nan)
-        out[mine] = 0.0
+        p = np.zeros((len(mine), len(states)))
         for weight, post in zip(weights, found, strict=True):
-            p = post.values[(post.at[problem] + offset)[:, None] + states]
-            out[mine] += weight[mine, None] * p
-        out[mine] /= out[mine].sum(1, keepdims=True)
-        result[v] = out
+            here = (post.at[problem] + offset)[:, None] + states
+            p += weight[mine, None] * post.values[here]
+        result[v] = rows.known(v)
+        result[v][mine] = p / p.sum(1, keepdims=True)
+        result[v][best == -np.inf] = np.nan
     return result, best > -np.inf

@@ -6,7 +6,6 @@ from jensen.kernels import helper, kernel, part
 from jensen.kernels.records import WIRING, signature
 
 MIN_FILL, MIN_WEIGHT, WEIGHTED_FILL = 0, 1, 2
-N_RULES = 3
 
 
 @part
@@ -58,7 +57,7 @@ def eliminate(adjacent, near, degree, v, dirty):
                 break
 
 
-@kernel(signature("boolean[:, ::1], float64[::1], int64, float64, float64[::1], int64[::1]"))
+@part
 def greedy_order(adjacent, log_card, rule, noise, uniforms, order):
     """Fill order; return the log of the size of all tables, and of the largest.
 
@@ -119,11 +118,14 @@ def connect_members(set_ptr, set_vars, p, wiring, fam_end, fams, local, adjacent
     signature(
         "int64[::1], int32[::1]",
         WIRING,
-        "int64[::1], int64[::1], float64[::1], int64[::1], float64[::1]",
+        "int64[::1], int64[::1], int64, float64, float64[::1], int64[::1], float64[:, ::1]",
     )
 )
-def order_sets(set_ptr, set_vars, wiring, fam_end, fams, uniforms, order, log_total):
-    """Fill for every set the best order of the greedy rules, and the log of its tables' size."""
+def order_sets(set_ptr, set_vars, wiring, fam_end, fams, rule, noise, uniforms, order, log_size):
+    """Fill for every set an order by a greedy rule, and the size that this gives.
+
+    log_size holds the logs of the number of entries of all tables together, and of the largest.
+    """
     local = np.empty(wiring.cards.shape[0], np.int64)
     for v in range(local.shape[0]):
         local[v] = -1
@@ -134,13 +136,7 @@ def order_sets(set_ptr, set_vars, wiring, fam_end, fams, uniforms, order, log_to
         log_card = np.empty(k)
         for a in range(k):
             log_card[a] = np.log(wiring.cards[set_vars[set_ptr[p] + a]])
-        trial = np.empty(k, np.int64)
-        log_total[p] = np.inf
-        for rule in range(N_RULES):
-            total, _ = greedy_order(adjacent.copy(), log_card, rule, 0.0, uniforms, trial)
-            if rule == 0 or total < log_total[p]:
-                log_total[p] = total
-                for a in range(k):
-                    order[set_ptr[p] + a] = trial[a]
-            if k < 4:
-                break
+        here = order[set_ptr[p] : set_ptr[p + 1]]
+        log_size[p, 0], log_size[p, 1] = greedy_order(
+            adjacent, log_card, rule, noise, uniforms, here
+        )

@@ -6,7 +6,7 @@ them; hits are compared word by word, so a collision costs time and never a wron
 
 import numpy as np
 
-from jensen.kernels import helper, kernel, part
+from jensen.kernels import kernel, part
 
 
 @part
@@ -30,7 +30,7 @@ def same_words(a, a_begin, a_end, b, b_begin, b_end):
     return True
 
 
-@helper
+@part
 def find_place(words, begin, end, pool, pool_end, places):
     """Return the place in the table of a list: where it is, or where it would be."""
     mask = np.uint64(places.shape[0] - 1)
@@ -66,12 +66,3 @@ def intern(words, begin, end, pool, pool_end, places, n_known, number):
             n_known += 1
         number[i] = known
     return n_known
-
-
-@kernel("void(int32[::1], int64[::1], int64, int64[::1])")
-def place_again(pool, pool_end, n_known, places):
-    """Fill the places, all empty, of lists that are known already."""
-    begin = n_known - n_known  # no literal: find_place would be compiled for it anew
-    for k in range(n_known):
-        places[find_place(pool, begin, pool_end[k], pool, pool_end, places)] = k
-        begin = pool_end[k]

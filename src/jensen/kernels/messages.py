@@ -36,7 +36,7 @@ from jensen.kernels import helper, part
 
 RESCALE_BELOW = 1e-20
 UNDERFLOW_BELOW = 1e-100
-"""A cluster whose largest entry is smaller may have lost others that matter: log space it is."""
+"""A cluster whose message is all smaller may have lost entries that matter: log space it is."""
 
 LOST_BELOW = 1e-180
 """Smaller entries may have lost digits, and matter if all larger ones come down to them later."""
@@ -101,11 +101,11 @@ def fill(code, q, bases, b0, tables, psi, message):
 
 
 @part
-def largest(psi, begin, end):
-    """Return the largest of psi[begin:end]."""
+def largest(message, begin, end):
+    """Return the largest of message[begin:end]."""
     best = 0.0
-    for i in range(begin, end):
-        best = max(best, psi[i])
+    for a in range(begin, end):
+        best = max(best, message[a])
     return best
 
 
@@ -159,16 +159,17 @@ def collect(code, head, bases, b0, tables, log_tables, is_max, psi, message):
     for c in range(code[head + N_CLUSTERS]):
         q = head + code[head + CLUSTERS + c]
         fill(code, q, bases, b0, tables, psi, message)
-        begin, end = code[q + PSI], code[q + PSI] + code[q + SIZE]
-        best = largest(psi, begin, end)
+        send_up(code, q, is_max, psi, message)
+        best = largest(message, code[q + MESSAGE], code[q + MESSAGE] + code[q + WIDTH])
         if best < UNDERFLOW_BELOW:
             return collect_log(code, head, bases, b0, log_tables, is_max, psi, message)
         if best < RESCALE_BELOW:
             factor = 1.0 / best
-            for i in range(begin, end):
+            for i in range(code[q + PSI], code[q + PSI] + code[q + SIZE]):
                 psi[i] *= factor
+            for a in range(code[q + MESSAGE], code[q + MESSAGE] + code[q + WIDTH]):
+                message[a] *= factor
             log_z += np.log(best)
-        send_up(code, q, is_max, psi, message)
     if log_z < np.log(UNDERFLOW_BELOW):
         if has_lost(code, head, bases, b0, log_tables, psi, message):
             return collect_log(code, head, bases, b0, log_tables, is_max, psi, message)

@@ -37,5 +37,5 @@ class Hidden(NamedTuple):
 def known(potentials: Known, memory: Any = None, rng: Any = None) -> Hidden:
     """All rules agree where nothing is hidden."""
     seen = potentials.counts != 0.0
-    value = potentials.counts[seen] @ potentials.log_tables[seen]  # 0 · log 0 = 0
+    value = (potentials.counts[seen] * potentials.log_tables[seen]).sum()  # 0 · log 0 = 0
     return Hidden(np.array([value]), potentials.counts)
