@@ -13,6 +13,7 @@ from scipy.special import softmax
 
 import jensen as jn
 from jensen import q_hidden, q_theta
+from jensen.cluster_trees import problems
 from jensen.exceptions import ImpossibleError
 from jensen.fields import add
 from jensen.free_energy import (
@@ -31,7 +32,6 @@ from jensen.free_energy import (
     step,
 )
 from jensen.graphs import wire
-from jensen.models import encoding
 from jensen.models.discrete_network import DiscreteNetwork, Tables, complete_counts
 from jensen.models.encoding import encode
 from jensen.models.priors import make_prior
@@ -407,7 +407,7 @@ def test_units_are_cut_by_size_and_change_nothing(algorithm, prior, monkeypatch)
     case = cases.random_case(2, n=4, n_rows=12)
     model = case.model(prior)
     whole = case.encoded().units
-    monkeypatch.setattr(encoding, "UNIT_COST", 1)
+    monkeypatch.setattr(problems, "UNIT_COST", 1)
     cut = case.encoded().units
     assert len(cut) > 4 > len(whole)
     found = [

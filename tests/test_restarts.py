@@ -105,8 +105,8 @@ def test_what_was_noted_is_found(tmp_path, caplog):
     progress.note(1, state, [state.free_energy], sweep=3)
     progress.save()
     again = _Progress(job.model.families, Checkpoint(path, "run"))
-    assert again.find(0) is None
-    found, trace, facts = again.find(1)
+    assert list(again.last) == [1]
+    found, trace, facts = again.last[1]
     assert isinstance(found, State)
     assert (trace, facts) == ([state.free_energy], {"sweep": 3})
     assert found.stats.tables.tobytes() == state.stats.tables.tobytes()

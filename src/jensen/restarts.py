@@ -40,7 +40,7 @@ class Job(NamedTuple):
 
 
 class Ascents(NamedTuple):
-    """Where every start ended."""
+    """Where every start ended; a run that was stopped may not have begun them all."""
 
     fits: list[Fit]
     was_stopped: bool
@@ -65,10 +65,12 @@ class _Progress:
     def __init__(self, like: Any, checkpoint: Checkpoint | None) -> None:
         self.lock = Lock()
         self.like = like  # η₀, whose shape every η has
-        self.last: dict[int, tuple[State, list[float], dict[str, Any]]] = {}
         self.checkpoint = checkpoint
         self.seed: Any = None
         self.before_save: Callable[[], None] = lambda: None
+        found = checkpoint.content if checkpoint is not None else None
+        known = [] if found is None else [int(k) for k in found.notes["starts"]]
+        self.last = {k: self._read(k) for k in known}  # also those that have nothing left to do
 
     def note(self, k: int, state: State, trace: list[float], **facts: Any) -> None:
         """Remember where start k is, and save it now and then."""
@@ -95,11 +97,11 @@ class _Progress:
                         arrays[f"{k}.{name}.{i}"] = leaf
         return {"starts": starts, "seed": self.seed}, arrays
 
-    def find(self, k: int) -> tuple[State, list[float], dict[str, Any]] | None:
+    def _read(self, k: int) -> tuple[State, list[float], dict[str, Any]]:
         """Where start k was when it was saved last."""
-        found = self.checkpoint.content if self.checkpoint is not None else None
-        if found is None or str(k) not in found.notes["starts"]:
-            return None
+        assert self.checkpoint is not None
+        assert self.checkpoint.content is not None
+        found = self.checkpoint.content
 
         def read(name: str) -> Any:
             n = len(leaves(self.like))
@@ -136,11 +138,11 @@ def ascend(
     streams = kept.streams(rng, n_init)
     with interruptible() as wish, _bar("learning", n_init, progress) as bar:
 
-        def climb(k: int) -> Fit:
-            found = kept.find(k)
-            state, trace, facts = found or (begin(streams[k]), [], {})
+        def climb(k: int) -> Fit | None:
+            if k and wish.is_set() and k not in kept.last:
+                return None
+            state, trace, facts = kept.last.get(k) or (begin(streams[k]), [], {})
             if facts.get("done"):
-                kept.note(k, state, trace, **facts)
                 bar.update()
                 return Fit(state, np.array(trace), facts["converged"])
 
@@ -160,7 +162,7 @@ def ascend(
 
         fits = list(ordered_map(climb, range(n_init)))
         kept.save()
-        return Ascents(fits, wish.is_set())
+        return Ascents([fit for fit in fits if fit is not None], wish.is_set())
 
 
 def sample(
@@ -180,19 +182,21 @@ def sample(
     model, data, algorithm, begin = job
     kept = _Progress(model.families, checkpoint)
     streams = kept.streams(rng, n_chains)
-    found = [kept.find(k) for k in range(n_chains)]
-    rows = _Rows(checkpoint, n_chains, width, [f[2]["n"] if f else 0 for f in found])
+    found = dict(kept.last)
+    known = [found[k][2]["n"] if k in found else 0 for k in range(n_chains)]
+    rows = _Rows(checkpoint, n_chains, width, known)
     kept.before_save = rows.flush
     total = n_chains * (burn_in + thin * n_samples)
     with interruptible() as wish, _bar("sampling", total, progress) as bar:
 
         def run(k: int) -> None:
-            before = found[k]
-            if before is None:
-                state, sweep = begin(streams[k]), 0
+            if wish.is_set():
+                return
+            if k in found:
+                state, sweep = found[k][0], found[k][2]["sweep"]
+                streams[k] = restore_generator(found[k][2]["stream"])
             else:
-                state, sweep = before[0], before[2]["sweep"]
-                streams[k] = restore_generator(before[2]["stream"])
+                state, sweep = begin(streams[k]), 0
             bar.update(sweep)
             states = free_energy.chain(model, data, algorithm, state, streams[k])
             while sweep < burn_in + thin * n_samples and not wish.is_set():
@@ -246,11 +250,15 @@ class _Rows:
             self._pending = []
 
     def chains(self, was_stopped: bool) -> Chains:
-        """All chains, as long as the shortest."""
-        n = min(map(len, self._parts))
-        both = np.array([part[:n] for part in self._parts])
-        if n == 0:
-            both = np.empty((len(self._parts), 0, 1))
+        """All chains, as long as the shortest.
+
+        Of a run that was stopped only the chains that were half as far as the first: others may
+        not have begun.
+        """
+        longest = max(map(len, self._parts))
+        far = [part for part in self._parts if 2 * len(part) >= longest]
+        n = min(map(len, far))
+        both = np.array([part[:n] for part in far]) if n else np.empty((len(far), 0, 1))
         return Chains(both[:, :, 1:], both[:, :, 0], was_stopped)
 
 

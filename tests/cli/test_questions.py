@@ -302,7 +302,17 @@ def test_numbers_stay_numbers(run):
     assert filled.to_pydict() == {"a": [1, 2, 1], "b": ["x", "y", "x"]}
     with open("rows.csv", "w") as file:
         file.write("a,b\n1.0,x\n2.00,\n,x\n")
-    assert run("impute", "net.json", "rows.csv").out == "a,b\n1.0,x\n2.00,y\n1,x\n"
+    assert run("impute", "net.json", "rows.csv").out == "a,b\n1.0,x\n2.00,y\n1.0,x\n"
+
+
+def test_states_are_filled_in_as_the_column_writes_them_first(run):
+    jn.BayesianNetwork.from_tables("a", {"a": {"1": 0.9, "2": 0.1}}).save("net.json")
+    with open("rows.csv", "w") as file:
+        file.write("a,n\n2,0\n1.00,1\n,2\n1,3\n1.0,4\n")
+    assert run("impute", "net.json", "rows.csv").out == "a,n\n2,0\n1.00,1\n1.00,2\n1,3\n1.0,4\n"
+    with open("rows.csv", "w") as file:
+        file.write("a,n\n2.0,0\n,1\n")
+    assert run("impute", "net.json", "rows.csv").out == "a,n\n2.0,0\n1,1\n"
 
 
 def test_the_cells_between_cuts_stay_numbers(run):
@@ -325,6 +335,16 @@ def test_wrong_choices_of_impute(refuse, asia, rows):
     assert refuse("impute", asia, "gone.csv") == "there is no file gone.csv"
     assert refuse("impute", "-", "-").startswith("- stands twice")
     assert refuse("impute", asia, rows, "-o", ".csv").startswith("cannot tell the format of")
+
+
+@pytest.mark.parametrize("words", [["impute"], ["predict", "--target", "lung"]])
+def test_the_table_that_is_read_is_not_overwritten(refuse, asia, rows, words):
+    before = read(rows)
+    os.symlink(rows, "link.csv")
+    for output in (rows, os.path.abspath(rows), "link.csv"):
+        line = refuse(*words, asia, rows, "--missing", "?", "-o", output)
+        assert line == f"-o {output} would overwrite {rows}, which is read: name another file"
+    assert read(rows) == before
 
 
 # --- sample and show, given something ---

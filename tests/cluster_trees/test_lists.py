@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jensen.cluster_trees.lists import Lists
-from jensen.kernels.interning import intern, place_again
+from jensen.kernels.interning import intern
 
 
 def end_to_end(lists, gap=0):
@@ -85,9 +85,6 @@ def test_lists_that_fall_on_the_same_place(n_places):
     assert sorted(places) == list(range(-1, len(lists)))
     assert intern(words, begin, end, pool, pool_end, places, len(lists), numbers) == len(lists)
     assert numbers.tolist() == list(range(len(lists)))
-    again = np.full(n_places, -1, np.int64)
-    place_again(pool, pool_end, len(lists), again)
-    assert np.array_equal(again, places)
 
 
 def first_place(one, mask):

@@ -36,7 +36,7 @@ def check(case, rows, weights=None):
     """Every row finds its own sub-problems; equal ones are one; weights add up."""
     plans, weights = cases.make_plans(case), np.ones(len(rows)) if weights is None else weights
     found = cases.split(plans, rows, weights)
-    problems, families = found.problems, plans.families
+    problems, families = found.problems, plans.now().families
     owner, total = {}, defaultdict(float)
     assert len(found.row_end) == len(rows)
     for i, row in enumerate(rows):
@@ -143,7 +143,7 @@ def test_equal_problems_are_found_across_rows_and_blocks(monkeypatch):
 
 def written(plans):
     """Programs, without what is only reserved."""
-    return plans.program.start, plans.program.code[: plans._start[-1]]
+    return plans.now().program.start, plans.now().program.code[: plans._start[-1]]
 
 
 def test_threads_and_blocks_change_nothing(monkeypatch):
@@ -156,7 +156,7 @@ def test_threads_and_blocks_change_nothing(monkeypatch):
         monkeypatch.setattr(problems_module, "BLOCK_ROWS", block)
         plans = cases.make_plans(case)
         found = cases.split(plans, rows, weights)
-        results.append([*found.problems, *found[1:], *written(plans), *plans.families])
+        results.append([*found.problems, *found[2:], *written(plans), *plans.now().families])
     for other in results[1:]:
         assert all(np.array_equal(a, b) for a, b in zip(results[0], other, strict=True))
 
@@ -206,7 +206,7 @@ def test_tables_are_read_by_name(weights):
     found = split_table(cases.make_plans(case), table, names)
     expected = cases.split(cases.make_plans(case), rows, weights)
     for a, b in zip(
-        (*found.problems, *found[1:]), (*expected.problems, *expected[1:]), strict=True
+        (*found.problems, *found[2:]), (*expected.problems, *expected[2:]), strict=True
     ):
         assert np.array_equal(a, b)
 
@@ -216,23 +216,23 @@ def test_units_are_all_problems_in_order(unit_cost):
     rng = np.random.default_rng(5)
     case = cases.Case(cases.directed(rng, 10, 0.3), [2] * 10, [])
     plans = cases.make_plans(case)
-    problems = cases.split(plans, random_rows(rng, case, 300, 0.3)).problems
-    units = cut(problems, plans.cost, unit_cost)
+    split = cases.split(plans, random_rows(rng, case, 300, 0.3))
+    problems, units = split.problems, cut(split, unit_cost)
     for field in ("set_of", "base_ptr", "weight"):
         parts = [getattr(unit, field) for unit in units]
         assert np.array_equal(np.concatenate(parts), getattr(problems, field))
     assert all(unit.bases is problems.bases for unit in units)
     assert all(len(unit.set_of) for unit in units)
-    most = plans.cost[problems.set_of].max()
-    assert all(plans.cost[unit.set_of].sum() <= unit_cost + most for unit in units)
-    total = plans.cost[problems.set_of].sum()
+    most = plans.now().cost[problems.set_of].max()
+    assert all(plans.now().cost[unit.set_of].sum() <= unit_cost + most for unit in units)
+    total = plans.now().cost[problems.set_of].sum()
     assert len(units) == 1 if unit_cost >= total else len(units) >= min(2, len(problems.set_of))
 
 
 def test_no_problems_are_no_units():
     case = cases.random_case(4, "normal")
     plans = cases.make_plans(case)
-    assert cut(cases.split(plans, np.zeros((2, 5))).problems, plans.cost, 10) == []
+    assert cut(cases.split(plans, np.zeros((2, 5))), 10) == []
 
 
 def test_some_of_the_problems():
@@ -242,6 +242,8 @@ def test_some_of_the_problems():
     problems = cases.split(plans, rows).problems
     which = np.array([5, 0, 5])
     some = pick(problems, which)
-    log_z, _ = run.expected_counts(case.flat, plans.program, problems)
-    assert np.array_equal(run.expected_counts(case.flat, plans.program, some)[0], log_z[which])
+    log_z, _ = run.expected_counts(case.flat, plans.now().program, problems)
+    assert np.array_equal(
+        run.expected_counts(case.flat, plans.now().program, some)[0], log_z[which]
+    )
     assert np.array_equal(some.weight, problems.weight[which])

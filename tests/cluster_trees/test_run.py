@@ -63,12 +63,12 @@ def solve(case, rows, weights=None, plans=None):
 def check_sums(case, plans, problems, slow):
     """Sums: log Z, expected counts and marginals."""
     expected = [s.log_z for s in slow]
-    log_z, counts = run.expected_counts(case.flat, plans.program, problems)
+    log_z, counts = run.expected_counts(case.flat, plans.now().program, problems)
     np.testing.assert_allclose(log_z, expected, **LOG_TOL)
     total = sum((w * s.counts(s.shares) for w, s in zip(problems.weight, slow, strict=True)), 0.0)
     scale = max(1.0, problems.weight.sum())
     np.testing.assert_allclose(counts, total + np.zeros_like(counts), atol=SHARE_ATOL * scale)
-    again, at, shares = run.marginals(case.flat, plans.program, problems)
+    again, at, shares = run.marginals(case.flat, plans.now().program, problems)
     assert np.array_equal(again, log_z)
     ends = np.append(at, len(shares))[1:]
     for a, b, s in zip(at, ends, slow, strict=True):
@@ -77,8 +77,8 @@ def check_sums(case, plans, problems, slow):
 
 def check_best(case, plans, problems, slow):
     """The best configuration has the largest value; what is counted is that configuration."""
-    value, at, states = run.best_states(case.flat, plans.program, problems)
-    again, counts = run.best_counts(case.flat, plans.program, problems)
+    value, at, states = run.best_states(case.flat, plans.now().program, problems)
+    again, counts = run.best_counts(case.flat, plans.now().program, problems)
     assert np.array_equal(again, value)
     np.testing.assert_allclose(value, [s.values.max() for s in slow], **LOG_TOL)
     total = np.zeros_like(counts)
@@ -94,7 +94,7 @@ def check_draws_are_possible(case, plans, problems, slow):
     """Every draw is possible; its value and its counts are its own; as many as asked for."""
     times = np.arange(len(slow)) % 3 + 1
     rng, copy = np.random.default_rng(8), np.random.default_rng(8)
-    value, at, states = run.drawn_states(case.flat, plans.program, problems, times, rng)
+    value, at, states = run.drawn_states(case.flat, plans.now().program, problems, times, rng)
     for k, s in enumerate(slow):
         if s.log_z == -np.inf:
             assert value[k] == -np.inf
@@ -103,7 +103,7 @@ def check_draws_are_possible(case, plans, problems, slow):
         assert np.all(s.shares[drawn] > 0.0)
         np.testing.assert_allclose(value[k], s.values[drawn].mean(), **LOG_TOL)
     whole = problems._replace(weight=times.astype(float))
-    again, counts = run.drawn_counts(case.flat, plans.program, whole, copy)
+    again, counts = run.drawn_counts(case.flat, plans.now().program, whole, copy)
     assert np.array_equal(again, value)
     total = np.zeros_like(counts)
     for k, s in enumerate(slow):
@@ -150,7 +150,7 @@ def test_trees_of_several_clusters(families, cards, kind):
     for i, v in enumerate(rng.permutation(len(cards))[:3], start=1):
         rows[i, v] = rng.integers(cards[v])
     plans, _, _ = check_all(case, rows, np.array([1.0, 2.0, 0.25, 0.0]))
-    found = cases.clusters(plans.program, 0)
+    found = cases.clusters(plans.now().program, 0)
     assert len(found) > 1
     assert sum(size for size, _, _ in found) < np.prod(cards)
 
@@ -171,7 +171,7 @@ def test_tables_of_many_tiles(families, cards, n, largest, kind):
     plans, problems, slow = solve(case, np.full((1, len(cards)), -1))
     check_sums(case, plans, problems, slow)
     check_best(case, plans, problems, slow)
-    found = cases.clusters(plans.program, 0)
+    found = cases.clusters(plans.now().program, 0)
     assert len(found) == n
     assert max(size for size, _, _ in found) == largest
     assert all(size % tile == 0 and size > tile > 1 for size, tile, _ in found if size > 16)
@@ -182,7 +182,9 @@ def test_tables_of_the_largest_tiles():
     case = cases.make_case(np.random.default_rng(6), [(0, 1), (1, 2), (2, 0)], [2, 1024, 1024])
     plans, problems, slow = solve(case, [[-1, -1, -1]])
     check_sums(case, plans, problems, slow)
-    assert [(size, tile) for size, tile, _ in cases.clusters(plans.program, 0)] == [(2**21, 2048)]
+    assert [(size, tile) for size, tile, _ in cases.clusters(plans.now().program, 0)] == [
+        (2**21, 2048)
+    ]
 
 
 def test_slots_of_every_kind_are_met():
@@ -190,7 +192,7 @@ def test_slots_of_every_kind_are_met():
     for families, cards in TREES.values():
         plans = cases.make_plans(cases.Case(families, cards, []))
         cases.split(plans, np.full((1, len(cards)), -1))
-        kinds |= {kind for _, _, slots in cases.clusters(plans.program, 0) for kind in slots}
+        kinds |= {kind for _, _, slots in cases.clusters(plans.now().program, 0) for kind in slots}
     assert kinds == {GATHER, CONTIGUOUS, CONSTANT}
 
 
@@ -209,7 +211,7 @@ def test_what_underflows_may_be_all_that_is_left(n_between, log_small):
     free = [[-0.5, -1.0], [-1.0, -0.5]]
     case = binary_chain([0.0, log_small], *[same] * n_between, only_1, *[free] * 5)
     plans, _, slow = check_all(case, np.full((1, len(case.cards)), -1))
-    assert len(cases.clusters(plans.program, 0)) > 1
+    assert len(cases.clusters(plans.now().program, 0)) > 1
     assert slow[0].log_z < log_small + 10
 
 
@@ -220,7 +222,7 @@ def test_what_underflows_may_win_step_by_step(log_step, log_small):
     step = [[log_step, -np.inf], [-np.inf, -1.0]]
     case = binary_chain([0.0, log_small], *[step] * 9)
     plans, _, slow = check_all(case, np.full((1, 10), -1))
-    assert len(cases.clusters(plans.program, 0)) > 1
+    assert len(cases.clusters(plans.now().program, 0)) > 1
     assert slow[0].log_z > 9 * log_step - 1
 
 
@@ -247,14 +249,14 @@ def test_impossible_evidence_counts_nothing():
     copy = np.log(np.eye(2), where=np.eye(2) > 0, out=np.full((2, 2), -np.inf))
     case = cases.Case(cases.chain(3), [2, 2, 2], [np.log([0.3, 0.7]), copy, copy])
     plans, problems, _ = check_all(case, [[0, -1, 1], [1, -1, 0]], np.array([2.0, 3.0]))
-    log_z, counts = run.expected_counts(case.flat, plans.program, problems)
+    log_z, counts = run.expected_counts(case.flat, plans.now().program, problems)
     assert log_z.tolist() == [-np.inf, -np.inf]
     assert not counts.any()
-    _, _, shares = run.marginals(case.flat, plans.program, problems)
+    _, _, shares = run.marginals(case.flat, plans.now().program, problems)
     assert not shares.any()
     for value, counts in (
-        run.best_counts(case.flat, plans.program, problems),
-        run.drawn_counts(case.flat, plans.program, problems, np.random.default_rng(0)),
+        run.best_counts(case.flat, plans.now().program, problems),
+        run.drawn_counts(case.flat, plans.now().program, problems, np.random.default_rng(0)),
     ):
         assert value.tolist() == [-np.inf, -np.inf]
         assert not counts.any()
@@ -271,9 +273,9 @@ def test_weights_multiply_counts_and_nothing_else():
     case = cases.random_case(5, "normal")
     rows = cases.every_pattern(np.random.default_rng(0), case)
     plans, problems, _ = solve(case, rows)
-    once, counts = run.expected_counts(case.flat, plans.program, problems)
+    once, counts = run.expected_counts(case.flat, plans.now().program, problems)
     heavy = problems._replace(weight=problems.weight * 2.0**20)
-    again, more = run.expected_counts(case.flat, plans.program, heavy)
+    again, more = run.expected_counts(case.flat, plans.now().program, heavy)
     assert np.array_equal(again, once)
     np.testing.assert_allclose(more, counts * 2.0**20, rtol=1e-12)
 
@@ -281,25 +283,31 @@ def test_weights_multiply_counts_and_nothing_else():
 def test_work_arrays_can_be_used_again():
     case = cases.random_case(6, "normal")
     plans, problems, _ = solve(case, cases.every_pattern(np.random.default_rng(0), case))
-    work = make_work(plans.program, problems.set_of)
+    work = make_work(plans.now().program, problems.set_of)
     for array in work:
         array.fill(77)
     for solver in (run.expected_counts, run.marginals):
-        fresh = solver(case.flat, plans.program, problems)
-        used = solver(case.flat, plans.program, problems, work)
+        fresh = solver(case.flat, plans.now().program, problems)
+        used = solver(case.flat, plans.now().program, problems, work)
         assert all(map(np.array_equal, fresh, used))
 
 
 def test_no_problems():
     case = cases.random_case(6, "normal")
     plans, problems, _ = solve(case, np.zeros((3, 7)))
-    log_z, counts = run.expected_counts(case.flat, plans.program, problems)
+    log_z, counts = run.expected_counts(case.flat, plans.now().program, problems)
     assert len(log_z) == 0
     assert not counts.any()
-    assert [len(part) for part in run.marginals(case.flat, plans.program, problems)] == [0, 0, 0]
-    value, at, states = run.best_states(case.flat, plans.program, problems)
+    assert [len(part) for part in run.marginals(case.flat, plans.now().program, problems)] == [
+        0,
+        0,
+        0,
+    ]
+    value, at, states = run.best_states(case.flat, plans.now().program, problems)
     assert (len(value), at.tolist(), len(states)) == (0, [0], 0)
-    value, counts = run.drawn_counts(case.flat, plans.program, problems, np.random.default_rng(0))
+    value, counts = run.drawn_counts(
+        case.flat, plans.now().program, problems, np.random.default_rng(0)
+    )
     assert len(value) == 0
     assert not counts.any()
 
@@ -325,7 +333,7 @@ def test_draws_follow_the_posterior(families, cards, kind):
     plans, problems, slow = solve(case, [row])
     times = np.full(len(slow), 20_000)
     _, at, states = run.drawn_states(
-        case.flat, plans.program, problems, times, np.random.default_rng(1)
+        case.flat, plans.now().program, problems, times, np.random.default_rng(1)
     )
     for k, s in enumerate(slow):
         drawn = s.position(states[at[k] : at[k + 1]].reshape(20_000, -1))
@@ -339,7 +347,7 @@ def test_draws_follow_the_posterior_in_log_space():
     plans, problems, slow = solve(case, np.full((1, 6), -1))
     times = np.array([20_000])
     _, _, states = run.drawn_states(
-        case.flat, plans.program, problems, times, np.random.default_rng(2)
+        case.flat, plans.now().program, problems, times, np.random.default_rng(2)
     )
     drawn = np.bincount(slow[0].position(states.reshape(-1, 6)), minlength=64)
     assert chi_square(drawn, slow[0].shares) > P_VALUE
@@ -349,7 +357,7 @@ def test_draws_depend_on_the_seed_alone():
     case = cases.random_case(6, "normal")
     plans, problems, _ = solve(case, cases.every_pattern(np.random.default_rng(0), case))
     results = [
-        run.drawn_counts(case.flat, plans.program, problems, np.random.default_rng(seed))[1]
+        run.drawn_counts(case.flat, plans.now().program, problems, np.random.default_rng(seed))[1]
         for seed in (1, 1, 2)
     ]
     assert np.array_equal(results[0], results[1])
@@ -360,7 +368,9 @@ def test_draws_depend_on_the_seed_alone():
 def test_draws_count_the_weight_whatever_it_is(weight):
     case = cases.random_case(6, "normal")
     plans, problems, _ = solve(case, np.full((1, 7), -1), np.array([weight]))
-    value, counts = run.drawn_counts(case.flat, plans.program, problems, np.random.default_rng(0))
+    value, counts = run.drawn_counts(
+        case.flat, plans.now().program, problems, np.random.default_rng(0)
+    )
     assert np.all(np.isfinite(value))
     for f, a in enumerate(plans.wiring.fam_at[:-1]):
         share = counts[a : plans.wiring.fam_at[f + 1]]

@@ -33,10 +33,20 @@ def test_a_node_without_a_column():
     )
 
 
+@pytest.mark.parametrize("hidden", [{}, {"a": 2}])
+def test_a_table_without_columns(hidden):
+    refuse(
+        "there is nothing to learn from: the table has no columns",
+        table={},
+        hidden=hidden,
+        error=jn.DataError,
+    )
+
+
 def test_a_column_without_values_and_without_declared_states():
     refuse(
-        "column 'e' has no value and no declared states: leave it out of the graph, or declare "
-        "states={'e': [...]}",
+        "column 'e' has no value and no declared states: leave it out of the graph, declare "
+        "states={'e': [...]}, or learn it as hidden={'e': 2} (--hidden e=2)",
         graph="e -> a",
         error=jn.DataError,
     )
@@ -58,7 +68,7 @@ def test_a_hidden_variable_with_values():
 
 
 @pytest.mark.parametrize(
-    ("states", "n"), [(1, 1), (["only"], 1), (0, 0), (-3, 0), ([], 0), (True, 1)]
+    ("states", "n"), [(1, 1), (["only"], 1), (0, 0), (-3, -3), ([], 0), (np.int64(-1), -1)]
 )
 def test_a_hidden_variable_with_less_than_two_states(states, n):
     refuse(
@@ -69,7 +79,7 @@ def test_a_hidden_variable_with_less_than_two_states(states, n):
     )
 
 
-@pytest.mark.parametrize("states", ["two", 2.0, None, {"u", "v"}])
+@pytest.mark.parametrize("states", ["two", 2.0, None, {"u", "v"}, True, False])
 def test_states_that_are_neither_a_number_nor_labels(states):
     refuse(
         f"hidden={{'h': {states!r}}}: give its number of states, or their labels",
@@ -280,7 +290,7 @@ def test_several_impossible_rows_are_counted():
     net = jn.BayesianNetwork("a -> b", start=start)
     with pytest.raises(ImpossibleError, match=re.escape("row 1 is impossible under the tables of")):
         net.fit(table)
-    with pytest.raises(ImpossibleError, match=r"\(and 1 more row"):
+    with pytest.raises(ImpossibleError, match=r"\(and 1 other row"):
         net.fit(table)
 
 

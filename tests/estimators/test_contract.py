@@ -125,6 +125,12 @@ def test_learned_with_gaps_can_be_copied_and_pickled(method):
         assert again.trace_.tobytes() == net.trace_.tobytes()
         one, other = (n.query("a", given={"b": "y"}) for n in (net, again))
         assert [one[x] for x in "01"] == [other[x] for x in "01"]
+        tables = (
+            again.table_samples("a") if method == "gibbs" else again.posterior("a").concentration
+        )
+        for array in (tables, again.cpt("a").values, again.network_.tables):
+            with pytest.raises(ValueError, match="read-only"):
+                array[...] = 0.5
 
 
 def test_estimators_can_be_copied_and_pickled():

@@ -41,7 +41,7 @@ def test_with_cpt_refuses_what_is_no_table():
         net.with_cpt("snow", [0.5, 0.5])
     with pytest.raises(jn.JensenError, match="must have the shape"):
         net.with_cpt("rain", [0.5, 0.5])
-    with pytest.raises(jn.JensenError, match="sums to 1.5, not to 1"):
+    with pytest.raises(jn.JensenError, match=r"sums to 1\.5, not to 1"):
         net.with_cpt("cloudy", [0.5, 1.0])
 
 

@@ -7,9 +7,8 @@ import pytest
 from naive import elimination as naive
 
 from jensen.graphs import elimination
-from jensen.graphs.elimination import RULES, best_order, largest_clique
-from jensen.kernels import elimination as kernels
-from jensen.kernels.elimination import greedy_order
+from jensen.graphs.elimination import RULES, best_order, largest_clique, order_all
+from jensen.graphs.wiring import wire_families
 
 RTOL = 1e-12
 
@@ -119,10 +118,23 @@ def test_the_search_beats_one_greedy_rule_where_there_is_something_to_gain():
 
 
 def greedy(adjacent, cards, rule, noise=0.0):
-    order, uniforms = np.empty(len(cards), np.int64), np.zeros(1)
-    log_card = np.log(cards.astype(float))
-    total, largest = greedy_order(adjacent.copy(), log_card, rule, noise, uniforms, order)
-    return order, total, largest
+    n = len(cards)
+    graph = wire_families(
+        [*np.argwhere(np.triu(adjacent)).tolist(), *([v] for v in range(n))], cards
+    )
+    fams = np.arange(graph.n_families)
+    members = np.arange(n, dtype=np.int32)
+    order, sizes = order_all(
+        np.array([0, n]),
+        members,
+        graph,
+        np.array([len(fams)]),
+        fams,
+        rule=rule,
+        noise=noise,
+        uniforms=np.zeros(1),
+    )
+    return order, *sizes[0]
 
 
 @pytest.mark.parametrize("rule", [naive.MIN_FILL, naive.MIN_WEIGHT, naive.WEIGHTED_FILL])
@@ -166,12 +178,12 @@ def test_the_clock_is_never_looked_at(monkeypatch):
 def test_work_is_limited_by_the_size_of_the_graph(monkeypatch, work, trials):
     calls = []
 
-    def counted(*arguments):
-        calls.append(arguments[2])  # the rule
-        return greedy_order(*arguments)
+    def counted(*arguments, rule, **choices):
+        calls.append(rule)
+        return order_all(*arguments, rule=rule, **choices)
 
     monkeypatch.setattr(elimination, "WORK", work)
-    monkeypatch.setattr(kernels, "greedy_order", counted)
+    monkeypatch.setattr(elimination, "order_all", counted)
     rng = np.random.default_rng(3)
     best_order(random_graph(rng, 40, 0.3), rng.integers(2, 6, 40))
     assert calls == [trial % RULES for trial in range(trials)]

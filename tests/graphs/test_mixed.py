@@ -73,6 +73,15 @@ def test_a_missing_extension_is_explained(edges, text):
         CPDAG(edges)
 
 
+def test_a_long_cycle_is_spelled_out_at_its_ends():
+    names = [f"v{k:02d}" for k in range(50)]
+    edges = list(zip(names, [*names[1:], names[0]], strict=True))
+    with pytest.raises(GraphError) as error:
+        PDAG(edges).extension()
+    path = " -> ".join(names[:8])
+    assert str(error.value).endswith(f"the cycle {path} -> ... 41 more ... -> v49 -> v00")
+
+
 def test_a_cpdag_that_is_not_complete_is_refused_with_the_edge():
     with pytest.raises(GraphError, match="'B -> A' should be undirected; a PDAG holds any mixture"):
         CPDAG("B -> A")

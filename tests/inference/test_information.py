@@ -129,8 +129,11 @@ def test_refusals():
     net = jn.examples.load("sprinkler")
     with pytest.raises(JensenError, match=r"\['rain'\] and \['rain', 'cloudy'\] share a variable"):
         net.mutual_information("rain", ["rain", "cloudy"])
-    with pytest.raises(JensenError, match="ask for one variable or several different ones"):
-        net.mutual_information("rain", "cloudy", ["rain"])
+    for given in ("rain", ["wet_grass", "rain"]):
+        with pytest.raises(JensenError, match="'rain' is asked for, but stands in given"):
+            net.mutual_information("rain", "cloudy", given)
+        with pytest.raises(JensenError, match="'rain' is asked for, but stands in given"):
+            net.mutual_information("cloudy", "rain", given)
     with pytest.raises(JensenError, match="'rain' is asked for, but stands in given"):
         net.mutual_information("rain", "cloudy", {"rain": "yes"})
     with pytest.raises(JensenError, match="'rain' is asked for, but stands in given"):

@@ -344,7 +344,21 @@ def test_rows_of_evidence_are_asked_for_at_once():
     for row, distribution in zip(cases.as_rows(rows), found, strict=True):
         given = {x: s for x, s in row.items() if s is not None}
         np.testing.assert_allclose(distribution.values, net.query("lung", given).values, rtol=RTOL)
-    message = "evidence on many rows goes with one target, without do and without interval"
-    for choices in ({"targets": ["lung", "tub"]}, {"do": {"asia": "yes"}}, {"interval": 0.9}):
-        with pytest.raises(jn.JensenError, match=message):
-            net.query(**{"targets": "lung", "given": rows, **choices})
+    joint = net.query(["lung", "tub"], given=rows, do={"asia": "yes"})
+    assert joint.values.shape == (3, 2, 2)
+    alone = net.query(["lung", "tub"], {"xray": "no"}, {"asia": "yes"})
+    np.testing.assert_allclose(joint[2].values, alone.values, rtol=RTOL)
+    with pytest.raises(jn.JensenError, match=r"^intervals are for one question: give a dict, not"):
+        net.query("lung", given=rows, interval=0.9)
+
+
+def test_a_list_of_evidence_may_hold_likelihoods():
+    net = jn.examples.load("asia")
+    evidence = [{"xray": "yes"}, {"xray": [0.2, 0.9]}, {}, {"xray": np.array([0.2, 0.9])}]
+    found = net.query("lung", given=evidence)
+    for given, distribution in zip(evidence, found, strict=True):
+        np.testing.assert_allclose(distribution.values, net.query("lung", given).values, rtol=RTOL)
+    with pytest.raises(jn.JensenError, match=r"^row 2: 'xray' has no state 'dark'"):
+        net.query("lung", given=[{}, {"xray": "dark"}])
+    with pytest.raises(jn.JensenError, match=r"^a list of evidence holds a dict for every row$"):
+        net.query("lung", given=["yes"])

@@ -244,7 +244,7 @@ FAULTS = [
         "dsc",
         '"yes" };',
         '"yes" }; kind : a',
-        "4:1",
+        "3:52",
         "expected ';' after the value of a field, but found '}'",
     ),
     ("dsc", "( rain )", "( snow )", "8:15", "there is no variable 'snow' in this file"),

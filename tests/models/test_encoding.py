@@ -7,7 +7,7 @@ from naive import hidden as naive_hidden
 from naive import learning as naive
 
 import jensen as jn
-from jensen.models import encoding
+from jensen.cluster_trees import problems as problems_module
 from jensen.models.discrete_network import Complete, Incomplete
 
 
@@ -29,7 +29,7 @@ def test_complete_rows_are_one_unit_of_counts():
 @pytest.mark.parametrize("weights", [None, "whole", "parts"])
 @pytest.mark.parametrize("unit_cost", [1, 30, 1 << 20])
 def test_units_hold_every_family_of_every_row_once(weights, unit_cost, monkeypatch):
-    monkeypatch.setattr(encoding, "UNIT_COST", unit_cost)
+    monkeypatch.setattr(problems_module, "UNIT_COST", unit_cost)
     for seed in range(15):
         case = cases.random_case(seed, weights=weights)
         data = case.encoded()
@@ -61,7 +61,7 @@ def test_units_are_cut_by_their_cost_alone(monkeypatch):
     case = cases.random_case(2, n=4, n_rows=40)
     sizes = []
     for unit_cost in (1, 16, 64, 1 << 20):
-        monkeypatch.setattr(encoding, "UNIT_COST", unit_cost)
+        monkeypatch.setattr(problems_module, "UNIT_COST", unit_cost)
         cut = []
         for threads in (1, 2):
             jn.set_threads(threads)

@@ -11,7 +11,8 @@ TABLE = {"a": [0, 1, 1], "b": [0, 0, 1]}
 def test_unknown_scores():
     with pytest.raises(
         jn.JensenError,
-        match=r"^there is no score 'bge': choose one of loglik, aic, bic, bdeu, bds, k2, fnml, bde$",
+        match=r"^there is no score 'bge': choose one of loglik, aic, bic, bdeu, bds, k2, fnml, "
+        r"bde$",
     ):
         jn.score("a -> b", TABLE, "bge")
 

@@ -47,7 +47,7 @@ def command(
 
     options.set_threads(threads)
     options.refuse_two_inputs(net, data)
-    options.check_table_path(output)
+    options.check_table_path(output, net, data)
     asked = options.read_net(net)
     rows = read_written(data, missing, asked)
     filled = asked.impute(
@@ -60,9 +60,9 @@ def command(
     before, _ = rows.table.read_as([asked.variables[asked.graph.index[x]] for x in filled.names])
     n_filled = 0
     for name in filled.names:
-        where = before.column(name).missing() & ~filled.column(name).missing()
-        rows.columns[name] = fill(rows.columns[name], where, filled.column(name))
-        n_filled += int(where.sum())
+        old, new = before.column(name), filled.column(name)
+        rows.columns[name] = fill(rows.columns[name], old, new)
+        n_filled += int(old.missing().sum() - new.missing().sum())
     answer = {"rows": rows.n_rows, "filled": n_filled, "output": output}
     if output != "-" or not as_json:
         write_rows(rows.columns, output)

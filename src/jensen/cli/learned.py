@@ -6,7 +6,6 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from jensen.cli import options
-from jensen.estimators.summary import algorithm_of, is_exact, meaning
 from jensen.text import plural
 
 if TYPE_CHECKING:
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
 
 def summary(net: BayesianNetwork, table: Table, output: str | None) -> dict[str, Any]:
     """All of it, for programs."""
+    from jensen.estimators.summary import algorithm_of, meaning
+
     return {
         "nodes": list(net.graph.nodes),
         "edges": [list(edge) for edge in net.graph.edges],
@@ -36,6 +37,8 @@ def summary(net: BayesianNetwork, table: Table, output: str | None) -> dict[str,
 
 def tell(net: BayesianNetwork, table: Table, output: str | None) -> None:
     """The same for people, and the tables if they are not written."""
+    from jensen.estimators.summary import algorithm_of
+
     rows = table.total_weight
     noun = "row" if rows == 1 else "rows"
     print(f"{net}, learned from {options.show_number(rows)} {noun}{_value(net)}")
@@ -51,18 +54,24 @@ def tell(net: BayesianNetwork, table: Table, output: str | None) -> None:
 
 def was_stopped(net: BayesianNetwork) -> bool:
     """Whether the run was interrupted: it ended neither by converging nor at its limit."""
+    from jensen.estimators.summary import algorithm_of
+
     if algorithm_of(net).ascends:
         return not net.converged_ and net.n_sweeps_ < net.max_iter
     return bool(net.trace_.shape[1] < net.n_samples)
 
 
 def _value(net: BayesianNetwork) -> str:
+    from jensen.estimators.summary import meaning
+
     what = meaning(net)
     return "" if what is None else f"; {what} {net.free_energy_:.6f}"
 
 
 def _course(net: BayesianNetwork) -> str:
     """How it went, in a line."""
+    from jensen.estimators.summary import algorithm_of, is_exact
+
     if not algorithm_of(net).ascends:
         n_chains, n_samples = net.trace_.shape
         return (

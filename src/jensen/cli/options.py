@@ -284,14 +284,19 @@ def write_text(text: str, path: str) -> None:
         file.write(text.encode())
 
 
-def check_table_path(path: str) -> None:
-    """Refuse a table file that cannot be written, before there are rows."""
+def check_table_path(path: str, *inputs: str) -> None:
+    """Refuse a table file that cannot be written, or that is read, before there are rows."""
     from jensen.atomic import check_target
     from jensen.data.files import table_suffix
 
     if path != "-":
         table_suffix(Path(path))
         check_target(path)
+        for name in inputs:
+            if os.path.exists(path) and os.path.exists(name) and os.path.samefile(path, name):
+                raise JensenError(
+                    f"-o {path} would overwrite {name}, which is read: name another file"
+                )
 
 
 def check_text_path(path: str) -> None:

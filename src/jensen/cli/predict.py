@@ -50,7 +50,7 @@ def command(
 
     options.set_threads(threads)
     options.refuse_two_inputs(net, data)
-    options.check_table_path(output)
+    options.check_table_path(output, net, data)
     asked = options.read_net(net)
     states = asked.require_network().cpt(target).variable.states
     rows = read_written(data, missing, asked, skip=target)

@@ -9,9 +9,7 @@ from jensen.cli import options
 from jensen.exceptions import JensenError
 
 if TYPE_CHECKING:
-    import numpy as np
     import pyarrow as pa
-    from numpy.typing import NDArray
 
     from jensen.data import Table
     from jensen.data.encode import Column
@@ -64,14 +62,24 @@ def read_written(
     return Written(columns, Table.from_columns(known))
 
 
-def fill(values: pa.ChunkedArray, where: NDArray[np.bool_], column: Column) -> pa.ChunkedArray:
-    """Values with the labels of another column at some rows, in their own type if it can be."""
+def fill(values: pa.ChunkedArray, before: Column, after: Column) -> pa.ChunkedArray:
+    """Values with what is no longer missing, in their own type if it can be.
+
+    A state that the column holds is written as it is written there first.
+    """
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    states = np.array([*column.variable.states, ""], object)
-    labels = pa.array(np.where(where, states[column.data], None), pa.string())
+    states = list(after.variable.states)
+    if after.variable.cuts is None:  # else a value is not the state that it falls in
+        seen, rows = np.unique(before.data, return_index=True)
+        for state, row in zip(seen.tolist(), rows.tolist(), strict=True):
+            if state < len(states):
+                states[state] = values[row].cast(pa.string()).as_py()
+    where = before.missing() & ~after.missing()
+    written = np.array([*states, ""], object)[after.data]
+    labels = pa.array(np.where(where, written, None), pa.string())
     try:
         labels = pc.cast(labels, values.type)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

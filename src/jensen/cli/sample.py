@@ -26,7 +26,7 @@ def command(
 ) -> None:
     """Draw rows from a network, also given what is known of some variables."""
     options.set_threads(threads)
-    options.check_table_path(output)
+    options.check_table_path(output, net)
     asked = options.read_net(net)
     table = asked.sample(
         n,

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.cluster_trees.lists import Lists, grown
-from jensen.cluster_trees.records import N_ENTRIES, N_SENT, Families, Program
+from jensen.cluster_trees.records import Families, Program, Sets
 from jensen.graphs.elimination import ENOUGH, RULES, best_order, largest_clique, order_all
 from jensen.graphs.wiring import Wiring, wire_families
 from jensen.memory import check_memory
@@ -33,29 +33,11 @@ class Plans:
         self._code = np.empty(1 << 14, np.int64)
         self._lock = RLock()
 
-    @property
-    def n_families(self) -> Ints:
-        """How many families each set touches."""
-        return np.diff(self.families.end, prepend=0)
+    def number(self, words: NDArray[np.int32], begin: Ints, end: Ints) -> tuple[Ints, Sets]:
+        """The number of every set ``words[begin:end]``, new ones compiled; and all sets as of now.
 
-    @property
-    def n_members(self) -> Ints:
-        """How many variables each set has."""
-        return self.sets.end - self.sets.begin
-
-    @property
-    def cost(self) -> Ints:
-        """What solving a problem of each set costs: entries of tables and messages, and a fee."""
-        code, start = self.program
-        return code[start + N_ENTRIES] + code[start + N_SENT] + 8
-
-    @property
-    def program(self) -> Program:
-        """All sets as the kernels read them."""
-        return Program(self._code, self._start[:-1])
-
-    def number(self, words: NDArray[np.int32], begin: Ints, end: Ints) -> Ints:
-        """The number of every set ``words[begin:end]``; new ones are compiled."""
+        Other threads may add more sets at any time, so callers keep to what they were given.
+        """
         with self._lock:
             n_known = len(self.sets)
             numbers = self.sets.number(words, begin, end)
@@ -65,11 +47,13 @@ class Plans:
                 except BaseException:
                     self.sets.keep(n_known)
                     raise
-            return numbers
+            return numbers, self.now()
 
-    def families_of(self, p: int) -> Ints:
-        """The families that set p touches."""
-        return self.families.of[self.families.end[p - 1] if p else 0 : self.families.end[p]]
+    def now(self) -> Sets:
+        """What is appended later lies beyond these arrays, or in new ones."""
+        program = Program(self._code, self._start[:-1])
+        sets = self.sets
+        return Sets(sets.words, sets.begin, sets.end.copy(), self.families, program)
 
     def _compile(self, first: int) -> None:
         """Compile the sets from number `first` on; nothing is changed if one is too large."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from jensen.cluster_trees.lists import Lists
 from jensen.cluster_trees.plans import Plans
-from jensen.cluster_trees.records import Problems
+from jensen.cluster_trees.records import Problems, Sets
 from jensen.data.table import Table
 from jensen.data.threads import ordered_map
 from jensen.graphs.wiring import Wiring
@@ -21,10 +21,15 @@ BLOCK_ROWS = 1 << 15
 """Rows that are split at a time."""
 
 
+UNIT_COST = 1 << 20
+"""Entries of cluster tables that one unit fills."""
+
+
 class Split(NamedTuple):
     """The sub-problems of all rows, those of the same set side by side."""
 
     problems: Problems
+    sets: Sets
     row_end: Ints  # (N,): the sub-problems of row i end before of_row[row_end[i]]
     of_row: Ints
 
@@ -74,7 +79,7 @@ def split_rows(
     weight = np.bincount(of_row, weights[rows], minlength=len(lists)).astype(np.float64)
     begin, words = lists.begin, lists.words
     n_members = words[begin].astype(np.int64)
-    set_of = plans.number(words, begin + 1, begin + 1 + n_members)
+    set_of, sets = plans.number(words, begin + 1, begin + 1 + n_members)
     # Equal programs run one after the other; sets as they come in these rows, because their numbers
     # depend on what was fitted before, and draws depend on the order.
     _, first, which = np.unique(set_of, return_index=True, return_inverse=True)
@@ -82,8 +87,8 @@ def split_rows(
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
     state_at = (begin + 1 + n_members)[order]
-    problems = _with_bases(plans, set_of[order], words, state_at, weight[order])
-    return Split(problems, row_end, place[of_row])
+    problems = _with_bases(sets, set_of[order], words, state_at, weight[order])
+    return Split(problems, sets, row_end, place[of_row])
 
 
 def hidden_sets(wiring: Wiring, hidden: Sequence[int]) -> tuple[Words, Ints, Ints]:
@@ -121,14 +126,14 @@ def _n_around(wiring: Wiring) -> Ints:
 
 
 def _with_bases(
-    plans: Plans, set_of: Ints, words: Words, state_at: Ints, weight: NDArray[np.float64]
+    sets: Sets, set_of: Ints, words: Words, state_at: Ints, weight: NDArray[np.float64]
 ) -> Problems:
     from jensen.kernels.hidden_sets import find_bases
 
-    n = plans.n_families[set_of]
+    n = sets.n_families[set_of]
     base_ptr = np.cumsum(n) - n
     bases = np.empty(int(n.sum()), np.int64)
-    find_bases(set_of, words, state_at, plans.families, base_ptr, bases)
+    find_bases(set_of, words, state_at, sets.families, base_ptr, bases)
     return Problems(set_of, base_ptr, bases, weight)
 
 
@@ -140,9 +145,10 @@ def _chain(ends: Sequence[Ints]) -> Ints:
     )
 
 
-def cut(problems: Problems, cost: Ints, unit_cost: int) -> list[Problems]:
+def cut(split: Split, unit_cost: int | None = None) -> list[Problems]:
     """The problems in units of about equal cost, whatever the number of threads."""
-    total = np.cumsum(cost[problems.set_of])
+    problems, unit_cost = split.problems, unit_cost or UNIT_COST
+    total = np.cumsum(split.sets.cost[problems.set_of])
     if not len(total):
         return []
     marks = np.arange(unit_cost, total[-1], unit_cost)

@@ -52,6 +52,36 @@ class Families(NamedTuple):
     term_stride: Ints
 
 
+class Sets(NamedTuple):
+    """Sets of hidden variables that are compiled: what `Plans` knew at one moment."""
+
+    words: NDArray[np.int32]  # members of all sets, end to end
+    begin: Ints
+    end: Ints
+    families: Families
+    program: Program
+
+    @property
+    def n_members(self) -> Ints:
+        """How many variables each set has."""
+        return self.end - self.begin
+
+    @property
+    def n_families(self) -> Ints:
+        """How many families each set touches."""
+        return np.diff(self.families.end, prepend=0)
+
+    @property
+    def cost(self) -> Ints:
+        """What solving a problem of each set costs: entries of tables and messages, and a fee."""
+        code, start = self.program
+        return code[start + N_ENTRIES] + code[start + N_SENT] + 8
+
+    def families_of(self, p: int) -> Ints:
+        """The families that set p touches."""
+        return self.families.of[self.families.end[p - 1] if p else 0 : self.families.end[p]]
+
+
 class Problems(NamedTuple):
     """Sub-problems: a set of hidden variables and the table positions its evidence selects."""
 

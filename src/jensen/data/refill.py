@@ -35,11 +35,22 @@ def _series(old: Any, column: Column) -> Any:
     lookup: NDArray[Any] = np.empty(len(values) + 1, object)
     lookup[: len(values)] = values
     lookup[-1] = None
-    filled = nw.new_series(old.name, lookup[column.data].tolist(), backend=old.implementation)
+    data = lookup[column.data].tolist()
+    filled = nw.new_series(old.name, data, backend=old.implementation)
     try:
-        return filled.cast(old.dtype)
+        if old.implementation.is_pandas_like() and old.dtype not in (nw.Categorical, nw.Enum):
+            new = _as_pandas(old.to_native(), data)
+        else:
+            new = filled.cast(old.dtype)
     except Exception:  # a category or an enum that lacks a state: every library raises its own
         return filled
+    return new if new.null_count() == filled.null_count() else filled  # pandas forgets the state
+
+
+def _as_pandas(old: Any, data: list[Any]) -> Any:
+    """A series of the very type of another: for narwhals Int64 and int64 of pandas are one."""
+    new = type(old)(data, index=old.index, dtype=old.dtype, name=old.name)
+    return nw.from_native(new, series_only=True)
 
 
 def _value(state: str, dtype: Any) -> Any:

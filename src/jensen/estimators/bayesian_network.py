@@ -41,7 +41,8 @@ class BayesianNetwork(Questions, Estimator):
         of the log evidence), "viterbi" and "me" (the same with the most probable completion),
         "stochastic-em" and "gibbs" (with drawn ones). None: "em" without a prior, else "vbem".
     prior
-        None (flat), the Dirichlet concentration of every cell (1.0 is Laplace's rule), "bdeu",
+        None (flat; "bdeu" for "vbem", "me" and "gibbs", which cannot do without a proper prior),
+        the Dirichlet concentration of every cell (1.0 is Laplace's rule), "bdeu",
         "bds", "k2", or a dict variable → concentrations (a number, or an array shaped as its CPT).
     equivalent_sample_size
         Of "bdeu" and "bds".
@@ -63,7 +64,7 @@ class BayesianNetwork(Questions, Estimator):
     ----------
     network_ : Network
         The frozen result: graph, variables, tables. States of hidden variables are in the order of
-        falling probability, unless the prior or the start gave them a meaning.
+        falling expected counts, unless the prior or the start gave them a meaning.
     free_energy_ : float
         "em", "viterbi": the log-likelihood (of the completed data) plus the log prior density;
         "vbem", "me": a bound of the log evidence. NaN after "gibbs".

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
+from jensen import q_theta
 from jensen.checks import check_whole, is_real
 from jensen.data import Table, Variable
 from jensen.data.counting import require_states
@@ -44,9 +45,15 @@ class Choices:
             raise JensenError(f"there is no method {name!r}: choose one of {some(ALGORITHMS)}")
         return ALGORITHMS[name]
 
+    @property
+    def used_prior(self) -> Any:
+        """The prior; "bdeu" if none was chosen for a method that cannot do without."""
+        needs_one = self.algorithm.q_theta is not q_theta.mode
+        return "bdeu" if self.prior is None and needs_one else self.prior
+
     def check(self) -> None:
         """Refuse what cannot be, and what would be ignored."""
-        check_prior(self.prior, self.equivalent_sample_size)
+        check_prior(self.used_prior, self.equivalent_sample_size)
         algorithm = self.algorithm
         if not isinstance(self.hidden, Mapping):
             raise JensenError(
@@ -90,6 +97,8 @@ def learned_variables(
 
 
 def _seen(name: str, table: Table) -> Variable:
+    if not table.names:
+        raise DataError("there is nothing to learn from: the table has no columns")
     if name not in table:
         raise DataError(
             f"the node {name!r} has no column: rename one of {some(table.names)}, or declare it "
@@ -106,15 +115,16 @@ def _hidden_variable(name: str, states: int | Sequence[object], table: Table) ->
         )
     labels = _labels(name, states)
     if len(labels) < 2:
+        n = states if isinstance(states, Integral) else len(labels)
         raise JensenError(
-            f"the hidden variable {name!r} needs two states at least, not {len(labels)}: with one "
+            f"the hidden variable {name!r} needs two states at least, not {n}: with one "
             f"state it says nothing, so leave it out of the graph"
         )
     return Variable(name, "categorical", labels)
 
 
 def _labels(name: str, states: int | Sequence[object]) -> tuple[str, ...]:
-    if isinstance(states, str) or not isinstance(states, Integral | Sequence):
+    if isinstance(states, str | bool) or not isinstance(states, Integral | Sequence):
         raise JensenError(
             f"hidden={{{name!r}: {states!r}}}: give its number of states, or their labels"
         )

@@ -101,6 +101,12 @@ def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
                 f"whole numbers: use method='em' or 'vbem'"
             )
         rows = rows.take(rows.weights > 0)
+    if choices.algorithm.q_hidden is q_hidden.draw:
+        check_memory(
+            32.0 * rows.total_weight,
+            f"drawing what is missing row by row for rows of weight {rows.total_weight:.3g}",
+            "use method='em' or 'vbem', which take a weight at once",
+        )
     wiring = wire(graph.parent_indices, [v.n_states for v in variables])
     n_entries = int(wiring.fam_at[-1])
     check_memory(
@@ -109,18 +115,21 @@ def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
         "leave out parents, or merge states",
     )
     data = encode(rows, graph.nodes, wiring)
-    if choices.prior == "bds" and not data.units.is_complete:
+    if choices.used_prior == "bds" and not data.units.is_complete:
         raise JensenError(
             "prior='bds' depends on which parent configurations occur, and with missing values "
             "nobody knows: use prior='bdeu'"
         )
     prior = make_prior(
-        choices.prior, choices.equivalent_sample_size, graph.nodes, wiring, data.counts
+        choices.used_prior, choices.equivalent_sample_size, graph.nodes, wiring, data.counts
     )
     model = DiscreteNetwork(wiring, prior)
     check_usable(model, choices.algorithm)
     hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
-    return Problem(graph, variables, hidden, rows, data, model, choices)
+    problem = Problem(graph, variables, hidden, rows, data, model, choices)
+    if choices.start is not None:
+        _start_network(problem)  # refused now, also where complete data leave nothing to start
+    return problem
 
 
 def _has_values(table: Table, variable: Variable) -> bool:

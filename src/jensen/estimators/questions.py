@@ -15,6 +15,7 @@ from jensen.inference import Distribution, Distributions, Network, conditional, 
 from jensen.inference import query as queries
 from jensen.inference.completions import Method, complete
 from jensen.inference.counts import expected_counts
+from jensen.inference.findings import known_states
 from jensen.inference.impossible import explain_row
 from jensen.inference.most_probable import most_probable
 from jensen.inference.rows import all_posteriors, log_likelihood
@@ -50,7 +51,8 @@ class Questions:
             A variable, or several, which are then asked for jointly.
         given
             Variable → state; or → a likelihood for every state (a list, or a dict from state to
-            likelihood). A table of evidence asks once for every row (missing cells are not known).
+            likelihood). A table, or a list of such dicts, asks once for every row (what is missing
+            in a table is not known, and columns of targets are not looked at).
         do
             Variable → the state it is set to: the arrows into it are cut before anything is given.
         interval
@@ -76,13 +78,18 @@ class Questions:
         if given is None or isinstance(given, Mapping):
             rng = None if interval is None else as_generator(random_state)
             return queries.query(network, targets, given, do, interval, rng)
-        if do or interval is not None or not isinstance(targets, str):
-            raise JensenError(
-                "evidence on many rows goes with one target, without do and without interval: "
-                "give a dict for one question, or net.expected_counts for joint counts"
-            )
-        values = self.predict_proba(given, targets)
-        return Distributions((network.variables[network.index(targets)],), values)
+        if interval is not None:
+            raise JensenError("intervals are for one question: give a dict, not many rows")
+        if isinstance(given, list | tuple):
+            if not all(isinstance(row, Mapping) for row in given):
+                raise JensenError("a list of evidence holds a dict for every row")
+            return queries.query_many(network, targets, given, do)
+        if isinstance(targets, str) and not do:
+            values = self.predict_proba(given, targets)
+            return Distributions((network.variables[network.index(targets)],), values)
+        names = [targets] if isinstance(targets, str) else targets
+        rows = self._read(given, "raise", skip=names)
+        return queries.query_many(network, targets, known_states(network, rows), do)
 
     def marginals(
         self, given: Given | None = None, do: Given | None = None

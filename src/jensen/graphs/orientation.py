@@ -6,7 +6,7 @@ from itertools import combinations
 
 from jensen.exceptions import GraphError
 from jensen.graphs.content import Content, Pair, show_edge
-from jensen.graphs.names import show
+from jensen.graphs.names import show, show_path
 from jensen.graphs.order import find_cycle
 
 
@@ -141,7 +141,7 @@ def _no_extension(content: Content, left: set[int]) -> GraphError:
         return GraphError(f"{why}: '{edge}' points both ways; decide on one direction")
     cycle = find_cycle(content.parents)
     if cycle:
-        return GraphError(f"{why}: it has the cycle {' -> '.join(show(names[x]) for x in cycle)}")
+        return GraphError(f"{why}: it has the cycle {show_path([names[x] for x in cycle])}")
     stuck = ", ".join(show(names[x]) for x in sorted(left))
     return GraphError(
         f"{why}: however the undirected edges among {stuck} are directed, "

@@ -64,7 +64,7 @@ def _mode(network: Network, table: Table) -> tuple[Codes, NDArray[np.bool_]]:
     absent = [v for v, name in enumerate(network.graph.nodes) if name not in table]
     rows, log_tables = Rows(network, table, absent), network.kernel_tables[1]
     tables = np.ascontiguousarray(log_tables[rows.entries])
-    value, at, states = run.best_states(tables, rows.plans.program, rows.problems)
+    value, at, states = run.best_states(tables, rows.program, rows.problems)
     possible = rows.log_likelihood(log_tables, value) > -np.inf
     filled = {}
     for v, name in enumerate(network.graph.nodes):
@@ -79,27 +79,35 @@ def _draw(
     network: Network, table: Table, rng: np.random.Generator
 ) -> tuple[Codes, NDArray[np.bool_]]:
     """A draw of every row on its own; after Gibbs under a sample chosen by the row's evidence."""
-    rows, samples = Rows(network, table), log_tables_of(network)
-    log_each = np.array([rows.log_likelihood_at(log_tables) for log_tables in samples])
-    possible = log_each.max(0) > -np.inf
-    with np.errstate(invalid="ignore"):
-        noise = rng.gumbel(size=log_each.shape)
-        which = (log_each + noise).argmax(0)  # a draw with probabilities ∝ exp(log_each)
+    rows = Rows(network, table)
+    which = _choose_samples(network, rows, rng)
     filled = {
         v: np.zeros(table.n_rows, np.int64)
         for v, name in enumerate(network.graph.nodes)
         if name in table
     }
-    for s in np.unique(which):
-        part = Rows(network, table.take(which == s)) if len(samples) > 1 else rows
-        tables = np.ascontiguousarray(samples[s][part.entries])
-        times = part.problems.weight.astype(np.int64)
-        _, at, states = run.drawn_states(tables, part.plans.program, part.problems, times, rng)
+    for s, log_tables in enumerate(log_tables_of(network)):
         here = np.flatnonzero(which == s)
+        if not len(here):
+            continue
+        part = rows if len(here) == table.n_rows else Rows(network, table.take(here))
+        tables = np.ascontiguousarray(log_tables[part.entries])
+        times = part.problems.weight.astype(np.int64)
+        _, at, states = run.drawn_states(tables, part.program, part.problems, times, rng)
         for v, out in filled.items():
             mine, problem, position = part.places(v)
-            out[here[mine]] = states[_places_of_draws(part, at, problem, position, v)]
-    return filled, ~possible
+            out[here[mine]] = states[_places_of_draws(part, at, problem, position)]
+    return filled, which < 0
+
+
+def _choose_samples(network: Network, rows: Rows, rng: np.random.Generator) -> NDArray[np.int64]:
+    """For every row a sample, drawn with probability ∝ p_s(row); -1 if none allows the row."""
+    best, which = np.full(rows.table.n_rows, -np.inf), np.full(rows.table.n_rows, -1)
+    for s, log_tables in enumerate(log_tables_of(network)):
+        key = rows.log_likelihood_at(log_tables) + rng.gumbel(size=len(best))
+        which[key > best] = s  # the largest of log p + Gumbel noise is such a draw
+        best = np.maximum(best, key)
+    return which
 
 
 def _places_of_draws(
@@ -107,10 +115,9 @@ def _places_of_draws(
     at: NDArray[np.int64],
     problem: NDArray[np.int64],
     position: NDArray[np.int64],
-    v: int,
 ) -> NDArray[np.int64]:
     """Where the state of v stands in the draws: row k of those with a problem has its k-th draw."""
-    n_members = rows.plans.n_members[rows.problems.set_of[problem]]
+    n_members = rows.split.sets.n_members[rows.problems.set_of[problem]]
     order = np.argsort(problem, kind="stable")
     sorted_problems = problem[order]
     first = np.searchsorted(sorted_problems, sorted_problems, side="left")

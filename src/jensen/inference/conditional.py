@@ -38,7 +38,7 @@ def sample_given(
     n_bytes = sum(4.0 + t.itemsize for t in types)  # of a row while it is drawn, and as a column
     check_memory(n * n_bytes, f"{n:,} rows", "draw fewer at a time")
     weights = ask(network, question, findings, count=False).weights
-    log_tables = log_tables_of(network)
+    log_tables = list(log_tables_of(network))
     codes = np.empty((len(types), n), np.int32)
     for v, state in {**findings.hard, **findings.do}.items():
         codes[v] = state

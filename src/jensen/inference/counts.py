@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 from jensen.cluster_trees import run
 from jensen.cluster_trees.plans import Plans
-from jensen.cluster_trees.problems import code_rows, cut, pick, split_rows
+from jensen.cluster_trees.problems import cut, pick, split_rows
 from jensen.data import Table
 from jensen.data.counting import count_families
 from jensen.data.threads import ordered_map
 from jensen.exceptions import JensenError
-from jensen.graphs.order import reach
 from jensen.graphs.wiring import wire_families
 from jensen.inference.impossible import explain_row
 from jensen.inference.network import Network
-from jensen.inference.rows import UNIT_COST, log_likelihood
+from jensen.inference.relevance import relevant_part
+from jensen.inference.rows import log_likelihood
 
 Array = NDArray[np.float64]
 
@@ -70,28 +70,18 @@ def _expect(network: Network, table: Table, scope: tuple[int, ...]) -> Array:
     rows = table.take(_incomplete(table, [names[v] for v in scope]))
     if rows.n_rows == 0:
         return np.zeros(cards)
-    seen = {v for v, name in enumerate(names) if name in table}
-    relevant = sorted(reach(network.graph.parent_indices, seen | set(scope)))
-    wiring = wire_families([*(w.members(v).tolist() for v in relevant), scope], w.cards.tolist())
-    absent = [v not in relevant for v in range(len(names))]
-
-    def read(start: int, stop: int) -> NDArray[np.int32]:
-        codes = code_rows(rows, names, start, stop)
-        codes[:, absent] = 0  # what cannot matter is not missing
-        return codes
-
-    plans = Plans(wiring, names)
+    part = relevant_part(network, rows, scope)
+    wiring = wire_families([*part.families, scope], w.cards.tolist())
     weights = np.ones(rows.n_rows) if rows.weights is None else rows.weights
-    problems = split_rows(plans, read, weights).problems
+    split = split_rows(Plans(wiring, names), part.read, weights)
     asked = wiring.n_families - 1
-    touches = np.array([asked in plans.families_of(p) for p in range(len(plans.sets))])
-    problems = pick(problems, np.flatnonzero(touches[problems.set_of]))
-    at = [np.arange(w.fam_at[v], w.fam_at[v + 1]) for v in relevant]
-    log_tables = np.append(network.kernel_tables[1][np.concatenate(at)], np.zeros(cards.prod()))
+    touches = np.array([asked in split.sets.families_of(p) for p in range(len(split.sets.end))])
+    mine = np.flatnonzero(touches[split.problems.set_of])
+    split = split._replace(problems=pick(split.problems, mine))
+    log_tables = np.append(network.kernel_tables[1][part.entries], np.zeros(cards.prod()))
     total = np.zeros(cards.prod())
     for _, counts in ordered_map(
-        lambda some: run.expected_counts(log_tables, plans.program, some),
-        cut(problems, plans.cost, UNIT_COST),
+        lambda some: run.expected_counts(log_tables, split.sets.program, some), cut(split)
     ):
         total += counts[wiring.fam_at[asked] :]
     return total.reshape(cards)

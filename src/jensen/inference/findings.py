@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data import Table
 from jensen.data.variable import Variable, state_of
 from jensen.exceptions import JensenError
 from jensen.inference.network import Network
@@ -62,6 +63,17 @@ def read_findings(
     }
     _check_apart(network, {**hard, **soft}, done, targets)
     return Findings(hard, soft, done)
+
+
+def known_states(network: Network, table: Table) -> list[dict[str, str]]:
+    """What every row of a table knows: variable → state."""
+    rows: list[dict[str, str]] = [{} for _ in range(table.n_rows)]
+    for variable in network.variables:
+        if variable.name in table:
+            codes = table.column(variable.name).data
+            for row in np.flatnonzero(codes < variable.n_states):
+                rows[row][variable.name] = variable.states[codes[row]]
+    return rows
 
 
 def _pairs(what: str, findings: Mapping[str, Any] | None) -> list[tuple[str, Any]]:

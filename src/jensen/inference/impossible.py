@@ -23,9 +23,11 @@ def explain(network: Network, findings: Findings) -> ImpossibleError:
     words = smallest.words(network)
     if network.samples is not None:
         words += " (under every sample)"
+    one = _n_findings(smallest) == 1
     return ImpossibleError(
-        f"the evidence is impossible: {words} cannot occur together in this network. Leave out one "
-        f"of these findings, or learn with a prior, which leaves nothing impossible"
+        f"the evidence is impossible: {words} cannot occur{'' if one else ' together'} in this "
+        f"network. Leave out {'this finding' if one else 'one of these findings'}, or learn with a "
+        f"prior, which leaves nothing impossible"
     )
 
 
@@ -66,6 +68,10 @@ def _without(findings: Findings, dropped: list[int]) -> Findings:
     return Findings(rest(findings.hard), rest(findings.soft), findings.do)
 
 
+def _n_findings(findings: Findings) -> int:
+    return len(findings.hard) + len(findings.soft) + len(findings.do)
+
+
 def row_findings(network: Network, table: Table, row: int) -> Findings:
     """What a row of a table says of the variables of a network."""
     hard = {}
@@ -86,10 +92,11 @@ def explain_row(network: Network, table: Table, where: str) -> ImpossibleError:
     if not len(impossible):
         return ImpossibleError(f"the rows together are too improbable {where}: F is not finite")
     row = int(impossible[0])
-    words = contradiction(network, row_findings(network, table, row)).words(network)
+    smallest = contradiction(network, row_findings(network, table, row))
+    together = " together" if _n_findings(smallest) > 1 else ""
     others = len(impossible) - 1
     more = f" (and {plural(others, 'other row')})" if others else ""
     return ImpossibleError(
-        f"row {row + 1} is impossible {where}{more}: {words} cannot occur together. Correct the "
-        f"row, or make every state possible there"
+        f"row {row + 1} is impossible {where}{more}: {smallest.words(network)} cannot "
+        f"occur{together}. Correct the row, or make every state possible there"
     )

@@ -46,6 +46,9 @@ def mutual_information(
         raise JensenError(f"{first} and {second} share a variable")
     evidence = given if isinstance(given, Mapping) else None
     over = [] if given is None or evidence is not None else _names(given)
+    for name in over:
+        if name in first or name in second:
+            raise JensenError(f"{name!r} is asked for, but stands in given")
     joint = query(network, [*first, *second, *over], evidence)
     h_all = joint.entropy()
     h_first, h_second = (joint.marginal([*names, *over]).entropy() for names in (first, second))

@@ -43,6 +43,10 @@ class Network:
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}  # nothing that was compiled
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self.__post_init__()  # a copy of an array can be written to, whatever the array was
+
     @cached_property
     def wiring(self) -> Wiring:
         """The graph as flat arrays."""
@@ -63,7 +67,7 @@ class Network:
 
     @cached_property
     def questions(self) -> dict[Any, Any]:
-        """What was compiled for questions of the same form; see `questions.ask`."""
+        """What was compiled for questions of the same form; see `find_question`."""
         return {}
 
     @property

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jensen.checks import is_real
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
-from jensen.inference.distribution import Distribution, Interval
+from jensen.inference.distribution import Distribution, Distributions, Interval
 from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
 from jensen.inference.network import Network
@@ -75,6 +75,47 @@ def query(
     rng: np.random.Generator | None = None,
 ) -> Distribution:
     """P(targets | do, given), jointly if there are several."""
+    wanted = _positions(network, targets)
+    findings = read_findings(network, given, do, wanted)
+    question = find_question(network, _form(findings, targets=wanted))
+    mixture = ask(network, question, findings, count=len(wanted) > 1)
+    values = mixture.mean([_read(question, wanted, answer) for answer in mixture.answers])
+    variables = tuple(network.variables[v] for v in wanted)
+    found = None
+    if interval is not None:
+        found = _interval(network, question, findings, wanted, interval, rng, mixture)
+    return Distribution(variables, values, findings.words(network), found)
+
+
+def query_many(
+    network: Network,
+    targets: str | Sequence[str],
+    evidence: Sequence[Mapping[str, Any]],
+    do: Mapping[str, Any] | None = None,
+) -> Distributions:
+    """P(targets | do, given) for many sets of findings; equal ones are asked once."""
+    wanted = _positions(network, targets)
+    cards = [network.variables[v].n_states for v in wanted]
+    values = np.empty((len(evidence), *cards))
+    known: dict[Any, Array] = {}
+    for i, given in enumerate(evidence):
+        key = tuple(sorted((name, repr(_plain(value))) for name, value in given.items()))
+        try:
+            if key not in known:
+                known[key] = query(network, targets, given, do).values
+        except JensenError as error:
+            raise type(error)(f"row {i + 1}: {error}") from None
+        values[i] = known[key]
+    return Distributions(tuple(network.variables[v] for v in wanted), values)
+
+
+def _plain(value: Any) -> Any:
+    """A finding whose text tells it apart: that of a long array is cut short."""
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _positions(network: Network, targets: str | Sequence[str]) -> tuple[int, ...]:
+    """The variables that are asked for."""
     names = [targets] if isinstance(targets, str) else list(targets or ())
     if not all(isinstance(name, str) for name in names):
         raise JensenError(f"variables are asked for by their names, not by {names!r}")
@@ -83,16 +124,7 @@ def query(
         raise JensenError(f"ask for one variable or several different ones, not {names!r}")
     if len(wanted) > 1:
         _check_joint(network, wanted)
-    findings = read_findings(network, given, do, wanted)
-    form = _form(findings, targets=wanted)
-    question = find_question(network, form)
-    mixture = ask(network, question, findings, count=len(wanted) > 1)
-    values = mixture.mean([_read(question, wanted, answer) for answer in mixture.answers])
-    variables = tuple(network.variables[v] for v in wanted)
-    found = None
-    if interval is not None:
-        found = _interval(network, question, findings, wanted, interval, rng, mixture)
-    return Distribution(variables, values, findings.words(network), found)
+    return wanted
 
 
 def _form(findings: Findings, targets: tuple[int, ...] = (), *, everything: bool = False) -> Form:

@@ -2,7 +2,8 @@
 
 The form is what is asked and which variables are known; the states come later. Variables that
 cannot matter are left out: those without a descendant that is asked for or known. What evidence
-separates from the rest falls into a sub-problem of its own.
+separates from the rest falls into a sub-problem of its own, which is left out if it is too large
+and nothing in it is asked for.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from numpy.typing import NDArray
 
 from jensen.cluster_trees.plans import Plans
 from jensen.cluster_trees.problems import hidden_sets
-from jensen.cluster_trees.records import N_STATES, Problems, Program, Work, make_work
+from jensen.cluster_trees.records import N_STATES, Problems, Program, Sets, Work, make_work
+from jensen.exceptions import JensenError
 from jensen.graphs.order import reach
 from jensen.graphs.wiring import Wiring, wire_families
 from jensen.inference.findings import Findings
@@ -72,13 +74,13 @@ class Question:
         at = np.concatenate([w.fam_at[inside], extra_at, [w.fam_at[-1] + self.n_extra]])
         wiring = plain._replace(fam_at=at.astype(np.int64))
         hidden = [v for v in relevant if v not in known]
-        plans = Plans(wiring, network.graph.nodes)
         words, begin, end = hidden_sets(wiring, hidden)
-        sets = plans.number(words, begin, end)
-        self.program: Program = plans.program
-        self._compile_bases(wiring, plans, sets)
-        self.work: Work = make_work(self.program, sets)
-        n = self.program.code[self.program.start[sets] + N_STATES]
+        which, sets = _compile(network, form, wiring, words, begin, end)
+        begin, end = begin[which], end[which]
+        self.program: Program = sets.program
+        self._compile_bases(wiring, sets)
+        self.work: Work = make_work(self.program, self.problems.set_of)
+        n = self.program.code[self.program.start + N_STATES]
         self.out_ptr: Ints = np.cumsum(n) - n
         self.n_out = int(n.sum())
         self.members = [words[a:b].tolist() for a, b in zip(begin, end, strict=True)]
@@ -99,13 +101,14 @@ class Question:
         """What it holds in memory."""
         return sum(array.nbytes for array in (self.program.code, *self.work))
 
-    def _compile_bases(self, wiring: Wiring, plans: Plans, sets: Ints) -> None:
+    def _compile_bases(self, wiring: Wiring, sets: Sets) -> None:
         """Where the tables of the sets begin, and how known states shift that."""
-        parts = [plans.families_of(p) for p in sets]
+        parts = [sets.families_of(p) for p in range(len(sets.end))]
         n = np.array([len(part) for part in parts], np.int64)
         touched = np.concatenate([np.empty(0, np.int64), *parts])
-        rest = np.setdiff1d(np.arange(wiring.n_families), touched)
         known = self.form.hard | self.form.do
+        scopes = wiring.scopes()
+        rest = np.array([f for f, scope in enumerate(scopes) if known.issuperset(scope)], np.int64)
         self.fixed = wiring.fam_at[np.concatenate([touched, rest])]
         terms = [
             (j, int(u), int(step))
@@ -121,7 +124,8 @@ class Question:
             np.array([term[k] for term in terms], np.int64) for k in range(3)
         )
         self.n_inside = len(touched)
-        self.problems = Problems(sets, np.cumsum(n) - n, np.empty(0, np.int64), np.ones(len(sets)))
+        numbers = np.arange(len(parts))
+        self.problems = Problems(numbers, np.cumsum(n) - n, np.empty(0, np.int64), np.ones(len(n)))
 
     def ask(
         self, findings: Findings, tables: Array, log_tables: Array, *, count: bool = False
@@ -214,6 +218,38 @@ def _relevant(network: Network, form: Form) -> list[int]:
     ]
     wanted: Iterable[int] = {*form.targets, *form.hard, *form.soft}
     return sorted(reach(parents, wanted))
+
+
+def _compile(
+    network: Network,
+    form: Form,
+    wiring: Wiring,
+    words: NDArray[np.int32],
+    begin: Ints,
+    end: Ints,
+) -> tuple[list[int], Sets]:
+    """Compile connected sets of hidden variables; which of them, and the result.
+
+    Sets in which nothing is asked for tell whether the evidence is possible, and nothing else: one
+    that is too large is left out. After Gibbs they also tell how much each sample counts.
+    """
+    plans = Plans(wiring, network.graph.nodes)
+    asked = [
+        k
+        for k, (a, b) in enumerate(zip(begin, end, strict=True))
+        if not form.targets or not set(form.targets).isdisjoint(words[a:b].tolist())
+    ]
+    _, sets = plans.number(words, begin[asked], end[asked])
+    kept = list(asked)
+    for k in sorted(set(range(len(begin))).difference(asked)):
+        try:
+            _, sets = plans.number(words, begin[k : k + 1], end[k : k + 1])
+        except JensenError:
+            if network.samples is not None:
+                raise
+        else:
+            kept.append(k)
+    return kept, sets
 
 
 def _places(wiring: Wiring, sets: Sequence[Sequence[int]], out_ptr: Ints) -> dict[int, int]:

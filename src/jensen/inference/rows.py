@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,21 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.cluster_trees import run
-from jensen.cluster_trees.plans import Plans, plans_of
-from jensen.cluster_trees.problems import Split, code_rows, cut, split_rows
-from jensen.cluster_trees.records import Problems
+from jensen.cluster_trees.plans import plans_of
+from jensen.cluster_trees.problems import Split, cut, split_rows
+from jensen.cluster_trees.records import Problems, Program
 from jensen.data import Block, Table
 from jensen.data.counting import plane_plan
 from jensen.data.threads import ordered_map
-from jensen.graphs.order import reach
 from jensen.graphs.wiring import Wiring, wire_families
 from jensen.inference.network import Network
+from jensen.inference.relevance import relevant_part
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-UNIT_COST = 1 << 20
-"""Entries of cluster tables that one unit fills."""
 
 
 class Rows:
@@ -43,24 +40,12 @@ class Rows:
     def __init__(self, network: Network, table: Table, targets: Iterable[int] = ()) -> None:
         self.network, self.table = network, table
         self.ignored = set(targets)
-        names, w = network.graph.nodes, network.wiring
-        seen = {v for v, name in enumerate(names) if name in table and v not in self.ignored}
-        relevant = sorted(reach(network.graph.parent_indices, seen | self.ignored))
-        families = [tuple(map(int, w.members(v))) for v in relevant]
-        self.wiring: Wiring = wire_families(families, [int(c) for c in w.cards])
-        at = [np.arange(w.fam_at[v], w.fam_at[v + 1]) for v in relevant]
-        self.entries: Ints = np.concatenate([np.empty(0, np.int64), *at])
-        self.plans: Plans = plans_of(self.wiring, names)
-        absent = [v not in relevant for v in range(len(names))]
-        shown = [name if v not in self.ignored else "" for v, name in enumerate(names)]
-        self.complete = [f for f, family in enumerate(families) if all(v in seen for v in family)]
-
-        def read(start: int, stop: int) -> NDArray[np.int32]:
-            rows = code_rows(table, shown, start, stop)
-            rows[:, absent] = 0  # what cannot matter is not missing
-            return rows
-
-        self.split: Split = split_rows(self.plans, read, np.ones(table.n_rows))
+        part = relevant_part(network, table, self.ignored, self.ignored)
+        self.wiring: Wiring = wire_families(part.families, network.wiring.cards.tolist())
+        self.entries = part.entries
+        plans = plans_of(self.wiring, network.graph.nodes)
+        self.split: Split = split_rows(plans, part.read, np.ones(table.n_rows))
+        self.program: Program = self.split.sets.program
 
     @property
     def problems(self) -> Problems:
@@ -77,7 +62,7 @@ class Rows:
         """Log p(row) for every row."""
         tables = np.ascontiguousarray(log_tables[self.entries])
         parts = ordered_map(
-            lambda some: run.log_partition(tables, self.plans.program, some), self.units()
+            lambda some: run.log_partition(tables, self.program, some), self.units()
         )
         return self.log_likelihood(log_tables, np.concatenate([np.empty(0), *parts]))
 
@@ -93,12 +78,14 @@ class Rows:
 
         total = np.zeros(self.table.n_rows)
         names = self.network.graph.nodes
-        scopes = [[names[v] for v in self.wiring.members(f)] for f in self.complete]
-        if not scopes:
+        shown = {v for v, name in enumerate(names) if name in self.table} - self.ignored
+        complete = [f for f, family in enumerate(self.wiring.scopes()) if shown.issuperset(family)]
+        if not complete:
             return total
+        scopes = [[names[v] for v in self.wiring.members(f)] for f in complete]
         planes = self.table.packed.planes({name for scope in scopes for name in scope})
         plan = plane_plan(self.table, scopes)
-        padded = [self._padded(f, log_tables) for f in self.complete]
+        padded = [self._padded(f, log_tables) for f in complete]
         flat = np.concatenate([part.ravel() for part in padded])
 
         def add(block: Block) -> int:
@@ -121,7 +108,7 @@ class Rows:
         """Log Z of every sub-problem, and p(state | evidence) of all its members."""
         tables = np.ascontiguousarray(log_tables[self.entries])
         parts = list(
-            ordered_map(lambda some: run.marginals(tables, self.plans.program, some), self.units())
+            ordered_map(lambda some: run.marginals(tables, self.program, some), self.units())
         )
         sizes = [len(values) for _, _, values in parts]
         shifts = np.cumsum([0, *sizes])[: len(sizes)]
@@ -135,7 +122,7 @@ class Rows:
 
     def units(self) -> list[Problems]:
         """The sub-problems in units of about equal cost."""
-        return cut(self.problems, self.plans.cost, UNIT_COST)
+        return cut(self.split)
 
     def places(self, v: int) -> tuple[Ints, Ints, Ints]:
         """Rows in which v is missing, the sub-problem that holds it, v's position among members."""
@@ -147,10 +134,10 @@ class Rows:
     def _cells(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Every missing cell: its row, its sub-problem, its position there; by variable."""
         sets = self.problems.set_of[self.split.of_row]
-        n = self.plans.n_members[sets]
+        n = self.split.sets.n_members[sets]
         entry = np.repeat(np.arange(len(sets)), n)
         position = np.arange(len(entry)) - np.repeat(np.cumsum(n) - n, n)
-        variable = self.plans.sets.words[self.plans.sets.begin[sets[entry]] + position]
+        variable = self.split.sets.words[self.split.sets.begin[sets[entry]] + position]
         order = np.argsort(variable, kind="stable")
         ptr = np.searchsorted(variable[order], np.arange(len(self.wiring.cards) + 1))
         entry = entry[order]
@@ -165,13 +152,13 @@ class Rows:
 
     def state_offsets(self, problems: Ints, position: Ints) -> Ints:
         """Where the states of a member begin among those of all members of its sub-problem."""
-        first = self.plans.sets.begin[self.problems.set_of[problems]]
+        first = self.split.sets.begin[self.problems.set_of[problems]]
         return np.asarray(self._states_before[first + position] - self._states_before[first])
 
     @cached_property
     def _states_before(self) -> Ints:
         """How many states the members before each one have, all sets end to end."""
-        return np.concatenate([[0], np.cumsum(self.wiring.cards[self.plans.sets.words])])
+        return np.concatenate([[0], np.cumsum(self.wiring.cards[self.split.sets.words])])
 
 
 class Posteriors(NamedTuple):
@@ -184,17 +171,22 @@ class Posteriors(NamedTuple):
 
 def log_likelihood(network: Network, table: Table) -> Array:
     """Log p(row), what is missing summed out; after Gibbs the log of the mean over samples."""
-    rows = Rows(network, table)
-    each = [rows.log_likelihood_at(log_tables) for log_tables in log_tables_of(network)]
-    return each[0] if len(each) == 1 else np.logaddexp.reduce(each) - np.log(len(each))
+    rows, total = Rows(network, table), np.full(table.n_rows, -np.inf)
+    n = 0
+    for log_tables in log_tables_of(network):
+        total = np.logaddexp(total, rows.log_likelihood_at(log_tables))
+        n += 1
+    return total if n == 1 else total - np.log(n)
 
 
-def log_tables_of(network: Network) -> Sequence[Array]:
-    """The log tables, or those of every sample."""
+def log_tables_of(network: Network) -> Iterator[Array]:
+    """The log tables, or those of every sample, one after the other."""
     if network.samples is None:
-        return [network.kernel_tables[1]]
-    with np.errstate(divide="ignore"):
-        return list(np.log(network.samples))
+        yield network.kernel_tables[1]
+        return
+    for tables in network.samples:
+        with np.errstate(divide="ignore"):
+            yield np.log(tables)
 
 
 def all_posteriors(
@@ -203,26 +195,27 @@ def all_posteriors(
     """p(v | what a row knows), (N, K), for some variables, and which rows are possible.
 
     The columns of the ignored ones are not looked at. What a row knows has probability 1; a row
-    that is impossible is NaN. After Gibbs p(v | row) = Σ_s p_s(v, row) / Σ_s p_s(row).
+    that is impossible is NaN. After Gibbs p(v | row) = Σ_s p_s(v, row) / Σ_s p_s(row), summed
+    sample by sample, relative to the largest p_s(row) so far.
     """
-    rows, samples = Rows(network, table, ignored), log_tables_of(network)
-    found = [rows.marginals(log_tables) for log_tables in samples]
-    log_each = np.array(
-        [rows.log_likelihood(t, post.log_z) for t, post in zip(samples, found, strict=True)]
-    )
-    best = log_each.max(0)
-    weights = np.exp(log_each - np.where(best > -np.inf, best, 0.0))
-    weights /= np.where(best > -np.inf, weights.sum(0), np.nan)
+    rows, best = Rows(network, table, ignored), np.full(table.n_rows, -np.inf)
+    joint = {v: np.zeros((len(rows.places(v)[0]), network.variables[v].n_states)) for v in wanted}
+    for log_tables in log_tables_of(network):
+        found = rows.marginals(log_tables)
+        log_row = rows.log_likelihood(log_tables, found.log_z)
+        top = np.maximum(best, log_row)
+        safe = np.where(top > -np.inf, top, 0.0)
+        before, now = np.exp(best - safe), np.exp(log_row - safe)
+        for v, p in joint.items():
+            mine, problem, position = rows.places(v)
+            at = found.at[problem] + rows.state_offsets(problem, position)
+            p *= before[mine, None]
+            p += now[mine, None] * found.values[at[:, None] + np.arange(p.shape[1])]
+        best = top
     result = {}
-    for v in wanted:
-        mine, problem, position = rows.places(v)
-        offset = rows.state_offsets(problem, position)
-        states = np.arange(network.variables[v].n_states)
-        p = np.zeros((len(mine), len(states)))
-        for weight, post in zip(weights, found, strict=True):
-            here = (post.at[problem] + offset)[:, None] + states
-            p += weight[mine, None] * post.values[here]
+    for v, p in joint.items():
         result[v] = rows.known(v)
-        result[v][mine] = p / p.sum(1, keepdims=True)
+        with np.errstate(invalid="ignore"):  # 0 / 0 where a row is impossible
+            result[v][rows.places(v)[0]] = p / p.sum(1, keepdims=True)
         result[v][best == -np.inf] = np.nan
     return result, best > -np.inf

@@ -162,7 +162,7 @@ def _states(scanner: Scanner, name: str) -> list[str]:
             f"listed; labels with spaces need quotes",
             declared.at,
         )
-    scanner.expect(";")
+    scanner.finish()
     return list(states)
 
 
@@ -216,13 +216,15 @@ def _numbers(scanner: Scanner) -> Numbers:
             return Numbers(values, first)
     values = [_number(scanner, "a number")]
     while not scanner.take(";"):
-        more = scanner.take(",")
-        values.append(_number(scanner, "a number" if more else "a number or ';'"))
+        if scanner.take(","):
+            values.append(_number(scanner, "a number"))
+        else:
+            values.append(_number(scanner, "a number or ';'", scanner.end))
     return Numbers(values, first)
 
 
-def _number(scanner: Scanner, expected: str) -> float:
-    word = scanner.bare(expected, NUMBER.fullmatch)
+def _number(scanner: Scanner, expected: str, at: int | None = None) -> float:
+    word = scanner.bare(expected, NUMBER.fullmatch, at)
     value = float(word.text)
     if not 0 <= value <= 1 + TOLERANCE:
         scanner.refuse(f"{shorten(word.text)} is no probability, between 0 and 1", word.at)
@@ -233,7 +235,7 @@ def _property(scanner: Scanner) -> str:
     """The text of a property: in quotes, or all that stands before a semicolon on its line."""
     if scanner.text.startswith('"', scanner.at):
         text = scanner.word("the text of a property").text
-        scanner.expect(";")
+        scanner.finish()
         return text.strip()
     start, end = scanner.at, PROPERTY_END.search(scanner.text, scanner.at)
     if end is None or end[0] != ";":
@@ -244,8 +246,10 @@ def _property(scanner: Scanner) -> str:
 
 def _refuse_property(scanner: Scanner, end: re.Match[str] | None) -> NoReturn:
     """Say where the text of a property ends without a semicolon."""
-    expected = "expected ';' after the text of a property, but found"
     if end is None:
-        scanner.refuse(f"{expected} the end of the file", len(scanner.text))
-    found = "'}'" if end[0] == "}" else "the end of the line"
-    scanner.refuse(f"{expected} {found}", end.start())
+        found = "the end of the file"
+    else:
+        found = "'}'" if end[0] == "}" else "the end of the line"
+    text = scanner.text[scanner.at : end.start() if end else None].rstrip()
+    at = scanner.at + len(text) if text else scanner.end
+    scanner.refuse(f"expected ';' after the text of a property, but found {found}", at)

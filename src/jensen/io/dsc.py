@@ -132,7 +132,7 @@ def _states(scanner: Scanner, name: str) -> list[Token]:
             f"listed",
             declared.at,
         )
-    scanner.expect(";")
+    scanner.finish()
     return states
 
 
@@ -143,9 +143,8 @@ def _value(scanner: Scanner) -> str:
         text = scanner.word("a text in quotes").text
     else:
         text = raw[0].strip()
-        scanner.move(raw.end())
-    if not scanner.take(";"):
-        scanner.fail("';' after the value of a field")
+        scanner.move(scanner.at + len(raw[0].rstrip()))
+    scanner.finish("';' after the value of a field")
     return text
 
 

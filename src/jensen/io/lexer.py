@@ -53,10 +53,12 @@ class Scanner:
         self.text = text
         self.file = file
         self.at = at  # always where a token begins
+        self.end = at  # where the token before it ended
         self.move(at)
 
     def move(self, at: int) -> None:
-        """Go to a place, and on to where a token begins there."""
+        """Go to the end of a token, and on to where the next one begins."""
+        self.end = at
         match = self.SPACE.match(self.text, at)
         self.at = at if match is None else match.end()  # it never is None
         if self.text.startswith("/*", self.at):
@@ -78,6 +80,11 @@ class Scanner:
         if not self.take(symbol):
             self.fail(repr(symbol))
 
+    def finish(self, expected: str = "';'") -> None:
+        """Pass the semicolon of a statement, or refuse the text where the statement ends."""
+        if not self.take(";"):
+            self.fail(expected, self.end)
+
     def word(self, expected: str) -> Token:
         """Pass a word or a quoted text, or refuse the text."""
         match = self.WORD.match(self.text, self.at) or self.QUOTED.match(self.text, self.at)
@@ -87,11 +94,11 @@ class Scanner:
         self.move(match.end())
         return token
 
-    def bare(self, expected: str, fits: Callable[[str], object]) -> Token:
-        """Pass a word without quotes that fits, or refuse the text."""
+    def bare(self, expected: str, fits: Callable[[str], object], at: int | None = None) -> Token:
+        """Pass a word without quotes that fits, or refuse the text, here or at another place."""
         match = self.WORD.match(self.text, self.at)
         if match is None or not fits(match[0]):
-            self.fail(expected)
+            self.fail(expected, at)
         token = Token(match[0], self.at)
         self.move(match.end())
         return token
@@ -104,9 +111,11 @@ class Scanner:
         """What a text in quotes means; here as it stands."""
         return text
 
-    def fail(self, expected: str) -> NoReturn:
-        """Refuse the text: something else was expected here."""
-        self.refuse(f"expected {expected}, but found {self._found()}", self.at)
+    def fail(self, expected: str, at: int | None = None) -> NoReturn:
+        """Refuse the text: something else was expected, here or at another place."""
+        self.refuse(
+            f"expected {expected}, but found {self._found()}", self.at if at is None else at
+        )
 
     def refuse(self, message: str, at: int) -> NoReturn:
         """Refuse the text for what stands at this place."""

@@ -101,7 +101,7 @@ def _fields(scanner: Scanner, lists: dict[str, list[Token]]) -> dict[str, str]:
         scanner.expect("=")
         if key.text in lists:
             lists[key.text].extend(_words(scanner))
-            scanner.expect(";")
+            scanner.finish()
             filled.add(key.text)
         else:
             fields[key.text] = _value(scanner)
@@ -120,7 +120,7 @@ def _value(scanner: Scanner) -> str:
     """A quoted text, or else all that stands before a semicolon."""
     if scanner.text.startswith('"', scanner.at):
         text = scanner.word("a text in quotes").text
-        scanner.expect(";")
+        scanner.finish()
         return text
     pieces: list[str] = []
     while not scanner.take(";"):

@@ -6,15 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees.plans import Plans, plans_of
+from jensen.cluster_trees.plans import plans_of
 from jensen.cluster_trees.problems import Split, cut, split_table
 from jensen.data import Table
 from jensen.data.units import Units
 from jensen.graphs.wiring import Wiring
 from jensen.models.discrete_network import Complete, Incomplete, complete_counts
-
-UNIT_COST = 1 << 20
-"""Entries of cluster tables that one unit fills in a sweep."""
 
 
 class Encoded(NamedTuple):
@@ -22,7 +19,6 @@ class Encoded(NamedTuple):
 
     units: Units
     counts: NDArray[np.float64]  # (P,): of complete families
-    plans: Plans
     split: Split | None  # None: nothing is missing
 
     @property
@@ -30,19 +26,19 @@ class Encoded(NamedTuple):
         """The families of which a member is missing somewhere."""
         if self.split is None:
             return np.empty(0, np.int64)
-        parts = [self.plans.families_of(p) for p in np.unique(self.split.problems.set_of)]
+        sets = self.split.sets
+        parts = [sets.families_of(p) for p in np.unique(self.split.problems.set_of)]
         return np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
 
 
 def encode(table: Table, names: Sequence[str], wiring: Wiring) -> Encoded:
     """Encode a table; names without a column are hidden in every row."""
-    counts, plans = complete_counts(table, names, wiring), plans_of(wiring, names)
+    counts = complete_counts(table, names, wiring)
     columns = [name for name in names if name in table]
     if len(columns) == len(names) and not table.n_missing(columns):
         units = Units((Complete(counts),), table.total_weight, is_complete=True)
-        return Encoded(units, counts, plans, None)
-    split = split_table(plans, table, names)
-    program = plans.program
-    parts = [Incomplete(program, some) for some in cut(split.problems, plans.cost, UNIT_COST)]
+        return Encoded(units, counts, None)
+    split = split_table(plans_of(wiring, names), table, names)
+    parts = [Incomplete(split.sets.program, some) for some in cut(split)]
     units = Units((Complete(counts), *parts), table.total_weight, is_complete=False)
-    return Encoded(units, counts, plans, split)
+    return Encoded(units, counts, split)

@@ -1,0 +1,44 @@
+"""The part of a network that can matter for the rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.cluster_trees.problems import code_rows
+from jensen.data import Table
+from jensen.graphs.order import reach
+from jensen.inference.network import Network
+
+
+class Part(NamedTuple):
+    """Variables with a descendant that has a column or is asked for."""
+
+    variables: list[int]
+    families: list[tuple[int, ...]]
+    entries: NDArray[np.int64]  # of the network's flat tables
+    read: Callable[[int, int], NDArray[np.int32]]  # codes of some rows; -1 is missing
+
+
+def relevant_part(
+    network: Network, table: Table, asked: Collection[int], ignored: Collection[int] = ()
+) -> Part:
+    """What matters if some variables are asked for; columns of ignored ones are not looked at."""
+    names, w = network.graph.nodes, network.wiring
+    shown = [name if v not in ignored else "" for v, name in enumerate(names)]
+    seen = {v for v, name in enumerate(shown) if name in table}
+    variables = sorted(reach(network.graph.parent_indices, seen.union(asked)))
+    at = [np.arange(w.fam_at[v], w.fam_at[v + 1]) for v in variables]
+    irrelevant = np.ones(len(names), bool)
+    irrelevant[variables] = False
+
+    def read(start: int, stop: int) -> NDArray[np.int32]:
+        rows = code_rows(table, shown, start, stop)
+        rows[:, irrelevant] = 0  # what cannot matter is not missing
+        return rows
+
+    families = [tuple(w.members(v).tolist()) for v in variables]
+    return Part(variables, families, np.concatenate([np.empty(0, np.int64), *at]), read)
