@@ -8,11 +8,16 @@ import numpy as np
 
 import jensen as jn
 
-SYMPTOMS = ["fever", "cough", "rash", "headache", "nausea", "fatigue"]
+often = {
+    "fever": (0.9, 0.3),
+    "cough": (0.8, 0.1),
+    "rash": (0.1, 0.7),
+    "headache": (0.6, 0.5),
+    "nausea": (0.2, 0.8),
+    "fatigue": (0.7, 0.4),
+}
+SYMPTOMS = list(often)
 graph = "; ".join(f"illness -> {symptom}" for symptom in SYMPTOMS)
-often = dict(
-    zip(SYMPTOMS, [(0.9, 0.3), (0.8, 0.1), (0.1, 0.7), (0.6, 0.5), (0.2, 0.8), (0.7, 0.4)])
-)
 truth = jn.BayesianNetwork.from_tables(
     graph,
     {"illness": [0.6, 0.4], **{s: [[1 - a, a], [1 - b, b]] for s, (a, b) in often.items()}},

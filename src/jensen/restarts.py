@@ -162,7 +162,9 @@ def ascend(
 
         fits = list(ordered_map(climb, range(n_init)))
         kept.save()
-        return Ascents([fit for fit in fits if fit is not None], wish.is_set())
+        begun = [fit for fit in fits if fit is not None]
+        ended = [fit for fit in begun if fit.converged or len(fit.trace) > max_iter]
+        return Ascents(begun, was_stopped=len(ended) < n_init)
 
 
 def sample(

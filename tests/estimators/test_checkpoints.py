@@ -85,7 +85,7 @@ def test_killed_again_and_again_and_resumed(method, threads, tmp_path, kill_at):
     jn.set_threads(threads)
     table, path = make_table(), tmp_path / "run.checkpoint"
     expected = estimator(method).fit(table)
-    for n in (7, 30, 1, 22):
+    for n in (7, 11, 1, 9):  # fewer together than any of these runs has
         kill_at(n, lambda: estimator(method).fit(table, checkpoint=path))
         assert path.exists()
     resumed = estimator(method).fit(table, checkpoint=path)
@@ -288,7 +288,7 @@ def test_ctrl_c_ends_after_the_current_sweep(press_at):
     assert sweeps == [5]
     assert net.converged_ is False
     assert net.free_energy_ == net.starts_.max() == net.trace_[-1]
-    assert net.starts_.shape == (3,)
+    assert net.starts_.shape == (1,)  # the others had not begun
     whole = estimator("em", n_init=1, tol=0.0, max_iter=5)
     with pytest.warns(jn.EstimateWarning, match="interrupted|after 5 sweeps"):
         whole.fit(make_table())

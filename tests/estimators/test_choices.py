@@ -124,13 +124,21 @@ def test_nothing_but_hidden_variables():
 # --- priors that do not suit the method ---
 
 
+@pytest.mark.filterwarnings("ignore:the chains disagree:jensen.exceptions.EstimateWarning")
 @pytest.mark.parametrize("method", ["vbem", "me", "gibbs"])
-def test_posteriors_need_a_prior(method):
-    refuse(
-        f"{method} keeps a posterior, so it needs a prior of its tables: give prior='bdeu' "
-        f"(--prior bdeu) or a concentration, or use method='em' for the frequencies",
-        method=method,
-    )
+def test_posteriors_have_bdeu_where_no_prior_was_chosen(method):
+    few = {"n_samples": 20, "burn_in": 2} if method == "gibbs" else {}
+    nets = [
+        jn.BayesianNetwork("a -> b", method=method, prior=prior, random_state=0, **few, **size)
+        for prior, size in (
+            (None, {}),
+            ("bdeu", {}),
+            (None, {"equivalent_sample_size": 9.0}),
+            ("bdeu", {"equivalent_sample_size": 9.0}),
+        )
+    ]
+    found = [net.fit(TABLE).network_.tables for net in nets]
+    assert found[0].tobytes() == found[1].tobytes() != found[2].tobytes() == found[3].tobytes()
 
 
 @pytest.mark.parametrize("method", ["em", "viterbi", "stochastic-em"])

@@ -262,10 +262,6 @@ def test_a_state_that_never_occurs_is_kept():
         ),
         ({"method": 3}, "there is no method 3: choose one of"),
         ({"method": ["em"]}, "there is no method ['em']: choose one of"),
-        (
-            {"method": "vbem"},
-            "vbem keeps a posterior, so it needs a prior of its tables: give prior='bd",
-        ),
         ({"prior": "jeffreys"}, "there is no prior 'jeffreys': use a number, or one of ['bdeu', "),
         ({"prior": 0.0}, "a Dirichlet concentration must be positive and finite, not 0.0"),
         ({"prior": -1}, "a Dirichlet concentration must be positive and finite, not -1"),

@@ -9,8 +9,7 @@ from models import cases
 from naive import learning as naive
 
 import jensen as jn
-from jensen.cluster_trees import plans
-from jensen.models import encoding
+from jensen.cluster_trees import plans, problems
 
 ASCENTS = [("em", None), ("em", 1.5), ("viterbi", 1.5), ("vbem", "bdeu"), ("me", 1.0)]
 every_ascent = pytest.mark.parametrize(("method", "prior"), ASCENTS)
@@ -268,7 +267,7 @@ def test_rows_without_weight_count_nothing():
 
 @every_ascent
 def test_threads_change_no_bit(method, prior, monkeypatch):
-    monkeypatch.setattr(encoding, "UNIT_COST", 64)
+    monkeypatch.setattr(problems, "UNIT_COST", 64)
     case = latent()
     assert len(case.encoded().units) > 3
     for n_init in (1, 3):  # threads for units, then for starts

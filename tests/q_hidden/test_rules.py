@@ -7,7 +7,7 @@ from naive import learning as naive
 from scipy import stats
 
 from jensen import q_hidden
-from jensen.models import encoding
+from jensen.cluster_trees import problems
 from jensen.models.discrete_network import Tables
 from jensen.q_hidden import FamilyTables, Known
 
@@ -54,7 +54,7 @@ def possible(case, logs):
 @pytest.mark.parametrize("rule", ["exact", "mode"])
 @pytest.mark.parametrize("unit_cost", [1 << 20, 1])
 def test_value_and_counts_are_those_of_all_completions(kind, weights, rule, unit_cost, monkeypatch):
-    monkeypatch.setattr(encoding, "UNIT_COST", unit_cost)
+    monkeypatch.setattr(problems, "UNIT_COST", unit_cost)
     for seed in range(8):
         case = cases.random_case(seed, weights=weights)
         logs = log_tables(np.random.default_rng(seed), case, kind)

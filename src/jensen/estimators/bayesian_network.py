@@ -73,7 +73,8 @@ class BayesianNetwork(Questions, Estimator):
     trace_ : array
         F at the start and after every sweep; of chains log p(x, h, θ), (chains, samples).
     n_sweeps_, converged_
-        How many sweeps the best start took, and whether it converged; chains never do.
+        How many sweeps the best start took, and whether it converged; False after an interrupt, and
+        for chains.
     starts_ : array
         F at the end of every start.
     r_hat_, effective_sample_size_ : float
