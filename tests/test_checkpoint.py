@@ -15,13 +15,10 @@ import pytest
 
 import jensen as jn
 from jensen import checkpoint
-from jensen.checkpoint import (
-    Checkpoint,
-    SampleFile,
-    fingerprint,
-    generator_state,
-    restore_generator,
-)
+from jensen.checkpoint import Checkpoint
+from jensen.fingerprint import fingerprint
+from jensen.randomness import generator_state, restore_generator
+from jensen.sample_file import SampleFile
 
 NAN_WITH_PAYLOAD = np.array([0x7FF80000DEADBEEF], dtype=np.uint64).view(np.float64)
 ARRAYS = {
@@ -271,7 +268,8 @@ def test_while_one_thread_saves_the_others_do_not_wait(path, monkeypatch):
 KILLED = """
 import sys
 import numpy as np
-from jensen.checkpoint import Checkpoint, SampleFile
+from jensen.checkpoint import Checkpoint
+from jensen.sample_file import SampleFile
 path = sys.argv[1]
 mine = Checkpoint(path, "mine")
 i = mine.content.notes if mine.content else 0
@@ -498,7 +496,7 @@ def test_equal_content_has_one_fingerprint():
 def test_a_fingerprint_is_the_same_on_every_run():
     parts = ("ß\ud800", {"b": [1.5, None], "a": {"c": True}}, b"x", np.arange(3, dtype="<i4"))
     code = (
-        "import numpy as np; from jensen.checkpoint import fingerprint; print(fingerprint("
+        "import numpy as np; from jensen.fingerprint import fingerprint; print(fingerprint("
         "'ß\\ud800', {'a': {'c': True}, 'b': [1.5, None]}, b'x', np.arange(3, dtype='<i4')))"
     )
     for seed in ("1", "2"):

@@ -63,3 +63,11 @@ def _usual_mode(target: Path) -> int:
     mask = os.umask(0)
     os.umask(mask)
     return 0o666 & ~mask
+
+
+def check_writable(path: str | Path) -> None:
+    """Say now, not after hours, that a file cannot be replaced."""
+    check_target(path)
+    folder = Path(os.path.realpath(path)).parent
+    if not os.access(folder, os.W_OK):
+        raise FileError(f"cannot write {path}: the folder {folder} is protected against writing")

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from jensen import free_energy
-from jensen.checkpoint import Checkpoint, SampleFile, generator_state, restore_generator
+from jensen.checkpoint import Checkpoint
 from jensen.data.threads import ordered_map
 from jensen.data.units import Units
 from jensen.fields import leaves, rebuild
 from jensen.free_energy import Algorithm, Fit, Model, State
 from jensen.interrupts import interruptible
+from jensen.randomness import generator_state, restore_generator
+from jensen.sample_file import SampleFile
 
 log = logging.getLogger("jensen")
 

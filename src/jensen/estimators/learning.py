@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen import q_hidden
-from jensen.checkpoint import Checkpoint, fingerprint, generator_state
+from jensen.checkpoint import Checkpoint
 from jensen.data import Table, Variable
 from jensen.diagnostics import effective_sample_size, split_r_hat
 from jensen.estimators.choices import Choices, learned_variables
@@ -22,6 +22,7 @@ from jensen.estimators.estimate_warnings import (
 )
 from jensen.exceptions import DataError, ImpossibleError, JensenError
 from jensen.fields import add
+from jensen.fingerprint import fingerprint
 from jensen.free_energy import EM, Algorithm, State, check_usable, see
 from jensen.graphs import DAG
 from jensen.graphs.wiring import wire
@@ -34,7 +35,7 @@ from jensen.models.encoding import Encoded, encode
 from jensen.models.priors import make_prior
 from jensen.models.relabelling import by_falling_count, permute
 from jensen.models.starts import random_counts
-from jensen.randomness import as_generator
+from jensen.randomness import as_generator, generator_state
 from jensen.restarts import Chains, Job, ascend, sample
 
 ARRAYS = 8
