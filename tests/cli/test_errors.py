@@ -50,7 +50,6 @@ def test_an_option_without_its_value_is_refused(refuse, rain):
         (["--prior", "-1"], "a Dirichlet concentration must be positive and finite, not -1.0"),
         (["--prior", "nan"], "a Dirichlet concentration must be positive and finite, not nan"),
         (["--method", "magic"], "there is no method 'magic': choose one of em, vbem, viterbi"),
-        (["--method", "vbem"], "vbem keeps a posterior, so it needs a prior"),
         (["--method", "em", "--prior", "bdeu"], "em needs a prior with a mode"),
         (["--equivalent-sample-size", "3"], "--equivalent-sample-size belongs to --prior bdeu or"),
         (["--equivalent-sample-size", "1"], "--equivalent-sample-size belongs to --prior bdeu or"),

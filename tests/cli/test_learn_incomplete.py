@@ -198,7 +198,6 @@ def test_a_run_that_is_interrupted_keeps_what_it_has_and_says_so(holes):
         (["--n-init", "x"], "Invalid value for '--n-init'"),
         (["--n-samples", 5], "n_samples belongs to methods such as 'gibbs'"),
         (["--method", "gibbs", "--prior", 1, "--n-init", 3], "n_init belongs to methods such as"),
-        (["--method", "gibbs"], "gibbs"),
         (["--tol", -1], "tol must be a number, 0 or more"),
         (["--max-iter", -1], "max_iter must be a whole number, 0 or more, not -1"),
         (["--seed", -1], "Invalid value for '--seed'"),
@@ -235,3 +234,14 @@ def test_one_row_and_a_constant_column(run):
     with open("same.csv", "w") as file:
         file.write("a,b\nx,u\nx,v\n,u\n")
     assert run("learn", "same.csv", "--graph", "a -> b", "--prior", 1).code == 0
+
+
+@pytest.mark.parametrize("method", ["vbem", "me"])
+def test_a_method_that_needs_a_prior_has_one_of_its_own(method, run, tmp_path):
+    data = tmp_path / "rows.csv"
+    data.write_text("a,b\nx,u\ny,\nx,v\n,u\n")
+    given, default = (
+        run("learn", data, "--graph", "a -> b", "--method", method, "--seed", 0, "--json", *prior)
+        for prior in (["--prior", "bdeu"], [])
+    )
+    assert given == default

@@ -1,5 +1,7 @@
 """Gibbs and stochastic EM: against the exact posterior, and by Geweke's joint test."""
 
+from functools import reduce
+
 import numpy as np
 import pytest
 from models import cases
@@ -7,8 +9,10 @@ from naive import learning as naive
 from scipy import stats
 
 import jensen as jn
+from jensen.cluster_trees import problems
 from jensen.data.units import Units
-from jensen.free_energy import GIBBS, chain, step
+from jensen.fields import add
+from jensen.free_energy import GIBBS, STOCHASTIC_EM, chain, step
 from jensen.models.discrete_network import Complete, Tables
 
 
@@ -251,6 +255,29 @@ def test_threads_change_no_sample(method):
         nets.append(net.fit(table))
     assert nets[0].trace_.tobytes() == nets[1].trace_.tobytes()
     assert nets[0].network_.tables.tobytes() == nets[1].network_.tables.tobytes()
+
+
+@pytest.mark.parametrize("algorithm", [GIBBS, STOCHASTIC_EM], ids=["gibbs", "stochastic-em"])
+def test_every_unit_has_a_stream_of_its_own(algorithm, monkeypatch):
+    """The last unit is drawn first: nothing changes, whatever thread is the quicker one."""
+    monkeypatch.setattr(problems, "UNIT_COST", 1)
+    case = cases.random_case(2, n=4, n_rows=12)
+    model, units = case.model(1.5), case.encoded().units
+    assert len(units) > 4
+
+    class Backwards(Units):
+        def sum(self, f, *per_unit):
+            jobs = list(zip(self.items, *per_unit, strict=True))
+            parts = [f(*job) for job in jobs[::-1]][::-1]
+            return reduce(add, (total for total, _ in parts)), tuple(kept for _, kept in parts)
+
+    runs = []
+    for data in (units, Backwards(*units)):
+        rng = np.random.default_rng(0)
+        begun = cases.start(case, model, data, algorithm, rng=rng)
+        states = chain(model, data, algorithm, begun, rng)
+        runs.append([next(states).stats.tables.tobytes() for sweep in range(10)])
+    assert runs[0] == runs[1]
 
 
 @pytest.mark.filterwarnings("ignore:the chains disagree:jensen.exceptions.EstimateWarning")

@@ -30,7 +30,8 @@ Prior = Annotated[
     typer.Option(
         "--prior",
         metavar="PRIOR",
-        help="bdeu, bds, k2, or the Dirichlet concentration of every cell; flat unless given.",
+        help="bdeu, bds, k2, or the Dirichlet concentration of every cell; flat unless given (bdeu "
+        "for vbem, me and gibbs).",
     ),
 ]
 Method = Annotated[

@@ -207,8 +207,7 @@ class Marginals(Mapping[str, Distribution]):
 
     def __getitem__(self, name: str) -> Distribution:
         variable, at, end = self._spans[name]
-        values = self._flat[at:end]
-        return Distribution((variable,), values / values.sum(), self._condition)
+        return Distribution((variable,), self._flat[at:end], self._condition)
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._spans)
@@ -227,7 +226,7 @@ def marginals(
     findings = read_findings(network, given, do)
     question = find_question(network, _form(findings, everything=True))
     mixture = ask(network, question, findings, count=False)
-    flat = mixture.mean([answer.marginals for answer in mixture.answers])
+    flat = question.share(mixture.mean([answer.marginals for answer in mixture.answers]))
     return Marginals(question, flat, findings.words(network))
 
 

@@ -85,6 +85,8 @@ class Question:
         self.n_out = int(n.sum())
         self.members = [words[a:b].tolist() for a, b in zip(begin, end, strict=True)]
         self.place = _places(w, self.members, self.out_ptr)
+        self._at = np.array(sorted(self.place.values()), np.int64)
+        self._sizes = np.diff(self._at, append=self.n_out)
         self.spans = {
             network.variables[v].name: (
                 network.variables[v],
@@ -161,6 +163,12 @@ class Question:
         log_known = float(log_tables[bases[self.n_inside :]].sum())
         log_known += sum(float(np.log(part.max())) for part in findings.soft.values())
         return self.problems._replace(bases=bases[: self.n_inside]), log_known
+
+    def share(self, marginals: Array) -> Array:
+        """Marginals that sum to one: long sums in large clusters leave 1e-12."""
+        if not self.place:
+            return marginals
+        return np.asarray(marginals / np.repeat(np.add.reduceat(marginals, self._at), self._sizes))
 
     def read_states(self, states: NDArray[np.int32]) -> dict[int, int]:
         """Variable → state, from the states of one configuration of every set."""

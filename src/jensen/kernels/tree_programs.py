@@ -51,7 +51,7 @@ ROOT, MERGED = -1, -2
 SMALL_TILE, LARGEST_TILE = 16, 2048
 
 
-@part
+@helper
 def make_cliques(adjacent, order, shape, scope):
     """Fill the clique of every step of the elimination, and its parent."""
     k = order.shape[0]
@@ -75,7 +75,7 @@ def make_cliques(adjacent, order, shape, scope):
         shape[i, PARENT] = first if first < k else ROOT
 
 
-@part
+@helper
 def merge_cliques(shape, scope):
     """Merge every clique that lies within a child with that child, in the place of the parent."""
     k = shape.shape[0]
@@ -104,7 +104,7 @@ def join_all(shape, scope):
     shape[k - 1, N_DIGITS] = shape[k - 1, N_ENDS] = k
 
 
-@part
+@helper
 def lay_digits(order, cards, shape, scope, digits):
     """Fill the digits and sizes of all clusters."""
     for i in range(order.shape[0]):
@@ -133,7 +133,7 @@ def first_of_tile(cards, digits, n_digits, size):
     return first
 
 
-@part
+@helper
 def most_words(cards, shape, digits, n_fams):
     """Return how many words the program of a set takes at most."""
     k, longest = cards.shape[0], 0
@@ -148,7 +148,7 @@ def most_words(cards, shape, digits, n_fams):
     return CLUSTERS + k * (1 + SLOTS + MEMBER) + (n_fams + k) * (SLOT + longest)
 
 
-@part
+@helper
 def find_home(shape, scope, wiring, f, local):
     """Return the smallest cluster that holds all hidden members of family f."""
     best = -1
@@ -247,7 +247,7 @@ def write_head(shape, cards, code, head):
     return head + CLUSTERS + n
 
 
-@part
+@helper
 def write_slots(cards, shape, digits, i, home, sent_at, wiring, fams, local, code, q):
     """Write slots and offsets of the cluster at q; return their end."""
     strides = np.empty(cards.shape[0], np.int64)
