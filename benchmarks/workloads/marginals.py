@@ -84,9 +84,7 @@ def _workload(name: str, peers: list[Any], goal: Goal) -> Workload:
         threads = os.cpu_count() if who is pyagrum else None
         return Contender(who.__name__, partial(who, name=name), who.__name__, threads)
 
-    alone = Contender(
-        "pyagrum on one thread", partial(pyagrum, name=name), "pyagrum", is_peer=False
-    )
+    alone = Contender("pyagrum on one thread", partial(pyagrum, name=name), "pyagrum")
     return Workload(
         f"marginals-{name}",
         f"marginals of all variables of {name}, the junction tree compiled",
