@@ -1,5 +1,7 @@
 """What Jensen raises and warns: every error says what is wrong, where, and what to do."""
 
+from collections.abc import Sequence
+
 
 class JensenError(ValueError):
     """Something the caller can put right; the command line shows it as one line."""
@@ -19,6 +21,22 @@ class FileError(JensenError):
 
 class ImpossibleError(JensenError):
     """Evidence or a row that has probability 0; the text says which findings contradict."""
+
+
+class CollapseError(JensenError):
+    """A component for which the data leave no estimate: no rows, or no spread.
+
+    Attributes
+    ----------
+    components
+        Their numbers, from 0.
+    """
+
+    def __init__(self, components: Sequence[int], why: str) -> None:
+        self.components = tuple(map(int, components))
+        self.why = why
+        noun = "component" if len(self.components) == 1 else "components"
+        super().__init__(f"{noun} {', '.join(map(str, self.components))} {why}")
 
 
 class NotFittedError(JensenError, AttributeError):
