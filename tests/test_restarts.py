@@ -23,7 +23,7 @@ def make_job(algorithm=EM, prior=None):
     case = cases.random_case(11)
     model, units = case.model(prior), case.encoded().units
 
-    def begin(rng):
+    def begin(k, rng):
         counts = rng.uniform(0.1, 3.0, int(case.wiring.fam_at[-1]))
         stream = None if algorithm.ascends else rng
         return see(model, units, algorithm, Tables(counts), rng=stream)
@@ -75,7 +75,7 @@ def test_limits_reach_every_start():
 
 
 def test_an_error_in_a_start_reaches_the_caller():
-    def begin(rng):
+    def begin(k, rng):
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -88,7 +88,7 @@ def test_a_trace_is_noted_as_it_was(tmp_path):
     file.save_sometimes = lambda make: None  # only when the test says so
     job = make_job()
     progress, trace = _Progress(job.model.families, file), [-5.0]
-    state = job.begin(seeded())
+    state = job.begin(0, seeded())
     progress.note(0, state, trace)
     trace.append(-4.0)
     notes, arrays = progress.content()
@@ -101,7 +101,7 @@ def test_what_was_noted_is_found(tmp_path, caplog):
     job, path = make_job(), tmp_path / "run"
     progress = _Progress(job.model.families, Checkpoint(path, "run"))
     streams = progress.streams(seeded(9), 2)
-    state = job.begin(streams[1])
+    state = job.begin(1, streams[1])
     progress.note(1, state, [state.free_energy], sweep=3)
     progress.save()
     again = _Progress(job.model.families, Checkpoint(path, "run"))

@@ -13,6 +13,7 @@ import numpy as np
 from jensen import q_hidden, q_theta
 from jensen.data.units import Units
 from jensen.exceptions import ImpossibleError, JensenError
+from jensen.families.held import Held
 from jensen.fields import add, leaves, zip_fields
 
 
@@ -53,6 +54,10 @@ class Model(Protocol):
     @property
     def families(self) -> Any:
         """The family of each field."""
+
+    @property
+    def blank(self) -> Any:
+        """An η of zeros: its shape."""
 
     def potentials(self, t: Any, unit: Any) -> Any:
         """Log potentials of what a unit hides; their type is the shape of the hidden graph."""
@@ -199,6 +204,8 @@ def check_usable(model: Model, algorithm: Algorithm) -> None:
     """Refuse a prior that the algorithm cannot use, naming the way out."""
     is_mode = algorithm.q_theta is q_theta.mode
     for name, family, prior in zip(model.prior._fields, model.families, model.prior, strict=True):
+        if isinstance(family, Held):
+            continue
         if not is_mode and prior is None:
             raise JensenError(
                 f"{algorithm.name} keeps a posterior, so it needs a prior of its {name}: give "
@@ -209,14 +216,20 @@ def check_usable(model: Model, algorithm: Algorithm) -> None:
             _check_mode(name, family, prior, algorithm)
 
 
+def _what_lacks(prior: Any) -> str:
+    """Why a prior has no mode."""
+    if isinstance(prior, np.ndarray):
+        return f"its concentrations begin at {float(prior.min()) + 1.0:.3g}, and must be at least 1"
+    return "its degrees of freedom (shape, concentrations) are too few"
+
+
 def _check_mode(name: str, family: Any, prior: Any, algorithm: Algorithm) -> None:
     if not family.has_mode(prior):
         raise JensenError(
             f"{algorithm.name} needs a prior with a mode, but the prior of the {name} has none: "
-            f"its concentrations begin at {float(prior.min()) + 1.0:.3g}, and must be at least 1. "
-            f"Raise the prior, or use method='vbem', which needs no mode"
+            f"{_what_lacks(prior)}. Raise the prior, or use method='vbem', which needs no mode"
         )
-    if not prior.any():
+    if isinstance(prior, np.ndarray) and not prior.any():
         raise JensenError(
             f"{algorithm.name} would not feel a prior of the {name} with all concentrations 1: it "
             f"is flat. Use prior=None for the frequencies, or method='vbem', which does feel it"

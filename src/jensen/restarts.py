@@ -20,6 +20,7 @@ from jensen import free_energy
 from jensen.checkpoint import Checkpoint
 from jensen.data.threads import ordered_map
 from jensen.data.units import Units
+from jensen.exceptions import CollapseError
 from jensen.fields import leaves, rebuild
 from jensen.free_energy import Algorithm, Fit, Model, State
 from jensen.interrupts import interruptible
@@ -28,8 +29,8 @@ from jensen.sample_file import SampleFile
 
 log = logging.getLogger("jensen")
 
-Begin = Callable[[np.random.Generator], State]
-"""A state to start from, from a random stream."""
+Begin = Callable[[int, np.random.Generator], State]
+"""The state from which the k-th start begins, from a random stream."""
 
 
 class Job(NamedTuple):
@@ -46,6 +47,7 @@ class Ascents(NamedTuple):
 
     fits: list[Fit]
     was_stopped: bool
+    collapsed: list[CollapseError]  # starts that lost a component
 
     @property
     def best(self) -> Fit:
@@ -66,7 +68,7 @@ class _Progress:
 
     def __init__(self, like: Any, checkpoint: Checkpoint | None) -> None:
         self.lock = Lock()
-        self.like = like  # η₀, whose shape every η has
+        self.like = like  # every η has its shape
         self.checkpoint = checkpoint
         self.seed: Any = None
         self.before_save: Callable[[], None] = lambda: None
@@ -136,14 +138,14 @@ def ascend(
 ) -> Ascents:
     """Climb F from `n_init` random starts."""
     model, data, algorithm, begin = job
-    kept = _Progress(model.families, checkpoint)
+    kept = _Progress(model.blank, checkpoint)
     streams = kept.streams(rng, n_init)
     with interruptible() as wish, _bar("learning", n_init, progress) as bar:
 
         def climb(k: int) -> Fit | None:
             if k and wish.is_set() and k not in kept.last:
                 return None
-            state, trace, facts = kept.last.get(k) or (begin(streams[k]), [], {})
+            state, trace, facts = kept.last.get(k) or (begin(k, streams[k]), [], {})
             if facts.get("done"):
                 bar.update()
                 return Fit(state, np.array(trace), facts["converged"])
@@ -162,11 +164,21 @@ def ascend(
             bar.update()
             return fit
 
-        fits = list(ordered_map(climb, range(n_init)))
+        def survive(k: int) -> Fit | CollapseError | None:
+            try:
+                return climb(k)
+            except CollapseError as error:
+                bar.update()
+                return error
+
+        fits = list(ordered_map(survive, range(n_init)))
         kept.save()
-        begun = [fit for fit in fits if fit is not None]
+        collapsed = [fit for fit in fits if isinstance(fit, CollapseError)]
+        begun = [fit for fit in fits if isinstance(fit, Fit)]
+        if not begun:
+            raise collapsed[0]
         ended = [fit for fit in begun if fit.converged or len(fit.trace) > max_iter]
-        return Ascents(begun, was_stopped=len(ended) < n_init)
+        return Ascents(begun, len(ended) + len(collapsed) < n_init, collapsed)
 
 
 def sample(
@@ -184,7 +196,7 @@ def sample(
 ) -> Chains:
     """Run chains; `read(state)` is what is kept of a state, `width` numbers."""
     model, data, algorithm, begin = job
-    kept = _Progress(model.families, checkpoint)
+    kept = _Progress(model.blank, checkpoint)
     streams = kept.streams(rng, n_chains)
     found = dict(kept.last)
     known = [found[k][2]["n"] if k in found else 0 for k in range(n_chains)]
@@ -200,7 +212,7 @@ def sample(
                 state, sweep = found[k][0], found[k][2]["sweep"]
                 streams[k] = restore_generator(found[k][2]["stream"])
             else:
-                state, sweep = begin(streams[k]), 0
+                state, sweep = begin(k, streams[k]), 0
             bar.update(sweep)
             states = free_energy.chain(model, data, algorithm, state, streams[k])
             while sweep < burn_in + thin * n_samples and not wish.is_set():

@@ -78,7 +78,7 @@ def learn(graph: DAG, table: Table, choices: Choices, checkpoint: str | Path | N
     problem = _prepare(graph, table, choices)
     rng = as_generator(choices.random_state)
     file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(problem, rng))
-    job = Job(problem.model, problem.data.units, problem.algorithm, lambda r: _begin(problem, r))
+    job = Job(problem.model, problem.data.units, problem.algorithm, lambda k, r: _begin(problem, r))
     try:
         learner = _ascend if problem.algorithm.ascends else _sample
         return learner(problem, job, rng, file)

@@ -5,7 +5,7 @@ module of this folder imports Numba, so the rest of the package does it where a 
 """
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -13,9 +13,13 @@ from numba import njit
 from numba.core import event
 
 MODULES = (
+    "chains",
+    "chains_log",
+    "columns",
     "counting",
     "elimination",
     "forward",
+    "gaussians",
     "hidden_sets",
     "interning",
     "messages",
@@ -44,15 +48,26 @@ part = njit(cache=True, nogil=True, error_model="numpy", inline="always")
 """Declares a function that is pasted where a kernel calls it: compiled within the kernel alone."""
 
 
-def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+def kernel(
+    signature: Any, fastmath: Collection[str] = ()
+) -> Callable[[Callable[..., Any]], Any]:
     """Declare a kernel with its signature: in Numba's notation, or by `records.signature`."""
 
     def declare(function: Callable[..., Any]) -> Any:
-        compiled = njit(cache=True, nogil=True, error_model="numpy")(function)
+        compile_ = njit(cache=True, nogil=True, error_model="numpy", fastmath=set(fastmath))
+        compiled = compile_(function)
         KERNELS.append(Kernel(compiled, signature))
         return compiled
 
     return declare
+
+
+def reassociated(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Declare a kernel whose sums may be reordered, so that they are vectorised.
+
+    Infinities and NaN keep their meaning, which `fastmath=True` would take from them.
+    """
+    return kernel(signature, fastmath=("reassoc", "contract"))
 
 
 def load_all() -> list[Kernel]:

@@ -59,6 +59,11 @@ class DiscreteNetwork:
         """One Dirichlet per row of every table."""
         return TablesFamily(SegmentedDirichlet(row_lengths(self.wiring)))
 
+    @property
+    def blank(self) -> Tables:
+        """Zeros."""
+        return Tables(np.zeros(self.wiring.fam_at[-1]))
+
     def potentials(self, t: Tables, unit: Complete | Incomplete) -> Known | FamilyTables:
         """The log tables, and what a unit hides."""
         assert t.tables is not None

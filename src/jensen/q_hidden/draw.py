@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from jensen.cluster_trees import run
-from jensen.q_hidden.structures import FamilyTables, Hidden, Known, known
+from jensen.hidden_states import independent
+from jensen.q_hidden.structures import FamilyTables, Hidden, Independent, Known, known
 
 
 @singledispatch
@@ -21,4 +22,10 @@ draw.register(Known)(known)
 @draw.register
 def _(potentials: FamilyTables, memory: Any, rng: np.random.Generator) -> Hidden:
     value, counts = run.drawn_counts(*potentials, rng)
+    return Hidden(value, counts, is_bound=False)
+
+
+@draw.register
+def _(potentials: Independent, memory: Any, rng: np.random.Generator) -> Hidden:
+    value, counts = independent.drawn(potentials, rng)
     return Hidden(value, counts, is_bound=False)

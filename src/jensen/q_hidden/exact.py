@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from jensen.cluster_trees import run
-from jensen.q_hidden.structures import FamilyTables, Hidden, Known, known
+from jensen.hidden_states import independent
+from jensen.q_hidden.structures import FamilyTables, Hidden, Independent, Known, known
 
 
 @singledispatch
@@ -22,3 +23,9 @@ exact.register(Known)(known)
 def _(potentials: FamilyTables, memory: Any = None, rng: Any = None) -> Hidden:
     log_z, counts = run.expected_counts(*potentials)
     return Hidden(log_z, counts)
+
+
+@exact.register
+def _(potentials: Independent, memory: Any = None, rng: Any = None) -> Hidden:
+    value, counts = independent.expected(potentials)
+    return Hidden(value, counts)

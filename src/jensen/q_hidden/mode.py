@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from jensen.cluster_trees import run
-from jensen.q_hidden.structures import FamilyTables, Hidden, Known, known
+from jensen.hidden_states import independent
+from jensen.q_hidden.structures import FamilyTables, Hidden, Independent, Known, known
 
 
 @singledispatch
@@ -21,4 +22,10 @@ mode.register(Known)(known)
 @mode.register
 def _(potentials: FamilyTables, memory: Any = None, rng: Any = None) -> Hidden:
     value, counts = run.best_counts(*potentials)
+    return Hidden(value, counts)
+
+
+@mode.register
+def _(potentials: Independent, memory: Any = None, rng: Any = None) -> Hidden:
+    value, counts = independent.best(potentials)
     return Hidden(value, counts)

@@ -1,0 +1,47 @@
+"""When a component is left without an estimate: which ones, and what to do about it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import CollapseError
+
+Array = NDArray[np.float64]
+
+WHAT_TO_DO = "give a prior (prior={}), fewer components, or another start"
+NO_ROWS = f"no rows left, so nothing says what the parameters are; {WHAT_TO_DO}"
+NO_SPREAD = (
+    "collapsed: the rows leave no spread in some direction, so the likelihood has no bound; "
+    f"{WHAT_TO_DO}"
+)
+TOO_FEW_ROWS = f"too few rows for a distribution over precisions; {WHAT_TO_DO}"
+
+# A scatter is a difference, Σ x² - (Σ x)² / N. Each term carries an error of some hundred
+# roundings (2e-16 each), so what is left below 1e-12 of them is noise, not spread.
+NOISE = 1e-12
+# Below this variance (a component on rows that are all exactly 0) precisions would overflow.
+SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny))
+
+
+def refuse(bad: NDArray[np.bool_], why: str) -> None:
+    """Raise, naming the components (along the first axis) that are bad anywhere."""
+    components = np.unique(np.nonzero(bad)[0])
+    if components.size:
+        verb = "has" if components.size == 1 else "have"
+        raise CollapseError(components.tolist(), f"{verb} {why}")
+
+
+def least_spread(second: Array, count: Array) -> Array:
+    """What a sum of squares about the mean must exceed, given that about 0 and the count."""
+    return np.maximum(NOISE * second, SMALLEST * count)
+
+
+def is_proper(log_partition: Callable[[Any], float], eta: Any) -> bool:
+    """Whether η is a distribution: its A(η) exists."""
+    try:
+        log_partition(eta)
+    except CollapseError:
+        return False
+    return True

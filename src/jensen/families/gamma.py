@@ -1,0 +1,80 @@
+"""Gamma distributions over the rates λ of Poisson counts.
+
+η = (a - 1, b),  t(λ) = (log λ, -λ),  and rows add (Σ x, N).  A(η) = log Γ(a) - a log b.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, gammaln
+
+from jensen.families.collapse import NO_ROWS, refuse
+
+Array = NDArray[np.float64]
+
+
+class Gamma(NamedTuple):
+    """One rate per component and dimension."""
+
+    total: Array  # (K, D)
+    exposure: Array  # (K, D)
+
+
+def log_normaliser(shape: Array, rate: Array) -> Array:
+    """Log ∫ λ^(a - 1) exp(-b λ) dλ, element by element."""
+    return np.asarray(gammaln(shape) - shape * np.log(rate))
+
+
+def mean_log(shape: Array, rate: Array) -> Array:
+    """E[log λ], element by element."""
+    return np.asarray(digamma(shape) - np.log(rate))
+
+
+def draw_log(shape: Array, rng: np.random.Generator) -> Array:
+    """Log of a draw at rate 1, made in log space: plain gammas underflow at a small shape."""
+    uniform = 1.0 - rng.random(np.shape(shape))
+    return np.asarray(np.log(rng.standard_gamma(shape + 1.0)) + np.log(uniform) / shape)
+
+
+def log_partition(eta: Gamma) -> float:
+    """Log Γ(a) - a log b, summed."""
+    return float(log_normaliser(*_shape_and_rate(eta)).sum())
+
+
+def mean_stats(eta: Gamma) -> Gamma:
+    """ψ(a) - log b and -a / b."""
+    shape, rate = _shape_and_rate(eta)
+    return Gamma(mean_log(shape, rate), -shape / rate)
+
+
+def mode_stats(eta: Gamma) -> Gamma:
+    """At λ = (a - 1) / b; a rate of 0, with log 0 = -inf, is right where nothing happened."""
+    _, rate = _shape_and_rate(eta)
+    mode = eta.total / rate
+    with np.errstate(divide="ignore"):
+        return Gamma(np.log(mode), -mode)
+
+
+def sample_stats(eta: Gamma, rng: np.random.Generator) -> Gamma:
+    """At a draw of λ."""
+    shape, rate = _shape_and_rate(eta)
+    log_rate = draw_log(shape, rng) - np.log(rate)
+    return Gamma(log_rate, -np.exp(log_rate))
+
+
+def has_mode(eta: Gamma) -> bool:
+    """Whether a ≥ 1, so that the density has a highest point, and b > 0, so that it is one."""
+    return bool(np.all(eta.total >= 0.0) and np.all(eta.exposure > 0.0))
+
+
+def describe(eta: Gamma) -> dict[str, Array]:
+    """Shape a, rate b, and the mean of λ."""
+    shape, rate = _shape_and_rate(eta)
+    return {"shape": shape, "rate": rate, "mean": shape / rate}
+
+
+def _shape_and_rate(eta: Gamma) -> tuple[Array, Array]:
+    """A and b, where b > 0."""
+    refuse(~(eta.exposure > 0.0), NO_ROWS)
+    return eta.total + 1.0, eta.exposure

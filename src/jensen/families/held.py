@@ -1,0 +1,51 @@
+"""A parameter held at a known value: all of q(θ) is one point, whatever is counted.
+
+With A(η) = ⟨η, t⟩ the density at the point is exp(0), so `kl` and `neg_log_density` cost nothing:
+exactly under the prior None that such a parameter should have, to rounding under any other.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.families import inner
+from jensen.fields import leaves, rebuild
+
+
+@dataclass(frozen=True, eq=False)
+class Held:
+    """The one value of t(θ)."""
+
+    t: Any
+
+    @cached_property
+    def finite(self) -> Any:
+        """Read t with 0 for log 0, so that A(η) is finite where nothing can be counted."""
+        return rebuild(self.t, (np.where(np.isfinite(x), x, 0.0) for x in leaves(self.t)))
+
+    def log_partition(self, eta: Any) -> float:
+        """⟨η, t⟩, which takes back what η says of the point."""
+        return inner(eta, self.finite)
+
+    def mean_stats(self, eta: Any) -> Any:
+        """Read t."""
+        return self.t
+
+    def mode_stats(self, eta: Any) -> Any:
+        """Read t."""
+        return self.t
+
+    def sample_stats(self, eta: Any, rng: np.random.Generator) -> Any:
+        """Read t."""
+        return self.t
+
+    def has_mode(self, eta: Any) -> bool:
+        """Always: the point itself."""
+        return True
+
+    def describe(self, eta: Any) -> dict[str, NDArray[np.float64]]:
+        """Nothing: there is nothing to learn."""
+        return {}

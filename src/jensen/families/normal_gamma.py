@@ -1,0 +1,79 @@
+"""Gaussians with a diagonal covariance: a mean μ and a precision λ per component and dimension.
+
+t = (½ log λ, -½ λ, λ μ, -½ λ μ²), and rows add (N, Σ x², Σ x, N).
+With μ | λ ~ N(m, 1/(β λ)) and λ ~ Wishart(W, ν) in one dimension, which is
+Gamma(ν/2, rate 1/(2W)), η = (ν - 1, 1/W + β m², β m, β).
+
+The formulas are those of `spherical`, with one dimension for each precision.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.families import spherical
+from jensen.families.wishart import Words
+
+Array = NDArray[np.float64]
+
+
+class NormalGamma(NamedTuple):
+    """One mean and one precision per component and dimension."""
+
+    count: Array  # type: ignore[assignment]  # (K, D); tuple's own count is not missed
+    second: Array  # (K, D)
+    first: Array  # (K, D)
+    strength: Array  # (K, D)
+
+
+def from_words(
+    mean: Array, mean_strength: Array, degrees_of_freedom: Array, scale: Array
+) -> NormalGamma:
+    """η from m, β, ν and W, each (K, D)."""
+    return _flat(spherical.from_words(mean[..., None], mean_strength, degrees_of_freedom, scale))
+
+
+def words(eta: NormalGamma) -> Words:
+    """M, β, ν and W."""
+    found = spherical.words(_spherical(eta))
+    return found._replace(mean=found.mean[..., 0])
+
+
+def log_partition(eta: NormalGamma) -> float:
+    """A(η), summed over components and dimensions."""
+    return spherical.log_partition(_spherical(eta))
+
+
+def mean_stats(eta: NormalGamma) -> NormalGamma:
+    """With E[λ] = ν W, and E[λ μ²] = 1/β + E[λ] m²."""
+    return _flat(spherical.mean_stats(_spherical(eta)))
+
+
+def mode_stats(eta: NormalGamma) -> NormalGamma:
+    """At μ = m and λ = (ν - 1) W, the highest point in mean and precision."""
+    return _flat(spherical.mode_stats(_spherical(eta)))
+
+
+def sample_stats(eta: NormalGamma, rng: np.random.Generator) -> NormalGamma:
+    """At a draw of λ, then of μ given it."""
+    return _flat(spherical.sample_stats(_spherical(eta), rng))
+
+
+def has_mode(eta: NormalGamma) -> bool:
+    """Whether ν ≥ 1 and η is a distribution, so that rows with any spread give an estimate."""
+    return spherical.has_mode(_spherical(eta))
+
+
+def describe(eta: NormalGamma) -> dict[str, Array]:
+    """The mean, its strength, the degrees of freedom and the scale of the precision."""
+    return words(eta)._asdict()
+
+
+def _spherical(eta: NormalGamma) -> spherical.Spherical:
+    """One dimension for each precision."""
+    return spherical.Spherical(eta.count, eta.second, eta.first[..., None], eta.strength)
+
+
+def _flat(eta: spherical.Spherical) -> NormalGamma:
+    return NormalGamma(eta.count, eta.second, eta.first[..., 0], eta.strength)

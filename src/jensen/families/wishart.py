@@ -1,0 +1,103 @@
+"""Wishart distributions W(Λ | W, ν) over precision matrices, as the Gaussian families use them.
+
+ν has any shape (...); W is known by the Cholesky factor L (..., D, D) of the scatter W⁻¹ = L Lᵀ,
+so that no determinant and no inverse of a near-singular matrix is ever formed.
+Bishop (2006), *Pattern Recognition and Machine Learning*, appendix B.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import digamma, gammaln
+
+from jensen.families import gamma
+
+Array = NDArray[np.float64]
+
+
+class Words(NamedTuple):
+    """A prior or posterior of means and precisions as people write it (Bishop, equation 10.40).
+
+    The shapes are those of the family: (K, D), (K,), (K,), (K, D, D) for a normal-Wishart.
+    """
+
+    mean: Array  # m
+    mean_strength: Array  # β: how many rows the mean is worth
+    degrees_of_freedom: Array  # ν
+    scale: Array  # W: the expected precision is ν W
+
+
+def cholesky(scatter: Array) -> Array:
+    """L of every matrix, and 0 for one that is not positive definite."""
+    try:
+        return np.asarray(np.linalg.cholesky(scatter), np.float64)
+    except np.linalg.LinAlgError:  # numpy does not say which
+        matrices = scatter.reshape(-1, *scatter.shape[-2:])
+        return np.stack([_cholesky_or_zero(x) for x in matrices]).reshape(scatter.shape)
+
+
+def pivots(lower: Array) -> Array:
+    """What each variable has left of its sum of squares when those before it are known."""
+    return np.square(_diagonal(lower))
+
+
+def log_normaliser(degrees: Array, lower: Array) -> Array:
+    """Log ∫ |Λ|^((ν - D - 1)/2) exp(-tr(W⁻¹ Λ)/2) dΛ."""
+    size = lower.shape[-1]
+    constant = 0.25 * size * (size - 1) * np.log(np.pi)
+    log_gammas = gammaln(_halves(degrees, size)).sum(-1)
+    return np.asarray(constant + log_gammas + 0.5 * degrees * log_det(lower, 2.0))
+
+
+def mean_log_det(degrees: Array, lower: Array) -> Array:
+    """E[log |Λ|]."""
+    halves = _halves(degrees, lower.shape[-1])
+    return np.asarray(digamma(halves).sum(-1) + log_det(lower, 2.0))
+
+
+def log_det(lower: Array, times: Array | float) -> Array:
+    """Log |times · W|."""
+    return np.asarray(lower.shape[-1] * np.log(times) - 2.0 * np.log(_diagonal(lower)).sum(-1))
+
+
+def inverse(lower: Array) -> Array:
+    """W = (L Lᵀ)⁻¹, symmetric to the last bit."""
+    root = _inverse_root(lower)
+    return _transpose(root) @ root
+
+
+def draw(degrees: Array, lower: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """Log |Λ| and an F with Λ = F Fᵀ, by Bartlett's decomposition."""
+    size = lower.shape[-1]
+    log_chi = 0.5 * (np.log(2.0) + gamma.draw_log(_halves(degrees, size), rng))
+    bartlett = np.tril(rng.standard_normal(lower.shape), -1)
+    bartlett[..., range(size), range(size)] = np.exp(log_chi)
+    log_det_drawn = 2.0 * log_chi.sum(-1) + log_det(lower, 1.0)
+    return log_det_drawn, _transpose(_inverse_root(lower)) @ bartlett  # any root of W serves
+
+
+def _halves(degrees: Array, size: int) -> Array:
+    """(ν + 1 - i)/2 for i = 1 ... D."""
+    return 0.5 * (degrees[..., None] - np.arange(size))
+
+
+def _inverse_root(lower: Array) -> Array:
+    """L⁻¹, of rows brought to length one first: columns in metres and microns are no matter."""
+    lengths = np.linalg.norm(lower, axis=-1)
+    return np.asarray(np.linalg.inv(lower / lengths[..., None]) / lengths[..., None, :])
+
+
+def _diagonal(matrices: Array) -> Array:
+    return np.diagonal(matrices, axis1=-2, axis2=-1)
+
+
+def _transpose(matrices: Array) -> Array:
+    return np.swapaxes(matrices, -1, -2)
+
+
+def _cholesky_or_zero(matrix: Array) -> Array:
+    try:
+        return np.asarray(np.linalg.cholesky(matrix), np.float64)
+    except np.linalg.LinAlgError:
+        return np.zeros_like(matrix)

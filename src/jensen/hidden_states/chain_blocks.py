@@ -1,0 +1,41 @@
+"""Sequences cut into blocks of rows that fit a processor's cache."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+
+class Group(NamedTuple):
+    """Some whole sequences in one block, or a long one in several."""
+
+    start: int  # sequences
+    stop: int
+    blocks: tuple[tuple[int, int], ...]  # rows
+
+
+def groups(ptr: Ints, size: int) -> Iterator[Group]:
+    """All sequences, in blocks of at most `size` rows; without any, one empty group."""
+    start, end = 0, len(ptr) - 1
+    if end == 0:
+        yield Group(0, 0, ((0, 0),))
+    while start < end:
+        row = int(ptr[start])
+        stop = int(np.searchsorted(ptr, row + size, side="right")) - 1
+        if stop > start:
+            yield Group(start, stop, ((row, int(ptr[stop])),))
+        else:
+            stop, last = start + 1, int(ptr[start + 1])
+            cuts = (*range(row, last, size), last)
+            yield Group(start, stop, tuple(zip(cuts[:-1], cuts[1:], strict=True)))
+        start = stop
+
+
+def spans(group: Group, ptr: Ints, block: tuple[int, int], chosen: Ints) -> Ints:
+    """(m, 2): where in a block each chosen sequence of its group begins and ends."""
+    first, last = ptr[group.start + chosen], ptr[group.start + chosen + 1]
+    a, b = block
+    return np.stack([np.maximum(first, a) - a, np.minimum(last, b) - a], axis=1)

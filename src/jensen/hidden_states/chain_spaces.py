@@ -1,0 +1,216 @@
+"""Sums along a chain in linear space, and in log space where that underflows; and its maxima.
+
+The three have the same functions, on blocks of rows. What goes into a block at its first step is
+`first`, what comes in at its last is `last`; `Work` is filled forwards, and used up backwards.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.hidden_states.records import Chain
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Work(NamedTuple):
+    """A block, after the pass forwards."""
+
+    like: Array  # (n, K): afterwards messages to the step before
+    alpha: Array  # (n, K): p(h_t | x_1..t)
+    scale: Array  # (n,): p(x_t | x_1..t-1)
+    log_z: Array  # (m,): -inf where this space has no answer
+
+
+class Scaled(NamedTuple):
+    """Linear space: every step sums to one."""
+
+    first: Array  # (K,)
+    trans: Array  # (K, K)
+    trans_t: Array  # (K, K)
+    last: Array  # (K,)
+
+    @classmethod
+    def of(cls, chain: Chain) -> Scaled:
+        """The tables of a chain."""
+        trans = np.exp(chain.log_trans)
+        return cls(np.exp(chain.log_init), trans, _transposed(trans), np.exp(chain.log_end))
+
+    @property
+    def mixes(self) -> bool:
+        """Whether every step leads everywhere, so that what underflowed is outweighed at once."""
+        return bool(self.trans.min() >= 1e-100)
+
+    def forward(self, first: Array, log_like: Array, spans: Ints) -> Work:
+        """Filter the sequences of a block."""
+        from jensen.kernels.chains import filter_scaled, scale_rows
+
+        K, n = log_like.shape
+        work = Work(np.empty((n, K)), np.empty((n, K)), np.empty(n), np.zeros(len(spans)))
+        shift = np.empty(n)
+        scale_rows(np.ascontiguousarray(log_like), work.like, shift)
+        np.exp(work.like, out=work.like)
+        filter_scaled(first, self.trans, spans, work.like, shift, *work[1:])
+        return work
+
+    def enter(self, work: Work) -> Array:
+        """What goes into the next block."""
+        into: Array = (work.alpha[-1][:, None] * self.trans).sum(0)
+        return into
+
+    def backward(self, last: Array, spans: Ints, weight: Array, work: Work) -> tuple[Array, Array]:
+        """Nodes (K, n) and pairs (K, K) of the sequences of a block, by weight."""
+        from jensen.kernels.chains import smooth_scaled
+
+        n, K = work.alpha.shape
+        nodes, pairs = np.zeros((K, n)), np.zeros((K, K))
+        fine = work.log_z > -np.inf
+        log_z = work.log_z[fine]
+        smooth_scaled(
+            last, self.trans_t, spans[fine], weight[fine], work.scale, work.alpha, work.like,
+            nodes, pairs, log_z,
+        )  # fmt: skip
+        work.log_z[fine] = log_z
+        return nodes, pairs * self.trans
+
+    def leave(self, work: Work) -> Array:
+        """The message of a block to the one before it."""
+        message: Array = work.like[0] / work.scale[0]
+        return message
+
+    def join(self, work: Work, message: Array) -> tuple[Array, Array]:
+        """What comes into a block at its last step, and the pair of that step and the next."""
+        steps = self.trans * message
+        return steps.sum(1), _normalised(work.alpha[-1][:, None] * steps)
+
+    def pairs(self, alpha: Array, messages: Array) -> Array:
+        """(n, K, K): q(h_t, h_t+1), from alpha at t and the messages of t + 1."""
+        return _normalised(alpha[:, :, None] * self.trans * messages[:, None, :])
+
+    def states(self, alpha: Array) -> Array:
+        """Probabilities."""
+        return alpha
+
+    def choose(self, spans: Ints, work: Work, uniforms: Array, after: Ints) -> Ints:
+        """Paths (n, rows), drawn."""
+        from jensen.kernels.chains import draw_scaled
+
+        path = np.zeros((len(after), len(work.alpha)), np.int64)
+        fine = spans[work.log_z > -np.inf]
+        draw_scaled(self.last, self.trans_t, fine, work.alpha, uniforms, after, path)
+        return path
+
+
+class Logs(NamedTuple):
+    """Log space: slower; what is -inf is impossible."""
+
+    first: Array  # (K,)
+    trans: Array  # (K, K)
+    trans_t: Array  # (K, K)
+    last: Array  # (K,)
+
+    @classmethod
+    def of(cls, chain: Chain) -> Logs:
+        """The tables of a chain."""
+        return cls(chain.log_init, chain.log_trans, _transposed(chain.log_trans), chain.log_end)
+
+    def forward(self, first: Array, log_like: Array, spans: Ints) -> Work:
+        """Filter the sequences of a block."""
+        from jensen.kernels.chains_log import filter_logs
+
+        K, n = log_like.shape
+        like = _transposed(log_like)
+        work = Work(like, np.full((n, K), -np.inf), np.zeros(n), np.zeros(len(spans)))
+        filter_logs(first, self.trans_t, spans, like, work.alpha, work.scale, work.log_z)
+        return work
+
+    def enter(self, work: Work) -> Array:
+        """What goes into the next block."""
+        return log_sums(work.alpha[-1] + self.trans_t)
+
+    def backward(self, last: Array, spans: Ints, weight: Array, work: Work) -> tuple[Array, Array]:
+        """Nodes (K, n) and pairs (K, K) of the sequences of a block, by weight."""
+        from jensen.kernels.chains_log import smooth_logs
+
+        n, K = work.alpha.shape
+        nodes, pairs = np.zeros((K, n)), np.zeros((K, K))
+        fine = work.log_z > -np.inf
+        log_z = work.log_z[fine]
+        smooth_logs(
+            last, self.trans, spans[fine], weight[fine], work.alpha, work.like, nodes, pairs, log_z
+        )
+        work.log_z[fine] = log_z
+        return nodes, pairs
+
+    def leave(self, work: Work) -> Array:
+        """The message of a block to the one before it."""
+        message: Array = work.like[0] - work.scale[0]
+        return message
+
+    def join(self, work: Work, message: Array) -> tuple[Array, Array]:
+        """What comes into a block at its last step, and the pair of that step and the next."""
+        steps = self.trans + message
+        return log_sums(steps), _exponential(work.alpha[-1][:, None] + steps)
+
+    def pairs(self, alpha: Array, messages: Array) -> Array:
+        """(n, K, K): q(h_t, h_t+1), from alpha at t and the messages of t + 1."""
+        return _exponential(alpha[:, :, None] + self.trans + messages[:, None, :])
+
+    def states(self, alpha: Array) -> Array:
+        """Probabilities."""
+        p: Array = np.exp(alpha)
+        return p
+
+    def choose(self, spans: Ints, work: Work, uniforms: Array, after: Ints) -> Ints:
+        """Paths (n, rows), drawn; the best without uniforms."""
+        from jensen.kernels.chains_log import choose_logs
+
+        path = np.zeros((len(after), len(work.alpha)), np.int64)
+        fine = spans[work.log_z > -np.inf]
+        choose_logs(self.last, self.trans_t, fine, work.alpha, uniforms, after, path)
+        return path
+
+
+class Best(Logs):
+    """Maxima in place of sums."""
+
+    def forward(self, first: Array, log_like: Array, spans: Ints) -> Work:
+        """The best path to every state."""
+        from jensen.kernels.chains_log import filter_best
+
+        K, n = log_like.shape
+        work = Work(_transposed(log_like), np.empty((n, K)), np.empty(0), np.zeros(len(spans)))
+        filter_best(first, self.trans, spans, work.like, work.alpha, work.log_z)
+        return work
+
+    def enter(self, work: Work) -> Array:
+        """What goes into the next block; its level does not matter, so it stays near 0."""
+        before = work.alpha[-1]
+        into: Array = (before - before.max() + self.trans_t).max(1)
+        return into
+
+
+def log_sums(logs: Array) -> Array:
+    """Log Σ exp over the last axis."""
+    top = logs.max(-1, keepdims=True)
+    top[top == -np.inf] = 0.0
+    with np.errstate(divide="ignore"):
+        sums: Array = np.log(np.exp(logs - top).sum(-1)) + top[..., 0]
+    return sums
+
+
+def _transposed(x: Array) -> Array:
+    return np.ascontiguousarray(x.T)
+
+
+def _normalised(pairs: Array) -> Array:
+    normal: Array = pairs / pairs.sum((-2, -1), keepdims=True)
+    return normal
+
+
+def _exponential(logs: Array) -> Array:
+    return _normalised(np.exp(logs - logs.max((-2, -1), keepdims=True)))

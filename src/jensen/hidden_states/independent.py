@@ -1,0 +1,99 @@
+"""One hidden state per row: sums, maxima, draws."""
+
+from collections.abc import Callable
+from functools import reduce
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.fields import add
+from jensen.hidden_states.records import Independent, StateCounts
+from jensen.hidden_states.segments import segments
+
+Array = NDArray[np.float64]
+
+Rule = Callable[[Array], tuple[Array, Array]]
+"""Log joint (K, n) → E_q[log joint] + H[q] of every row, and q (K, n); it may use up its input."""
+
+
+def expected(potentials: Independent) -> tuple[Array, StateCounts]:
+    """Log Z of every row, and the statistics under p(state | row)."""
+    return _collect(potentials, posterior)
+
+
+def best(potentials: Independent) -> tuple[Array, StateCounts]:
+    """Log potential of the most probable state of every row, and its statistics."""
+    return _collect(potentials, most_probable, peak=True)
+
+
+def drawn(potentials: Independent, rng: np.random.Generator) -> tuple[Array, StateCounts]:
+    """Log potential of a drawn state of every row, and its statistics."""
+    return _collect(potentials, lambda log_joint: draw(log_joint, rng), rng)
+
+
+def posterior(log_joint: Array) -> tuple[Array, Array]:
+    """Log Z and p(state | row); an impossible row has log Z = -inf and no states."""
+    top = log_joint.max(0)
+    top[top == -np.inf] = 0.0
+    np.subtract(log_joint, top, out=log_joint)
+    nodes = np.exp(log_joint, out=log_joint)
+    total = nodes.sum(0)
+    with np.errstate(divide="ignore"):
+        value = np.log(total) + top
+    nodes /= np.where(total > 0.0, total, 1.0)
+    return value, nodes
+
+
+def most_probable(log_joint: Array) -> tuple[Array, Array]:
+    """The largest log joint, and which state has it: the first of equals."""
+    return _chosen(log_joint, log_joint.argmax(0))
+
+
+def draw(log_joint: Array, rng: np.random.Generator) -> tuple[Array, Array]:
+    """The log joint of a drawn state, and which it is."""
+    value = log_joint.copy()
+    _, nodes = posterior(log_joint)
+    below = np.cumsum(nodes, axis=0)
+    uniform = rng.random(nodes.shape[1]) * below[-1]
+    states = np.minimum((below <= uniform).sum(0), len(nodes) - 1)
+    return _chosen(value, states)
+
+
+def _chosen(log_joint: Array, states: NDArray[np.intp]) -> tuple[Array, Array]:
+    rows = np.arange(log_joint.shape[1])
+    nodes = np.zeros_like(log_joint)
+    nodes[states, rows] = 1.0
+    return log_joint[states, rows], nodes
+
+
+def row_posteriors(potentials: Independent) -> tuple[Array, Array]:
+    """Log Z (N,) and p(state | row) (N, K) of all rows."""
+    n, K = len(potentials.weight), len(potentials.log_weights)
+    value, nodes = np.empty(n), np.empty((n, K))
+    for start, stop in segments(n, K):
+        value[start:stop], found = posterior(_log_joint(potentials, start, stop))
+        nodes[start:stop] = found.T
+    return value, nodes
+
+
+def _log_joint(potentials: Independent, start: int, stop: int, peak: bool = False) -> Array:
+    log_joint = potentials.observed.log_like(start, stop, peak=peak)
+    log_joint += potentials.log_weights[:, None]
+    return log_joint
+
+
+def _collect(
+    potentials: Independent,
+    rule: Rule,
+    rng: np.random.Generator | None = None,
+    *,
+    peak: bool = False,
+) -> tuple[Array, StateCounts]:
+    n, K = len(potentials.weight), len(potentials.log_weights)
+    value, parts = np.empty(n), []
+    for start, stop in segments(n, K):
+        value[start:stop], nodes = rule(_log_joint(potentials, start, stop, peak))
+        nodes *= potentials.weight[start:stop]
+        stats = potentials.observed.stats(start, stop, nodes, rng, peak=peak)
+        parts.append(StateCounts(nodes.sum(1), stats))
+    return value, reduce(add, parts)

@@ -1,0 +1,80 @@
+"""Gaussian components: how far rows are from them, and the moments of the rows.
+
+Rows stand as columns (D, n), so that the innermost loops run along them; a tile of rows stays in
+the cache while all components look at it. Loops over slices, not over offsets: those are vectorised.
+"""
+
+import numpy as np
+
+from jensen.kernels import kernel, reassociated
+
+TILE = 128
+
+
+@kernel("void(float64[:, :, ::1], int64[::1], float64[:, :, ::1])")
+def factor(precision, order, root):
+    """Fill root with Cholesky factors L, LLᵀ = precision, of the dimensions in this order.
+
+    A precision that is not positive definite leaves a NaN on the diagonal.
+    """
+    for k in range(precision.shape[0]):
+        for i in range(order.shape[0]):
+            for j in range(i + 1):
+                total = precision[k, order[i], order[j]]
+                for m in range(j):
+                    total -= root[k, i, m] * root[k, j, m]
+                root[k, i, j] = np.sqrt(total) if i == j else total / root[k, j, j]
+            root[k, i, i + 1 :] = 0.0
+
+
+@kernel(
+    "void(float64[:, ::1], int64, int64, float64[:, ::1], float64[:, :, ::1], float64[:, ::1])"
+)
+def squared_distances(x, start, stop, mean, root, out):
+    """Fill out (K, rows) with ‖Lᵀ(x - mean)‖² of the rows start..stop."""
+    K, D = mean.shape
+    away_all, y = np.empty((D, TILE)), np.empty(TILE)
+    for begin in range(start, stop, TILE):
+        n = min(TILE, stop - begin)
+        for k in range(K):
+            for d in range(D):
+                values, away, center = x[d, begin : begin + n], away_all[d, :n], mean[k, d]
+                for i in range(n):
+                    away[i] = values[i] - center
+            distance = out[k, begin - start : begin - start + n]
+            for i in range(n):
+                distance[i] = 0.0
+            for e in range(D):
+                away, scale = away_all[e, :n], root[k, e, e]
+                for i in range(n):
+                    y[i] = scale * away[i]
+                for d in range(e + 1, D):
+                    away, scale = away_all[d, :n], root[k, d, e]
+                    for i in range(n):
+                        y[i] += scale * away[i]
+                for i in range(n):
+                    distance[i] += y[i] * y[i]
+
+
+@reassociated(
+    "void(float64[:, ::1], int64, int64, float64[:, ::1], float64[:, ::1], float64[:, :, ::1])"
+)
+def add_moments(x, start, stop, nodes, first, second):
+    """Add Σ nodes · x to first (K, D), and Σ nodes · xxᵀ to the lower half of second (K, D, D)."""
+    K, D = first.shape
+    weighted = np.empty(TILE)
+    for begin in range(start, stop, TILE):
+        n = min(TILE, stop - begin)
+        for k in range(K):
+            weight = nodes[k, begin - start : begin - start + n]
+            for d in range(D):
+                values, total = x[d, begin : begin + n], 0.0
+                for i in range(n):
+                    weighted[i] = weight[i] * values[i]
+                    total += weighted[i]
+                first[k, d] += total
+                for e in range(d + 1):
+                    values, total = x[e, begin : begin + n], 0.0
+                    for i in range(n):
+                        total += weighted[i] * values[i]
+                    second[k, d, e] += total

@@ -1,0 +1,232 @@
+"""Gaussian rows whose columns are independent given the state: a variance each, or one for all."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import JensenError
+from jensen.families import normal_gamma, spherical
+from jensen.families.normal_gamma import NormalGamma
+from jensen.families.spherical import Spherical
+from jensen.models.emissions.columns import column_moments, standardised
+from jensen.models.emissions.gaussian import LOG_2PI, log_student
+from jensen.models.emissions.named import read_array
+
+Array = NDArray[np.float64]
+
+
+class Components(NamedTuple):
+    """Log densities: constant_k - Σ_d precision_kd (x_d - mean_kd)² / 2."""
+
+    constant: Array  # (K,)
+    mean: Array  # (K, D)
+    precision: Array  # (K, D)
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonal:
+    """Gaussian states over D columns, which `shift` (the mean of the data) brings near 0."""
+
+    n_states: int
+    shift: Array  # (D,)
+    prior: NormalGamma | Spherical | None
+    is_spherical: bool = False
+
+    @property
+    def family(self) -> Any:
+        """Normal-gamma: one for each column, or with one precision for all columns."""
+        return spherical if self.is_spherical else normal_gamma
+
+    @property
+    def blank(self) -> NormalGamma | Spherical:
+        """Zeros."""
+        K, D = self.n_states, len(self.shift)
+        if self.is_spherical:
+            return Spherical(np.zeros(K), np.zeros(K), np.zeros((K, D)), np.zeros(K))
+        return NormalGamma(*np.zeros((4, K, D)))
+
+    @property
+    def has_distances(self) -> bool:
+        """Numbers are near or far."""
+        return True
+
+    def encode(self, values: Array) -> Array:
+        """(D, n)."""
+        return np.ascontiguousarray((values - self.shift).T)
+
+    def observe(self, t: NormalGamma | Spherical, rows: Array) -> "Seen":
+        """Rows at this θ."""
+        return Seen(self, self.components(t), rows)
+
+    def predict(self, eta: NormalGamma | Spherical, rows: Array) -> "Predicted":
+        """Rows under Student distributions."""
+        return Predicted(self, self.family.words(eta), rows)
+
+    def components(self, t: NormalGamma | Spherical) -> Components:
+        """The log density of every state, by completing the square."""
+        K, D = t.first.shape
+        if self.is_spherical:
+            precision = np.repeat(-2.0 * t.second[:, None], D, axis=1)
+            constant = D * t.count + t.strength
+        else:
+            precision = -2.0 * t.second
+            constant = (t.count + t.strength).sum(1)
+        mean = t.first / precision
+        constant = constant + 0.5 * (t.first * mean).sum(1) - 0.5 * D * LOG_2PI
+        return Components(constant, mean, precision)
+
+    def simulate(
+        self, t: NormalGamma | Spherical, states: NDArray[np.intp], rng: np.random.Generator
+    ) -> Array:
+        """Draws of the rows of these states."""
+        _, mean, precision = self.components(t)
+        noise = rng.standard_normal((len(states), len(self.shift)))
+        return np.asarray(mean[states] + noise / np.sqrt(precision[states]) + self.shift)
+
+    def wide(self, values: Array) -> NormalGamma | Spherical:
+        """All states at the mean of the columns, with their variances."""
+        shape = (self.n_states, len(self.shift))
+        mean, variance = column_moments(values - self.shift)
+        return self._from_moments(np.broadcast_to(mean, shape), np.broadcast_to(variance, shape))
+
+    def place(self, values: Array) -> Array:
+        """Columns in units of their standard deviations; what is missing at the mean."""
+        return standardised(values)
+
+    def point(self, eta: NormalGamma | Spherical) -> NormalGamma | Spherical:
+        """The expected precision, and the mean."""
+        words = self.family.words(eta)
+        mean, precision = words.mean, words.degrees_of_freedom * words.scale
+        if self.is_spherical:
+            scale = precision[:, None]
+            quadratic = -0.5 * precision * (mean**2).sum(1)
+            return Spherical(0.5 * np.log(precision), -0.5 * precision, scale * mean, quadratic)
+        return NormalGamma(
+            0.5 * np.log(precision), -0.5 * precision, precision * mean, -0.5 * precision * mean**2
+        )
+
+    def read(self, named: Mapping[str, Any]) -> NormalGamma | Spherical:
+        """From "means" and "covariances", which are variances (K, D), or (K,) if spherical."""
+        K, D = self.n_states, len(self.shift)
+        mean = read_array(named, "means", (K, D)) - self.shift
+        variance = read_array(named, "covariances", (K,) if self.is_spherical else (K, D))
+        if variance.min() <= 0.0:
+            raise JensenError("start['covariances'] must be variances above 0")
+        variance = variance[:, None] if self.is_spherical else variance
+        return self._from_moments(mean, np.broadcast_to(variance, (K, D)))
+
+    def _from_moments(self, mean: Array, variance: Array) -> NormalGamma | Spherical:
+        """η of one pretended row for each state, with these means and variances."""
+        return self.gather(np.ones(len(mean)), mean, variance + mean**2)
+
+    def show(self, t: NormalGamma | Spherical) -> dict[str, Array]:
+        """Means, and the inverses of the (expected) precisions."""
+        _, mean, precision = self.components(t)
+        variance = 1.0 / (precision[:, 0] if self.is_spherical else precision)
+        return {"means": mean + self.shift, "covariances": variance}
+
+    def gather(self, count: Array, first: Array, second: Array) -> NormalGamma | Spherical:
+        """Statistics of rows as the family has them."""
+        D = first.shape[1]
+        if self.is_spherical:
+            return Spherical(D * count, second.sum(1), first, count)
+        each = np.repeat(count[:, None], D, axis=1)
+        return NormalGamma(each, second, first, each)
+
+
+class Seen:
+    """Rows at one θ."""
+
+    def __init__(self, emission: Diagonal, components: Components, rows: Array) -> None:
+        self.emission = emission
+        self.components = components
+        self.rows = rows
+
+    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+        """(K, rows); `peak` changes nothing, for what is missing here is real numbers."""
+        from jensen.kernels.columns import add_diagonal
+
+        constant, mean, precision = self.components
+        out = np.repeat(constant[:, None], stop - start, axis=1)
+        missing = 0.5 * (LOG_2PI - np.log(precision))
+        add_diagonal(self.rows, start, stop, mean, precision, missing, out)
+        return out
+
+    def stats(
+        self,
+        start: int,
+        stop: int,
+        nodes: Array,
+        rng: np.random.Generator | None = None,
+        *,
+        peak: bool = False,
+    ) -> NormalGamma | Spherical:
+        """Counts and moments."""
+        from jensen.kernels.columns import add_diagonal_moments
+
+        _, mean, precision = self.components
+        x, at = self.rows, start
+        if rng is not None:
+            x, at = self._completed(start, stop, nodes, rng), 0
+        first, second = np.zeros_like(mean), np.zeros_like(mean)
+        square = mean**2 + 1.0 / precision
+        add_diagonal_moments(x, at, at + stop - start, nodes, mean, square, first, second)
+        return self.emission.gather(nodes.sum(1), first, second)
+
+    def _completed(
+        self, start: int, stop: int, nodes: Array, rng: np.random.Generator
+    ) -> Array:
+        """The rows with what is missing drawn, given the state of each."""
+        _, mean, precision = self.components
+        x = self.rows[:, start:stop]
+        missing = np.isnan(x)
+        states = nodes.argmax(0)
+        noise = rng.standard_normal(x.shape)
+        return np.where(missing, mean[states].T + noise / np.sqrt(precision[states].T), x)
+
+
+class Predicted:
+    """Rows under Student distributions: one for each column, or one over all columns."""
+
+    def __init__(self, emission: Diagonal, words: Any, rows: Array) -> None:
+        self.emission = emission
+        self.rows = rows
+        shape = words.mean.shape
+        across = [1] if emission.is_spherical else [*shape[1:]]
+        strength, freedom, scale = (
+            np.reshape(x, (shape[0], *across))
+            for x in (words.mean_strength, words.degrees_of_freedom, words.scale)
+        )
+        self.mean = words.mean
+        self.freedom = np.broadcast_to(freedom, shape)
+        self.precision = np.broadcast_to(freedom * scale * strength / (1.0 + strength), shape)
+
+    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+        """(K, rows)."""
+        x = self.rows[:, start:stop]
+        seen = ~np.isnan(x)
+        out = np.zeros((len(self.mean), stop - start))
+        for k in range(len(out)):
+            away = np.where(seen, x - self.mean[k][:, None], 0.0)
+            distance = self.precision[k][:, None] * away**2
+            out[k] = self._log_density(k, distance, seen)
+        return out
+
+    def _log_density(self, k: int, distance: Array, seen: NDArray[np.bool_]) -> Array:
+        half_log_det = 0.5 * np.log(self.precision[k])
+        if not self.emission.is_spherical:
+            each = log_student(distance, self.freedom[k], half_log_det, 1)
+            return np.asarray(np.where(seen, each, 0.0).sum(0))
+        n_seen, total, result = seen.sum(0), distance.sum(0), np.zeros(distance.shape[1])
+        freedom = self.freedom[k, :1]
+        for n in np.unique(n_seen[n_seen > 0]):
+            rows = n_seen == n
+            result[rows] = log_student(total[None, rows], freedom, n * half_log_det[:1], int(n))[0]
+        return result
+
+    def stats(self, *_: Any, **__: Any) -> Any:
+        """A predictive distribution is looked at, not learned."""
+        raise NotImplementedError

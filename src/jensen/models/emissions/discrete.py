@@ -1,0 +1,142 @@
+"""Rows of codes: every column a distribution of its own for each state, all with as many labels."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from jensen.families.beta import beta
+from jensen.families.dirichlet import dirichlet
+from jensen.models.emissions.named import read_array, read_shares
+
+Array = NDArray[np.float64]
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Discrete:
+    """Labels, or successes and failures, in D columns."""
+
+    n_states: int
+    n_columns: int
+    n_labels: int
+    prior: Array | None  # (K, D, V)
+    is_binary: bool = False  # yes or no, known by the probability of yes
+
+    @property
+    def family(self) -> Any:
+        """A Dirichlet for each state and column."""
+        return beta if self.is_binary else dirichlet
+
+    @property
+    def blank(self) -> Array:
+        """Zeros."""
+        return np.zeros((self.n_states, self.n_columns, self.n_labels))
+
+    @property
+    def has_distances(self) -> bool:
+        """Rows may agree in some columns and not in others."""
+        return self.n_columns > 1
+
+    def encode(self, values: Array) -> Codes:
+        """(D, n); missing is the code after the last."""
+        codes = np.where(np.isnan(values), self.n_labels, values)
+        return np.ascontiguousarray(codes.T, dtype=np.int32)
+
+    def observe(self, t: Array, rows: Codes) -> "Seen":
+        """Rows at this θ."""
+        return Seen(t, rows)
+
+    def predict(self, eta: Array, rows: Codes) -> "Seen":
+        """Rows under the mean, which is the predictive distribution."""
+        return Seen(self.point(eta), rows)
+
+    def simulate(self, t: Array, states: NDArray[np.intp], rng: np.random.Generator) -> Array:
+        """Codes of the rows of these states."""
+        below = np.cumsum(np.exp(t), axis=-1)[states]  # (n, D, V)
+        uniform = rng.random(below.shape[:2]) * below[:, :, -1]
+        codes = (below <= uniform[:, :, None]).sum(-1)
+        return np.minimum(codes, self.n_labels - 1).astype(np.float64)
+
+    def wide(self, values: Array) -> Array:
+        """All states with the frequencies of all rows, none of them 0."""
+        codes = np.where(np.isnan(values), self.n_labels, values).astype(int)
+        counts = [np.bincount(column, minlength=self.n_labels + 1)[:-1] for column in codes.T]
+        return np.repeat(np.stack(counts)[None] + 1.0, self.n_states, axis=0)
+
+    def place(self, values: Array) -> Array:
+        """One coordinate for each label: two labels are 1 apart."""
+        codes = np.where(np.isnan(values), self.n_labels, values).astype(int)
+        return (np.eye(self.n_labels + 1)[codes][:, :, :-1] / np.sqrt(2.0)).reshape(len(codes), -1)
+
+    def point(self, eta: Array) -> Array:
+        """The expected probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.family.mean(eta))
+
+    def read(self, named: Mapping[str, Any]) -> Array:
+        """From "emission": (K, V), (K, D, V), or probabilities of yes (K, D)."""
+        K, D, V = self.n_states, self.n_columns, self.n_labels
+        if self.is_binary:
+            yes = read_array(named, "emission", (K, D))
+            both = {"emission": np.stack([1.0 - yes, yes], -1)}
+            return read_shares(both, "emission", (K, D, 2))
+        shape = (K, V) if D == 1 else (K, D, V)
+        return read_shares(named, "emission", shape).reshape(K, D, V)
+
+    def show(self, t: Array) -> dict[str, Array]:
+        """Probabilities."""
+        shares = dirichlet.share(np.exp(t))
+        if self.is_binary:
+            return {"emission": shares[:, :, 1]}
+        return {"emission": shares[:, 0] if self.n_columns == 1 else shares}
+
+
+class Seen:
+    """Rows at one θ."""
+
+    def __init__(self, t: Array, rows: Codes) -> None:
+        self.t = t
+        self.rows = rows
+
+    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+        """(K, rows)."""
+        from jensen.kernels.columns import add_looked_up
+
+        absent = self.t.max(-1) if peak else logsumexp(self.t, axis=-1)
+        tables = np.ascontiguousarray(np.concatenate([self.t, absent[:, :, None]], axis=-1))
+        out = np.zeros((len(tables), stop - start))
+        add_looked_up(self.rows, start, stop, tables, out)
+        return out
+
+    def stats(
+        self,
+        start: int,
+        stop: int,
+        nodes: Array,
+        rng: np.random.Generator | None = None,
+        *,
+        peak: bool = False,
+    ) -> Array:
+        """Counts."""
+        from jensen.kernels.columns import add_counts
+
+        K, D, V = self.t.shape
+        counts = np.zeros((K, D, V + 1))
+        add_counts(self.rows, start, stop, nodes, counts)
+        absent = counts[:, :, V]
+        if not absent.any():
+            return counts[:, :, :V]
+        return np.asarray(counts[:, :, :V] + self._missing(absent, rng, peak))
+
+    def _missing(self, count: Array, rng: np.random.Generator | None, peak: bool) -> Array:
+        """How missing labels count; count (K, D) is how many are missing."""
+        if peak:
+            return np.asarray(np.eye(self.t.shape[-1])[self.t.argmax(-1)] * count[:, :, None])
+        shares = dirichlet.share(np.exp(self.t - self.t.max(-1, keepdims=True)))
+        if rng is None:
+            return np.asarray(shares * count[:, :, None])
+        return rng.multinomial(count.astype(np.int64), shares).astype(np.float64)

@@ -1,0 +1,164 @@
+"""Rows of counts: every column a Poisson rate of its own for each state."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from jensen.exceptions import JensenError
+from jensen.families import gamma
+from jensen.families.gamma import Gamma
+from jensen.models.emissions.columns import column_moments, standardised
+from jensen.models.emissions.named import read_array
+
+Array = NDArray[np.float64]
+
+
+class Counts(NamedTuple):
+    """Encoded rows."""
+
+    x: Array  # (D, n)
+    base: Array  # (n,): -Σ log x!
+
+
+@dataclass(frozen=True, eq=False)
+class Poisson:
+    """Poisson counts in D columns."""
+
+    n_states: int
+    n_columns: int
+    prior: Gamma | None
+
+    @property
+    def family(self) -> Any:
+        """A gamma distribution for each state and column."""
+        return gamma
+
+    @property
+    def blank(self) -> Gamma:
+        """Zeros."""
+        return Gamma(*np.zeros((2, self.n_states, self.n_columns)))
+
+    @property
+    def has_distances(self) -> bool:
+        """Numbers are near or far."""
+        return True
+
+    def encode(self, values: Array) -> Counts:
+        """Columns as rows, and what does not depend on the rates."""
+        return Counts(np.ascontiguousarray(values.T), -np.nansum(gammaln(values + 1.0), axis=1))
+
+    def observe(self, t: Gamma, rows: Counts) -> "Seen":
+        """Rows at this θ."""
+        return Seen(t, rows)
+
+    def predict(self, eta: Gamma, rows: Counts) -> "Predicted":
+        """Rows under negative binomial distributions."""
+        return Predicted(eta.total + 1.0, eta.exposure, rows)
+
+    def simulate(self, t: Gamma, states: NDArray[np.intp], rng: np.random.Generator) -> Array:
+        """Counts of the rows of these states."""
+        return rng.poisson(-t.exposure[states]).astype(np.float64)
+
+    def wide(self, values: Array) -> Gamma:
+        """All states with the rates of all rows, none of them 0."""
+        mean, _ = column_moments(values)
+        rate = np.broadcast_to(np.maximum(mean, 1e-3), (self.n_states, self.n_columns))
+        return Gamma(rate, np.ones_like(rate))
+
+    def place(self, values: Array) -> Array:
+        """Columns in units of their standard deviations; what is missing at the mean."""
+        return standardised(values)
+
+    def point(self, eta: Gamma) -> Gamma:
+        """The expected rates."""
+        rate = (eta.total + 1.0) / eta.exposure
+        return Gamma(np.log(rate), -rate)
+
+    def read(self, named: Mapping[str, Any]) -> Gamma:
+        """From "emission", the rates (K, D)."""
+        rate = read_array(named, "emission", (self.n_states, self.n_columns))
+        if (rate < 0.0).any():
+            raise JensenError("start['emission'] must be rates, 0 or more")
+        return Gamma(rate, np.ones_like(rate))
+
+    def show(self, t: Gamma) -> dict[str, Array]:
+        """(Expected) rates."""
+        return {"emission": -t.exposure}
+
+
+class Seen:
+    """Rows at one θ."""
+
+    def __init__(self, t: Gamma, rows: Counts) -> None:
+        self.log_rate, self.rate = t.total, -t.exposure
+        self.rows = rows
+
+    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+        """(K, rows)."""
+        from jensen.kernels.columns import add_poisson
+
+        out = np.repeat(self.rows.base[None, start:stop], len(self.rate), axis=0)
+        absent = np.exp(self.log_rate) - self.rate  # Σ_x of the potential of a missing count
+        if peak:
+            likely = np.floor(np.exp(self.log_rate))
+            absent = np.where(likely > 0.0, likely * self.log_rate, 0.0)
+            absent -= gammaln(likely + 1.0) + self.rate
+        add_poisson(self.rows.x, start, stop, self.log_rate, self.rate, absent, out)
+        return out
+
+    def stats(
+        self,
+        start: int,
+        stop: int,
+        nodes: Array,
+        rng: np.random.Generator | None = None,
+        *,
+        peak: bool = False,
+    ) -> Gamma:
+        """Totals, and how many rows."""
+        from jensen.kernels.columns import add_diagonal_moments
+
+        expected = np.exp(self.log_rate)
+        x, at = self.rows.x, start
+        if rng is not None:
+            x, at = self._completed(start, stop, nodes, rng), 0
+        if peak:
+            expected = np.floor(expected)
+        total, unused = np.zeros_like(expected), np.zeros_like(expected)
+        add_diagonal_moments(
+            x, at, at + stop - start, nodes, expected, expected, total, unused
+        )
+        return Gamma(total, np.repeat(nodes.sum(1)[:, None], len(x), axis=1))
+
+    def _completed(
+        self, start: int, stop: int, nodes: Array, rng: np.random.Generator
+    ) -> Array:
+        """The rows with what is missing drawn, given the state of each."""
+        x = self.rows.x[:, start:stop]
+        drawn = rng.poisson(np.exp(self.log_rate)[nodes.argmax(0)].T)
+        return np.where(np.isnan(x), drawn, x)
+
+
+class Predicted:
+    """Rows under negative binomial distributions, the mixtures of Poissons over a gamma."""
+
+    def __init__(self, shape: Array, rate: Array, rows: Counts) -> None:
+        self.shape, self.rate = shape, rate
+        self.rows = rows
+
+    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+        """(K, rows)."""
+        out = np.repeat(self.rows.base[None, start:stop], len(self.rate), axis=0)
+        for x, a, b in zip(self.rows.x[:, start:stop], self.shape.T, self.rate.T, strict=True):
+            a, b = a[:, None], b[:, None]
+            log = gammaln(a + x) - gammaln(a) + a * np.log(b / (b + 1.0)) - x * np.log1p(b)
+            out += np.where(np.isnan(x), 0.0, log)
+        return out
+
+    def stats(self, *_: Any, **__: Any) -> Any:
+        """A predictive distribution is looked at, not learned."""
+        raise NotImplementedError

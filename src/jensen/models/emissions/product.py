@@ -1,0 +1,136 @@
+"""Several emissions side by side, each with columns of its own; independent given the state."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.families.product import Product as ProductFamily
+from jensen.hidden_states.records import Observed
+from jensen.models.emissions import Emission
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Product:
+    """Parts, and where the columns of each are."""
+
+    parts: tuple[Emission, ...]
+    columns: tuple[NDArray[np.intp], ...]
+    names: tuple[str, ...]  # of the parts, in `read` and `show`
+
+    @property
+    def prior(self) -> tuple[Any, ...] | None:
+        """η₀ of every part."""
+        priors = tuple(part.prior for part in self.parts)
+        return None if all(prior is None for prior in priors) else priors
+
+    @cached_property
+    def family(self) -> ProductFamily:
+        """Of every part."""
+        return ProductFamily(tuple(part.family for part in self.parts))
+
+    @property
+    def blank(self) -> tuple[Any, ...]:
+        """Zeros."""
+        return tuple(part.blank for part in self.parts)
+
+    @property
+    def has_distances(self) -> bool:
+        """Rows may agree in some parts and not in others."""
+        return len(self.parts) > 1 or self.parts[0].has_distances
+
+    def encode(self, values: Array) -> tuple[Any, ...]:
+        """Each part its columns."""
+        return tuple(
+            part.encode(values[:, columns])
+            for part, columns in zip(self.parts, self.columns, strict=True)
+        )
+
+    def observe(self, t: Any, rows: Any) -> "Seen":
+        """Rows at this θ."""
+        return Seen(tuple(p.observe(x, r) for p, x, r in zip(self.parts, t, rows, strict=True)))
+
+    def predict(self, eta: Any, rows: Any) -> "Seen":
+        """Rows under the predictive distribution."""
+        return Seen(tuple(p.predict(x, r) for p, x, r in zip(self.parts, eta, rows, strict=True)))
+
+    def simulate(self, t: Any, states: NDArray[np.intp], rng: np.random.Generator) -> Array:
+        """Rows of these states."""
+        values = np.empty((len(states), sum(map(len, self.columns))))
+        for part, x, columns in zip(self.parts, t, self.columns, strict=True):
+            values[:, columns] = part.simulate(x, states, rng)
+        return values
+
+    def wide(self, values: Array) -> tuple[Any, ...]:
+        """All states alike."""
+        return tuple(
+            part.wide(values[:, columns])
+            for part, columns in zip(self.parts, self.columns, strict=True)
+        )
+
+    def place(self, values: Array) -> Array:
+        """The coordinates of all parts."""
+        return np.concatenate(
+            [
+                part.place(values[:, columns])
+                for part, columns in zip(self.parts, self.columns, strict=True)
+            ],
+            axis=1,
+        )
+
+    def point(self, eta: Any) -> tuple[Any, ...]:
+        """Of every part."""
+        return tuple(part.point(e) for part, e in zip(self.parts, eta, strict=True))
+
+    def read(self, named: Mapping[str, Any]) -> tuple[Any, ...]:
+        """Each part from the parameters under its name."""
+        return tuple(
+            part.read(_under(named, name))
+            for part, name in zip(self.parts, self.names, strict=True)
+        )
+
+    def show(self, t: Any) -> dict[str, Any]:
+        """The parameters of each part under its name."""
+        return {
+            name: part.show(x) for name, part, x in zip(self.names, self.parts, t, strict=True)
+        }
+
+
+def _under(named: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    from jensen.exceptions import JensenError
+
+    if name not in named:
+        raise JensenError(f"start= lacks the parameters of {name!r}")
+    found = named[name]
+    return found if isinstance(found, Mapping) else {"emission": found}
+
+
+class Seen:
+    """Rows as all parts see them."""
+
+    def __init__(self, parts: tuple[Observed, ...]) -> None:
+        self.parts = parts
+
+    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+        """The sum over parts."""
+        total, *others = (part.log_like(start, stop, peak=peak) for part in self.parts)
+        for other in others:
+            total += other
+        return total
+
+    def stats(
+        self,
+        start: int,
+        stop: int,
+        nodes: Array,
+        rng: np.random.Generator | None = None,
+        *,
+        peak: bool = False,
+    ) -> tuple[Any, ...]:
+        """Of every part."""
+        return tuple(part.stats(start, stop, nodes, rng, peak=peak) for part in self.parts)

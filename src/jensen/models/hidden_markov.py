@@ -1,0 +1,103 @@
+"""Hidden Markov models: a chain of hidden states behind each sequence of rows."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.units import Units
+from jensen.families.dirichlet import dirichlet
+from jensen.hidden_states.records import Chain
+from jensen.models.emissions import Emission
+from jensen.models.mixture import UNIT_ROWS, hold, without
+from jensen.q_hidden import Hidden
+
+Array = NDArray[np.float64]
+
+
+class Chained(NamedTuple):
+    """Parameters of a chain; as η, as t and as statistics."""
+
+    initial: Any  # (K,)
+    transition: Any  # (K, K), or (K, K + 1) where the last column is the end
+    emission: Any
+
+
+class Sequences(NamedTuple):
+    """A unit: the encoded rows of some whole sequences, one sequence after the other."""
+
+    rows: Any
+    ptr: NDArray[np.int64]  # (S + 1,)
+    weight: Array  # (S,)
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenMarkov:
+    """First states, transitions, and what each state makes of a row."""
+
+    emission: Emission
+    initial_prior: Array | None  # (K,), η₀
+    transition_prior: Array | None  # (K, K), or (K, K + 1)
+    n_states: int
+    has_end: bool = False
+    held: dict[str, Any] = field(default_factory=dict)  # field → t at which it stays
+
+    @property
+    def prior(self) -> Chained:
+        """η₀."""
+        prior = Chained(self.initial_prior, self.transition_prior, self.emission.prior)
+        return without(self.held, prior)
+
+    @cached_property
+    def families(self) -> Chained:
+        """Dirichlets, and the family of the emission."""
+        return hold(self.held, Chained(dirichlet, dirichlet, self.emission.family))
+
+    @property
+    def blank(self) -> Chained:
+        """Zeros."""
+        K = self.n_states
+        return Chained(np.zeros(K), np.zeros((K, K + self.has_end)), self.emission.blank)
+
+    def potentials(self, t: Chained, unit: Sequences) -> Chain:
+        """Log tables of the chain, and the rows at this θ."""
+        return self.chain(t, self.emission.observe(t.emission, unit.rows), unit)
+
+    def chain(self, t: Chained, observed: Any, unit: Sequences) -> Chain:
+        """The same for rows that are looked at already."""
+        K = self.n_states
+        log_trans = np.ascontiguousarray(t.transition[:, :K])
+        log_end = np.ascontiguousarray(t.transition[:, K]) if self.has_end else np.zeros(K)
+        return Chain(t.initial, log_trans, log_end, observed, unit.ptr, unit.weight)
+
+    def expected_stats(self, unit: Sequences, hidden: Hidden) -> Chained:
+        """Counts of first states and transitions, and the statistics of the rows."""
+        first, pairs, last, observed = hidden.moments
+        both = np.concatenate([pairs, last[:, None]], axis=1) if self.has_end else pairs
+        return Chained(first, both, observed)
+
+    def encode(self, values: Array, lengths: NDArray[np.int64], weight: Array) -> Units:
+        """Sequences as units: short ones together, a long one alone."""
+        ptr = np.concatenate([[0], np.cumsum(lengths)])
+        units = tuple(
+            self.encode_some(values, ptr[a : b + 1], weight[a:b]) for a, b in _groups(lengths)
+        )
+        nothing_hidden = self.n_states == 1 and not np.isnan(values).any()
+        return Units(units, float(lengths @ weight), is_complete=nothing_hidden)
+
+    def encode_some(self, values: Array, ptr: NDArray[np.int64], weight: Array) -> Sequences:
+        """One unit, of the sequences that begin and end at these rows."""
+        return Sequences(self.emission.encode(values[ptr[0] : ptr[-1]]), ptr - ptr[0], weight)
+
+
+def _groups(lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Neighbouring sequences that make up a unit: where they begin and end."""
+    groups, begin, size = [], 0, 0
+    for s, length in enumerate(lengths):
+        if size and size + length > UNIT_ROWS:
+            groups.append((begin, s))
+            begin, size = s, 0
+        size += int(length)
+    return [*groups, (begin, len(lengths))] if len(lengths) else []

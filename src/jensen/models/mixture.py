@@ -1,0 +1,88 @@
+"""Mixtures: one hidden state per row."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.units import Units
+from jensen.families.dirichlet import dirichlet
+from jensen.families.held import Held
+from jensen.hidden_states.records import Independent
+from jensen.models.emissions import Emission
+from jensen.q_hidden import Hidden
+
+Array = NDArray[np.float64]
+
+UNIT_ROWS = 1 << 14
+"""Rows of one unit; fixed, so that sums never depend on threads."""
+
+
+class Mixed(NamedTuple):
+    """Parameters of a mixture; as η, as t and as statistics."""
+
+    weights: Any  # (K,)
+    components: Any
+
+
+class Rows(NamedTuple):
+    """A unit: encoded rows."""
+
+    rows: Any
+    weight: Array  # (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Weights of states, and what each makes of a row."""
+
+    emission: Emission
+    weights_prior: Array | None  # (K,), η₀
+    n_states: int
+    held: dict[str, Any] = field(default_factory=dict)  # field → t at which it stays
+
+    @property
+    def prior(self) -> Mixed:
+        """η₀."""
+        return without(self.held, Mixed(self.weights_prior, self.emission.prior))
+
+    @cached_property
+    def families(self) -> Mixed:
+        """A Dirichlet, and the family of the emission."""
+        return hold(self.held, Mixed(dirichlet, self.emission.family))
+
+    @property
+    def blank(self) -> Mixed:
+        """Zeros."""
+        return Mixed(np.zeros(self.n_states), self.emission.blank)
+
+    def potentials(self, t: Mixed, unit: Rows) -> Independent:
+        """Log weights, and the rows at this θ."""
+        return Independent(t.weights, self.emission.observe(t.components, unit.rows), unit.weight)
+
+    def expected_stats(self, unit: Rows, hidden: Hidden) -> Mixed:
+        """Counts of states, and the statistics of their rows."""
+        return Mixed(hidden.moments.states, hidden.moments.observed)
+
+    def encode(self, values: Array, weight: Array) -> Units:
+        """Rows as units; rows that miss the same columns stand together."""
+        order = np.lexsort(np.isnan(values).T) if np.isnan(values).any() else slice(None)
+        values, weight = values[order], weight[order]
+        units = tuple(
+            Rows(self.emission.encode(values[a : a + UNIT_ROWS]), weight[a : a + UNIT_ROWS])
+            for a in range(0, len(values), UNIT_ROWS)
+        )
+        nothing_hidden = self.n_states == 1 and not np.isnan(values).any()
+        return Units(units, float(weight.sum()), is_complete=nothing_hidden)
+
+
+def hold(held: dict[str, Any], families: Any) -> Any:
+    """Families with those of parameters that are held replaced."""
+    return families._replace(**{name: Held(t) for name, t in held.items()})
+
+
+def without(held: dict[str, Any], prior: Any) -> Any:
+    """What is held needs no prior."""
+    return prior._replace(**dict.fromkeys(held))

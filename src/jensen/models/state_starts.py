@@ -1,0 +1,107 @@
+"""Where learners of hidden states begin: rows shared out to states by their distances.
+
+Identical states would stay identical for ever. The first start gives each state the rows near one
+of K centres, chosen as in k-means++ (Arthur and Vassilvitskii 2007) and moved by a few steps of
+k-means; every second one shares out many small cells of rows at random. So does the first where
+distances say nothing, as between the labels of one column.
+"""
+
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.fields import add
+from jensen.hidden_states.segments import segments
+from jensen.models.emissions import Emission
+
+Array = NDArray[np.float64]
+
+LOOKED_AT = 20_000
+"""So many rows, drawn at random, are enough to start from."""
+STEPS = 10
+CELLS = 8
+SURE = 0.9
+"""The share of a row that goes to its own state; the rest keeps every state from collapsing."""
+
+
+def start_stats(
+    emission: Emission, K: int, values: Array, weight: Array, k: int, rng: np.random.Generator
+) -> tuple[Array, Any]:
+    """Counts of states (K,) and statistics of rows to start from, for the k-th start."""
+    some = np.arange(len(values))
+    if len(values) > LOOKED_AT:
+        some = np.sort(rng.choice(len(values), LOOKED_AT, replace=False))
+    rows, share = values[some], weight[some]
+    points = emission.place(rows)
+    share_out = _near_centres if k % 2 == 0 and emission.has_distances else _random_cells
+    nodes = share_out(points, share, K, rng)
+    nodes = (SURE * nodes + (1.0 - SURE) / K) * (share * weight.sum() / share.sum())
+    return nodes.sum(1), _stats(emission, rows, nodes)
+
+
+def _stats(emission: Emission, rows: Array, nodes: Array) -> Any:
+    wide = emission.family.mode_stats(emission.wide(rows))
+    observed = emission.observe(wide, emission.encode(rows))
+    parts = [
+        observed.stats(start, stop, np.ascontiguousarray(nodes[:, start:stop]))
+        for start, stop in segments(len(rows), len(nodes))
+    ]
+    return reduce(add, parts)
+
+
+def _near_centres(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:
+    """(K, n): 1 for the state whose centre is nearest."""
+    centres = _spread_centres(points, weight, K, rng)
+    for _ in range(STEPS):
+        own = _nearest(points, centres)
+        moved = np.stack(
+            [
+                np.average(points[own == k], axis=0, weights=weight[own == k])
+                if weight[own == k].sum() > 0.0
+                else centres[k]
+                for k in range(K)
+            ]
+        )
+        if np.array_equal(moved, centres):
+            break
+        centres = moved
+    return np.eye(K)[_nearest(points, centres)].T
+
+
+def _random_cells(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:
+    """(K, n): random shares, the same for all rows of a cell."""
+    n_cells = min(CELLS * K, len(points))
+    own = _nearest(points, _spread_centres(points, weight, n_cells, rng))
+    return rng.dirichlet(np.ones(K), n_cells)[own].T
+
+
+def _spread_centres(points: Array, weight: Array, n: int, rng: np.random.Generator) -> Array:
+    """Rows drawn one after the other, by their squared distance from those that are drawn."""
+    chosen = [_draw(weight, rng)]
+    distance = _squared(points, points[chosen[0]])
+    while len(chosen) < n:
+        chosen.append(_draw(weight * distance, rng))
+        distance = np.minimum(distance, _squared(points, points[chosen[-1]]))
+    return points[chosen]
+
+
+def _draw(weight: Array, rng: np.random.Generator) -> int:
+    total = weight.sum()
+    if not total > 0.0:  # fewer different rows than centres
+        return int(rng.integers(len(weight)))
+    return int(rng.choice(len(weight), p=weight / total))
+
+
+def _nearest(points: Array, centres: Array) -> NDArray[np.intp]:
+    best, own = np.full(len(points), np.inf), np.zeros(len(points), np.intp)
+    for k, centre in enumerate(centres):
+        distance = _squared(points, centre)
+        closer = distance < best
+        best[closer], own[closer] = distance[closer], k
+    return own
+
+
+def _squared(points: Array, centre: Array) -> Array:
+    return np.asarray(((points - centre) ** 2).sum(1))
