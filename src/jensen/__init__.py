@@ -16,6 +16,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "DataWarning": "jensen.exceptions",
     "EstimateWarning": "jensen.exceptions",
     "FileError": "jensen.exceptions",
+    "GaussianMixture": "jensen.estimators",
     "GraphError": "jensen.exceptions",
     "ImpossibleError": "jensen.exceptions",
     "JensenError": "jensen.exceptions",
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from jensen.data import read_table as read_table
     from jensen.data import set_threads as set_threads
     from jensen.estimators import BayesianNetwork as BayesianNetwork
+    from jensen.estimators import GaussianMixture as GaussianMixture
     from jensen.exceptions import DataError as DataError
     from jensen.exceptions import DataWarning as DataWarning
     from jensen.exceptions import EstimateWarning as EstimateWarning

@@ -32,11 +32,11 @@ class CollapseError(JensenError):
         Their numbers, from 0.
     """
 
-    def __init__(self, components: Sequence[int], why: str) -> None:
+    def __init__(self, components: Sequence[int], why: str, noun: str = "component") -> None:
         self.components = tuple(map(int, components))
         self.why = why
-        noun = "component" if len(self.components) == 1 else "components"
-        super().__init__(f"{noun} {', '.join(map(str, self.components))} {why}")
+        named = noun if len(self.components) == 1 else f"{noun}s"
+        super().__init__(f"{named} {', '.join(map(str, self.components))} {why}")
 
 
 class NotFittedError(JensenError, AttributeError):

@@ -47,7 +47,7 @@ class Ascents(NamedTuple):
 
     fits: list[Fit]
     was_stopped: bool
-    collapsed: list[CollapseError]  # starts that lost a component
+    collapsed: tuple[CollapseError, ...] = ()  # of starts that lost a component
 
     @property
     def best(self) -> Fit:
@@ -173,7 +173,7 @@ def ascend(
 
         fits = list(ordered_map(survive, range(n_init)))
         kept.save()
-        collapsed = [fit for fit in fits if isinstance(fit, CollapseError)]
+        collapsed = tuple(fit for fit in fits if isinstance(fit, CollapseError))
         begun = [fit for fit in fits if isinstance(fit, Fit)]
         if not begun:
             raise collapsed[0]

@@ -1,5 +1,6 @@
 """What people use: scikit-learn's contract over model, algorithm and data."""
 
 from jensen.estimators.bayesian_network import BayesianNetwork
+from jensen.estimators.gaussian_mixture import GaussianMixture
 
-__all__ = ["BayesianNetwork"]
+__all__ = ["BayesianNetwork", "GaussianMixture"]

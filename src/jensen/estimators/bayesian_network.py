@@ -167,12 +167,7 @@ class BayesianNetwork(Questions, Estimator):
         choices = Choices(**{**given, "hidden": given["hidden"] or {}})
         learned = learn(graph, as_table(table), choices, checkpoint)
         self.network_ = learned.network
-        self.free_energy_ = learned.free_energy
-        self.is_bound_ = choices.algorithm.keeps_posterior
-        self.trace_ = learned.trace
-        self.n_sweeps_, self.converged_ = learned.n_sweeps, learned.converged
-        self.starts_ = learned.starts
-        self.r_hat_, self.effective_sample_size_ = learned.r_hat, learned.effective_sample_size
+        learned.course.set_on(self, choices)
         return self
 
     @classmethod

@@ -2,13 +2,13 @@
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.exceptions import EstimateWarning
+from jensen.exceptions import CollapseError, EstimateWarning
 from jensen.inference import Network
 from jensen.text import plural
 
@@ -39,6 +39,14 @@ def warn_of_stop(converged: bool) -> None:
     """The run was interrupted."""
     end = "though not all starts ended" if converged else "and converged_ is False"
     _warn(f"interrupted: this is the best so far, {end}")
+
+
+def warn_of_collapse(errors: Sequence[CollapseError], n_init: int) -> None:
+    """Starts that lost a component, while others went well."""
+    _warn(
+        f"{len(errors)} of {plural(n_init, 'start')} came to nothing and were left out; in the "
+        f"first {errors[0]}"
+    )
 
 
 def warn_of_disagreement(r_hat: float) -> None:

@@ -12,14 +12,9 @@ from numpy.typing import NDArray
 from jensen import q_hidden
 from jensen.checkpoint import Checkpoint
 from jensen.data import Table, Variable
-from jensen.diagnostics import effective_sample_size, split_r_hat
 from jensen.estimators.choices import Choices, learned_variables
-from jensen.estimators.estimate_warnings import (
-    warn_of_disagreement,
-    warn_of_empty_rows,
-    warn_of_limit,
-    warn_of_stop,
-)
+from jensen.estimators.course import Course, climb, run_chains
+from jensen.estimators.estimate_warnings import warn_of_empty_rows
 from jensen.exceptions import DataError, ImpossibleError, JensenError
 from jensen.fields import add
 from jensen.fingerprint import fingerprint
@@ -36,7 +31,7 @@ from jensen.models.priors import make_prior
 from jensen.models.relabelling import by_falling_count, permute
 from jensen.models.starts import random_counts
 from jensen.randomness import as_generator, generator_state
-from jensen.restarts import Chains, Job, ascend, sample
+from jensen.restarts import Job
 
 ARRAYS = 8
 """How many arrays as long as all tables together are alive at once while learning."""
@@ -46,13 +41,7 @@ class Learned(NamedTuple):
     """A network, and how it was found."""
 
     network: Network
-    free_energy: float
-    trace: NDArray[np.float64]  # (sweeps + 1,); of chains (chains, samples)
-    converged: bool
-    starts: NDArray[np.float64]  # F at the end of every start
-    n_sweeps: int
-    r_hat: float = np.nan
-    effective_sample_size: float = np.nan
+    course: Course
 
 
 class Problem(NamedTuple):
@@ -185,28 +174,8 @@ def _start_network(problem: Problem) -> Network:
 def _ascend(
     problem: Problem, job: Job, rng: np.random.Generator, file: Checkpoint | None
 ) -> Learned:
-    choices = problem.choices
-    n_init = 1 if problem.data.units.is_complete else choices.n_init
-    found = ascend(
-        job,
-        rng,
-        n_init=n_init,
-        max_iter=choices.max_iter,
-        tol=choices.tol,
-        progress=choices.progress,
-        checkpoint=file,
-    )
-    best = found.best
-    network = _network(problem, best.state)
-    if found.was_stopped:
-        warn_of_stop(best.converged)
-    elif not best.converged:
-        warn_of_limit(len(best.trace) - 1)
-    starts = np.array([fit.trace[-1] for fit in found.fits])
-    converged = best.converged and not found.was_stopped
-    return Learned(
-        network, float(best.trace[-1]), best.trace, converged, starts, len(best.trace) - 1
-    )
+    best, course = climb(job, problem.choices, rng, file)
+    return Learned(_network(problem, best.state), course)
 
 
 def _network(problem: Problem, state: State) -> Network:
@@ -236,13 +205,7 @@ def _may_relabel(problem: Problem) -> bool:
 def _sample(
     problem: Problem, job: Job, rng: np.random.Generator, file: Checkpoint | None
 ) -> Learned:
-    choices, wiring = problem.choices, problem.model.wiring
-    width = int(wiring.fam_at[-1])
-    check_memory(
-        16.0 * width * choices.n_samples * choices.n_chains,
-        f"{choices.n_samples * choices.n_chains:,} samples of {width:,} probabilities",
-        "keep fewer samples, with a larger thin",
-    )
+    wiring = problem.model.wiring
 
     def read(state: State) -> NDArray[np.float64]:
         tables: NDArray[np.float64] = np.exp(state.t.tables)
@@ -250,42 +213,18 @@ def _sample(
             return tables
         return permute(wiring, by_falling_count(wiring, problem.hidden, state.stats.tables), tables)
 
-    chains = sample(
-        job,
-        rng,
-        read,
-        width,
-        n_chains=choices.n_chains,
-        n_samples=choices.n_samples,
-        burn_in=choices.burn_in,
-        thin=choices.thin,
-        progress=choices.progress,
-        checkpoint=file,
-    )
-    return _summarise(problem, chains)
+    flat, course = run_chains(job, problem.choices, rng, file, read, int(wiring.fam_at[-1]))
+    return _summarise(problem, flat, course)
 
 
-def _summarise(problem: Problem, chains: Chains) -> Learned:
+def _summarise(problem: Problem, flat: NDArray[np.float64], course: Course) -> Learned:
     """The network of a chain: averages for stochastic EM, all samples for Gibbs."""
-    if chains.samples.shape[1] == 0:
-        raise JensenError("interrupted before the first sample was drawn: nothing was learned")
-    flat = chains.samples.reshape(-1, chains.samples.shape[-1])
     mean = problem.model.families.tables.share(flat.mean(0))
-    network = Network(problem.graph, problem.variables, mean)
-    free_energy = np.nan
     if problem.algorithm.q_theta is EM.q_theta:
         free_energy = see(problem.model, problem.data.units, EM, Tables(mean)).free_energy
-    else:
-        network = Network(problem.graph, problem.variables, mean, samples=flat)
-    n_sweeps = problem.choices.burn_in + problem.choices.thin * chains.samples.shape[1]
-    r_hat, size = split_r_hat(chains.trace), effective_sample_size(chains.trace)
-    if chains.was_stopped:
-        warn_of_stop(converged=False)
-    elif r_hat > 1.05:
-        warn_of_disagreement(float(r_hat))
-    return Learned(
-        network, free_energy, chains.trace, False, np.empty(0), n_sweeps, float(r_hat), float(size)
-    )
+        network = Network(problem.graph, problem.variables, mean)
+        return Learned(network, course._replace(free_energy=free_energy))
+    return Learned(Network(problem.graph, problem.variables, mean, samples=flat), course)
 
 
 def _fingerprint(problem: Problem, rng: np.random.Generator) -> str:

@@ -18,8 +18,8 @@ NO_SPREAD = (
 )
 TOO_FEW_ROWS = f"too few rows for a distribution over precisions; {WHAT_TO_DO}"
 
-# A scatter is a difference, Σ x² - (Σ x)² / N. Each term carries an error of some hundred
-# roundings (2e-16 each), so what is left below 1e-12 of them is noise, not spread.
+# A scatter is a difference, Σ x² - (Σ x)² / N. Both sums carry the error of some hundred or
+# thousand roundings (2e-16 each), so what is left below 1e-12 of them is noise, not spread.
 NOISE = 1e-12
 # Below this variance (a component on rows that are all exactly 0) precisions would overflow.
 SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny))
@@ -31,11 +31,6 @@ def refuse(bad: NDArray[np.bool_], why: str) -> None:
     if components.size:
         verb = "has" if components.size == 1 else "have"
         raise CollapseError(components.tolist(), f"{verb} {why}")
-
-
-def least_spread(second: Array, count: Array) -> Array:
-    """What a sum of squares about the mean must exceed, given that about 0 and the count."""
-    return np.maximum(NOISE * second, SMALLEST * count)
 
 
 def is_proper(log_partition: Callable[[Any], float], eta: Any) -> bool:

@@ -19,9 +19,10 @@ from jensen.families import gamma
 from jensen.families.collapse import (
     NO_ROWS,
     NO_SPREAD,
+    NOISE,
+    SMALLEST,
     TOO_FEW_ROWS,
     is_proper,
-    least_spread,
     refuse,
 )
 from jensen.families.wishart import Words
@@ -70,7 +71,8 @@ def mean_stats(eta: Spherical) -> Spherical:
 def mode_stats(eta: Spherical) -> Spherical:
     """At μ = m and λ = count · W, the highest point in mean and precision."""
     refuse(~(eta.count > 0.0), NO_ROWS)
-    mean, scatter = _mean_and_scatter(eta, least_spread(eta.second, eta.count))
+    least = np.maximum(NOISE * eta.second, SMALLEST * eta.count)
+    mean, scatter = _mean_and_scatter(eta, least)
     precision = eta.count / scatter
     return _stats_at(mean, precision, np.log(precision))
 

@@ -17,9 +17,10 @@ from jensen.families import wishart
 from jensen.families.collapse import (
     NO_ROWS,
     NO_SPREAD,
+    NOISE,
+    SMALLEST,
     TOO_FEW_ROWS,
     is_proper,
-    least_spread,
     refuse,
 )
 from jensen.families.wishart import Words
@@ -69,10 +70,11 @@ def mean_stats(eta: Tied) -> Tied:
 
 def mode_stats(eta: Tied) -> Tied:
     """At μ = m and Λ = count · W, the highest point in means and precision."""
-    refuse(np.broadcast_to(eta.count[..., None] <= 0.0, eta.strength.shape), NO_ROWS)
-    second = np.diagonal(eta.second, axis1=-2, axis2=-1)
-    mean, lower = _mean_and_factor(eta, least_spread(second, eta.count[..., None]))
-    precision = eta.count[..., None, None] * wishart.inverse(lower)
+    _refuse(~(eta.count > 0.0), NO_ROWS, eta)
+    mean, lower = _mean_and_factor(eta, SMALLEST * eta.count)
+    root = wishart.inverse_root(lower)
+    _refuse(~(NOISE * wishart.amplification(root, eta.second) < 1.0), NO_SPREAD, eta)
+    precision = eta.count[..., None, None] * wishart.gram(root)
     return _stats_at(mean, precision, wishart.log_det(lower, eta.count))
 
 
@@ -100,21 +102,24 @@ def describe(eta: Tied) -> dict[str, Array]:
 def _posterior(eta: Tied) -> tuple[Array, Array, Array]:
     """M, ν, and the Cholesky factor of W⁻¹."""
     n_means, size = eta.first.shape[-2:]
-    mean, lower = _mean_and_factor(eta, np.zeros(size))
+    mean, lower = _mean_and_factor(eta, np.zeros(()))
     degrees = np.asarray(eta.count + size + 1.0 - n_means)
-    too_few = (degrees <= size - 1.0)[..., None]
-    refuse(np.broadcast_to(too_few, eta.strength.shape), TOO_FEW_ROWS)
+    _refuse(~(degrees > size - 1.0), TOO_FEW_ROWS, eta)
     return mean, degrees, lower
 
 
 def _mean_and_factor(eta: Tied, least: Array) -> tuple[Array, Array]:
-    """M, and the Cholesky factor of W⁻¹, whose pivots must exceed what is least."""
+    """M, and the Cholesky factor of W⁻¹, whose pivots must all exceed what is least."""
     refuse(~(eta.strength > 0.0), NO_ROWS)
     mean = eta.first / eta.strength[..., None]
     lower = wishart.cholesky(_symmetric(eta.second - _transpose(eta.first) @ mean))
-    collapsed = ~np.all(wishart.pivots(lower) > least, axis=-1)[..., None]
-    refuse(np.broadcast_to(collapsed, eta.strength.shape), NO_SPREAD)
+    _refuse(~(wishart.pivots(lower).min(-1) > least), NO_SPREAD, eta)
     return mean, lower
+
+
+def _refuse(bad: NDArray[np.bool_], why: str, eta: Tied) -> None:
+    """Name the components whose precision is bad: all that share it."""
+    refuse(np.broadcast_to(np.asarray(bad)[..., None], eta.strength.shape), why)
 
 
 def _stats_at(mean: Array, precision: Array, log_det: Array) -> Tied:

@@ -42,6 +42,17 @@ def pivots(lower: Array) -> Array:
     return np.square(_diagonal(lower))
 
 
+def amplification(root: Array, second: Array) -> Array:
+    """How many times larger the numbers are that the smallest pivot was computed from.
+
+    A pivot is vᵀ W⁻¹ v, with v a row of L⁻¹ (the root) times the root of the pivot. Each entry
+    (i, j) of W⁻¹ comes from numbers as large as √(second_ii second_jj), so that the errors in
+    the pivot are those of numbers as large as Σ v_i² second_ii.
+    """
+    squares = np.square(root) @ _diagonal(second)[..., None]
+    return np.asarray(squares[..., 0].max(-1))
+
+
 def log_normaliser(degrees: Array, lower: Array) -> Array:
     """Log ∫ |Λ|^((ν - D - 1)/2) exp(-tr(W⁻¹ Λ)/2) dΛ."""
     size = lower.shape[-1]
@@ -61,9 +72,19 @@ def log_det(lower: Array, times: Array | float) -> Array:
     return np.asarray(lower.shape[-1] * np.log(times) - 2.0 * np.log(_diagonal(lower)).sum(-1))
 
 
+def inverse_root(lower: Array) -> Array:
+    """L⁻¹, of rows brought to length one first: columns in metres and microns are no matter."""
+    lengths = np.linalg.norm(lower, axis=-1)
+    return np.asarray(np.linalg.inv(lower / lengths[..., None]) / lengths[..., None, :])
+
+
 def inverse(lower: Array) -> Array:
-    """W = (L Lᵀ)⁻¹, symmetric to the last bit."""
-    root = _inverse_root(lower)
+    """W = (L Lᵀ)⁻¹."""
+    return gram(inverse_root(lower))
+
+
+def gram(root: Array) -> Array:
+    """Rootᵀ root: W from L⁻¹."""
     return _transpose(root) @ root
 
 
@@ -74,18 +95,12 @@ def draw(degrees: Array, lower: Array, rng: np.random.Generator) -> tuple[Array,
     bartlett = np.tril(rng.standard_normal(lower.shape), -1)
     bartlett[..., range(size), range(size)] = np.exp(log_chi)
     log_det_drawn = 2.0 * log_chi.sum(-1) + log_det(lower, 1.0)
-    return log_det_drawn, _transpose(_inverse_root(lower)) @ bartlett  # any root of W serves
+    return log_det_drawn, _transpose(inverse_root(lower)) @ bartlett  # any root of W serves
 
 
 def _halves(degrees: Array, size: int) -> Array:
     """(ν + 1 - i)/2 for i = 1 ... D."""
     return 0.5 * (degrees[..., None] - np.arange(size))
-
-
-def _inverse_root(lower: Array) -> Array:
-    """L⁻¹, of rows brought to length one first: columns in metres and microns are no matter."""
-    lengths = np.linalg.norm(lower, axis=-1)
-    return np.asarray(np.linalg.inv(lower / lengths[..., None]) / lengths[..., None, :])
 
 
 def _diagonal(matrices: Array) -> Array:

@@ -1,6 +1,7 @@
 """Sequences cut into blocks of rows that fit a processor's cache."""
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -30,7 +31,7 @@ def groups(ptr: Ints, size: int) -> Iterator[Group]:
         else:
             stop, last = start + 1, int(ptr[start + 1])
             cuts = (*range(row, last, size), last)
-            yield Group(start, stop, tuple(zip(cuts[:-1], cuts[1:], strict=True)))
+            yield Group(start, stop, tuple(pairwise(cuts)))
         start = stop
 
 

@@ -26,6 +26,10 @@ class Work(NamedTuple):
     log_z: Array  # (m,): -inf where this space has no answer
 
 
+TINY = 1e-140
+"""Below this a number of linear space may stand beside others that underflowed and matter."""
+
+
 class Scaled(NamedTuple):
     """Linear space: every step sums to one."""
 
@@ -41,17 +45,17 @@ class Scaled(NamedTuple):
         return cls(np.exp(chain.log_init), trans, _transposed(trans), np.exp(chain.log_end))
 
     @property
-    def mixes(self) -> bool:
-        """Whether every step leads everywhere, so that what underflowed is outweighed at once."""
+    def is_sound_forwards(self) -> bool:
+        """Whether all steps lead everywhere: then what underflows is outweighed at the next."""
         return bool(self.trans.min() >= 1e-100)
 
     def forward(self, first: Array, log_like: Array, spans: Ints) -> Work:
         """Filter the sequences of a block."""
         from jensen.kernels.chains import filter_scaled, scale_rows
 
-        K, n = log_like.shape
-        work = Work(np.empty((n, K)), np.empty((n, K)), np.empty(n), np.zeros(len(spans)))
-        shift = np.empty(n)
+        shape = log_like.shape[::-1]
+        work = Work(np.empty(shape), np.empty(shape), np.empty(shape[0]), np.zeros(len(spans)))
+        shift = np.empty(shape[0])
         scale_rows(np.ascontiguousarray(log_like), work.like, shift)
         np.exp(work.like, out=work.like)
         filter_scaled(first, self.trans, spans, work.like, shift, *work[1:])
@@ -66,8 +70,7 @@ class Scaled(NamedTuple):
         """Nodes (K, n) and pairs (K, K) of the sequences of a block, by weight."""
         from jensen.kernels.chains import smooth_scaled
 
-        n, K = work.alpha.shape
-        nodes, pairs = np.zeros((K, n)), np.zeros((K, K))
+        nodes, pairs = np.zeros(work.alpha.shape[::-1]), np.zeros(self.trans.shape)
         fine = work.log_z > -np.inf
         log_z = work.log_z[fine]
         smooth_scaled(
@@ -82,10 +85,10 @@ class Scaled(NamedTuple):
         message: Array = work.like[0] / work.scale[0]
         return message
 
-    def join(self, work: Work, message: Array) -> tuple[Array, Array]:
-        """What comes into a block at its last step, and the pair of that step and the next."""
-        steps = self.trans * message
-        return steps.sum(1), _normalised(work.alpha[-1][:, None] * steps)
+    def meet(self, message: Array) -> Array:
+        """What comes into a block at its last step."""
+        last: Array = (self.trans * message).sum(1)
+        return last
 
     def pairs(self, alpha: Array, messages: Array) -> Array:
         """(n, K, K): q(h_t, h_t+1), from alpha at t and the messages of t + 1."""
@@ -94,6 +97,11 @@ class Scaled(NamedTuple):
     def states(self, alpha: Array) -> Array:
         """Probabilities."""
         return alpha
+
+    def close(self, spans: Ints, work: Work) -> None:
+        """Add to log Z how the sequences end."""
+        ends = (work.alpha[spans[:, 1] - 1] * self.last).sum(1)
+        work.log_z[:] += np.log(ends, out=np.full(len(ends), -np.inf), where=ends >= TINY)
 
     def choose(self, spans: Ints, work: Work, uniforms: Array, after: Ints) -> Ints:
         """Paths (n, rows), drawn."""
@@ -118,13 +126,18 @@ class Logs(NamedTuple):
         """The tables of a chain."""
         return cls(chain.log_init, chain.log_trans, _transposed(chain.log_trans), chain.log_end)
 
+    @property
+    def is_sound_forwards(self) -> bool:
+        """Nothing underflows here."""
+        return True
+
     def forward(self, first: Array, log_like: Array, spans: Ints) -> Work:
         """Filter the sequences of a block."""
         from jensen.kernels.chains_log import filter_logs
 
-        K, n = log_like.shape
         like = _transposed(log_like)
-        work = Work(like, np.full((n, K), -np.inf), np.zeros(n), np.zeros(len(spans)))
+        n = len(like)
+        work = Work(like, np.full(like.shape, -np.inf), np.zeros(n), np.zeros(len(spans)))
         filter_logs(first, self.trans_t, spans, like, work.alpha, work.scale, work.log_z)
         return work
 
@@ -136,8 +149,7 @@ class Logs(NamedTuple):
         """Nodes (K, n) and pairs (K, K) of the sequences of a block, by weight."""
         from jensen.kernels.chains_log import smooth_logs
 
-        n, K = work.alpha.shape
-        nodes, pairs = np.zeros((K, n)), np.zeros((K, K))
+        nodes, pairs = np.zeros(work.alpha.shape[::-1]), np.zeros(self.trans.shape)
         fine = work.log_z > -np.inf
         log_z = work.log_z[fine]
         smooth_logs(
@@ -151,10 +163,9 @@ class Logs(NamedTuple):
         message: Array = work.like[0] - work.scale[0]
         return message
 
-    def join(self, work: Work, message: Array) -> tuple[Array, Array]:
-        """What comes into a block at its last step, and the pair of that step and the next."""
-        steps = self.trans + message
-        return log_sums(steps), _exponential(work.alpha[-1][:, None] + steps)
+    def meet(self, message: Array) -> Array:
+        """What comes into a block at its last step."""
+        return log_sums(self.trans + message)
 
     def pairs(self, alpha: Array, messages: Array) -> Array:
         """(n, K, K): q(h_t, h_t+1), from alpha at t and the messages of t + 1."""
@@ -164,6 +175,10 @@ class Logs(NamedTuple):
         """Probabilities."""
         p: Array = np.exp(alpha)
         return p
+
+    def close(self, spans: Ints, work: Work) -> None:
+        """Add to log Z how the sequences end."""
+        work.log_z[:] += log_sums(work.alpha[spans[:, 1] - 1] + self.last)
 
     def choose(self, spans: Ints, work: Work, uniforms: Array, after: Ints) -> Ints:
         """Paths (n, rows), drawn; the best without uniforms."""
@@ -182,8 +197,8 @@ class Best(Logs):
         """The best path to every state."""
         from jensen.kernels.chains_log import filter_best
 
-        K, n = log_like.shape
-        work = Work(_transposed(log_like), np.empty((n, K)), np.empty(0), np.zeros(len(spans)))
+        like = _transposed(log_like)
+        work = Work(like, np.empty_like(like), np.empty(0), np.zeros(len(spans)))
         filter_best(first, self.trans, spans, work.like, work.alpha, work.log_z)
         return work
 
@@ -204,7 +219,7 @@ def log_sums(logs: Array) -> Array:
 
 
 def _transposed(x: Array) -> Array:
-    return np.ascontiguousarray(x.T)
+    return x.T.copy()  # never a view, for it is written to
 
 
 def _normalised(pairs: Array) -> Array:

@@ -55,6 +55,7 @@ def filter_scaled(first, trans, spans, like, shift, alpha, scale, log_z):
                 total += now[k]
             if not total >= TINY:
                 product = 0.0
+                alpha[spans[i, 1] - 1] = 0.0
                 break
             scale[t] = total
             log_z[i] += shift[t]
@@ -146,6 +147,8 @@ def draw_scaled(last, trans_t, spans, alpha, uniforms, after, path):
                 state = 0
                 while state < K - 1 and running[state] <= threshold:
                     state += 1
-                while state > 0 and alpha[t, state] * ahead[state] == 0.0:  # past the end by rounding
+                while (
+                    state > 0 and alpha[t, state] * ahead[state] == 0.0
+                ):  # past the end by rounding
                     state -= 1
                 path[n, t] = state

@@ -27,7 +27,7 @@ def log_sum(values):
     "float64[::1], float64[::1])"
 )
 def filter_logs(first, trans_t, spans, like, alpha, scale, log_z):
-    """Fill alpha with log p(h_t | x_1..t), scale with log p(x_t | x_1..t-1), and add it to log_z."""
+    """Fill alpha with log p(h_t | x_1..t), scale with log p(x_t | x_1..t-1); add it to log_z."""
     K = trans_t.shape[0]
     terms = np.empty(K)
     for i in range(spans.shape[0]):
@@ -146,18 +146,18 @@ def choose_logs(last, trans_t, spans, alpha, uniforms, after, path):
 
 @kernel(
     "void(float64[::1], float64[:, ::1], int64[:, ::1], float64[::1], float64[:, ::1], "
-    "int64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1])"
+    "int64[::1], float64[:, ::1], float64[:, ::1], float64[::1])"
 )
 def follow(first, trans, spans, weight, log_like, path, nodes, pairs, value):
-    """Add to value the log potential of the first path; its nodes (K, n) and pairs by weight."""
+    """Add to value the log potential of a path; fill its nodes (K, n) and pairs by weight."""
     for i in range(spans.shape[0]):
         a, b = spans[i]
-        total = first[path[0, a]]
+        total = first[path[a]]
         for t in range(a, b):
-            state = path[0, t]
+            state = path[t]
             total += log_like[state, t]
             nodes[state, t] = weight[i]
             if t > a:
-                total += trans[path[0, t - 1], state]
-                pairs[path[0, t - 1], state] += weight[i]
+                total += trans[path[t - 1], state]
+                pairs[path[t - 1], state] += weight[i]
         value[i] += total

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
+from jensen.families.masked import MaskedDirichlet
 from jensen.hidden_states.records import Chain
 from jensen.models.emissions import Emission
-from jensen.models.mixture import UNIT_ROWS, hold, without
+from jensen.models.mixture import UNIT_ROWS, emission_point, hold, log_mean, without
 from jensen.q_hidden import Hidden
 
 Array = NDArray[np.float64]
@@ -43,6 +44,7 @@ class HiddenMarkov:
     n_states: int
     has_end: bool = False
     held: dict[str, Any] = field(default_factory=dict)  # field → t at which it stays
+    masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # field → what may be
 
     @property
     def prior(self) -> Chained:
@@ -53,7 +55,9 @@ class HiddenMarkov:
     @cached_property
     def families(self) -> Chained:
         """Dirichlets, and the family of the emission."""
-        return hold(self.held, Chained(dirichlet, dirichlet, self.emission.family))
+        masked = {name: MaskedDirichlet(mask) for name, mask in self.masks.items()}
+        initial, transition = (masked.get(name, dirichlet) for name in ("initial", "transition"))
+        return hold(self.held, Chained(initial, transition, self.emission.family))
 
     @property
     def blank(self) -> Chained:
@@ -77,6 +81,25 @@ class HiddenMarkov:
         first, pairs, last, observed = hidden.moments
         both = np.concatenate([pairs, last[:, None]], axis=1) if self.has_end else pairs
         return Chained(first, both, observed)
+
+    def select(self, record: Chained, states: NDArray[np.intp]) -> Chained:
+        """An η or t of these states only, in this order; shares of a t are not made to sum to 1."""
+        columns = np.append(states, self.n_states) if self.has_end else states
+        transition = record.transition[np.ix_(states, columns)]
+        emission = self.emission.select(record.emission, states)
+        return Chained(record.initial[states], transition, emission)
+
+    def point(self, eta: Chained) -> Chained:
+        """The one θ that is shown for a posterior."""
+        initial, transition, _ = self.families
+        emission = emission_point(self, eta.emission)
+        return Chained(
+            log_mean(initial, eta.initial), log_mean(transition, eta.transition), emission
+        )
+
+    def state_counts(self, stats: Chained) -> Array:
+        """How often each state was visited."""
+        return np.asarray(stats.initial + stats.transition[:, : self.n_states].sum(0))
 
     def encode(self, values: Array, lengths: NDArray[np.int64], weight: Array) -> Units:
         """Sequences as units: short ones together, a long one alone."""

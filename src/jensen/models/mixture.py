@@ -66,6 +66,20 @@ class Mixture:
         """Counts of states, and the statistics of their rows."""
         return Mixed(hidden.moments.states, hidden.moments.observed)
 
+    def select(self, record: Mixed, states: NDArray[np.intp]) -> Mixed:
+        """An η or t of these states only, in this order; shares of a t are not made to sum to 1."""
+        weights = record.weights[states]
+        return Mixed(weights, self.emission.select(record.components, states))
+
+    def point(self, eta: Mixed) -> Mixed:
+        """The one θ that is shown for a posterior."""
+        components = emission_point(self, eta.components)
+        return Mixed(log_mean(self.families.weights, eta.weights), components)
+
+    def state_counts(self, stats: Mixed) -> Array:
+        """How many rows each state has."""
+        return np.asarray(stats.weights)
+
     def encode(self, values: Array, weight: Array) -> Units:
         """Rows as units; rows that miss the same columns stand together."""
         order = np.lexsort(np.isnan(values).T) if np.isnan(values).any() else slice(None)
@@ -76,6 +90,20 @@ class Mixture:
         )
         nothing_hidden = self.n_states == 1 and not np.isnan(values).any()
         return Units(units, float(weight.sum()), is_complete=nothing_hidden)
+
+
+def emission_point(model: Any, eta: Any) -> Any:
+    """The one θ of an emission that is shown, or that at which it is held."""
+    held = model.families[-1]
+    return held.t if isinstance(held, Held) else model.emission.point(eta)
+
+
+def log_mean(family: Any, eta: Any) -> Array:
+    """Log of the expected probabilities of Dirichlets, or of those that are held."""
+    if isinstance(family, Held):
+        return np.asarray(family.t)
+    with np.errstate(divide="ignore"):
+        return np.log(family.mean(eta))
 
 
 def hold(held: dict[str, Any], families: Any) -> Any:

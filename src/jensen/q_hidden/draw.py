@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from jensen.cluster_trees import run
-from jensen.hidden_states import independent
-from jensen.q_hidden.structures import FamilyTables, Hidden, Independent, Known, known
+from jensen.hidden_states import chain, independent
+from jensen.q_hidden.structures import Chain, FamilyTables, Hidden, Independent, Known, known
 
 
 @singledispatch
@@ -28,4 +28,10 @@ def _(potentials: FamilyTables, memory: Any, rng: np.random.Generator) -> Hidden
 @draw.register
 def _(potentials: Independent, memory: Any, rng: np.random.Generator) -> Hidden:
     value, counts = independent.drawn(potentials, rng)
+    return Hidden(value, counts, is_bound=False)
+
+
+@draw.register
+def _(potentials: Chain, memory: Any, rng: np.random.Generator) -> Hidden:
+    value, counts = chain.drawn(potentials, rng)
     return Hidden(value, counts, is_bound=False)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from jensen.cluster_trees import run
-from jensen.hidden_states import independent
-from jensen.q_hidden.structures import FamilyTables, Hidden, Independent, Known, known
+from jensen.hidden_states import chain, independent
+from jensen.q_hidden.structures import Chain, FamilyTables, Hidden, Independent, Known, known
 
 
 @singledispatch
@@ -28,4 +28,10 @@ def _(potentials: FamilyTables, memory: Any = None, rng: Any = None) -> Hidden:
 @mode.register
 def _(potentials: Independent, memory: Any = None, rng: Any = None) -> Hidden:
     value, counts = independent.best(potentials)
+    return Hidden(value, counts)
+
+
+@mode.register
+def _(potentials: Chain, memory: Any = None, rng: Any = None) -> Hidden:
+    value, counts = chain.best(potentials)
     return Hidden(value, counts)

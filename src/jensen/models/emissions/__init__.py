@@ -57,6 +57,12 @@ class Emission(Protocol):
     def point(self, eta: Any) -> Any:
         """The one θ that is shown for a posterior: means (of precisions, not of covariances)."""
 
+    def signature(self, t: Any) -> Array:
+        """(K, F): what tells states apart, by which samples are given the same labels."""
+
+    def select(self, record: Any, states: NDArray[np.intp]) -> Any:
+        """An η or t of these states only, in this order."""
+
     def read(self, named: Mapping[str, Any]) -> Any:
         """η whose mode has these parameters; refuses what cannot be."""
 

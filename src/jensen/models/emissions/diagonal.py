@@ -108,6 +108,17 @@ class Diagonal:
             0.5 * np.log(precision), -0.5 * precision, precision * mean, -0.5 * precision * mean**2
         )
 
+    def signature(self, t: NormalGamma | Spherical) -> Array:
+        """The mean, in units of the precision of all states together."""
+        _, mean, precision = self.components(t)
+        return np.asarray(mean * np.sqrt(precision.mean(0)))
+
+    def select(
+        self, record: NormalGamma | Spherical, states: NDArray[np.intp]
+    ) -> NormalGamma | Spherical:
+        """These states only, in this order."""
+        return type(record)(*(field[states] for field in record))
+
     def read(self, named: Mapping[str, Any]) -> NormalGamma | Spherical:
         """From "means" and "covariances", which are variances (K, D), or (K,) if spherical."""
         K, D = self.n_states, len(self.shift)

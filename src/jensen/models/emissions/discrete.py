@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 
 from jensen.families.beta import beta
 from jensen.families.dirichlet import dirichlet
+from jensen.families.masked import MaskedDirichlet
 from jensen.models.emissions.named import read_array, read_shares
 
 Array = NDArray[np.float64]
@@ -25,10 +26,13 @@ class Discrete:
     n_labels: int
     prior: Array | None  # (K, D, V)
     is_binary: bool = False  # yes or no, known by the probability of yes
+    mask: NDArray[np.bool_] | None = None  # (K, D, V): which labels a state may have
 
     @property
     def family(self) -> Any:
         """A Dirichlet for each state and column."""
+        if self.mask is not None:
+            return MaskedDirichlet(self.mask)
         return beta if self.is_binary else dirichlet
 
     @property
@@ -76,6 +80,14 @@ class Discrete:
         """The expected probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.family.mean(eta))
+
+    def signature(self, t: Array) -> Array:
+        """Square roots of the probabilities."""
+        return np.exp(0.5 * t).reshape(self.n_states, -1)
+
+    def select(self, record: Array, states: NDArray[np.intp]) -> Array:
+        """These states only, in this order."""
+        return record[states]
 
     def read(self, named: Mapping[str, Any]) -> Array:
         """From "emission": (K, V), (K, D, V), or probabilities of yes (K, D)."""

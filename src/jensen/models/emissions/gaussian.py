@@ -110,6 +110,19 @@ class Gaussian:
         parts = (0.5 * log_det, -0.5 * precision, first, -0.5 * (mean * first).sum(1))
         return Tied(*parts) if self.is_tied else NormalWishart(*parts)
 
+    def signature(self, t: NormalWishart | Tied) -> Array:
+        """The mean, in units of the precision of all states together."""
+        _, mean, precision = components(t)
+        return np.asarray(mean * np.sqrt(np.diagonal(precision, axis1=1, axis2=2).mean(0)))
+
+    def select(
+        self, record: NormalWishart | Tied, states: NDArray[np.intp]
+    ) -> NormalWishart | Tied:
+        """These states only, in this order."""
+        if isinstance(record, Tied):
+            return record._replace(first=record.first[states], strength=record.strength[states])
+        return NormalWishart(*(field[states] for field in record))
+
     def read(self, named: Mapping[str, Any]) -> NormalWishart | Tied:
         """From "means" and "covariances"."""
         K, D = self.n_states, len(self.shift)

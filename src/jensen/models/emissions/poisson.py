@@ -78,6 +78,14 @@ class Poisson:
         rate = (eta.total + 1.0) / eta.exposure
         return Gamma(np.log(rate), -rate)
 
+    def signature(self, t: Gamma) -> Array:
+        """Square roots of the rates."""
+        return np.sqrt(-t.exposure)
+
+    def select(self, record: Gamma, states: NDArray[np.intp]) -> Gamma:
+        """These states only, in this order."""
+        return Gamma(*(field[states] for field in record))
+
     def read(self, named: Mapping[str, Any]) -> Gamma:
         """From "emission", the rates (K, D)."""
         rate = read_array(named, "emission", (self.n_states, self.n_columns))

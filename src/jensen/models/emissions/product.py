@@ -87,6 +87,15 @@ class Product:
         """Of every part."""
         return tuple(part.point(e) for part, e in zip(self.parts, eta, strict=True))
 
+    def signature(self, t: Any) -> Array:
+        """That of all parts."""
+        pairs = zip(self.parts, t, strict=True)
+        return np.concatenate([part.signature(x) for part, x in pairs], axis=1)
+
+    def select(self, record: Any, states: NDArray[np.intp]) -> Any:
+        """These states only, in this order."""
+        return tuple(p.select(x, states) for p, x in zip(self.parts, record, strict=True))
+
     def read(self, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Each part from the parameters under its name."""
         return tuple(

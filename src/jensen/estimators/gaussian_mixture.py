@@ -1,0 +1,307 @@
+"""Mixtures of Gaussians, learned with values missing anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.estimators.arrays import check_columns, read_matrix, read_weights
+from jensen.estimators.mixture_questions import MixtureQuestions
+from jensen.estimators.state_learning import StateProblem, repeat_by_weight
+from jensen.estimators.states_estimator import (
+    check_held,
+    check_states,
+    concentration,
+    words_of_prior,
+)
+from jensen.exceptions import DataError, JensenError
+from jensen.models.emissions.columns import column_moments
+from jensen.models.emissions.diagonal import Diagonal
+from jensen.models.emissions.gaussian import Gaussian
+from jensen.models.emissions.named import read_shares
+from jensen.models.emissions.priors import (
+    COVARIANCES,
+    GAUSSIAN_WORDS,
+    check_words,
+    gaussian_prior,
+)
+from jensen.models.mixture import Mixed, Mixture
+from jensen.models.state_starts import start_stats
+
+Array = NDArray[np.float64]
+
+
+class GaussianMixture(MixtureQuestions):
+    """A mixture of Gaussians; any value may be missing.
+
+    Parameters
+    ----------
+    n_components
+        How many components. Under "vbem" surplus ones empty: see `n_components_` and `prune`.
+    covariance
+        "full", "diagonal", "spherical", or "tied" (one full covariance for all components).
+    method
+        "em" (maximum likelihood, or the mode under a prior), "vbem" (posteriors, a bound of the
+        log evidence), "viterbi" and "me" (the same with rows given to one component), "gibbs" and
+        "stochastic-em" (with drawn ones). None: "em" without a prior, else "vbem".
+    prior
+        None: flat; the default of all parts for "vbem", "me" and "gibbs", which need one. Else a
+        dict of parts, in the notation of Bishop (2006), equation 10.40:
+
+        - "concentration" α₀ of the weights, a number or one per component. By default 1 / K,
+          which lets surplus components die; 1 (flat) for methods that look for a mode.
+        - "mean" m₀: by default the mean of every column.
+        - "mean_strength" β₀: by default 1, the weight of one row.
+        - "degrees_of_freedom" ν₀: by default the number of columns; 1 where columns are apart
+          ("diagonal", "spherical").
+        - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default such that the
+          expected precision ν₀ W₀ is the inverse of the columns' variances.
+
+        ``prior={}`` takes the default of every part.
+    start
+        Parameters to start from: a dict of "weights", "means" and "covariances", or a fitted
+        mixture. Else the first start is by k-means++, the second by random shares, and so on.
+    fixed
+        What is held at `start`: any of "weights", "components" (means and covariances).
+    n_init
+        How many starts; the one with the highest F is kept.
+    max_iter, tol
+        Sweeps end when F rises by less than ``tol * (|F| + total weight)``, or at `max_iter`.
+    n_samples, burn_in, thin, n_chains
+        Of "gibbs" and "stochastic-em": every `thin`-th of the sweeps after `burn_in` is kept.
+    random_state
+        An int, `SeedSequence`, `Generator` or None; the result never depends on threads.
+    progress
+        Whether to show a progress bar.
+
+    Attributes
+    ----------
+    weights_, means_, covariances_ : arrays
+        (K,), (K, D), and (K, D, D), (K, D), (K,) or (D, D) by kind. Components in the order of
+        falling weight, unless start or prior gave them a meaning. After "vbem" posterior means;
+        covariances are inverses of the expected precisions. After "gibbs" means over samples.
+    n_components_ : int
+        How many components live: those with more than half a row.
+    free_energy_ : float
+        "em", "viterbi": the log-likelihood (of the completed rows) plus the log prior density;
+        "vbem", "me": a bound of the log evidence with all its constants, so that mixtures with
+        different K compare. NaN after "gibbs".
+    label_correction_ : float
+        log K!: there are as many equal modes, of which the bound counts one. Offered apart.
+    is_bound_, trace_, n_sweeps_, converged_, starts_, r_hat_, effective_sample_size_
+        As in `BayesianNetwork`.
+
+    References
+    ----------
+    Bishop (2006), *Pattern Recognition and Machine Learning*, sections 9.2 and 10.2.
+
+    Examples
+    --------
+    >>> import numpy as np, jensen as jn
+    >>> x = np.array([[0.0], [0.2], [0.1], [5.0], [5.2], [np.nan]])
+    >>> mixture = jn.GaussianMixture(2, prior={}, random_state=0).fit(x)
+    >>> mixture.predict([[0.0], [5.0]]).tolist()
+    [0, 1]
+    """
+
+    weights_: Array
+    means_: Array
+    covariances_: Array
+    n_features_in_: int
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        *,
+        covariance: str = "full",
+        method: str | None = None,
+        prior: Mapping[str, Any] | None = None,
+        start: Any = None,
+        fixed: Iterable[str] = (),
+        n_init: int = 1,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        n_samples: int = 1000,
+        burn_in: int = 1000,
+        thin: int = 1,
+        n_chains: int = 4,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance = covariance
+        self.method = method
+        self.prior = prior
+        self.start = start
+        self.fixed = fixed
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_samples = n_samples
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_chains = n_chains
+        self.random_state = random_state
+        self.progress = progress
+
+    def fit(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        sample_weight: Any = None,
+        checkpoint: str | Path | None = None,
+    ) -> Self:
+        """Learn from rows (n, D): an array, a dataframe, a `Table` or a path; NaN is missing.
+
+        Parameters
+        ----------
+        X
+            Rows.
+        y
+            Nothing: scikit-learn's pipelines pass it.
+        sample_weight
+            How often each row counts.
+        checkpoint
+            A file that holds the state of the run: if it is killed, the same call goes on from
+            there to the identical result.
+        """
+        values = read_matrix(self, X, reset=True)
+        weight = read_weights(sample_weight, len(values))
+        self._learn(self._problem(values, weight), checkpoint)
+        return self
+
+    def _problem(self, values: Array, weight: Array) -> StateProblem:
+        choices = self._choices_of_loop()
+        choices.check()
+        K = check_states("n_components", self.n_components)
+        if self.covariance not in COVARIANCES:
+            raise JensenError(
+                f"covariance must be one of {', '.join(COVARIANCES)}, not {self.covariance!r}"
+            )
+        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(values.shape[1])])
+        check_columns(values, list(names))
+        values, weight = values[weight > 0.0], weight[weight > 0.0]
+        words = words_of_prior(self.prior, choices.algorithm)
+        if words is None and len(values) < K:
+            raise DataError(
+                f"{len(values)} rows (n_samples={len(values)}) cannot tell {K} components apart: "
+                f"take fewer, or give a prior"
+            )
+        repeated = repeat_by_weight(weight, choices.algorithm)
+        if repeated is not None:
+            values, weight = values[repeated], np.ones(len(repeated))
+        emission = self._emission(K, values, words)
+        weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
+        fixed = check_held(self.fixed, ("weights", "components"), self.start)
+        start = None if self.start is None else self._read_start(emission)
+        held = {name: _held(emission, start, name) for name in fixed}
+        model = Mixture(emission, weights_prior, K, held)
+        return StateProblem(
+            model,
+            model.encode(values, weight),
+            choices,
+            lambda k, rng: Mixed(*start_stats(emission, K, values, weight, k, rng)),
+            start,
+            may_relabel=start is None and not _tells_apart(words, K),
+            content=(K, self.covariance, _plain(words), list(fixed), values, weight),
+        )
+
+    def _emission(
+        self, K: int, values: Array, words: Mapping[str, Any] | None
+    ) -> Gaussian | Diagonal:
+        shift, _ = column_moments(values)
+        prior = None
+        if words is not None:
+            check_words(words, ("concentration", *GAUSSIAN_WORDS))
+            prior = gaussian_prior(words, K, values, shift, self.covariance)
+        if self.covariance in ("full", "tied"):
+            return Gaussian(K, shift, prior, is_tied=self.covariance == "tied")
+        return Diagonal(K, shift, prior, is_spherical=self.covariance == "spherical")
+
+    def _read_start(self, emission: Gaussian | Diagonal) -> Mixed:
+        start, K = self.start, emission.n_states
+        if isinstance(start, GaussianMixture):
+            start.require_fitted()
+            start = {
+                "weights": start.weights_,
+                "means": start.means_,
+                "covariances": start.covariances_,
+            }
+        if not isinstance(start, Mapping):
+            raise JensenError(
+                f"start must be a fitted mixture or a dict of weights, means and covariances, "
+                f"not {start!r:.80}"
+            )
+        check_words(start, ("weights", "means", "covariances"))
+        named = {"weights": np.full(K, 1.0 / K), **start}
+        return Mixed(read_shares(named, "weights", (K,)), emission.read(named))
+
+    def _show(self) -> None:
+        shown = self._shown()
+        self.weights_ = shown.pop("weights")
+        self.means_, self.covariances_ = shown["means"], shown["covariances"]
+
+    def prune(self) -> GaussianMixture:
+        """A copy without the components that do not live, their weight given to the others."""
+        fitted = self.require_fitted()
+        live = np.nonzero(self._lives())[0]
+        if len(live) == 0:
+            raise JensenError("no component lives: there is nothing to keep")
+        result = copy(self)
+        result.n_components = len(live)
+        result.fitted_ = self._selected(fitted, live)
+        result._show()
+        return result
+
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters the mixture has."""
+        K, D = self.means_.shape
+        each = {
+            "full": K * D * (D + 1) // 2,
+            "tied": D * (D + 1) // 2,
+            "diagonal": K * D,
+            "spherical": K,
+        }
+        return K - 1 + K * D + each[self.covariance]
+
+    def __repr__(self) -> str:
+        state = "" if hasattr(self, "fitted_") else "; not fitted"
+        return f"GaussianMixture({self.n_components} components, {self.covariance}{state})"
+
+
+def _held(emission: Gaussian | Diagonal, start: Mixed | None, name: str) -> Any:
+    """The value of t at which a parameter is held."""
+    assert start is not None
+    if name == "weights":
+        with np.errstate(divide="ignore"):
+            return np.log(start.weights)
+    return emission.family.mode_stats(start.components)
+
+
+def _tells_apart(words: Mapping[str, Any] | None, K: int) -> bool:
+    """Whether a prior says different things of different components."""
+    return words is not None and any(
+        np.ndim(value) > 0 and len(value) == K and name != "scale" and _differs(value)
+        for name, value in words.items()
+        if name in ("concentration", "mean_strength", "degrees_of_freedom")
+        or (name == "mean" and np.ndim(value) == 2)
+    )
+
+
+def _differs(values: Any) -> bool:
+    array = np.asarray(values)
+    return bool((array != array[0]).any())
+
+
+def _plain(words: Mapping[str, Any] | None) -> Any:
+    """A prior as plain data."""
+    if words is None:
+        return None
+    return {name: np.asarray(value, np.float64) for name, value in words.items()}

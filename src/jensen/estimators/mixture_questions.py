@@ -1,0 +1,133 @@
+"""What can be asked of a mixture, whatever its components are."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.checks import check_whole
+from jensen.estimators.arrays import read_matrix, read_weights
+from jensen.estimators.states_estimator import LIVE, StatesEstimator
+from jensen.families.dirichlet import dirichlet
+from jensen.inference.mixtures import draw_rows, row_posteriors
+from jensen.models.fitted_states import FittedStates
+from jensen.randomness import as_generator
+
+Array = NDArray[np.float64]
+
+
+class MixtureQuestions(StatesEstimator):
+    """Questions to a fitted mixture; what a row misses is summed out.
+
+    After "vbem" the answers are predictive, with parameters integrated out component by component;
+    after "gibbs" they are mixed over samples.
+    """
+
+    n_components: int
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """The most probable component of every row."""
+        return np.asarray(self.predict_proba(X).argmax(1))
+
+    def predict_proba(self, X: Any) -> Array:
+        """p(component | row), (n, K)."""
+        return self._posteriors(X)[1]
+
+    def fit_predict(self, X: Any, y: None = None, **choices: Any) -> NDArray[np.intp]:
+        """`fit`, then `predict` of the same rows."""
+        return self.fit(X, y, **choices).predict(X)  # type: ignore[attr-defined, no-any-return]
+
+    def score_samples(self, X: Any) -> Array:
+        """Log p(row), one for each row; scikit-learn's name of `log_likelihood`."""
+        return self._posteriors(X)[0]
+
+    def log_likelihood(self, X: Any) -> Array:
+        """Log p(row), one for each row."""
+        return self.score_samples(X)
+
+    def score(self, X: Any, y: None = None, *, sample_weight: Any = None) -> float:
+        """The mean log-likelihood of a row."""
+        log_like = self.score_samples(X)
+        return float(np.average(log_like, weights=read_weights(sample_weight, len(log_like))))
+
+    def bic(self, X: Any) -> float:
+        """Bayesian information criterion, -2 log L + p log n; lower is better.
+
+        So in scikit-learn; `jensen.score(graph, table, "bic")` is higher for better graphs.
+        """
+        log_like = self.score_samples(X)
+        return float(-2.0 * log_like.sum() + self.n_parameters * math.log(len(log_like)))
+
+    def aic(self, X: Any) -> float:
+        """Akaike information criterion, -2 log L + 2 p; lower is better."""
+        return float(-2.0 * self.score_samples(X).sum() + 2.0 * self.n_parameters)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters the mixture has."""
+        raise NotImplementedError
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[np.intp]]:
+        """Draw rows, and the components that made them."""
+        check_whole("n_samples", n_samples, at_least=1)
+        fitted = self.require_fitted()
+        rng = as_generator(self.random_state if random_state is None else random_state)
+        return draw_rows(fitted, int(n_samples), rng)
+
+    @property
+    def n_components_(self) -> int:
+        """How many components live: those with more than half a row."""
+        return int(self._lives().sum())
+
+    @property
+    def label_correction_(self) -> float:
+        """log K!: so many labellings have the same bound, which counts one of them."""
+        return math.lgamma(self.require_fitted().model.n_states + 1.0)
+
+    def _lives(self) -> NDArray[np.bool_]:
+        return self.require_fitted().counts > LIVE
+
+    def _read(self, X: Any) -> Array:
+        """Rows as the mixture knows them."""
+        return read_matrix(self, X, reset=False)
+
+    def _posteriors(self, X: Any) -> tuple[Array, Array]:
+        fitted = self.require_fitted()
+        return row_posteriors(fitted, self._read(X))
+
+    def _shown(self) -> dict[str, Any]:
+        """Parameters by name; means over samples after Gibbs."""
+        fitted = self.require_fitted()
+        emission = fitted.model.emission
+        draws = [fitted.t] if fitted.samples is None else list(fitted.draws())
+        shown = [{"weights": np.exp(t.weights), **emission.show(t.components)} for t in draws]
+        return {name: _mean([one[name] for one in shown]) for name in shown[0]}
+
+    def _selected(self, fitted: FittedStates, states: NDArray[np.intp]) -> FittedStates:
+        """The mixture of some of its components."""
+        model = fitted.model
+        t = model.select(fitted.t, states)
+        weights = np.log(dirichlet.share(np.exp(t.weights)))
+        eta = None if fitted.eta is None else model.select(fitted.eta, states)
+        smaller = replace(
+            model, emission=_fewer(model.emission, len(states)), n_states=len(states)
+        )
+        return FittedStates(smaller, t._replace(weights=weights), fitted.counts[states], eta)
+
+
+def _fewer(emission: Any, n: int) -> Any:
+    """An emission of fewer states."""
+    if hasattr(emission, "parts"):
+        return replace(emission, parts=tuple(_fewer(part, n) for part in emission.parts))
+    return replace(emission, n_states=n)
+
+
+def _mean(found: list[Any]) -> Any:
+    """Means of arrays, through dictionaries."""
+    if isinstance(found[0], dict):
+        return {name: _mean([one[name] for one in found]) for name in found[0]}
+    return np.mean(found, axis=0) if len(found) > 1 else found[0]

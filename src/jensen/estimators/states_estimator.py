@@ -1,0 +1,111 @@
+"""What mixtures and hidden Markov models have in common for their users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.checks import check_whole
+from jensen.estimators.base import Estimator
+from jensen.estimators.loop_choices import LoopChoices
+from jensen.estimators.state_learning import StateProblem, learn_states
+from jensen.exceptions import CollapseError, JensenError, NotFittedError
+from jensen.free_energy import Algorithm
+from jensen.models.fitted_states import FittedStates
+from jensen.q_theta import mode
+
+Array = NDArray[np.float64]
+
+LIVE = 0.5
+"""A state lives if it is expected to have made more than half a row."""
+
+
+class StatesEstimator(Estimator):
+    """A learner of hidden states: what `fit` leaves behind, whatever the states make."""
+
+    fitted_: FittedStates
+    free_energy_: float
+    is_bound_: bool
+    trace_: Array
+    n_sweeps_: int
+    converged_: bool
+    starts_: Array
+    r_hat_: float
+    effective_sample_size_: float
+
+    noun = "component"
+
+    def _choices_of_loop(self) -> LoopChoices:
+        names = LoopChoices.__dataclass_fields__
+        return LoopChoices(**{name: getattr(self, name) for name in names})
+
+    def _learn(self, problem: StateProblem, checkpoint: str | Path | None) -> None:
+        try:
+            self.fitted_, course = learn_states(problem, checkpoint)
+        except CollapseError as error:
+            raise CollapseError(error.components, error.why, self.noun) from None
+        course.set_on(self, problem.choices)
+        self._show()
+
+    def _show(self) -> None:
+        """Set the parameters by the names that people know."""
+        raise NotImplementedError
+
+    def require_fitted(self) -> FittedStates:
+        """What was learned, or an error if nothing was yet."""
+        if not hasattr(self, "fitted_"):
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit first")
+        return self.fitted_
+
+    @property
+    def n_live_(self) -> int:
+        """How many states have rows of their own."""
+        return int((self.require_fitted().counts > LIVE).sum())
+
+
+def words_of_prior(prior: Any, algorithm: Algorithm) -> Mapping[str, Any] | None:
+    """The prior as words; None if it is flat. A method that keeps a posterior cannot do without."""
+    if prior is None:
+        return None if algorithm.q_theta is mode else {}
+    if not isinstance(prior, Mapping):
+        raise JensenError(
+            f"prior must be None or a dict of its parts ({{}} for the usual one), not {prior!r:.80}"
+        )
+    return prior
+
+
+def concentration(
+    words: Mapping[str, Any] | None, name: str, shape: tuple[int, ...], algorithm: Algorithm
+) -> Array | None:
+    """η₀ of shares: 1 / K by default, which lets surplus states die; 1 for methods with a mode."""
+    from jensen.models.emissions.priors import label_prior
+
+    if words is None:
+        return None
+    is_mode = algorithm.q_theta is mode
+    usual = 1.0 if is_mode else 1.0 / shape[-1]
+    found = label_prior({name: words.get(name, usual)}, name, shape)
+    return None if is_mode and not found.any() else found
+
+
+def check_held(fixed: Any, known: tuple[str, ...], start: Any) -> tuple[str, ...]:
+    """Names of what is held, each of which the start must say."""
+    if isinstance(fixed, str) or not isinstance(fixed, Iterable):
+        raise JensenError(f"fixed must be a list of names ({', '.join(known)}), not {fixed!r:.80}")
+    names = tuple(fixed)
+    for name in names:
+        if name not in known:
+            raise JensenError(f"fixed has no part {name!r}: hold any of {', '.join(known)}")
+    if names and start is None:
+        raise JensenError(f"fixed={list(names)!r} holds parameters at start=, which is missing")
+    return names
+
+
+def check_states(name: str, n: Any) -> int:
+    """A number of states."""
+    check_whole(name, n, at_least=1)
+    return int(n)

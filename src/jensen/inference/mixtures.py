@@ -1,0 +1,77 @@
+"""Questions to a mixture that was learned."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.threads import ordered_map
+from jensen.families.held import Held
+from jensen.hidden_states import independent
+from jensen.hidden_states.records import Independent
+from jensen.models.fitted_states import FittedStates
+from jensen.models.mixture import UNIT_ROWS
+
+Array = NDArray[np.float64]
+
+
+def row_posteriors(fitted: FittedStates, values: Array) -> tuple[Array, Array]:
+    """Log p(row) (N,) and p(state | row) (N, K), what is missing summed out.
+
+    After VB under the predictive distributions; after Gibbs mixed over samples,
+    p(k | x) = Σ_s p_s(k, x) / Σ_s p_s(x).
+    """
+    blocks = [values[a : a + UNIT_ROWS] for a in range(0, len(values), UNIT_ROWS)]
+    parts = list(ordered_map(lambda block: _posteriors(fitted, block), blocks))
+    if not parts:
+        return np.empty(0), np.empty((0, fitted.model.n_states))
+    return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
+
+
+def _posteriors(fitted: FittedStates, values: Array) -> tuple[Array, Array]:
+    found = [independent.row_posteriors(view) for view in _views(fitted, values)]
+    if len(found) == 1:
+        return found[0]
+    value = np.array([log_like for log_like, _ in found])
+    total = np.logaddexp.reduce(value, axis=0)
+    share = np.exp(value - np.where(total == -np.inf, 0.0, total))
+    nodes = sum(s[:, None] * q for s, (_, q) in zip(share, found, strict=True))
+    return total - np.log(len(found)), np.asarray(nodes)
+
+
+def _views(fitted: FittedStates, values: Array) -> Iterator[Independent]:
+    """The potentials of rows: one, or one for each sample."""
+    model, emission = fitted.model, fitted.model.emission
+    rows, weight = emission.encode(values), np.ones(len(values))
+    if fitted.samples is not None:
+        for t in fitted.draws():
+            yield Independent(t.weights, emission.observe(t.components, rows), weight)
+    elif fitted.eta is not None and not isinstance(model.families.components, Held):
+        observed = emission.predict(fitted.eta.components, rows)
+        yield Independent(fitted.t.weights, observed, weight)
+    else:
+        yield Independent(fitted.t.weights, emission.observe(fitted.t.components, rows), weight)
+
+
+def draw_rows(
+    fitted: FittedStates, n: int, rng: np.random.Generator
+) -> tuple[Array, NDArray[np.intp]]:
+    """Rows and the states that made them; after Gibbs each row from a sample of its own."""
+    if fitted.samples is None:
+        return _draw(fitted, fitted.t, n, rng)
+    times = np.bincount(rng.integers(len(fitted.samples), size=n), minlength=len(fitted.samples))
+    parts = [
+        _draw(fitted, t, int(k), rng) for t, k in zip(fitted.draws(), times, strict=True) if k
+    ]
+    order = rng.permutation(n)
+    values = np.concatenate([values for values, _ in parts])
+    return values[order], np.concatenate([states for _, states in parts])[order]
+
+
+def _draw(
+    fitted: FittedStates, t: Any, n: int, rng: np.random.Generator
+) -> tuple[Array, NDArray[np.intp]]:
+    share = np.exp(t.weights)
+    states = rng.choice(fitted.model.n_states, n, p=share / share.sum())
+    return fitted.model.emission.simulate(t.components, states, rng), states

@@ -1,0 +1,130 @@
+"""Priors of emissions in words, with defaults that are scaled to the data."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import JensenError
+from jensen.families import normal_gamma, normal_wishart, spherical, tied
+from jensen.families.gamma import Gamma
+from jensen.models.emissions.columns import column_moments
+
+Array = NDArray[np.float64]
+
+GAUSSIAN_WORDS = ("mean", "mean_strength", "degrees_of_freedom", "scale")
+POISSON_WORDS = ("shape", "rate")
+COVARIANCES = ("full", "diagonal", "spherical", "tied")
+
+
+def gaussian_prior(
+    words: Mapping[str, Any], n_states: int, values: Array, shift: Array, covariance: str
+) -> Any:
+    """η₀ in Bishop's notation (10.40): what is not said is scaled to the data.
+
+    By default the mean m₀ is that of the columns, with the strength β₀ = 1 of one row; the degrees
+    of freedom ν₀ are the fewest that give every method a mode (D, or 1 for a column); and the scale
+    W₀ is such that the expected precision ν₀ W₀ is the inverse of the columns' variances.
+    """
+    K, D = n_states, len(shift)
+    column_mean, variance = column_moments(values)
+    is_matrix = covariance in ("full", "tied")
+    freedom_shape = () if covariance == "tied" else (K,)
+    mean = _read(words, "mean", (K, D), column_mean) - shift
+    strength = _read(words, "mean_strength", (K,), 1.0)
+    freedom = _read(words, "degrees_of_freedom", freedom_shape, float(D) if is_matrix else 1.0)
+    _require_above(strength, 0.0, "mean_strength", "it counts rows")
+    _require_above(
+        freedom,
+        D - 1.0 if is_matrix else 0.0,
+        "degrees_of_freedom",
+        "else the distribution has no integral",
+    )
+    scale = _scale(words, covariance, K, variance, freedom)
+    if covariance == "diagonal":
+        wide = np.ones((K, D))
+        return normal_gamma.from_words(
+            mean, strength[:, None] * wide, freedom[:, None] * wide, scale
+        )
+    family = {"full": normal_wishart, "tied": tied, "spherical": spherical}[covariance]
+    return family.from_words(mean, strength, freedom, scale)  # type: ignore[attr-defined]
+
+
+def _scale(
+    words: Mapping[str, Any], covariance: str, K: int, variance: Array, freedom: Array
+) -> Array:
+    """W₀ of every state, as wide as the kind of covariance asks."""
+    D = len(variance)
+    shape: tuple[int, ...]
+    if covariance == "spherical":
+        shape, usual = (K,), 1.0 / (freedom * variance.mean())
+    elif covariance == "diagonal":
+        shape, usual = (K, D), 1.0 / (freedom[:, None] * variance)
+    elif covariance == "full":
+        shape, usual = (K, D, D), np.diag(1.0 / variance) / freedom[:, None, None]
+    else:
+        shape, usual = (D, D), np.diag(1.0 / variance) / freedom
+    given = words.get("scale")
+    if given is not None and np.ndim(given) == 0 and covariance in ("full", "tied"):
+        words = {"scale": float(given) * np.eye(D)}
+    scale = _read(words, "scale", shape, usual)
+    if covariance in ("full", "tied"):
+        symmetric = np.allclose(scale, np.swapaxes(scale, -1, -2), rtol=1e-8, atol=0.0)
+        if not symmetric or np.linalg.eigvalsh(scale).min() <= 0.0:
+            raise JensenError("prior['scale'] must be a symmetric positive definite matrix")
+    else:
+        _require_above(scale, 0.0, "scale", "it is the scale of a precision")
+    return scale
+
+
+def poisson_prior(words: Mapping[str, Any], n_states: int, values: Array) -> Gamma:
+    """η₀ of rates; by default as if one row had been seen, with the mean of the column.
+
+    That is the shape 1 and the rate 1 / mean.
+    """
+    mean, _ = column_moments(values)
+    shape = (n_states, values.shape[1])
+    a = _read(words, "shape", shape, 1.0)
+    b = _read(words, "rate", shape, a / np.where(mean > 0.0, mean, 1.0))
+    _require_above(a, 0.0, "shape", "else the distribution has no integral")
+    _require_above(b, 0.0, "rate", "else the distribution has no integral")
+    return Gamma(a - 1.0, b)
+
+
+def label_prior(words: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
+    """η₀ of labels; by default every concentration is 1."""
+    alpha = _read(words, name, shape, 1.0)
+    _require_above(alpha, 0.0, name, "it is a Dirichlet concentration")
+    return alpha - 1.0
+
+
+def check_words(words: Mapping[str, Any], known: tuple[str, ...]) -> None:
+    """Refuse words that would be ignored."""
+    for name in words:
+        if name not in known:
+            raise JensenError(f"prior= has no part {name!r}: give {', '.join(known)}")
+
+
+def _read(words: Mapping[str, Any], name: str, shape: tuple[int, ...], usual: Any) -> Array:
+    """Finite numbers of this shape, or fewer that are spread over it."""
+    given = words.get(name)
+    try:
+        array = np.asarray(usual if given is None else given, np.float64)
+    except (TypeError, ValueError):
+        raise JensenError(f"prior[{name!r}] must be a number or an array of numbers") from None
+    if not np.isfinite(array).all():
+        raise JensenError(f"prior[{name!r}] must be finite")
+    try:
+        return np.array(np.broadcast_to(array, shape))
+    except ValueError:
+        raise JensenError(
+            f"prior[{name!r}] has the shape {array.shape}, which does not fit {shape}"
+        ) from None
+
+
+def _require_above(values: Array, least: float, name: str, why: str) -> None:
+    if not (values > least).all():
+        raise JensenError(
+            f"prior[{name!r}] must be above {least:g} everywhere, not {values.min():g}: {why}"
+        )

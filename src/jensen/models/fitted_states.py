@@ -1,0 +1,44 @@
+"""Hidden states as they were learned: one θ, its posterior, or samples of it."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.fields import leaves, rebuild
+from jensen.models.hidden_markov import HiddenMarkov
+from jensen.models.mixture import Mixture
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedStates:
+    """A model and its parameters."""
+
+    model: Mixture | HiddenMarkov
+    t: Any  # the θ that is shown
+    counts: Array  # (K,): expected counts of states
+    eta: Any = None  # the posterior, if there is one
+    samples: Array | None = None  # (S, width): draws of t, flat
+
+    def draws(self) -> Iterator[Any]:
+        """Every sample of t as a record."""
+        assert self.samples is not None
+        for flat in self.samples:
+            yield unflatten(self.model.blank, flat)
+
+
+def flatten(t: Any) -> Array:
+    """All numbers of a record, one after the other."""
+    return np.concatenate([np.ravel(leaf) for leaf in leaves(t)])
+
+
+def unflatten(like: Any, flat: Array) -> Any:
+    """The record that `flatten` made flat."""
+    parts = leaves(like)
+    ends = np.cumsum([part.size for part in parts])
+    pieces = np.split(flat, ends[:-1])
+    return rebuild(like, (x.reshape(part.shape) for x, part in zip(pieces, parts, strict=True)))
