@@ -18,8 +18,10 @@ _HOME = {  # where each public name lives; a module is its own home
     "FileError": "jensen.exceptions",
     "GaussianMixture": "jensen.estimators",
     "GraphError": "jensen.exceptions",
+    "HiddenMarkovModel": "jensen.estimators",
     "ImpossibleError": "jensen.exceptions",
     "JensenError": "jensen.exceptions",
+    "LatentClass": "jensen.estimators",
     "NotFittedError": "jensen.exceptions",
     "PDAG": "jensen.graphs",
     "Table": "jensen.data",
@@ -65,8 +67,10 @@ if TYPE_CHECKING:
     from jensen.data import get_threads as get_threads
     from jensen.data import read_table as read_table
     from jensen.data import set_threads as set_threads
-    from jensen.estimators import BayesianNetwork as BayesianNetwork
-    from jensen.estimators import GaussianMixture as GaussianMixture
+    from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
+    from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
+    from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
+    from jensen.estimators.latent_class import LatentClass as LatentClass
     from jensen.exceptions import DataError as DataError
     from jensen.exceptions import DataWarning as DataWarning
     from jensen.exceptions import EstimateWarning as EstimateWarning

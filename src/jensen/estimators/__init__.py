@@ -1,6 +1,20 @@
 """What people use: scikit-learn's contract over model, algorithm and data."""
 
-from jensen.estimators.bayesian_network import BayesianNetwork
-from jensen.estimators.gaussian_mixture import GaussianMixture
+from importlib import import_module
+from typing import Any
 
-__all__ = ["BayesianNetwork", "GaussianMixture"]
+_HOME = {
+    "BayesianNetwork": "bayesian_network",
+    "GaussianMixture": "gaussian_mixture",
+    "HiddenMarkovModel": "hidden_markov_model",
+    "LatentClass": "latent_class",
+}
+
+__all__ = ["BayesianNetwork", "GaussianMixture", "HiddenMarkovModel", "LatentClass"]  # noqa: F822
+
+
+def __getattr__(name: str) -> Any:
+    """Each when it is first used: the array estimators import scikit-learn."""
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"jensen.estimators.{_HOME[name]}"), name)

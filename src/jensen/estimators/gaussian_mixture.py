@@ -20,16 +20,10 @@ from jensen.estimators.states_estimator import (
     words_of_prior,
 )
 from jensen.exceptions import DataError, JensenError
-from jensen.models.emissions.columns import column_moments
-from jensen.models.emissions.diagonal import Diagonal
-from jensen.models.emissions.gaussian import Gaussian
+from jensen.models.emissions import Emission
+from jensen.models.emissions.making import make_gaussian
 from jensen.models.emissions.named import read_shares
-from jensen.models.emissions.priors import (
-    COVARIANCES,
-    GAUSSIAN_WORDS,
-    check_words,
-    gaussian_prior,
-)
+from jensen.models.emissions.priors import COVARIANCES, GAUSSIAN_WORDS, check_words
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.state_starts import start_stats
 
@@ -196,12 +190,16 @@ class GaussianMixture(MixtureQuestions):
         repeated = repeat_by_weight(weight, choices.algorithm)
         if repeated is not None:
             values, weight = values[repeated], np.ones(len(repeated))
-        emission = self._emission(K, values, words)
+        if words is not None:
+            check_words(words, ("concentration", *GAUSSIAN_WORDS))
+        emission = make_gaussian(K, values, words, self.covariance)
         weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
         fixed = check_held(self.fixed, ("weights", "components"), self.start)
-        start = None if self.start is None else self._read_start(emission)
-        held = {name: _held(emission, start, name) for name in fixed}
-        model = Mixture(emission, weights_prior, K, held)
+        start = None if self.start is None else self._read_start(emission, K)
+        model = Mixture(emission, weights_prior, K)
+        if fixed:
+            assert start is not None
+            model = model.holding(start, fixed)
         return StateProblem(
             model,
             model.encode(values, weight),
@@ -212,20 +210,8 @@ class GaussianMixture(MixtureQuestions):
             content=(K, self.covariance, _plain(words), list(fixed), values, weight),
         )
 
-    def _emission(
-        self, K: int, values: Array, words: Mapping[str, Any] | None
-    ) -> Gaussian | Diagonal:
-        shift, _ = column_moments(values)
-        prior = None
-        if words is not None:
-            check_words(words, ("concentration", *GAUSSIAN_WORDS))
-            prior = gaussian_prior(words, K, values, shift, self.covariance)
-        if self.covariance in ("full", "tied"):
-            return Gaussian(K, shift, prior, is_tied=self.covariance == "tied")
-        return Diagonal(K, shift, prior, is_spherical=self.covariance == "spherical")
-
-    def _read_start(self, emission: Gaussian | Diagonal) -> Mixed:
-        start, K = self.start, emission.n_states
+    def _read_start(self, emission: Emission, K: int) -> Mixed:
+        start = self.start
         if isinstance(start, GaussianMixture):
             start.require_fitted()
             start = {
@@ -270,19 +256,6 @@ class GaussianMixture(MixtureQuestions):
             "spherical": K,
         }
         return K - 1 + K * D + each[self.covariance]
-
-    def __repr__(self) -> str:
-        state = "" if hasattr(self, "fitted_") else "; not fitted"
-        return f"GaussianMixture({self.n_components} components, {self.covariance}{state})"
-
-
-def _held(emission: Gaussian | Diagonal, start: Mixed | None, name: str) -> Any:
-    """The value of t at which a parameter is held."""
-    assert start is not None
-    if name == "weights":
-        with np.errstate(divide="ignore"):
-            return np.log(start.weights)
-    return emission.family.mode_stats(start.components)
 
 
 def _tells_apart(words: Mapping[str, Any] | None, K: int) -> bool:

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 
 from jensen.checks import check_whole
-from jensen.estimators.base import Estimator
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.estimators.state_learning import StateProblem, learn_states
 from jensen.exceptions import CollapseError, JensenError, NotFittedError
@@ -24,7 +24,7 @@ LIVE = 0.5
 """A state lives if it is expected to have made more than half a row."""
 
 
-class StatesEstimator(Estimator):
+class StatesEstimator(BaseEstimator):  # type: ignore[misc]
     """A learner of hidden states: what `fit` leaves behind, whatever the states make."""
 
     fitted_: FittedStates
@@ -51,6 +51,23 @@ class StatesEstimator(Estimator):
         course.set_on(self, problem.choices)
         self._show()
 
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks before it checks or cross-validates."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = False
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether `fit` or a file has set the parameters."""
+        return hasattr(self, "fitted_")
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a JSON file; `jn.load` reads it back."""
+        from jensen.io import save
+
+        save(self, path)
+
     def _show(self) -> None:
         """Set the parameters by the names that people know."""
         raise NotImplementedError
@@ -76,6 +93,15 @@ def words_of_prior(prior: Any, algorithm: Algorithm) -> Mapping[str, Any] | None
             f"prior must be None or a dict of its parts ({{}} for the usual one), not {prior!r:.80}"
         )
     return prior
+
+
+def with_labels(words: Mapping[str, Any] | None, algorithm: Algorithm) -> Mapping[str, Any] | None:
+    """Words with the usual concentration of labels: 1, or 2 where only the mode is looked at.
+
+    At the mode a concentration of 2 adds one count of each label; 1 would add nothing.
+    """
+    usual = 2.0 if algorithm.q_theta is mode else 1.0
+    return None if words is None else {"emission": usual, **words}
 
 
 def concentration(

@@ -21,8 +21,8 @@ class Work(NamedTuple):
     """A block, after the pass forwards."""
 
     like: Array  # (n, K): afterwards messages to the step before
-    alpha: Array  # (n, K): p(h_t | x_1..t)
-    scale: Array  # (n,): p(x_t | x_1..t-1)
+    alpha: Array  # (n, K): p(h_t | x_1..t) up to a factor
+    scale: Array  # (n,): what alpha was divided by
     log_z: Array  # (m,): -inf where this space has no answer
 
 
@@ -31,18 +31,20 @@ TINY = 1e-140
 
 
 class Scaled(NamedTuple):
-    """Linear space: every step sums to one."""
+    """Linear space, scaled."""
 
     first: Array  # (K,)
     trans: Array  # (K, K)
-    trans_t: Array  # (K, K)
     last: Array  # (K,)
+    wide: Array  # (K, at least 8): the transitions
+    wide_t: Array  # (K, at least 8): and transposed
 
     @classmethod
     def of(cls, chain: Chain) -> Scaled:
         """The tables of a chain."""
         trans = np.exp(chain.log_trans)
-        return cls(np.exp(chain.log_init), trans, _transposed(trans), np.exp(chain.log_end))
+        tables = _widened(trans), _widened(trans.T)
+        return cls(np.exp(chain.log_init), trans, np.exp(chain.log_end), *tables)
 
     @property
     def is_sound_forwards(self) -> bool:
@@ -58,7 +60,7 @@ class Scaled(NamedTuple):
         shift = np.empty(shape[0])
         scale_rows(np.ascontiguousarray(log_like), work.like, shift)
         np.exp(work.like, out=work.like)
-        filter_scaled(first, self.trans, spans, work.like, shift, *work[1:])
+        filter_scaled(first, self.wide, spans, work.like, shift, *work[1:])
         return work
 
     def enter(self, work: Work) -> Array:
@@ -74,7 +76,7 @@ class Scaled(NamedTuple):
         fine = work.log_z > -np.inf
         log_z = work.log_z[fine]
         smooth_scaled(
-            last, self.trans_t, spans[fine], weight[fine], work.scale, work.alpha, work.like,
+            last, self.wide_t, spans[fine], weight[fine], work.scale, work.alpha, work.like,
             nodes, pairs, log_z,
         )  # fmt: skip
         work.log_z[fine] = log_z
@@ -82,8 +84,7 @@ class Scaled(NamedTuple):
 
     def leave(self, work: Work) -> Array:
         """The message of a block to the one before it."""
-        message: Array = work.like[0] / work.scale[0]
-        return message
+        return work.like[0]
 
     def meet(self, message: Array) -> Array:
         """What comes into a block at its last step."""
@@ -96,7 +97,8 @@ class Scaled(NamedTuple):
 
     def states(self, alpha: Array) -> Array:
         """Probabilities."""
-        return alpha
+        p: Array = alpha / alpha.sum(1, keepdims=True)
+        return p
 
     def close(self, spans: Ints, work: Work) -> None:
         """Add to log Z how the sequences end."""
@@ -109,7 +111,7 @@ class Scaled(NamedTuple):
 
         path = np.zeros((len(after), len(work.alpha)), np.int64)
         fine = spans[work.log_z > -np.inf]
-        draw_scaled(self.last, self.trans_t, fine, work.alpha, uniforms, after, path)
+        draw_scaled(self.last, self.wide_t, fine, work.alpha, uniforms, after, path)
         return path
 
 
@@ -220,6 +222,13 @@ def log_sums(logs: Array) -> Array:
 
 def _transposed(x: Array) -> Array:
     return x.T.copy()  # never a view, for it is written to
+
+
+def _widened(table: Array) -> Array:
+    """With columns of zeros up to the eight that kernels read at once."""
+    wide = np.zeros((len(table), max(8, len(table))))
+    wide[:, : len(table)] = table
+    return wide
 
 
 def _normalised(pairs: Array) -> Array:

@@ -1,16 +1,54 @@
-"""Chains of hidden states in linear space: every step is scaled to sum to one.
+"""Chains of hidden states in linear space, scaled when they become small.
 
 A block of rows holds whole sequences, or a part of one; `spans` (m, 2) says where each begins and
-ends. Numbers below `TINY` may have lost smaller ones beside them that matter in the end: a
+ends. Beside numbers below `TINY` smaller ones may have underflowed that matter in the end: a
 sequence that comes near them gets log Z = -inf, and is to be done in log space (`chains_log`).
+
+Few states are worked on in eight registers at once, so tables have at least eight columns.
 """
 
 import numpy as np
 
-from jensen.kernels import kernel, reassociated
+from jensen.kernels import helper, kernel, reassociated
 
+SMALL = 1e-20
 TINY = 1e-140
-SLACK = 1e-11
+LOST = 1e-155
+SLACK = 1e-9
+LANES = 8
+
+
+@helper
+def multiply(x, table, out):
+    """Fill out (columns,) with x (K,) times table (K, columns)."""
+    K, columns = table.shape
+    if columns > LANES:
+        for k in range(columns):
+            out[k] = 0.0
+        for j in range(K):
+            here = x[j]
+            for k in range(columns):
+                out[k] += here * table[j, k]
+        return
+    a = b = c = d = e = f = g = h = 0.0
+    for j in range(K):
+        here = x[j]
+        a += here * table[j, 0]
+        b += here * table[j, 1]
+        c += here * table[j, 2]
+        d += here * table[j, 3]
+        e += here * table[j, 4]
+        f += here * table[j, 5]
+        g += here * table[j, 6]
+        h += here * table[j, 7]
+    out[0] = a
+    out[1] = b
+    out[2] = c
+    out[3] = d
+    out[4] = e
+    out[5] = f
+    out[6] = g
+    out[7] = h
 
 
 @kernel("void(float64[:, ::1], float64[:, ::1], float64[::1])")
@@ -33,40 +71,60 @@ def scale_rows(log_like, like, shift):
     "float64[:, ::1], float64[::1], float64[::1])"
 )
 def filter_scaled(first, trans, spans, like, shift, alpha, scale, log_z):
-    """Fill alpha with p(h_t | x_1..t), scale with p(x_t | x_1..t-1), and add log Z to log_z.
+    """Fill alpha (n, K) with p(h_t, x_1..t) up to a factor, and add its logarithm to log_z.
 
-    The likelihoods are like · exp(shift); scales leave the shift out.
+    The likelihoods are like · exp(shift); scale (n,) is what alpha was divided by.
     """
-    K = trans.shape[0]
+    K, columns = trans.shape
+    into = np.empty(columns)
     for i in range(spans.shape[0]):
-        a, product = spans[i, 0], 1.0
-        for t in range(a, spans[i, 1]):
-            now = alpha[t]
-            for k in range(K):
-                now[k] = first[k] if t == a else 0.0
-            if t > a:
-                for j in range(K):
-                    before = alpha[t - 1, j]
-                    for k in range(K):
-                        now[k] += before * trans[j, k]
+        a, b = spans[i]
+        total_log = 0.0
+        for t in range(a, b):
+            if t == a:
+                for k in range(K):
+                    into[k] = first[k]
+            else:
+                multiply(alpha[t - 1], trans, into)
             total = 0.0
             for k in range(K):
-                now[k] *= like[t, k]
-                total += now[k]
-            if not total >= TINY:
-                product = 0.0
-                alpha[spans[i, 1] - 1] = 0.0
-                break
-            scale[t] = total
-            log_z[i] += shift[t]
-            inverse = 1.0 / total
+                value = into[k] * like[t, k]
+                alpha[t, k] = value
+                total += value
+            scale[t] = 1.0
+            if not SMALL < total < 1.0 / SMALL:
+                if not TINY <= total < np.inf:
+                    total_log = -np.inf
+                    alpha[b - 1] = 0.0
+                    break
+                scale[t] = total
+                total_log += np.log(total)
+                for k in range(K):
+                    alpha[t, k] /= total
+            total_log += shift[t]
+        log_z[i] += total_log
+
+
+@helper
+def add_pairs(alpha, messages, a, b, weight, pairs):
+    """Add weight · alpha[t, j] · messages[t + 1, k] to pairs[j, k], four steps at a time."""
+    K = pairs.shape[0]
+    t = a
+    while t + 4 < b:
+        for j in range(K):
+            x, y = weight * alpha[t, j], weight * alpha[t + 1, j]
+            z, w = weight * alpha[t + 2, j], weight * alpha[t + 3, j]
             for k in range(K):
-                now[k] *= inverse
-            product *= total
-            if product < TINY:  # one logarithm for many steps
-                log_z[i] += np.log(product)
-                product = 1.0
-        log_z[i] += np.log(product)
+                pairs[j, k] += (x * messages[t + 1, k] + y * messages[t + 2, k]) + (
+                    z * messages[t + 3, k] + w * messages[t + 4, k]
+                )
+        t += 4
+    while t + 1 < b:
+        for j in range(K):
+            x = weight * alpha[t, j]
+            for k in range(K):
+                pairs[j, k] += x * messages[t + 1, k]
+        t += 1
 
 
 @reassociated(
@@ -79,48 +137,32 @@ def smooth_scaled(last, trans_t, spans, weight, scale, alpha, like, nodes, pairs
     Adds to pairs what q(h_t, h_t+1) are when multiplied by the transitions, and log Σ α · last to
     log_z. The rows of a sequence that cannot be done have no nodes.
     """
-    K = trans_t.shape[0]
-    beta, top = np.empty(K), np.empty(K)
-    mine = np.empty((K, K))
+    K, columns = trans_t.shape
+    beta = np.empty(columns)
     for i in range(spans.shape[0]):
         a, b = spans[i]
-        top[:] = 0.0
-        mine[:] = 0.0
-        end, fine = 0.0, True
-        for t in range(b - 1, a - 1, -1):
-            for k in range(K):
-                beta[k] = last[k] if t == b - 1 else 0.0
+        end = 0.0
+        for k in range(K):
+            end += alpha[b - 1, k] * last[k]
+        fine = TINY <= end < np.inf
+        for k in range(K):
+            beta[k] = last[k] / end
+        t = b
+        while fine and t > a:
+            t -= 1
             if t < b - 1:
-                for k in range(K):
-                    message = like[t + 1, k]
-                    for j in range(K):
-                        beta[j] += message * trans_t[k, j]
-            total = 0.0
+                multiply(like[t + 1], trans_t, beta)
+            inverse = 1.0 / scale[t]
+            total = 0.0  # α · β is 1 at every step, unless alpha lost what matters in beta
             for k in range(K):
-                total += alpha[t, k] * beta[k]
-            if t == b - 1:
-                end = total
-                fine = total >= TINY
-            else:
-                fine = abs(total - scale[t + 1]) <= SLACK * total
-            if not fine:
-                break
-            inverse = 1.0 / total
-            if t < b - 1:
-                for j in range(K):
-                    here = alpha[t, j] * inverse
-                    for k in range(K):
-                        mine[j, k] += here * like[t + 1, k]
-            for k in range(K):
-                back = beta[k] * inverse
-                top[k] = back if back > top[k] else top[k]
-                like[t, k] *= back
+                back = beta[k]
+                total += (alpha[t, k] + LOST) * back
                 nodes[k, t] = weight[i] * alpha[t, k] * back
-        if fine and top.max() <= 1.0 / TINY:
+                like[t, k] *= back * inverse
+            fine = abs(total - 1.0) <= SLACK
+        if fine:
             log_z[i] += np.log(end)
-            for j in range(K):
-                for k in range(K):
-                    pairs[j, k] += weight[i] * mine[j, k]
+            add_pairs(alpha, like, a, b, weight[i], pairs)
         else:
             log_z[i] = -np.inf
             nodes[:, a:b] = 0.0

@@ -1,6 +1,6 @@
 """Hidden Markov models: a chain of hidden states behind each sequence of rows."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,7 +12,7 @@ from jensen.families.dirichlet import dirichlet
 from jensen.families.masked import MaskedDirichlet
 from jensen.hidden_states.records import Chain
 from jensen.models.emissions import Emission
-from jensen.models.mixture import UNIT_ROWS, emission_point, hold, log_mean, without
+from jensen.models.mixture import UNIT_ROWS, emission_point, hold, log_mean, modes, without
 from jensen.q_hidden import Hidden
 
 Array = NDArray[np.float64]
@@ -101,11 +101,15 @@ class HiddenMarkov:
         """How often each state was visited."""
         return np.asarray(stats.initial + stats.transition[:, : self.n_states].sum(0))
 
+    def holding(self, start: Chained, names: tuple[str, ...]) -> "HiddenMarkov":
+        """The same, with some fields held at the mode of a start."""
+        return replace(self, held=modes(self.families, start, names))
+
     def encode(self, values: Array, lengths: NDArray[np.int64], weight: Array) -> Units:
         """Sequences as units: short ones together, a long one alone."""
         ptr = np.concatenate([[0], np.cumsum(lengths)])
         units = tuple(
-            self.encode_some(values, ptr[a : b + 1], weight[a:b]) for a, b in _groups(lengths)
+            self.encode_some(values, ptr[a : b + 1], weight[a:b]) for a, b in groups(lengths)
         )
         nothing_hidden = self.n_states == 1 and not np.isnan(values).any()
         return Units(units, float(lengths @ weight), is_complete=nothing_hidden)
@@ -115,12 +119,12 @@ class HiddenMarkov:
         return Sequences(self.emission.encode(values[ptr[0] : ptr[-1]]), ptr - ptr[0], weight)
 
 
-def _groups(lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
+def groups(lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Neighbouring sequences that make up a unit: where they begin and end."""
-    groups, begin, size = [], 0, 0
+    found, begin, size = [], 0, 0
     for s, length in enumerate(lengths):
         if size and size + length > UNIT_ROWS:
-            groups.append((begin, s))
+            found.append((begin, s))
             begin, size = s, 0
         size += int(length)
-    return [*groups, (begin, len(lengths))] if len(lengths) else []
+    return [*found, (begin, len(lengths))] if len(lengths) else []

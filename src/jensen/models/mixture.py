@@ -1,6 +1,6 @@
 """Mixtures: one hidden state per row."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -80,6 +80,10 @@ class Mixture:
         """How many rows each state has."""
         return np.asarray(stats.weights)
 
+    def holding(self, start: Mixed, names: tuple[str, ...]) -> "Mixture":
+        """The same, with some fields held at the mode of a start."""
+        return replace(self, held=modes(self.families, start, names))
+
     def encode(self, values: Array, weight: Array) -> Units:
         """Rows as units; rows that miss the same columns stand together."""
         order = np.lexsort(np.isnan(values).T) if np.isnan(values).any() else slice(None)
@@ -104,6 +108,11 @@ def log_mean(family: Any, eta: Any) -> Array:
         return np.asarray(family.t)
     with np.errstate(divide="ignore"):
         return np.log(family.mean(eta))
+
+
+def modes(families: Any, eta: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """The value of t at the mode of some fields."""
+    return {name: getattr(families, name).mode_stats(getattr(eta, name)) for name in names}
 
 
 def hold(held: dict[str, Any], families: Any) -> Any:

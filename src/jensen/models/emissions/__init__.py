@@ -66,5 +66,8 @@ class Emission(Protocol):
     def read(self, named: Mapping[str, Any]) -> Any:
         """η whose mode has these parameters; refuses what cannot be."""
 
+    def expected(self, t: Any) -> Array:
+        """(K, ...): the expected row of each state; the probabilities of labels."""
+
     def show(self, t: Any) -> dict[str, Array]:
         """The parameters by the names that people know."""

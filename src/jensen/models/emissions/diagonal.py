@@ -133,6 +133,10 @@ class Diagonal:
         """η of one pretended row for each state, with these means and variances."""
         return self.gather(np.ones(len(mean)), mean, variance + mean**2)
 
+    def expected(self, t: NormalGamma | Spherical) -> Array:
+        """Means."""
+        return np.asarray(self.components(t).mean + self.shift)
+
     def show(self, t: NormalGamma | Spherical) -> dict[str, Array]:
         """Means, and the inverses of the (expected) precisions."""
         _, mean, precision = self.components(t)

@@ -99,6 +99,10 @@ class Discrete:
         shape = (K, V) if D == 1 else (K, D, V)
         return read_shares(named, "emission", shape).reshape(K, D, V)
 
+    def expected(self, t: Array) -> Array:
+        """Probabilities, as they are shown."""
+        return self.show(t)["emission"]
+
     def show(self, t: Array) -> dict[str, Array]:
         """Probabilities."""
         shares = dirichlet.share(np.exp(t))

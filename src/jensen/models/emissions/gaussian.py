@@ -143,6 +143,10 @@ class Gaussian:
             return Tied(np.array(float(K)), second.sum(0), mean, np.ones(K))
         return NormalWishart(np.ones(K), second, mean, np.ones(K))
 
+    def expected(self, t: NormalWishart | Tied) -> Array:
+        """Means."""
+        return np.asarray(components(t).mean + self.shift)
+
     def show(self, t: NormalWishart | Tied) -> dict[str, Array]:
         """Means, and the inverses of the (expected) precisions."""
         _, mean, precision = components(t)

@@ -93,6 +93,10 @@ class Poisson:
             raise JensenError("start['emission'] must be rates, 0 or more")
         return Gamma(rate, np.ones_like(rate))
 
+    def expected(self, t: Gamma) -> Array:
+        """Rates."""
+        return np.asarray(-t.exposure)
+
     def show(self, t: Gamma) -> dict[str, Array]:
         """(Expected) rates."""
         return {"emission": -t.exposure}

@@ -103,6 +103,11 @@ class Product:
             for part, name in zip(self.parts, self.names, strict=True)
         )
 
+    def expected(self, t: Any) -> Array:
+        """Those of all parts, side by side."""
+        pairs = zip(self.parts, t, strict=True)
+        return np.concatenate([part.expected(x) for part, x in pairs], axis=1)
+
     def show(self, t: Any) -> dict[str, Any]:
         """The parameters of each part under its name."""
         return {

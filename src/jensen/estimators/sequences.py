@@ -1,0 +1,135 @@
+"""Sequences as people pass them: one array with lengths, or a list of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table, Variable
+from jensen.exceptions import DataError
+from jensen.estimators.arrays import read_matrix
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def split_sequences(X: Any, lengths: Any, *, labels: bool) -> tuple[Any, Ints]:
+    """All rows in one piece, and the length of every sequence.
+
+    A list of arrays is a list of sequences; so is a list of lists of labels.
+    """
+    if _is_list_of_sequences(X, labels) and lengths is None:
+        parts = [_rows(part) for part in X]
+        found = np.array([len(part) for part in parts], np.int64)
+        _check_lengths(found, int(found.sum()))
+        if len({part.shape[1] for part in parts}) > 1:
+            raise DataError("the sequences differ in their number of columns")
+        return np.concatenate(parts), found
+    if isinstance(X, np.ndarray) and X.ndim == 1 and labels:
+        X = X[:, None]
+    elif isinstance(X, list | tuple) and X and np.ndim(X[0]) == 0 and labels:
+        X = _rows(X)
+    n_rows = len(X)
+    if lengths is None:
+        return X, np.array([n_rows] if n_rows else [], np.int64)
+    found = np.asarray(lengths)
+    if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
+        raise DataError("lengths must be whole numbers, one for each sequence")
+    _check_lengths(found.astype(np.int64), n_rows)
+    return X, found.astype(np.int64)
+
+
+def _is_list_of_sequences(X: Any, labels: bool) -> bool:
+    if not isinstance(X, list | tuple) or not X:
+        return False
+    first = X[0]
+    if isinstance(first, np.ndarray):
+        return True
+    return isinstance(first, list | tuple) and (labels or np.ndim(first) == 2)
+
+
+def _rows(part: Any) -> NDArray[Any]:
+    """One sequence as rows and columns; labels keep their type."""
+    if isinstance(part, np.ndarray):
+        array = part
+    else:
+        is_numbers = all(isinstance(x, int | float | np.number) for x in np.ravel(part))
+        array = np.array(part) if is_numbers else np.array(part, dtype=object)
+    return array[:, None] if array.ndim == 1 else array
+
+
+def _check_lengths(lengths: Ints, n_rows: int) -> None:
+    if (lengths < 1).any():
+        number = int(np.argmax(lengths < 1)) + 1
+        raise DataError(f"sequence {number} has no steps: leave it out")
+    if lengths.sum() != n_rows:
+        raise DataError(f"the lengths sum to {lengths.sum()}, but there are {n_rows} rows")
+
+
+def read_labels(
+    estimator: Any, X: Any, symbols: Sequence[object] | None, known: tuple[Variable, ...] | None
+) -> tuple[Array, tuple[Variable, ...]]:
+    """Codes (n, D), missing NaN, and the variable of each column.
+
+    Labels match by their text; a label that is not known is refused.
+    """
+    columns = _label_columns(X)
+    if known is None:
+        states = {} if symbols is None else dict.fromkeys(columns, symbols)
+        table = Table(columns, categorical=list(columns), states=states)
+        variables = table.variables
+    else:
+        variables = known
+        _check_width(estimator, len(columns), len(known))
+        renamed = dict(zip((v.name for v in known), columns.values(), strict=True))
+        table, unknown = Table(renamed, categorical=list(renamed)).read_as(known)
+        if unknown.any():
+            row = int(np.argmax(unknown))
+            raise DataError(
+                f"row {row + 1} has a label that was not there when this model was fitted: "
+                f"declare all of them with symbols=[...]"
+            )
+    codes = [table.column(v.name) for v in variables]
+    values = [np.where(c.missing(), np.nan, c.data.astype(np.float64)) for c in codes]
+    return np.stack(values, axis=1), variables
+
+
+def _label_columns(X: Any) -> dict[str, Any]:
+    if isinstance(X, Table):
+        return {name: X.select([name]).to_pandas()[name] for name in X.names}
+    if hasattr(X, "columns") and not isinstance(X, np.ndarray):
+        return {str(name): X[name] for name in X.columns}
+    array = _rows(X)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise DataError(f"labels must stand in rows and columns, not in an array {array.shape}")
+    return {f"x{i}": list(array[:, i]) for i in range(array.shape[1])}
+
+
+def _check_width(estimator: Any, found: int, wanted: int) -> None:
+    if found != wanted:
+        raise DataError(
+            f"X has {found} features, but {type(estimator).__name__} is expecting {wanted} "
+            f"features as input"
+        )
+
+
+def read_numbers(estimator: Any, X: Any, *, reset: bool, emission: str) -> Array:
+    """Numbers (n, D), missing NaN, that the emission can make."""
+    values = read_matrix(estimator, X, reset=reset)
+    if emission == "poisson":
+        _refuse(values, (values < 0.0) | (values % 1.0 != 0.0), "counts are whole, 0 or more")
+    if emission == "bernoulli":
+        _refuse(values, (values != 0.0) & (values != 1.0), "Bernoulli values are 0 or 1")
+    return values
+
+
+def _refuse(values: Array, wrong: NDArray[np.bool_], why: str) -> None:
+    wrong = wrong & ~np.isnan(values)
+    if wrong.any():
+        row, column = np.argwhere(wrong)[0]
+        raise DataError(
+            f"row {row + 1}, column {column + 1} is {values[row, column]:g}, but {why}"
+        )

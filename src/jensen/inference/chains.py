@@ -1,0 +1,219 @@
+"""Questions to a hidden Markov model that was learned."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.threads import ordered_map
+from jensen.exceptions import JensenError
+from jensen.families.held import Held
+from jensen.hidden_states import chain
+from jensen.hidden_states.records import Chain
+from jensen.models.fitted_states import FittedStates
+from jensen.models.hidden_markov import Chained, Sequences, groups
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Steps(NamedTuple):
+    """Rows of sequences, one sequence after the other."""
+
+    values: Array  # (T, D)
+    lengths: Ints  # (S,)
+
+
+def log_likelihood(fitted: FittedStates, steps: Steps) -> Array:
+    """Log p(sequence), one for each; after Gibbs of the mixture over samples."""
+    return _joined(fitted, steps, lambda unit: np.logaddexp.reduce(_evidence(fitted, unit), axis=0))
+
+
+def smoothed(fitted: FittedStates, steps: Steps) -> Array:
+    """(T, K): p(state of a step | its sequence)."""
+    return _joined(fitted, steps, lambda unit: _mixed(fitted, unit, chain.smoothed, _by_step))
+
+
+def pair_posteriors(fitted: FittedStates, steps: Steps) -> Array:
+    """(T - S, K, K): p(states of two neighbouring steps | their sequence)."""
+    return _joined(fitted, steps, lambda unit: _mixed(fitted, unit, chain.pair_posteriors, _by_pair))
+
+
+def filtered(fitted: FittedStates, steps: Steps) -> Array:
+    """(T, K): p(state of a step | the sequence up to it)."""
+    _refuse_samples(fitted, "filter", "smooth")
+    return _joined(fitted, steps, lambda unit: chain.filtered(next(_views(fitted, unit))))
+
+
+def best_paths(fitted: FittedStates, steps: Steps) -> tuple[Array, Ints]:
+    """Log p(sequence, path) (S,) and the states (T,) of the most probable paths."""
+    _refuse_samples(fitted, "decode", "predict")
+    found = _each(fitted, steps, lambda unit: chain.best_path(next(_views(fitted, unit))))
+    value = np.concatenate([np.empty(0), *(value for value, _ in found)])
+    return value, np.concatenate([np.empty(0, np.int64), *(path for _, path in found)])
+
+
+def drawn_paths(fitted: FittedStates, steps: Steps, n: int, rng: np.random.Generator) -> Ints:
+    """(n, T): paths drawn given the sequences; after Gibbs each with a sample of its own."""
+    units = _units(fitted, steps)
+    drawn = [_draw_paths(fitted, unit, n, rng) for unit in units]
+    return np.concatenate([np.empty((n, 0), np.int64), *drawn], axis=1)
+
+
+def _draw_paths(fitted: FittedStates, unit: Sequences, n: int, rng: np.random.Generator) -> Ints:
+    views = list(_views(fitted, unit))
+    if len(views) == 1:
+        return chain.drawn_paths(views[0], n, rng)
+    share = _shares(fitted, unit)  # (samples, S)
+    paths = np.empty((n, int(unit.ptr[-1])), np.int64)
+    for i in range(n):
+        for s, (a, b) in enumerate(zip(unit.ptr[:-1], unit.ptr[1:], strict=True)):
+            k = int(rng.choice(len(views), p=share[:, s]))
+            paths[i, a:b] = chain.drawn_paths(views[k], 1, rng)[0, a:b]
+    return paths
+
+
+def forecast(fitted: FittedStates, steps: Steps, h: int) -> tuple[Array, Array]:
+    """States (S, h, K) and expected rows (S, h, ...) of the h steps after each sequence.
+
+    As if sequences go on. An expected row of labels is the probability of each.
+    """
+    unit = _whole(fitted, steps)
+    shares = np.ones((1, len(steps.lengths)))
+    if fitted.samples is not None:
+        shares = _shares(fitted, unit)
+    states, rows = 0.0, 0.0
+    for t, view, share in zip(parameters_of(fitted), _views(fitted, unit), shares, strict=True):
+        here = _ahead(view, h)
+        mean = fitted.model.emission.expected(t.emission)
+        states = states + share[:, None, None] * here
+        rows = rows + share.reshape(-1, *[1] * mean.ndim) * np.tensordot(here, mean, axes=1)
+    return np.asarray(states), np.asarray(rows)
+
+
+def _ahead(view: Chain, h: int) -> Array:
+    """(S, h, K): the states of the next steps."""
+    trans = np.exp(view.log_trans)
+    trans /= np.where(trans.sum(1) > 0.0, trans.sum(1), 1.0)[:, None]
+    now = chain.filtered(view)[view.ptr[1:] - 1]
+    out = np.empty((len(now), h, len(trans)))
+    for step in range(h):
+        now = (now[:, :, None] * trans).sum(1)
+        out[:, step] = now
+    return out
+
+
+def draw_sequence(
+    fitted: FittedStates, n_steps: int | None, rng: np.random.Generator
+) -> tuple[Array, NDArray[np.intp]]:
+    """Rows and states of a sequence of n steps, or until it ends by itself."""
+    t = fitted.t
+    if fitted.samples is not None:
+        t = list(fitted.draws())[int(rng.integers(len(fitted.samples)))]
+    initial, transition = np.exp(t.initial), np.exp(t.transition)
+    states = [_pick(initial, rng)]
+    while n_steps is None or len(states) < n_steps:
+        state = _pick(transition[states[-1]], rng)
+        if state == fitted.model.n_states:
+            break
+        states.append(state)
+    path = np.array(states, np.intp)
+    return fitted.model.emission.simulate(t.emission, path, rng), path
+
+
+def _pick(share: Array, rng: np.random.Generator) -> int:
+    below = np.cumsum(share)
+    return int(min(np.searchsorted(below, rng.random() * below[-1], side="right"), len(share) - 1))
+
+
+# --- sequences in units, and views of them ---
+
+
+def _units(fitted: FittedStates, steps: Steps) -> list[Sequences]:
+    ptr = np.concatenate([[0], np.cumsum(steps.lengths)])
+    return [
+        fitted.model.encode_some(steps.values, ptr[a : b + 1], np.ones(b - a))
+        for a, b in groups(steps.lengths)
+    ]
+
+
+def _each(fitted: FittedStates, steps: Steps, f: Callable[[Sequences], Any]) -> list[Any]:
+    return list(ordered_map(f, _units(fitted, steps)))
+
+
+def _joined(fitted: FittedStates, steps: Steps, f: Callable[[Sequences], Array]) -> Array:
+    parts = _each(fitted, steps, f)
+    return np.concatenate(parts) if parts else f(_whole(fitted, steps))
+
+
+def _whole(fitted: FittedStates, steps: Steps) -> Sequences:
+    """All sequences in one unit."""
+    ptr = np.concatenate([[0], np.cumsum(steps.lengths)]).astype(np.int64)
+    return fitted.model.encode_some(steps.values, ptr, np.ones(len(steps.lengths)))
+
+
+def _views(fitted: FittedStates, unit: Sequences) -> Iterator[Chain]:
+    """The potentials of sequences: one chain, or one for each sample."""
+    model = fitted.model
+    if fitted.samples is not None:
+        for t in fitted.draws():
+            yield model.potentials(t, unit)
+    elif fitted.eta is not None and not isinstance(model.families.emission, Held):
+        yield model.chain(fitted.t, model.emission.predict(fitted.eta.emission, unit.rows), unit)
+    else:
+        yield model.potentials(fitted.t, unit)
+
+
+def _evidence(fitted: FittedStates, unit: Sequences) -> Array:
+    """(samples, S): log of the share of p(sequence) that each sample has."""
+    found = np.array([chain.log_evidence(view) for view in _views(fitted, unit)])
+    return found - np.log(len(found))
+
+
+def _shares(fitted: FittedStates, unit: Sequences) -> Array:
+    """(samples, S): how much each sample has to say of each sequence."""
+    log_share = _evidence(fitted, unit)
+    return np.exp(log_share - np.logaddexp.reduce(log_share, axis=0))
+
+
+def _mixed(
+    fitted: FittedStates,
+    unit: Sequences,
+    ask: Callable[[Chain], Array],
+    spread: Callable[[Array, Sequences], Array],
+) -> Array:
+    """The answers of all samples, each as much as it says of the sequence."""
+    if fitted.samples is None:
+        return ask(next(_views(fitted, unit)))
+    shares = _shares(fitted, unit)
+    total = 0.0
+    for view, share in zip(_views(fitted, unit), shares, strict=True):
+        answer = ask(view)
+        each = spread(share, unit)
+        total = total + each.reshape(-1, *[1] * (answer.ndim - 1)) * answer
+    return np.asarray(total)
+
+
+def _by_step(share: Array, unit: Sequences) -> Array:
+    return np.repeat(share, np.diff(unit.ptr))
+
+
+def _by_pair(share: Array, unit: Sequences) -> Array:
+    return np.repeat(share, np.diff(unit.ptr) - 1)
+
+
+def _refuse_samples(fitted: FittedStates, name: str, instead: str) -> None:
+    if fitted.samples is not None:
+        raise JensenError(
+            f"{name} needs one set of parameters, and 'gibbs' leaves many samples: use {instead}, "
+            f"which mixes over them"
+        )
+
+
+def parameters_of(fitted: FittedStates) -> Iterator[Chained]:
+    """The θ that is shown, or every sample of it."""
+    if fitted.samples is None:
+        yield fitted.t
+    else:
+        yield from fitted.draws()

@@ -1,0 +1,102 @@
+"""Emissions by the words that people choose them with."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.models.emissions import Emission
+from jensen.models.emissions.columns import column_moments
+from jensen.models.emissions.diagonal import Diagonal
+from jensen.models.emissions.discrete import Discrete
+from jensen.models.emissions.gaussian import Gaussian
+from jensen.models.emissions.poisson import Poisson
+from jensen.models.emissions.priors import (
+    GAUSSIAN_WORDS,
+    POISSON_WORDS,
+    gaussian_prior,
+    label_prior,
+    poisson_prior,
+)
+from jensen.models.emissions.product import Product
+
+Array = NDArray[np.float64]
+Words = Mapping[str, Any] | None
+
+EMISSIONS = ("categorical", "gaussian", "poisson", "bernoulli")
+
+
+def words_of_emission(kind: str) -> tuple[str, ...]:
+    """The parts of a prior that this kind of emission has."""
+    return {"gaussian": GAUSSIAN_WORDS, "poisson": POISSON_WORDS}.get(kind, ("emission",))
+
+
+def make_emission(
+    kind: str,
+    n_states: int,
+    values: Array,
+    words: Words,
+    *,
+    covariance: str = "full",
+    labels: Sequence[int] | None = None,
+    mask: NDArray[np.bool_] | None = None,
+) -> Emission:
+    """The emission of all columns (n, D); `labels` is how many each has."""
+    if kind == "gaussian":
+        return make_gaussian(n_states, values, words, covariance)
+    if kind == "poisson":
+        return make_poisson(n_states, values, words)
+    if kind == "bernoulli":
+        return make_binary(n_states, values.shape[1], words, mask)
+    assert labels is not None
+    if len(labels) == 1:
+        return make_labels(n_states, labels[0], words, mask)
+    parts = tuple(make_labels(n_states, n, words, None) for n in labels)
+    columns = tuple(np.array([i]) for i in range(len(labels)))
+    return Product(parts, columns, tuple(f"x{i}" for i in range(len(labels))))
+
+
+def make_gaussian(n_states: int, values: Array, words: Words, covariance: str) -> Emission:
+    """Gaussian states, rows relative to the mean of the data."""
+    shift, _ = column_moments(values)
+    prior = None
+    if words is not None:
+        prior = gaussian_prior(words, n_states, values, shift, covariance)
+    if covariance in ("full", "tied"):
+        return Gaussian(n_states, shift, prior, is_tied=covariance == "tied")
+    return Diagonal(n_states, shift, prior, is_spherical=covariance == "spherical")
+
+
+def make_poisson(n_states: int, values: Array, words: Words) -> Poisson:
+    """Poisson counts."""
+    prior = None if words is None else poisson_prior(words, n_states, values)
+    return Poisson(n_states, values.shape[1], prior)
+
+
+def make_binary(
+    n_states: int, n_columns: int, words: Words, mask: NDArray[np.bool_] | None = None
+) -> Discrete:
+    """Columns of 0 and 1."""
+    prior = _label_prior(words, (n_states, n_columns, 2), mask)
+    return Discrete(n_states, n_columns, 2, prior, is_binary=True, mask=mask)
+
+
+def make_labels(
+    n_states: int, n_labels: int, words: Words, mask: NDArray[np.bool_] | None = None
+) -> Discrete:
+    """One column of labels."""
+    prior = _label_prior(words, (n_states, 1, n_labels), mask)
+    return Discrete(n_states, 1, n_labels, prior, mask=mask)
+
+
+def _label_prior(
+    words: Words, shape: tuple[int, ...], mask: NDArray[np.bool_] | None
+) -> Array | None:
+    if words is None:
+        return None
+    given = words.get("emission")
+    if given is not None and np.ndim(given) == 2 and shape[1] == 1:
+        words = {"emission": np.asarray(given)[:, None, :]}  # (K, V): one column
+    prior = label_prior(words, "emission", shape)
+    return prior if mask is None else np.where(mask, prior, 0.0)
