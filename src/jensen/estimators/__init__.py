@@ -10,7 +10,7 @@ _HOME = {
     "LatentClass": "latent_class",
 }
 
-__all__ = ["BayesianNetwork", "GaussianMixture", "HiddenMarkovModel", "LatentClass"]  # noqa: F822
+__all__ = ["BayesianNetwork", "GaussianMixture", "HiddenMarkovModel", "LatentClass"]
 
 
 def __getattr__(name: str) -> Any:

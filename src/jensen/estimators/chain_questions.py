@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import check_whole
-from jensen.estimators.states_estimator import LIVE, StatesEstimator
+from jensen.estimators.states_estimator import LIVE, StatesEstimator, mean_of
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference import chains
@@ -142,7 +142,7 @@ class ChainQuestions(StatesEstimator):
             if fitted.model.has_end:
                 named["end"] = moves[:, K]
             found.append({**named, **_together(emission.show(t.emission))})
-        return {name: _mean([one[name] for one in found]) for name in found[0]}
+        return {name: mean_of([one[name] for one in found]) for name in found[0]}
 
 
 def _together(shown: dict[str, Any]) -> dict[str, Any]:
@@ -150,10 +150,3 @@ def _together(shown: dict[str, Any]) -> dict[str, Any]:
     if any(isinstance(value, dict) for value in shown.values()):
         return {"emission": {name: value["emission"] for name, value in shown.items()}}
     return shown
-
-
-def _mean(found: list[Any]) -> Any:
-    """Means of arrays, through dictionaries."""
-    if isinstance(found[0], dict):
-        return {name: _mean([one[name] for one in found]) for name in found[0]}
-    return np.mean(found, axis=0) if len(found) > 1 else found[0]

@@ -40,7 +40,9 @@ def read_chain_start(start: Any, model: HiddenMarkov) -> Chained:
     named, K = dict(named_start(start)), model.n_states
     known = ["initial", "transition", *(["end"] if model.has_end else [])]
     own = [name for name in named if name not in known]
-    check_words({n: 0 for n in named}, (*known, "emission", "means", "covariances", *own_names(model)))
+    check_words(
+        dict.fromkeys(named, 0), (*known, "emission", "means", "covariances", *own_names(model))
+    )
     named.setdefault("initial", np.full(K, 1.0 / K))
     initial = read_shares(named, "initial", (K,))
     if model.has_end:

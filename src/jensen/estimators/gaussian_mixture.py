@@ -235,13 +235,9 @@ class GaussianMixture(MixtureQuestions):
 
     def prune(self) -> GaussianMixture:
         """A copy without the components that do not live, their weight given to the others."""
-        fitted = self.require_fitted()
-        live = np.nonzero(self._lives())[0]
-        if len(live) == 0:
-            raise JensenError("no component lives: there is nothing to keep")
         result = copy(self)
-        result.n_components = len(live)
-        result.fitted_ = self._selected(fitted, live)
+        result.fitted_ = self._live_only()
+        result.n_components = result.fitted_.model.n_states
         result._show()
         return result
 

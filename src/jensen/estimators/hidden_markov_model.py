@@ -274,9 +274,7 @@ class HiddenMarkovModel(ChainQuestions):
         self.emission_ = shown["means"] if self.emission == "gaussian" else shown["emission"]
 
 
-def _counted(
-    steps: Steps, weight: Array, repeated: NDArray[np.intp] | None
-) -> tuple[Steps, Array]:
+def _counted(steps: Steps, weight: Array, repeated: NDArray[np.intp] | None) -> tuple[Steps, Array]:
     """Sequences with a weight; where they are drawn, each as often as it counts."""
     chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
     if len(chosen) == len(weight) and repeated is None:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from jensen.checks import check_whole
 from jensen.estimators.arrays import read_matrix, read_weights
-from jensen.estimators.states_estimator import LIVE, StatesEstimator
+from jensen.estimators.states_estimator import LIVE, StatesEstimator, mean_of
+from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.mixtures import draw_rows, row_posteriors
 from jensen.models.fitted_states import FittedStates
@@ -26,8 +27,6 @@ class MixtureQuestions(StatesEstimator):
     After "vbem" the answers are predictive, with parameters integrated out component by component;
     after "gibbs" they are mixed over samples.
     """
-
-    n_components: int
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """The most probable component of every row."""
@@ -85,7 +84,7 @@ class MixtureQuestions(StatesEstimator):
 
     @property
     def label_correction_(self) -> float:
-        """log K!: so many labellings have the same bound, which counts one of them."""
+        """Log K!: so many labellings have the same bound, which counts one of them."""
         return math.lgamma(self.require_fitted().model.n_states + 1.0)
 
     def _lives(self) -> NDArray[np.bool_]:
@@ -105,17 +104,20 @@ class MixtureQuestions(StatesEstimator):
         emission = fitted.model.emission
         draws = [fitted.t] if fitted.samples is None else list(fitted.draws())
         shown = [{"weights": np.exp(t.weights), **emission.show(t.components)} for t in draws]
-        return {name: _mean([one[name] for one in shown]) for name in shown[0]}
+        return {name: mean_of([one[name] for one in shown]) for name in shown[0]}
 
-    def _selected(self, fitted: FittedStates, states: NDArray[np.intp]) -> FittedStates:
-        """The mixture of some of its components."""
+    def _live_only(self) -> FittedStates:
+        """The mixture of the components that live."""
+        fitted, states = self.require_fitted(), np.flatnonzero(self._lives())
+        if len(states) == 0:
+            raise JensenError("no component lives: there is nothing to keep")
+        if fitted.samples is not None:
+            raise JensenError("prune needs one set of parameters, and 'gibbs' leaves many samples")
         model = fitted.model
         t = model.select(fitted.t, states)
         weights = np.log(dirichlet.share(np.exp(t.weights)))
         eta = None if fitted.eta is None else model.select(fitted.eta, states)
-        smaller = replace(
-            model, emission=_fewer(model.emission, len(states)), n_states=len(states)
-        )
+        smaller = replace(model, emission=_fewer(model.emission, len(states)), n_states=len(states))
         return FittedStates(smaller, t._replace(weights=weights), fitted.counts[states], eta)
 
 
@@ -124,10 +126,3 @@ def _fewer(emission: Any, n: int) -> Any:
     if hasattr(emission, "parts"):
         return replace(emission, parts=tuple(_fewer(part, n) for part in emission.parts))
     return replace(emission, n_states=n)
-
-
-def _mean(found: list[Any]) -> Any:
-    """Means of arrays, through dictionaries."""
-    if isinstance(found[0], dict):
-        return {name: _mean([one[name] for one in found]) for name in found[0]}
-    return np.mean(found, axis=0) if len(found) > 1 else found[0]

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, Variable
-from jensen.exceptions import DataError
 from jensen.estimators.arrays import read_matrix
+from jensen.exceptions import DataError
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -130,6 +130,4 @@ def _refuse(values: Array, wrong: NDArray[np.bool_], why: str) -> None:
     wrong = wrong & ~np.isnan(values)
     if wrong.any():
         row, column = np.argwhere(wrong)[0]
-        raise DataError(
-            f"row {row + 1}, column {column + 1} is {values[row, column]:g}, but {why}"
-        )
+        raise DataError(f"row {row + 1}, column {column + 1} is {values[row, column]:g}, but {why}")

@@ -22,7 +22,7 @@ from jensen.memory import check_memory
 from jensen.models.fitted_states import FittedStates, flatten, unflatten
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixture
-from jensen.models.state_labels import align, by_falling_count
+from jensen.models.state_labels import best_match, by_falling_count
 from jensen.randomness import as_generator, generator_state
 from jensen.restarts import Job
 
@@ -117,48 +117,44 @@ def _mode(model: Any, eta: Any) -> Any:
 def _sample(
     problem: StateProblem, job: Job, rng: np.random.Generator, file: Checkpoint | None
 ) -> tuple[FittedStates, Course]:
+    """Averages of statistics for stochastic EM, all samples for Gibbs."""
     model, like = problem.model, problem.model.blank
     is_average = problem.algorithm.q_theta is EM.q_theta
-    n = problem.model.n_states
 
     def read(state: State) -> Array:
         kept = state.eta if is_average else state.t
         return np.concatenate([flatten(kept), model.state_counts(state.stats)])
 
-    width = len(flatten(like)) + n
-    flat, course = run_chains(job, problem.choices, rng, file, read, width)
-    counts = flat[:, -n:]
-    if is_average:  # of the statistics, as the exact E-step would have them
-        if problem.may_relabel:
-            flat = _ordered(problem, flat, counts)
-        eta = unflatten(like, flat[:, :-n].mean(0))
-        found = see(model, problem.units, EM, eta)
-        course = course._replace(free_energy=found.free_energy)
-        return FittedStates(model, found.t, model.state_counts(found.stats)), course
-    return _posterior_of_samples(problem, flat, course), course
+    width = len(flatten(like))
+    flat, course = run_chains(job, problem.choices, rng, file, read, width + model.n_states)
+    draws = [unflatten(like, row) for row in flat[:, :width]]
+    best = int(np.argmax(course.trace))
+    counts = flat[best, width:]
+    if problem.may_relabel:
+        draws, counts = _relabelled(model, draws, best, counts, is_average)
+    flat = np.array([flatten(draw) for draw in draws])
+    if not is_average:
+        return FittedStates(model, draws[best], counts, samples=flat), course
+    found = see(model, problem.units, EM, unflatten(like, flat.mean(0)))
+    course = course._replace(free_energy=found.free_energy)
+    return FittedStates(model, found.t, model.state_counts(found.stats)), course
 
 
-def _ordered(problem: StateProblem, flat: Array, counts: Array) -> Array:
-    """Every η with its states by falling counts."""
-    like, n = problem.model.blank, problem.model.n_states
-    rows = [
-        flatten(problem.model.select(unflatten(like, row[:-n]), by_falling_count(count)))
-        for row, count in zip(flat, counts, strict=True)
+def _relabelled(
+    model: Any, draws: list[Any], best: int, counts: Array, is_eta: bool
+) -> tuple[list[Any], Array]:
+    """All draws, their states matched to those of the most probable one, by falling counts."""
+    order = by_falling_count(counts)
+    draws[best] = model.select(draws[best], order)
+    emissions = [draw[-1] for draw in draws]
+    if is_eta:
+        emissions = [model.families[-1].mode_stats(eta) for eta in emissions]
+    signatures = [model.emission.signature(t) for t in emissions]
+    matched = [
+        model.select(draw, best_match(signature, signatures[best]))
+        for draw, signature in zip(draws, signatures, strict=True)
     ]
-    return np.concatenate([np.array(rows), counts], axis=1)
-
-
-def _posterior_of_samples(problem: StateProblem, flat: Array, course: Course) -> FittedStates:
-    """All samples, their states matched to those of the most probable one."""
-    model, n = problem.model, problem.model.n_states
-    counts, flat = flat[:, -n:], flat[:, :-n]
-    best = int(np.argmax(course.trace.ravel()))
-    if problem.may_relabel and n > 1:
-        draws = [unflatten(model.blank, row) for row in flat]
-        first = model.select(draws[best], by_falling_count(counts[best]))
-        draws[best], counts[best] = first, counts[best][by_falling_count(counts[best])]
-        flat = np.array([flatten(t) for t in align(model, lambda t: t[-1], draws, best)])
-    return FittedStates(model, unflatten(model.blank, flat[best]), counts[best], samples=flat)
+    return matched, counts[order]
 
 
 def _fingerprint(problem: StateProblem, rng: np.random.Generator) -> str:

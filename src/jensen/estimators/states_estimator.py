@@ -78,11 +78,6 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit first")
         return self.fitted_
 
-    @property
-    def n_live_(self) -> int:
-        """How many states have rows of their own."""
-        return int((self.require_fitted().counts > LIVE).sum())
-
 
 def words_of_prior(prior: Any, algorithm: Algorithm) -> Mapping[str, Any] | None:
     """The prior as words; None if it is flat. A method that keeps a posterior cannot do without."""
@@ -135,3 +130,10 @@ def check_states(name: str, n: Any) -> int:
     """A number of states."""
     check_whole(name, n, at_least=1)
     return int(n)
+
+
+def mean_of(found: list[Any]) -> Any:
+    """The means of arrays, through dictionaries; of one it is itself."""
+    if isinstance(found[0], dict):
+        return {name: mean_of([one[name] for one in found]) for name in found[0]}
+    return np.mean(found, axis=0) if len(found) > 1 else found[0]

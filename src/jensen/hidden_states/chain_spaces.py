@@ -6,6 +6,7 @@ The three have the same functions, on blocks of rows. What goes into a block at 
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +27,32 @@ class Work(NamedTuple):
     log_z: Array  # (m,): -inf where this space has no answer
 
 
+class Room:
+    """Arrays that blocks use one after the other: fresh memory costs more than what is done in it."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, Array] = {}
+
+    def array(self, name: str, *shape: int) -> Array:
+        """Of any content."""
+        size = math.prod(shape)
+        if name not in self.known or self.known[name].size < size:
+            self.known[name] = np.empty(size)
+        return self.known[name][:size].reshape(shape)
+
+    def work(self, n_states: int, n: int, n_spans: int) -> Work:
+        """For the pass forwards."""
+        like, alpha = self.array("like", n, n_states), self.array("alpha", n, n_states)
+        return Work(like, alpha, self.array("scale", n), np.zeros(n_spans))
+
+    def nodes(self, work: Work) -> Array:
+        """(K, n), of zeros."""
+        n, n_states = work.alpha.shape
+        nodes = self.array("nodes", n_states, n)
+        nodes[:] = 0.0
+        return nodes
+
+
 TINY = 1e-140
 """Below this a number of linear space may stand beside others that underflowed and matter."""
 
@@ -38,13 +65,14 @@ class Scaled(NamedTuple):
     last: Array  # (K,)
     wide: Array  # (K, at least 8): the transitions
     wide_t: Array  # (K, at least 8): and transposed
+    room: Room
 
     @classmethod
     def of(cls, chain: Chain) -> Scaled:
         """The tables of a chain."""
         trans = np.exp(chain.log_trans)
         tables = _widened(trans), _widened(trans.T)
-        return cls(np.exp(chain.log_init), trans, np.exp(chain.log_end), *tables)
+        return cls(np.exp(chain.log_init), trans, np.exp(chain.log_end), *tables, Room())
 
     @property
     def is_sound_forwards(self) -> bool:
@@ -55,11 +83,9 @@ class Scaled(NamedTuple):
         """Filter the sequences of a block."""
         from jensen.kernels.chains import filter_scaled, scale_rows
 
-        shape = log_like.shape[::-1]
-        work = Work(np.empty(shape), np.empty(shape), np.empty(shape[0]), np.zeros(len(spans)))
-        shift = np.empty(shape[0])
+        work = self.room.work(*log_like.shape, len(spans))
+        shift = self.room.array("shift", len(work.alpha))
         scale_rows(np.ascontiguousarray(log_like), work.like, shift)
-        np.exp(work.like, out=work.like)
         filter_scaled(first, self.wide, spans, work.like, shift, *work[1:])
         return work
 
@@ -72,7 +98,7 @@ class Scaled(NamedTuple):
         """Nodes (K, n) and pairs (K, K) of the sequences of a block, by weight."""
         from jensen.kernels.chains import smooth_scaled
 
-        nodes, pairs = np.zeros(work.alpha.shape[::-1]), np.zeros(self.trans.shape)
+        nodes, pairs = self.room.nodes(work), np.zeros(self.trans.shape)
         fine = work.log_z > -np.inf
         log_z = work.log_z[fine]
         smooth_scaled(
@@ -84,7 +110,7 @@ class Scaled(NamedTuple):
 
     def leave(self, work: Work) -> Array:
         """The message of a block to the one before it."""
-        return work.like[0]
+        return work.like[0].copy()
 
     def meet(self, message: Array) -> Array:
         """What comes into a block at its last step."""
@@ -120,13 +146,15 @@ class Logs(NamedTuple):
 
     first: Array  # (K,)
     trans: Array  # (K, K)
-    trans_t: Array  # (K, K)
     last: Array  # (K,)
+    trans_t: Array  # (K, K)
+    room: Room
 
     @classmethod
     def of(cls, chain: Chain) -> Logs:
         """The tables of a chain."""
-        return cls(chain.log_init, chain.log_trans, _transposed(chain.log_trans), chain.log_end)
+        trans_t = chain.log_trans.T.copy()
+        return cls(chain.log_init, chain.log_trans, chain.log_end, trans_t, Room())
 
     @property
     def is_sound_forwards(self) -> bool:
@@ -137,10 +165,9 @@ class Logs(NamedTuple):
         """Filter the sequences of a block."""
         from jensen.kernels.chains_log import filter_logs
 
-        like = _transposed(log_like)
-        n = len(like)
-        work = Work(like, np.full(like.shape, -np.inf), np.zeros(n), np.zeros(len(spans)))
-        filter_logs(first, self.trans_t, spans, like, work.alpha, work.scale, work.log_z)
+        work = self.room.work(*log_like.shape, len(spans))
+        work.like[:] = log_like.T
+        filter_logs(first, self.trans_t, spans, *work)
         return work
 
     def enter(self, work: Work) -> Array:
@@ -151,7 +178,7 @@ class Logs(NamedTuple):
         """Nodes (K, n) and pairs (K, K) of the sequences of a block, by weight."""
         from jensen.kernels.chains_log import smooth_logs
 
-        nodes, pairs = np.zeros(work.alpha.shape[::-1]), np.zeros(self.trans.shape)
+        nodes, pairs = self.room.nodes(work), np.zeros(self.trans.shape)
         fine = work.log_z > -np.inf
         log_z = work.log_z[fine]
         smooth_logs(
@@ -199,8 +226,8 @@ class Best(Logs):
         """The best path to every state."""
         from jensen.kernels.chains_log import filter_best
 
-        like = _transposed(log_like)
-        work = Work(like, np.empty_like(like), np.empty(0), np.zeros(len(spans)))
+        work = self.room.work(*log_like.shape, len(spans))
+        work.like[:] = log_like.T
         filter_best(first, self.trans, spans, work.like, work.alpha, work.log_z)
         return work
 
@@ -218,10 +245,6 @@ def log_sums(logs: Array) -> Array:
     with np.errstate(divide="ignore"):
         sums: Array = np.log(np.exp(logs - top).sum(-1)) + top[..., 0]
     return sums
-
-
-def _transposed(x: Array) -> Array:
-    return x.T.copy()  # never a view, for it is written to
 
 
 def _widened(table: Array) -> Array:

@@ -132,7 +132,7 @@ def choose(
             space.close(block.spans, block.work)
         uniforms = rng.random((n, block.stop - block.start)) if rng else np.empty((0, 0))
         path = space.choose(block.spans, block.work, uniforms, after)
-        found, nodes, pairs = _follow(chain, group, block, weight, path[0], int(after[0]))
+        found, nodes, pairs = _follow(space, chain, group, block, weight, path[0], int(after[0]))
         value += found
         if is_void(group, value):
             return value, _counts(chain, group, block, nodes, pairs, rng, peak)
@@ -149,13 +149,19 @@ def is_void(group: Group, value: Array) -> bool:
 
 
 def _follow(
-    chain: Chain, group: Group, block: Block, weight: Array, path: Ints, after: int
+    space: Scaled | Logs,
+    chain: Chain,
+    group: Group,
+    block: Block,
+    weight: Array,
+    path: Ints,
+    after: int,
 ) -> tuple[Array, Array, Array]:
     """Log potential of a path within a block and up to the state after it; nodes and pairs."""
     from jensen.kernels.chains_log import follow
 
     n_states = len(chain.log_init)
-    nodes, pairs = np.zeros(block.log_like.shape), np.zeros((n_states, n_states))
+    nodes, pairs = space.room.nodes(block.work), np.zeros((n_states, n_states))
     value = np.full(len(weight), -np.inf)
     fine = block.work.log_z > -np.inf
     where, found = block.spans[fine], np.zeros(int(fine.sum()))

@@ -37,7 +37,9 @@ def smoothed(fitted: FittedStates, steps: Steps) -> Array:
 
 def pair_posteriors(fitted: FittedStates, steps: Steps) -> Array:
     """(T - S, K, K): p(states of two neighbouring steps | their sequence)."""
-    return _joined(fitted, steps, lambda unit: _mixed(fitted, unit, chain.pair_posteriors, _by_pair))
+    return _joined(
+        fitted, steps, lambda unit: _mixed(fitted, unit, chain.pair_posteriors, _by_pair)
+    )
 
 
 def filtered(fitted: FittedStates, steps: Steps) -> Array:

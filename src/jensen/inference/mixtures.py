@@ -61,9 +61,7 @@ def draw_rows(
     if fitted.samples is None:
         return _draw(fitted, fitted.t, n, rng)
     times = np.bincount(rng.integers(len(fitted.samples), size=n), minlength=len(fitted.samples))
-    parts = [
-        _draw(fitted, t, int(k), rng) for t, k in zip(fitted.draws(), times, strict=True) if k
-    ]
+    parts = [_draw(fitted, t, int(k), rng) for t, k in zip(fitted.draws(), times, strict=True) if k]
     order = rng.permutation(n)
     values = np.concatenate([values for values, _ in parts])
     return values[order], np.concatenate([states for _, states in parts])[order]

@@ -1,7 +1,5 @@
 """Labels of hidden states mean nothing: here they are given an order that is stable."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
@@ -18,12 +16,3 @@ def best_match(signature: Array, reference: Array) -> NDArray[np.intp]:
     """Which state of a sample is which of the reference: the nearest, all in all."""
     distance = ((reference[:, None, :] - signature[None, :, :]) ** 2).sum(-1)
     return np.asarray(linear_sum_assignment(distance)[1])
-
-
-def align(model: Any, emission_of: Any, draws: list[Any], reference: int) -> list[Any]:
-    """Draws of t, each with its states in the order of the reference."""
-    signatures = [model.emission.signature(emission_of(t)) for t in draws]
-    return [
-        model.select(t, best_match(signature, signatures[reference]))
-        for t, signature in zip(draws, signatures, strict=True)
-    ]

@@ -4,9 +4,8 @@ A path visits one state per position. It comes from outside and ends there, so t
 first states, transitions and ends: the last row and column of `moves` are the outside.
 
 The prior is narrow: a state has probabilities only for the moves and the symbols that it uses, each
-with the Dirichlet concentration α, and its structure says which these are: one of K + 1 targets for
-each move, one of V + 1 for each symbol (the one beyond says that there are no more). A row with the
-counts n₁, ..., n_m, together n, and C targets to choose from (K or V) adds to the log posterior
+with the Dirichlet concentration α, and its structure says which these are. A row that uses m of C
+targets (K states, or V symbols) with the counts n₁, ..., n_m, together n, adds to the log posterior
 
     Σ log Γ(α + n_k) / Γ(α)  -  log Γ(m α + n) / Γ(m α)  -  m · structure_weight · log(C + 1)
 """
@@ -38,6 +37,14 @@ class Counts(NamedTuple):
     used_symbols: Indices  # (K,)
 
 
+class Gains(NamedTuple):
+    """Of merging a row state with a column state."""
+
+    gain: Array  # of the log posterior, besides what moves cost: their price depends on K
+    saved: Indices  # moves that are used no more
+    same_symbols: Indices  # symbols that both emit
+
+
 def summarise(moves: Array, emitted: Array) -> Counts:
     """Counts with their summaries."""
     used_moves, used_symbols = np.count_nonzero(moves, 1), np.count_nonzero(emitted, 1)
@@ -45,7 +52,7 @@ def summarise(moves: Array, emitted: Array) -> Counts:
 
 
 def select(counts: Counts, states: Indices) -> Counts:
-    """Some of the states, all others being empty."""
+    """The given states, where no other is visited."""
     lines = np.append(states, len(counts.emitted))
     return Counts(
         counts.moves[np.ix_(lines, lines)],
@@ -56,22 +63,37 @@ def select(counts: Counts, states: Indices) -> Counts:
     )
 
 
-def log_posterior(counts: Counts, prior: Prior) -> float:
-    """Log p(structure, x, paths), the parameters integrated out."""
-    return sum(_log_rows(table, prior) for table in (counts.moves, counts.emitted))
-
-
 def price(n_targets: int, prior: Prior) -> float:
     """What one used move or symbol costs."""
     return float(prior.structure_weight * np.log(n_targets + 1))
 
 
+def log_posterior(counts: Counts, prior: Prior) -> float:
+    """Log p(structure, x, paths), the parameters integrated out."""
+    n_states, n_symbols = counts.emitted.shape
+    moves = _log_rows(counts.moves, prior) - price(n_states, prior) * counts.used_moves.sum()
+    symbols = _log_rows(counts.emitted, prior) - price(n_symbols, prior) * counts.used_symbols.sum()
+    return float(moves + symbols)
+
+
+def pair_gains(counts: Counts, prior: Prior, rows: Indices, columns: Indices) -> Gains:
+    """What merging is worth, for every row state with every column state."""
+    alpha = prior.concentration
+    gain, saved_after = _shared(counts.moves, rows, columns, alpha)
+    from_same, saved_before = _shared(counts.moves.T, rows, columns, alpha, _one_less(counts, alpha))
+    gain += from_same
+    _count_loops(counts, alpha, rows, columns, gain, saved_after, saved_before)
+    gain -= _joint_totals(counts.used_moves, counts.visits, saved_after, rows, columns, alpha)
+    symbols, same_symbols = _shared(counts.emitted, rows, columns, alpha)
+    gain += symbols + price(counts.emitted.shape[1], prior) * same_symbols
+    gain -= _joint_totals(counts.used_symbols, counts.visits, same_symbols, rows, columns, alpha)
+    return Gains(gain, saved_after + saved_before, same_symbols)
+
+
 def _log_rows(table: Array, prior: Prior) -> float:
-    n_targets = table.shape[1] - (table.shape[0] == table.shape[1])
-    used = np.count_nonzero(table, 1)
-    cells = _rising(prior.concentration, table[table > 0.0]).sum()
-    totals = _rising(prior.concentration * used, table.sum(1)).sum()
-    return float(cells - totals - price(n_targets, prior) * used.sum())
+    """The log evidence of rows, each a Dirichlet over the cells that it uses."""
+    totals = _rising(prior.concentration * np.count_nonzero(table, 1), table.sum(1))
+    return float(_rising(prior.concentration, table[table > 0.0]).sum() - totals.sum())
 
 
 def _rising(alpha: Array | float, n: Array) -> Array:
@@ -82,3 +104,68 @@ def _rising(alpha: Array | float, n: Array) -> Array:
 def _joining(alpha: float, a: Array, b: Array) -> Array:
     """What two cells of one row gain by becoming one, besides the total of the row."""
     return _rising(alpha, a + b) - _rising(alpha, a) - _rising(alpha, b)
+
+
+def _one_less(counts: Counts, alpha: float) -> Array:
+    """What the total of each row of moves gains when one of several is saved."""
+    used = np.maximum(counts.used_moves, 2)
+    return _rising(alpha * used, counts.visits) - _rising(alpha * (used - 1), counts.visits)
+
+
+def _shared(
+    table: Array, rows: Indices, columns: Indices, alpha: float, extra: Array | None = None
+) -> tuple[Array, Indices]:
+    """What two lines of a table gain by joining the entries that both have, and how many these are.
+
+    `extra` is gained besides, at each entry.
+    """
+    gain = np.zeros((len(rows), len(columns)))
+    n_shared = np.zeros(gain.shape, np.int64)
+    for t in np.flatnonzero(table[rows].any(0)):
+        left, right = table[rows, t], table[columns, t]
+        i, j = np.flatnonzero(left), np.flatnonzero(right)
+        gain[i[:, None], j] += _joining(alpha, left[i, None], right[j])
+        n_shared[i[:, None], j] += 1
+        if extra is not None:
+            gain[i[:, None], j] += extra[t]
+    return gain, n_shared
+
+
+def _joint_totals(
+    used: Indices, visits: Array, saved: Indices, rows: Indices, columns: Indices, alpha: float
+) -> Array:
+    """How much more the total of a joint row costs than those of the two."""
+    joint_used = used[rows, None] + used[columns] - saved
+    joint = _rising(alpha * joint_used, visits[rows, None] + visits[columns])
+    left = _rising(alpha * used[rows], visits[rows])
+    return joint - left[:, None] - _rising(alpha * used[columns], visits[columns])
+
+
+def _count_loops(
+    counts: Counts,
+    alpha: float,
+    rows: Indices,
+    columns: Indices,
+    gain: Array,
+    saved_after: Indices,
+    saved_before: Indices,
+) -> None:
+    """Put right in place where states of a pair follow each other: these moves become one loop."""
+    moves, extra = counts.moves, _one_less(counts, alpha)
+    row_loops, column_loops = moves[rows, rows], moves[columns, columns]
+    forth, back = moves[np.ix_(rows, columns)], moves[np.ix_(columns, rows)].T
+    n_within = (forth > 0.0) + (back > 0.0) + (row_loops > 0.0)[:, None] * 1 + (column_loops > 0.0)
+    at = np.nonzero(n_within > 1)
+    i, j = rows[at[0]], columns[at[1]]
+    ii, ij, ji, jj = row_loops[at[0]], forth[at], back[at], column_loops[at[1]]
+    gain[at] += _rising(alpha, ii + ij + ji + jj) - sum(_rising(alpha, n) for n in (ii, ij, ji, jj))
+    saved_after[at] += n_within[at] - 1
+    for a, b, saved, besides in (  # what `_shared` took for two moves that lead to, or from, a third
+        (ii, ji, saved_after, 0.0),
+        (ij, jj, saved_after, 0.0),
+        (ii, ij, saved_before, extra[i]),
+        (ji, jj, saved_before, extra[j]),
+    ):
+        both = (a > 0.0) & (b > 0.0)
+        gain[at] -= np.where(both, _joining(alpha, a, b) + besides, 0.0)
+        saved[at] -= both

@@ -191,9 +191,7 @@ class Seen:
         add_diagonal_moments(x, at, at + stop - start, nodes, mean, square, first, second)
         return self.emission.gather(nodes.sum(1), first, second)
 
-    def _completed(
-        self, start: int, stop: int, nodes: Array, rng: np.random.Generator
-    ) -> Array:
+    def _completed(self, start: int, stop: int, nodes: Array, rng: np.random.Generator) -> Array:
         """The rows with what is missing drawn, given the state of each."""
         _, mean, precision = self.components
         x = self.rows[:, start:stop]

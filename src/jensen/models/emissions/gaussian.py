@@ -279,9 +279,7 @@ class Seen(_Rows):
         base = self.mean[:, pattern.order[:m]] + (gain @ mean_seen)[:, :, 0]
         return base, gain, turned @ inverse
 
-    def _expected(
-        self, p: int, count: Array, first: Array, second: Array
-    ) -> tuple[Array, Array]:
+    def _expected(self, p: int, count: Array, first: Array, second: Array) -> tuple[Array, Array]:
         """Moments of all columns, the missing first, from those of what is seen."""
         if self.rows[p].n_missing == 0:
             return first, second
@@ -294,9 +292,7 @@ class Seen(_Rows):
         full = np.block([[square, cross], [np.swapaxes(cross, 1, 2), second]])
         return np.concatenate([missing, first], axis=1), full
 
-    def _completed(
-        self, p: int, a: int, b: int, nodes: Array, rng: np.random.Generator
-    ) -> Array:
+    def _completed(self, p: int, a: int, b: int, nodes: Array, rng: np.random.Generator) -> Array:
         """The rows a..b of a pattern with what is missing drawn, given the state of each."""
         pattern, m = self.rows[p], self.rows[p].n_missing
         x = np.empty((len(pattern.order), b - a))

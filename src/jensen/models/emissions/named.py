@@ -9,9 +9,7 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 
 
-def read_array(
-    named: Mapping[str, Any], name: str, shape: tuple[int, ...]
-) -> NDArray[np.float64]:
+def read_array(named: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Finite numbers of this shape."""
     if name not in named:
         raise JensenError(f"start= lacks {name!r}, an array of the shape {shape}")
@@ -26,9 +24,7 @@ def read_array(
     return array
 
 
-def read_shares(
-    named: Mapping[str, Any], name: str, shape: tuple[int, ...]
-) -> NDArray[np.float64]:
+def read_shares(named: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Probabilities that sum to one along the last axis."""
     array = read_array(named, name, shape)
     if (array < 0.0).any() or not np.allclose(array.sum(-1), 1.0, rtol=0.0, atol=1e-8):

@@ -141,14 +141,10 @@ class Seen:
         if peak:
             expected = np.floor(expected)
         total, unused = np.zeros_like(expected), np.zeros_like(expected)
-        add_diagonal_moments(
-            x, at, at + stop - start, nodes, expected, expected, total, unused
-        )
+        add_diagonal_moments(x, at, at + stop - start, nodes, expected, expected, total, unused)
         return Gamma(total, np.repeat(nodes.sum(1)[:, None], len(x), axis=1))
 
-    def _completed(
-        self, start: int, stop: int, nodes: Array, rng: np.random.Generator
-    ) -> Array:
+    def _completed(self, start: int, stop: int, nodes: Array, rng: np.random.Generator) -> Array:
         """The rows with what is missing drawn, given the state of each."""
         x = self.rows.x[:, start:stop]
         drawn = rng.poisson(np.exp(self.log_rate)[nodes.argmax(0)].T)

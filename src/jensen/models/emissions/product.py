@@ -110,9 +110,7 @@ class Product:
 
     def show(self, t: Any) -> dict[str, Any]:
         """The parameters of each part under its name."""
-        return {
-            name: part.show(x) for name, part, x in zip(self.names, self.parts, t, strict=True)
-        }
+        return {name: part.show(x) for name, part, x in zip(self.names, self.parts, t, strict=True)}
 
 
 def _under(named: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -1,0 +1,280 @@
+"""Latent classes: a mixture over tables whose columns may be of different kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from copy import copy
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table, Variable, as_table
+from jensen.data.counting import require_states
+from jensen.data.encode import Column, smallest_code_type
+from jensen.estimators.arrays import check_columns
+from jensen.estimators.mixture_questions import MixtureQuestions
+from jensen.estimators.state_learning import StateProblem, repeat_by_weight
+from jensen.estimators.states_estimator import (
+    check_held,
+    check_states,
+    concentration,
+    with_labels,
+    words_of_prior,
+)
+from jensen.exceptions import DataError, JensenError
+from jensen.models.emissions import Emission
+from jensen.models.emissions.making import make_gaussian, make_labels, make_poisson
+from jensen.models.emissions.named import read_shares
+from jensen.models.emissions.priors import GAUSSIAN_WORDS, POISSON_WORDS, check_words
+from jensen.models.emissions.product import Product
+from jensen.models.mixture import Mixed, Mixture
+from jensen.models.state_starts import start_stats
+from jensen.text import some
+
+Array = NDArray[np.float64]
+
+
+class LatentClass(MixtureQuestions):
+    """A mixture over a table; given the class all columns are independent (AutoClass).
+
+    A categorical column has probabilities for each class, a count a Poisson rate, a continuous one
+    a mean and a variance. Values may be missing anywhere.
+
+    Parameters
+    ----------
+    n_classes
+        How many classes. Under "vbem" surplus ones empty: see `n_components_` and `prune`.
+    method
+        "em", "vbem", "viterbi", "me", "gibbs", "stochastic-em": as in `GaussianMixture`. None:
+        "em" without a prior, else "vbem".
+    prior
+        None: flat; the default of all parts for "vbem", "me" and "gibbs", which need one. Else a
+        dict of parts, each a number for all columns; ``prior={}`` takes the default of each:
+
+        - "concentration" of the weights: by default 1 / K; 1 for methods that look for a mode.
+        - "emission": the concentration of every label; by default 1 (2 for methods that look for
+          a mode).
+        - "shape" and "rate" of counts: by default 1 and 1 / mean of the column.
+        - "mean", "mean_strength", "degrees_of_freedom", "scale" of continuous columns: as in
+          `GaussianMixture` with ``covariance="diagonal"``.
+    start
+        A fitted `LatentClass`, or a dict of "weights" and of every column's parameters, as in
+        `parameters_`.
+    fixed
+        What is held at `start`: any of "weights", "components" (all columns).
+    n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, random_state, progress
+        As in `GaussianMixture`.
+
+    Attributes
+    ----------
+    weights_ : array
+        (K,), in falling order unless the start gave classes a meaning.
+    parameters_ : dict
+        Column → its parameters: "emission" (K, labels) or rates (K, 1), "means" and "covariances"
+        (K, 1).
+    variables_ : tuple of Variable
+        The columns, by name.
+    n_components_, free_energy_, label_correction_, is_bound_, trace_, n_sweeps_, converged_, ...
+        As in `GaussianMixture`.
+
+    References
+    ----------
+    Cheeseman and Stutz (1996), *Bayesian classification (AutoClass): theory and results*.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> table = jn.Table({"fur": ["yes", "yes", "no", None], "legs": [4.0, 4.1, 1.9, 2.0]})
+    >>> classes = jn.LatentClass(2, prior={}, random_state=0).fit(table)
+    >>> classes.predict(table).tolist()
+    [0, 0, 1, 1]
+    """
+
+    weights_: Array
+    parameters_: dict[str, dict[str, Array]]
+    variables_: tuple[Variable, ...]
+
+    def __init__(
+        self,
+        n_classes: int = 2,
+        *,
+        method: str | None = None,
+        prior: Mapping[str, Any] | None = None,
+        start: Any = None,
+        fixed: Iterable[str] = (),
+        n_init: int = 1,
+        max_iter: int = 1000,
+        tol: float = 1e-8,
+        n_samples: int = 1000,
+        burn_in: int = 1000,
+        thin: int = 1,
+        n_chains: int = 4,
+        random_state: Any = None,
+        progress: bool = False,
+    ) -> None:
+        self.n_classes = n_classes
+        self.method = method
+        self.prior = prior
+        self.start = start
+        self.fixed = fixed
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_samples = n_samples
+        self.burn_in = burn_in
+        self.thin = thin
+        self.n_chains = n_chains
+        self.random_state = random_state
+        self.progress = progress
+
+    noun = "class"
+
+    def fit(self, table: Any, y: None = None, *, checkpoint: str | Path | None = None) -> Self:
+        """Learn from anything a `Table` can be built from; the weights of rows are the table's.
+
+        Parameters
+        ----------
+        table
+            Values may be missing anywhere.
+        y
+            Nothing: scikit-learn's pipelines pass it.
+        checkpoint
+            A file that holds the state of the run: if it is killed, the same call goes on from
+            there to the identical result.
+        """
+        rows = as_table(table)
+        if not rows.names or rows.total_weight == 0:
+            raise DataError("there is nothing to learn from: no columns, no rows, or no weight")
+        self.variables_ = tuple(
+            require_states(rows, name)
+            if rows.variable(name).kind == "categorical"
+            else rows.variable(name)
+            for name in sorted(rows.names)
+        )
+        weight = np.ones(len(rows)) if rows.weights is None else rows.weights
+        self._learn(self._problem(_values(rows, self.variables_), weight), checkpoint)
+        return self
+
+    def _problem(self, values: Array, weight: Array) -> StateProblem:
+        choices = self._choices_of_loop()
+        choices.check()
+        K, algorithm = check_states("n_classes", self.n_classes), choices.algorithm
+        check_columns(values, [v.name for v in self.variables_])
+        values, weight = values[weight > 0.0], weight[weight > 0.0]
+        repeated = repeat_by_weight(weight, algorithm)
+        if repeated is not None:
+            values, weight = values[repeated], np.ones(len(repeated))
+        words = words_of_prior(self.prior, algorithm)
+        if words is not None:
+            known = ("concentration", "emission", *POISSON_WORDS, *GAUSSIAN_WORDS)
+            check_words(words, known)
+        emission = self._emission(K, values, with_labels(words, algorithm))
+        fixed = check_held(self.fixed, ("weights", "components"), self.start)
+        start = None if self.start is None else self._read_start(emission, K)
+        model = Mixture(emission, concentration(words, "concentration", (K,), algorithm), K)
+        if fixed:
+            assert start is not None
+            model = model.holding(start, fixed)
+        return StateProblem(
+            model,
+            model.encode(values, weight),
+            choices,
+            lambda k, rng: Mixed(*start_stats(emission, K, values, weight, k, rng)),
+            start,
+            may_relabel=start is None,
+            content=(
+                [(v.name, v.kind, v.states) for v in self.variables_],
+                repr(words),
+                K,
+                list(fixed),
+                values,
+                weight,
+            ),
+        )
+
+    def _emission(self, K: int, values: Array, words: Mapping[str, Any] | None) -> Product:
+        parts: list[Emission] = []
+        for i, variable in enumerate(self.variables_):
+            column = values[:, i : i + 1]
+            if variable.kind == "categorical":
+                parts.append(make_labels(K, variable.n_states, words))
+            elif variable.kind == "count":
+                parts.append(make_poisson(K, column, words))
+            else:
+                parts.append(make_gaussian(K, column, words, "diagonal"))
+        columns = tuple(np.array([i]) for i in range(len(parts)))
+        return Product(tuple(parts), columns, tuple(v.name for v in self.variables_))
+
+    def _read_start(self, emission: Product, K: int) -> Mixed:
+        start = self.start
+        if isinstance(start, LatentClass):
+            start.require_fitted()
+            start = {"weights": start.weights_, **start.parameters_}
+        if not isinstance(start, Mapping):
+            raise JensenError(
+                f"start must be a fitted LatentClass or a dict of weights and of the parameters "
+                f"of every column, not {start!r:.80}"
+            )
+        check_words(start, ("weights", *emission.names))
+        named = {"weights": np.full(K, 1.0 / K), **start}
+        return Mixed(read_shares(named, "weights", (K,)), emission.read(named))
+
+    def _show(self) -> None:
+        shown = self._shown()
+        self.weights_ = shown.pop("weights")
+        self.parameters_ = shown
+
+    def _read(self, X: Any) -> Array:
+        table = as_table(X)
+        for variable in self.variables_:
+            if variable.name not in table:
+                raise DataError(
+                    f"the column {variable.name!r} is missing: this model knows "
+                    f"{some(v.name for v in self.variables_)}"
+                )
+        rows, unknown = table.read_as(self.variables_)
+        if unknown.any():
+            raise DataError(
+                f"row {int(np.argmax(unknown)) + 1} has a label that was not there when this "
+                f"model was fitted"
+            )
+        return _values(rows, self.variables_)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[np.intp]]:
+        """Draw rows, as a pandas dataframe, and the classes that made them."""
+        values, states = super().sample(n_samples, random_state)
+        columns = [_column(variable, values[:, i]) for i, variable in enumerate(self.variables_)]
+        return Table.from_columns(columns).to_pandas(), states
+
+    def prune(self) -> LatentClass:
+        """A copy without the classes that do not live, their weight given to the others."""
+        result = copy(self)
+        result.fitted_ = self._live_only()
+        result.n_classes = result.fitted_.model.n_states
+        result._show()
+        return result
+
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters the model has."""
+        K = self.require_fitted().model.n_states
+        each = [{"categorical": v.n_states - 1, "count": 1}.get(v.kind, 2) for v in self.variables_]
+        return K - 1 + K * sum(each)
+
+
+def _values(rows: Table, variables: tuple[Variable, ...]) -> Array:
+    """Numbers (n, D): codes, counts, reals; missing NaN."""
+    columns = []
+    for variable in variables:
+        column = rows.column(variable.name)
+        data = column.data.astype(np.float64)
+        columns.append(np.where(column.missing(), np.nan, data))
+    return np.stack(columns, axis=1)
+
+
+def _column(variable: Variable, values: Array) -> Column:
+    if variable.kind != "categorical":
+        return Column(variable, values)
+    return Column(variable, values.astype(smallest_code_type(variable.n_states)))
