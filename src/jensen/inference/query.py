@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.inference.distribution import Distribution, Distributions, Interval
 from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
+from jensen.inference.marginals import Marginals
 from jensen.inference.network import Network
 from jensen.inference.questions import Answer, Form, Question, find_question
 from jensen.memory import check_memory
@@ -24,6 +26,9 @@ Array = NDArray[np.float64]
 
 DRAWS = 1000
 """Tables drawn from a posterior for an interval."""
+
+_ALONE = np.ones(1)
+"""The weight of the only answer."""
 
 
 class Mixture(NamedTuple):
@@ -45,16 +50,16 @@ def ask(network: Network, question: Question, findings: Findings, *, count: bool
     """
     if network.samples is None:
         answer = question.ask(findings, *network.kernel_tables, count=count)
-        if answer.log_evidence == -np.inf:
+        if answer.log_evidence == -inf:
             raise explain(network, findings)
-        return Mixture(answer.log_evidence, np.ones(1), [answer])
+        return Mixture(answer.log_evidence, _ALONE, [answer])
     found = [
         question.ask(findings, tables, _log(tables), count=count)
         for tables in np.array(network.samples)
     ]
     log_each = np.array([answer.log_evidence for answer in found])
     best = log_each.max()
-    if best == -np.inf:
+    if best == -inf:
         raise explain(network, findings)
     weights = np.exp(log_each - best)
     log_evidence = float(best + np.log(weights.mean()))
@@ -199,26 +204,6 @@ def _quantile(values: Array, weights: Array, p: float) -> Array:
     return np.asarray(np.take_along_axis(sorted_values, first[None], axis=0)[0])
 
 
-class Marginals(Mapping[str, Distribution]):
-    """Name → distribution; each is made when it is looked at, because there may be thousands."""
-
-    def __init__(self, question: Question, flat: Array, condition: str) -> None:
-        self._spans, self._flat, self._condition = question.spans, flat, condition
-
-    def __getitem__(self, name: str) -> Distribution:
-        variable, at, end = self._spans[name]
-        return Distribution((variable,), self._flat[at:end], self._condition)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._spans)
-
-    def __len__(self) -> int:
-        return len(self._spans)
-
-    def __repr__(self) -> str:
-        return "\n\n".join(map(repr, self.values()))
-
-
 def marginals(
     network: Network, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
 ) -> Marginals:
@@ -227,7 +212,7 @@ def marginals(
     question = find_question(network, _form(findings, everything=True))
     mixture = ask(network, question, findings, count=False)
     flat = question.share(mixture.mean([answer.marginals for answer in mixture.answers]))
-    return Marginals(question, flat, findings.words(network))
+    return Marginals(question.spans, flat, findings.words(network))
 
 
 def log_probability(

@@ -8,7 +8,8 @@ and nothing in it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import fsum
 from threading import Lock
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 from jensen.cluster_trees.plans import Plans
 from jensen.cluster_trees.problems import hidden_sets
 from jensen.cluster_trees.records import N_STATES, Problems, Program, Sets, Work, make_work
+from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.graphs.order import reach
 from jensen.graphs.wiring import Wiring, wire_families
@@ -33,6 +35,8 @@ KEPT = 128
 KEPT_BYTES = 1 << 28
 """And how much memory these may hold together; the last one asked is always kept."""
 
+_NO_COUNTS = np.empty(0)
+
 
 class Form(NamedTuple):
     """What is asked, and what will be known."""
@@ -42,6 +46,14 @@ class Form(NamedTuple):
     hard: frozenset[int]
     soft: frozenset[int]
     do: frozenset[int]
+
+
+class Spans(NamedTuple):
+    """Where the marginals of hidden variables stand, in the order of the network."""
+
+    number: dict[str, int]  # name → position in the next two
+    variables: tuple[tuple[Variable], ...]  # each alone, as a distribution of it has them
+    parts: tuple[slice, ...]
 
 
 class Answer(NamedTuple):
@@ -80,21 +92,16 @@ class Question:
         self.program: Program = sets.program
         self._compile_bases(wiring, sets)
         self.work: Work = make_work(self.program, self.problems.set_of)
+        self._log_z = np.empty(len(self.problems.set_of))
         n = self.program.code[self.program.start + N_STATES]
         self.out_ptr: Ints = np.cumsum(n) - n
         self.n_out = int(n.sum())
         self.members = [words[a:b].tolist() for a, b in zip(begin, end, strict=True)]
         self.place = _places(w, self.members, self.out_ptr)
         self._at = np.array(sorted(self.place.values()), np.int64)
-        self._sizes = np.diff(self._at, append=self.n_out)
-        self.spans = {
-            network.variables[v].name: (
-                network.variables[v],
-                at,
-                at + network.variables[v].n_states,
-            )
-            for v, at in sorted(self.place.items())
-        }
+        sizes = np.diff(self._at, append=self.n_out)
+        self._owner = np.repeat(np.arange(len(sizes)), sizes)
+        self.spans = _spans(network, self.place)
 
     @property
     def n_bytes(self) -> int:
@@ -107,11 +114,13 @@ class Question:
         n = np.array([len(part) for part in parts], np.int64)
         touched = np.concatenate([np.empty(0, np.int64), *parts])
         known = self.form.hard | self.form.do
+        self._known = sorted(known)
+        place = {v: k for k, v in enumerate(self._known)}
         scopes = wiring.scopes()
         rest = np.array([f for f, scope in enumerate(scopes) if known.issuperset(scope)], np.int64)
         self.fixed = wiring.fam_at[np.concatenate([touched, rest])]
         terms = [
-            (j, int(u), int(step))
+            (j, place[int(u)], int(step))
             for j, f in enumerate(np.concatenate([touched, rest]))
             for u, step in zip(
                 wiring.members(f),
@@ -124,8 +133,8 @@ class Question:
             np.array([term[k] for term in terms], np.int64) for k in range(3)
         )
         self.n_inside = len(touched)
-        numbers = np.arange(len(parts))
-        self.problems = Problems(numbers, np.cumsum(n) - n, np.empty(0, np.int64), np.ones(len(n)))
+        bases = self.fixed[: self.n_inside]
+        self.problems = Problems(np.arange(len(n)), np.cumsum(n) - n, bases, np.ones(len(n)))
 
     def ask(
         self, findings: Findings, tables: Array, log_tables: Array, *, count: bool = False
@@ -136,8 +145,8 @@ class Question:
         problems, log_known = self.with_states(findings, log_tables)
         if self.n_extra:
             tables, log_tables = self.with_extra(findings, tables, log_tables)
-        log_z, out = np.empty(len(problems.set_of)), np.zeros(self.n_out)
-        counts = np.zeros(len(tables)) if count else np.empty(0)
+        out = np.zeros(self.n_out)
+        counts = np.zeros(len(tables)) if count else _NO_COUNTS
         with self.lock:
             expect(
                 self.program,
@@ -145,30 +154,33 @@ class Question:
                 tables,
                 log_tables,
                 self.work,
-                log_z,
+                self._log_z,
                 counts,
                 self.out_ptr,
                 out,
             )
-        return Answer(log_known + float(log_z.sum()), out, counts)
+            log_z = fsum(self._log_z.tolist())
+        return Answer(log_known + log_z, out, counts)
 
     def with_states(self, findings: Findings, log_tables: Array) -> tuple[Problems, float]:
         """The problems at these states, and the log probability of what is known whole."""
+        log_known = 0.0
+        if findings.soft:
+            log_known += sum(float(np.log(part.max())) for part in findings.soft.values())
+        if not len(self.term_of):
+            return self.problems, log_known
         known = {**findings.hard, **findings.do}
+        states = np.array([known[v] for v in self._known])
         bases = self.fixed.copy()
-        if len(self.term_of):
-            states = np.zeros(len(self.network.variables), np.int64)
-            states[list(known)] = list(known.values())
-            np.add.at(bases, self.term_base, self.term_stride * states[self.term_of])
-        log_known = float(log_tables[bases[self.n_inside :]].sum())
-        log_known += sum(float(np.log(part.max())) for part in findings.soft.values())
+        np.add.at(bases, self.term_base, self.term_stride * states[self.term_of])
+        log_known += fsum(log_tables[bases[self.n_inside :]].tolist())
         return self.problems._replace(bases=bases[: self.n_inside]), log_known
 
     def share(self, marginals: Array) -> Array:
         """Marginals that sum to one: long sums in large clusters leave 1e-12."""
         if not self.place:
             return marginals
-        return np.asarray(marginals / np.repeat(np.add.reduceat(marginals, self._at), self._sizes))
+        return np.asarray(marginals / np.add.reduceat(marginals, self._at)[self._owner])
 
     def read_states(self, states: NDArray[np.int32]) -> dict[int, int]:
         """Variable → state, from the states of one configuration of every set."""
@@ -259,3 +271,12 @@ def _places(wiring: Wiring, sets: Sequence[Sequence[int]], out_ptr: Ints) -> dic
         sizes = wiring.cards[list(members)]
         places.update(zip(members, (at + np.cumsum(sizes) - sizes).tolist(), strict=True))
     return places
+
+
+def _spans(network: Network, place: Mapping[int, int]) -> Spans:
+    variables = [(network.variables[v], at) for v, at in sorted(place.items())]
+    return Spans(
+        {x.name: k for k, (x, _) in enumerate(variables)},
+        tuple((x,) for x, _ in variables),
+        tuple(slice(at, at + x.n_states) for x, at in variables),
+    )
