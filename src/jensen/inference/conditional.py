@@ -15,7 +15,7 @@ from jensen.data.threads import ordered_map
 from jensen.inference.findings import Findings, read_findings
 from jensen.inference.network import Network
 from jensen.inference.query import ask
-from jensen.inference.questions import Form, Question, find_question
+from jensen.inference.questions import Question, find_question, form_of
 from jensen.inference.rows import log_tables_of
 from jensen.memory import check_memory
 
@@ -32,8 +32,7 @@ def sample_given(
 ) -> Table:
     """Draw n rows of all variables; known ones are constant columns."""
     findings = read_findings(network, given, do)
-    hard, soft, done = (frozenset(part) for part in findings)
-    question = find_question(network, Form((), True, hard, soft, done))
+    question = find_question(network, form_of(findings, everything=True))
     types = [np.dtype(smallest_code_type(v.n_states)) for v in network.variables]
     n_bytes = sum(4.0 + t.itemsize for t in types)  # of a row while it is drawn, and as a column
     check_memory(n * n_bytes, f"{n:,} rows", "draw fewer at a time")

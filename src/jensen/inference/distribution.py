@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import entr
 
-from jensen.data.variable import Variable, label_text, match_labels
+from jensen.data.variable import Variable, find_state
 from jensen.exceptions import JensenError
 from jensen.inference.cpt import MAX_SHOWN_ROWS, show_probability
 from jensen.text import grid, plural, some
@@ -89,7 +89,7 @@ class Distribution:
 
     def __contains__(self, key: object) -> bool:
         labels = _labels(key)
-        return len(labels) == len(self.variables) and min(map(_find, self.variables, labels)) >= 0
+        return len(labels) == len(self.variables) and min(map(find_state, self.variables, labels)) >= 0
 
     def __len__(self) -> int:
         return int(self.values.size)
@@ -209,7 +209,7 @@ class Distribution:
                 f"{heading(self.variables)} is of {plural(len(self.variables), 'variable')} "
                 f"({known}), but {plural(len(labels), 'label')} came: give one label per variable"
             )
-        cell = tuple(map(_find, self.variables, labels))
+        cell = tuple(map(find_state, self.variables, labels))
         for variable, label, k in zip(self.variables, labels, cell, strict=True):
             if k < 0:
                 raise JensenError(
@@ -311,13 +311,6 @@ def _more(n_rows: int, n_lines: int) -> str:
 
 def _labels(key: object) -> tuple[object, ...]:
     return key if isinstance(key, tuple) else (key,)
-
-
-def _find(variable: Variable, label: object) -> int:
-    """Position of a label among the states, by its text; -1 if unknown."""
-    if isinstance(label, str) and label in variable.states:  # reading all keys stays fast
-        return variable.states.index(label)
-    return match_labels([label_text(label)], variable.states)[0]
 
 
 def _pandas_index(variables: Sequence[Variable]) -> pandas.Index:

@@ -24,6 +24,8 @@ class Findings(NamedTuple):
 
     def words(self, network: Network) -> str:
         """In words, for headings and errors: "XRay=abnormal, do(Smoker=yes)"."""
+        if not any(self):
+            return ""
         return ", ".join(
             [
                 *(_word(network, v, s) for v, s in self.hard.items()),
@@ -49,6 +51,8 @@ def read_findings(
     A finding is a state, or a likelihood for every state: a list or array in the order of the
     states, or a dict from state to likelihood.
     """
+    if given is None and do is None:
+        return Findings({}, {}, {})
     hard: dict[int, int] = {}
     soft: dict[int, NDArray[np.float64]] = {}
     for name, value in _pairs("given", given):

@@ -10,7 +10,7 @@ from jensen.data import Table
 from jensen.exceptions import ImpossibleError
 from jensen.inference.findings import Findings
 from jensen.inference.network import Network
-from jensen.inference.questions import Form, find_question
+from jensen.inference.questions import find_question, form_of
 from jensen.text import plural
 
 MOST_TRIALS = 400
@@ -50,8 +50,7 @@ def contradiction(network: Network, findings: Findings) -> Findings:
 
 def is_impossible(network: Network, findings: Findings) -> bool:
     """Whether findings have probability 0, after Gibbs under every sample."""
-    hard, soft, do = (frozenset(part) for part in findings)
-    question = find_question(network, Form((), False, hard, soft, do))
+    question = find_question(network, form_of(findings))
     tables = [network.probabilities] if network.samples is None else network.samples
     for values in tables:
         with np.errstate(divide="ignore"):

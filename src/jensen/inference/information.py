@@ -8,7 +8,7 @@ from jensen.families import inner
 from jensen.inference.findings import read_findings
 from jensen.inference.network import Network
 from jensen.inference.query import ask, query
-from jensen.inference.questions import Form, find_question
+from jensen.inference.questions import find_question, form_of
 
 Names = str | Sequence[str]
 
@@ -23,8 +23,7 @@ def entropy(network: Network, targets: Names | None, given: Mapping[str, Any] | 
             "exactly: name the variables, or learn with method='vbem'"
         )
     findings = read_findings(network, given)
-    hard, soft, do = (frozenset(part) for part in findings)
-    question = find_question(network, Form((), True, hard, soft, do))
+    question = find_question(network, form_of(findings, everything=True))
     answer = ask(network, question, findings, count=True).answers[0]
     _, log_tables = network.kernel_tables
     _, log_known = question.with_states(findings, log_tables)

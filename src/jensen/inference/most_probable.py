@@ -16,7 +16,7 @@ from jensen.exceptions import JensenError
 from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
 from jensen.inference.network import Network
-from jensen.inference.questions import Form, Question, find_question
+from jensen.inference.questions import Question, find_question, form_of
 from jensen.text import grid
 
 
@@ -94,9 +94,10 @@ class _Search:
         self, network: Network, findings: Findings, hidden: list[int], *, allow_bans: bool
     ) -> None:
         self.network, self.findings, self.hidden = network, findings, hidden
-        hard, soft, do = (frozenset(part) for part in findings)
-        masked = soft | frozenset(hidden) if allow_bans else soft
-        self.question: Question = find_question(network, Form((), True, hard, masked, do))
+        form = form_of(findings, everything=True)
+        if allow_bans:
+            form = form._replace(soft=form.soft.union(hidden))
+        self.question: Question = find_question(network, form)
         self.allow_bans = allow_bans
         self.n_pushed = 0
 

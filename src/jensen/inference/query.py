@@ -17,7 +17,7 @@ from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
 from jensen.inference.marginals import Marginals
 from jensen.inference.network import Network
-from jensen.inference.questions import Answer, Form, Question, find_question
+from jensen.inference.questions import Answer, Question, find_question, form_of
 from jensen.memory import check_memory
 from jensen.models.discrete_network import row_lengths
 from jensen.text import some
@@ -82,7 +82,7 @@ def query(
     """P(targets | do, given), jointly if there are several."""
     wanted = _positions(network, targets)
     findings = read_findings(network, given, do, wanted)
-    question = find_question(network, _form(findings, targets=wanted))
+    question = find_question(network, form_of(findings, wanted))
     mixture = ask(network, question, findings, count=len(wanted) > 1)
     values = mixture.mean([_read(question, wanted, answer) for answer in mixture.answers])
     variables = tuple(network.variables[v] for v in wanted)
@@ -130,11 +130,6 @@ def _positions(network: Network, targets: str | Sequence[str]) -> tuple[int, ...
     if len(wanted) > 1:
         _check_joint(network, wanted)
     return wanted
-
-
-def _form(findings: Findings, targets: tuple[int, ...] = (), *, everything: bool = False) -> Form:
-    hard, soft, do = (frozenset(part) for part in findings)
-    return Form(targets, everything, hard, soft, do)
 
 
 def _check_joint(network: Network, wanted: Sequence[int]) -> None:
@@ -209,7 +204,7 @@ def marginals(
 ) -> Marginals:
     """P(X | do, given) of every variable that is not known."""
     findings = read_findings(network, given, do)
-    question = find_question(network, _form(findings, everything=True))
+    question = find_question(network, form_of(findings, everything=True))
     mixture = ask(network, question, findings, count=False)
     flat = question.share(mixture.mean([answer.marginals for answer in mixture.answers]))
     return Marginals(question.spans, flat, findings.words(network))
@@ -220,7 +215,7 @@ def log_probability(
 ) -> float:
     """Log P(given | do); -inf if it is impossible."""
     findings = read_findings(network, given, do)
-    question = find_question(network, _form(findings))
+    question = find_question(network, form_of(findings))
     if network.samples is None:
         return question.ask(findings, *network.kernel_tables).log_evidence
     each = [

@@ -200,6 +200,12 @@ class Question:
             return np.concatenate([tables, more]), np.concatenate([log_tables, np.log(more)])
 
 
+def form_of(findings: Findings, targets: tuple[int, ...] = (), *, everything: bool = False) -> Form:
+    """The form of a question that is asked given these findings."""
+    hard, soft, do = findings
+    return Form(targets, everything, frozenset(hard), frozenset(soft), frozenset(do))
+
+
 def find_question(network: Network, form: Form) -> Question:
     """The compiled question of this form."""
     found = network.questions.get(form)
