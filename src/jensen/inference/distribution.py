@@ -89,7 +89,9 @@ class Distribution:
 
     def __contains__(self, key: object) -> bool:
         labels = _labels(key)
-        return len(labels) == len(self.variables) and min(map(find_state, self.variables, labels)) >= 0
+        if len(labels) != len(self.variables):
+            return False
+        return min(map(find_state, self.variables, labels)) >= 0
 
     def __len__(self) -> int:
         return int(self.values.size)

@@ -14,6 +14,9 @@ from jensen.exceptions import JensenError
 from jensen.inference.network import Network
 from jensen.text import some
 
+_LIKELIHOODS = (list, tuple, np.ndarray, Mapping)
+"""What a finding comes as that is no state; Mapping last, because asking for it takes longest."""
+
 
 class Findings(NamedTuple):
     """What is known of some variables, by their positions."""
@@ -24,15 +27,10 @@ class Findings(NamedTuple):
 
     def words(self, network: Network) -> str:
         """In words, for headings and errors: "XRay=abnormal, do(Smoker=yes)"."""
-        if not any(self):
-            return ""
-        return ", ".join(
-            [
-                *(_word(network, v, s) for v, s in self.hard.items()),
-                *(f"likelihood of {network.variables[v].name}" for v in self.soft),
-                *(f"do({_word(network, v, s)})" for v, s in self.do.items()),
-            ]
-        )
+        words = [_word(network, v, s) for v, s in self.hard.items()]
+        words += [f"likelihood of {network.variables[v].name}" for v in self.soft]
+        words += [f"do({_word(network, v, s)})" for v, s in self.do.items()]
+        return ", ".join(words)
 
 
 def _word(network: Network, v: int, state: int) -> str:
@@ -57,7 +55,7 @@ def read_findings(
     soft: dict[int, NDArray[np.float64]] = {}
     for name, value in _pairs("given", given):
         v = network.index(name)
-        if isinstance(value, Mapping | list | tuple | np.ndarray):
+        if isinstance(value, _LIKELIHOODS):
             soft[v] = _likelihood(network.variables[v], value)
         else:
             hard[v] = state_of(network.variables[v], value)

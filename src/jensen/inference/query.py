@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import inf
+from math import fsum, inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -121,7 +121,9 @@ def _plain(value: Any) -> Any:
 
 def _positions(network: Network, targets: str | Sequence[str]) -> tuple[int, ...]:
     """The variables that are asked for."""
-    names = [targets] if isinstance(targets, str) else list(targets or ())
+    if isinstance(targets, str):
+        return (network.index(targets),)
+    names = list(targets or ())
     if not all(isinstance(name, str) for name in names):
         raise JensenError(f"variables are asked for by their names, not by {names!r}")
     wanted = tuple(network.index(name) for name in names)
@@ -143,14 +145,14 @@ def _check_joint(network: Network, wanted: Sequence[int]) -> None:
 
 def _read(question: Question, wanted: tuple[int, ...], answer: Answer) -> Array:
     """The distribution that was asked for."""
-    cards = question.network.wiring.cards[list(wanted)]
     if len(wanted) == 1:
         at = question.place[wanted[0]]
-        values = answer.marginals[at : at + cards[0]]
+        values = answer.marginals[at : at + question.network.variables[wanted[0]].n_states]
+        total = fsum(values.tolist())  # faster than a call of NumPy, for a few states
     else:
-        at = question.extra_at[wanted]
+        at, cards = question.extra_at[wanted], question.network.wiring.cards[list(wanted)]
         values = answer.counts[at : at + int(np.prod(cards))].reshape(cards)
-    total = values.sum()
+        total = float(values.sum())
     return np.asarray(values / total if total > 0 else values)
 
 

@@ -36,6 +36,7 @@ KEPT_BYTES = 1 << 28
 """And how much memory these may hold together; the last one asked is always kept."""
 
 _NO_COUNTS = np.empty(0)
+"""For answers that are not counted."""
 
 
 class Form(NamedTuple):
@@ -164,17 +165,16 @@ class Question:
 
     def with_states(self, findings: Findings, log_tables: Array) -> tuple[Problems, float]:
         """The problems at these states, and the log probability of what is known whole."""
-        log_known = 0.0
-        if findings.soft:
-            log_known += sum(float(np.log(part.max())) for part in findings.soft.values())
-        if not len(self.term_of):
+        log_known = fsum([np.log(part.max()) for part in findings.soft.values()])
+        if not len(self.term_of):  # no table depends on what is known, nor is any known whole
             return self.problems, log_known
         known = {**findings.hard, **findings.do}
         states = np.array([known[v] for v in self._known])
         bases = self.fixed.copy()
         np.add.at(bases, self.term_base, self.term_stride * states[self.term_of])
         log_known += fsum(log_tables[bases[self.n_inside :]].tolist())
-        return self.problems._replace(bases=bases[: self.n_inside]), log_known
+        set_of, base_ptr, _, weight = self.problems
+        return Problems(set_of, base_ptr, bases[: self.n_inside], weight), log_known
 
     def share(self, marginals: Array) -> Array:
         """Marginals that sum to one: long sums in large clusters leave 1e-12."""
@@ -280,6 +280,7 @@ def _places(wiring: Wiring, sets: Sequence[Sequence[int]], out_ptr: Ints) -> dic
 
 
 def _spans(network: Network, place: Mapping[int, int]) -> Spans:
+    """The same places by name, as a mapping of distributions reads them."""
     variables = [(network.variables[v], at) for v, at in sorted(place.items())]
     return Spans(
         {x.name: k for k, (x, _) in enumerate(variables)},
