@@ -27,6 +27,8 @@ class Findings(NamedTuple):
 
     def words(self, network: Network) -> str:
         """In words, for headings and errors: "XRay=abnormal, do(Smoker=yes)"."""
+        if not any(self):
+            return ""
         words = [_word(network, v, s) for v, s in self.hard.items()]
         words += [f"likelihood of {network.variables[v].name}" for v in self.soft]
         words += [f"do({_word(network, v, s)})" for v, s in self.do.items()]
