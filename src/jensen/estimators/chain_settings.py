@@ -40,9 +40,8 @@ def read_chain_start(start: Any, model: HiddenMarkov) -> Chained:
     named, K = dict(named_start(start)), model.n_states
     known = ["initial", "transition", *(["end"] if model.has_end else [])]
     own = [name for name in named if name not in known]
-    check_words(
-        dict.fromkeys(named, 0), (*known, "emission", "means", "covariances", *own_names(model))
-    )
+    parts = getattr(model.emission, "names", ())
+    check_words(named, (*known, "emission", "means", "covariances", *parts))
     named.setdefault("initial", np.full(K, 1.0 / K))
     initial = read_shares(named, "initial", (K,))
     if model.has_end:
@@ -54,11 +53,6 @@ def read_chain_start(start: Any, model: HiddenMarkov) -> Chained:
         transition = read_shares(named, "transition", (K, K))
     emission = model.emission.read({name: named[name] for name in own})
     return Chained(initial, transition, emission)
-
-
-def own_names(model: HiddenMarkov) -> tuple[str, ...]:
-    """Names of the parts of an emission, if it has parts."""
-    return tuple(getattr(model.emission, "names", ()))
 
 
 def chain_masks(estimator: Any, n_states: int) -> dict[str, Mask]:

@@ -78,7 +78,7 @@ def run_chains(
     read: Callable[[State], NDArray[np.float64]],
     width: int,
 ) -> tuple[NDArray[np.float64], Course]:
-    """What `read` keeps of the states of all chains (samples, width); F is for the caller to say."""
+    """What `read` keeps of the states of all chains, (samples, width); F is for the caller."""
     check_memory(
         16.0 * width * choices.n_samples * choices.n_chains,
         f"{choices.n_samples * choices.n_chains:,} samples of {width:,} numbers",

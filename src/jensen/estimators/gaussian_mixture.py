@@ -251,7 +251,7 @@ class GaussianMixture(MixtureQuestions):
             "diagonal": K * D,
             "spherical": K,
         }
-        return K - 1 + K * D + each[self.covariance]
+        return int(K - 1 + K * D + each[self.covariance])
 
 
 def _tells_apart(words: Mapping[str, Any] | None, K: int) -> bool:

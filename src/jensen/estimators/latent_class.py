@@ -261,7 +261,7 @@ class LatentClass(MixtureQuestions):
         """How many free parameters the model has."""
         K = self.require_fitted().model.n_states
         each = [{"categorical": v.n_states - 1, "count": 1}.get(v.kind, 2) for v in self.variables_]
-        return K - 1 + K * sum(each)
+        return int(K - 1 + K * sum(each))
 
 
 def _values(rows: Table, variables: tuple[Variable, ...]) -> Array:

@@ -38,7 +38,7 @@ class MixtureQuestions(StatesEstimator):
 
     def fit_predict(self, X: Any, y: None = None, **choices: Any) -> NDArray[np.intp]:
         """`fit`, then `predict` of the same rows."""
-        return self.fit(X, y, **choices).predict(X)  # type: ignore[attr-defined, no-any-return]
+        return self.fit(X, y, **choices).predict(X)  # type: ignore[no-any-return]
 
     def score_samples(self, X: Any) -> Array:
         """Log p(row), one for each row; scikit-learn's name of `log_likelihood`."""

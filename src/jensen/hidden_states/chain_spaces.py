@@ -28,7 +28,7 @@ class Work(NamedTuple):
 
 
 class Room:
-    """Arrays that blocks use one after the other: fresh memory costs more than what is done in it."""
+    """Arrays that all blocks use in turn: fresh memory costs more than what is done in it."""
 
     def __init__(self) -> None:
         self.known: dict[str, Array] = {}
@@ -40,10 +40,11 @@ class Room:
             self.known[name] = np.empty(size)
         return self.known[name][:size].reshape(shape)
 
-    def work(self, n_states: int, n: int, n_spans: int) -> Work:
+    def work(self, log_like: Array, spans: Ints) -> Work:
         """For the pass forwards."""
+        n_states, n = log_like.shape
         like, alpha = self.array("like", n, n_states), self.array("alpha", n, n_states)
-        return Work(like, alpha, self.array("scale", n), np.zeros(n_spans))
+        return Work(like, alpha, self.array("scale", n), np.zeros(len(spans)))
 
     def nodes(self, work: Work) -> Array:
         """(K, n), of zeros."""
@@ -83,7 +84,7 @@ class Scaled(NamedTuple):
         """Filter the sequences of a block."""
         from jensen.kernels.chains import filter_scaled, scale_rows
 
-        work = self.room.work(*log_like.shape, len(spans))
+        work = self.room.work(log_like, spans)
         shift = self.room.array("shift", len(work.alpha))
         scale_rows(np.ascontiguousarray(log_like), work.like, shift)
         filter_scaled(first, self.wide, spans, work.like, shift, *work[1:])
@@ -110,7 +111,8 @@ class Scaled(NamedTuple):
 
     def leave(self, work: Work) -> Array:
         """The message of a block to the one before it."""
-        return work.like[0].copy()
+        message: Array = work.like[0].copy()
+        return message
 
     def meet(self, message: Array) -> Array:
         """What comes into a block at its last step."""
@@ -165,7 +167,7 @@ class Logs(NamedTuple):
         """Filter the sequences of a block."""
         from jensen.kernels.chains_log import filter_logs
 
-        work = self.room.work(*log_like.shape, len(spans))
+        work = self.room.work(log_like, spans)
         work.like[:] = log_like.T
         filter_logs(first, self.trans_t, spans, *work)
         return work
@@ -226,7 +228,7 @@ class Best(Logs):
         """The best path to every state."""
         from jensen.kernels.chains_log import filter_best
 
-        work = self.room.work(*log_like.shape, len(spans))
+        work = self.room.work(log_like, spans)
         work.like[:] = log_like.T
         filter_best(first, self.trans, spans, work.like, work.alpha, work.log_z)
         return work

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 
-class Observed(Protocol):
-    """Rows as each of K hidden states sees them, at one θ."""
+class Likely(Protocol):
+    """Rows of which every one of K hidden states can tell how likely they are."""
 
     def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
         """(K, rows): log p(row | state); what a row misses is summed or integrated out.
@@ -17,6 +17,10 @@ class Observed(Protocol):
         With `peak` a missing label or count has its most probable value instead; a missing real
         number is integrated out all the same, for a density has no unit to be compared in.
         """
+
+
+class Observed(Likely, Protocol):
+    """Rows as each hidden state sees them at one θ, to be learned from."""
 
     def stats(
         self,
@@ -38,7 +42,7 @@ class Independent(NamedTuple):
     """One hidden state per row."""
 
     log_weights: Array  # (K,)
-    observed: Observed
+    observed: Any  # Observed; Likely is enough where no statistics are asked
     weight: Array  # (N,): how often each row counts
 
 
@@ -48,7 +52,7 @@ class Chain(NamedTuple):
     log_init: Array  # (K,)
     log_trans: Array  # (K, K), from a row to a column
     log_end: Array  # (K,): of stopping after this state; 0 where sequences are cut, not ended
-    observed: Observed
+    observed: Any  # Observed; Likely is enough where no statistics are asked
     ptr: NDArray[np.int64]  # (S + 1,): where each sequence begins; none is empty
     weight: Array  # (S,): how often each sequence counts
 

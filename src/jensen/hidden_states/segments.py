@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 ENTRIES = 1 << 16
-"""Of the array rows × states of one segment; fixed, so that sums never depend on the machine."""
+"""Rows times states of one segment; fixed, so that sums never depend on the machine."""
 
 
 def segments(n_rows: int, n_states: int) -> Iterator[tuple[int, int]]:

@@ -85,7 +85,8 @@ def forecast(fitted: FittedStates, steps: Steps, h: int) -> tuple[Array, Array]:
     shares = np.ones((1, len(steps.lengths)))
     if fitted.samples is not None:
         shares = _shares(fitted, unit)
-    states, rows = 0.0, 0.0
+    states: Any = 0.0
+    rows: Any = 0.0
     for t, view, share in zip(parameters_of(fitted), _views(fitted, unit), shares, strict=True):
         here = _ahead(view, h)
         mean = fitted.model.emission.expected(t.emission)
@@ -152,7 +153,8 @@ def _joined(fitted: FittedStates, steps: Steps, f: Callable[[Sequences], Array])
 def _whole(fitted: FittedStates, steps: Steps) -> Sequences:
     """All sequences in one unit."""
     ptr = np.concatenate([[0], np.cumsum(steps.lengths)]).astype(np.int64)
-    return fitted.model.encode_some(steps.values, ptr, np.ones(len(steps.lengths)))
+    unit: Sequences = fitted.model.encode_some(steps.values, ptr, np.ones(len(steps.lengths)))
+    return unit
 
 
 def _views(fitted: FittedStates, unit: Sequences) -> Iterator[Chain]:
@@ -170,13 +172,13 @@ def _views(fitted: FittedStates, unit: Sequences) -> Iterator[Chain]:
 def _evidence(fitted: FittedStates, unit: Sequences) -> Array:
     """(samples, S): log of the share of p(sequence) that each sample has."""
     found = np.array([chain.log_evidence(view) for view in _views(fitted, unit)])
-    return found - np.log(len(found))
+    return np.asarray(found - np.log(len(found)))
 
 
 def _shares(fitted: FittedStates, unit: Sequences) -> Array:
     """(samples, S): how much each sample has to say of each sequence."""
     log_share = _evidence(fitted, unit)
-    return np.exp(log_share - np.logaddexp.reduce(log_share, axis=0))
+    return np.asarray(np.exp(log_share - np.logaddexp.reduce(log_share, axis=0)))
 
 
 def _mixed(
@@ -189,7 +191,7 @@ def _mixed(
     if fitted.samples is None:
         return ask(next(_views(fitted, unit)))
     shares = _shares(fitted, unit)
-    total = 0.0
+    total: Any = 0.0
     for view, share in zip(_views(fitted, unit), shares, strict=True):
         answer = ask(view)
         each = spread(share, unit)

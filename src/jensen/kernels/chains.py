@@ -9,7 +9,7 @@ Few states are worked on in eight registers at once, so tables have at least eig
 
 import numpy as np
 
-from jensen.kernels import helper, kernel, reassociated
+from jensen.kernels import helper, kernel, part, reassociated
 
 SMALL = 1e-20
 TINY = 1e-140
@@ -20,7 +20,7 @@ TILE = 512
 ROUND = 1.5 * 2.0**52
 
 
-@helper
+@part
 def multiply(x, table, out):
     """Fill out (columns,) with x (K,) times table (K, columns)."""
     K, columns = table.shape
@@ -31,26 +31,26 @@ def multiply(x, table, out):
             here = x[j]
             for k in range(columns):
                 out[k] += here * table[j, k]
-        return
-    a = b = c = d = e = f = g = h = 0.0
-    for j in range(K):
-        here = x[j]
-        a += here * table[j, 0]
-        b += here * table[j, 1]
-        c += here * table[j, 2]
-        d += here * table[j, 3]
-        e += here * table[j, 4]
-        f += here * table[j, 5]
-        g += here * table[j, 6]
-        h += here * table[j, 7]
-    out[0] = a
-    out[1] = b
-    out[2] = c
-    out[3] = d
-    out[4] = e
-    out[5] = f
-    out[6] = g
-    out[7] = h
+    else:
+        a = b = c = d = e = f = g = h = 0.0
+        for j in range(K):
+            here = x[j]
+            a += here * table[j, 0]
+            b += here * table[j, 1]
+            c += here * table[j, 2]
+            d += here * table[j, 3]
+            e += here * table[j, 4]
+            f += here * table[j, 5]
+            g += here * table[j, 6]
+            h += here * table[j, 7]
+        out[0] = a
+        out[1] = b
+        out[2] = c
+        out[3] = d
+        out[4] = e
+        out[5] = f
+        out[6] = g
+        out[7] = h
 
 
 @helper

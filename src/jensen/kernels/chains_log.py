@@ -91,20 +91,19 @@ def smooth_logs(last, trans, spans, weight, alpha, like, nodes, pairs, log_z):
 def filter_best(first, trans, spans, like, alpha, log_z):
     """Fill alpha with the log potential of the best path to every state; add the best to log_z."""
     K = trans.shape[0]
+    into = np.empty(K)
     for i in range(spans.shape[0]):
         a, b = spans[i]
         for t in range(a, b):
-            now = alpha[t]
             for k in range(K):
-                now[k] = first[k] if t == a else -np.inf
+                into[k] = first[k] if t == a else -np.inf
             if t > a:
                 for j in range(K):
                     before = alpha[t - 1, j]
-                    for k in range(K):
-                        step = before + trans[j, k]
-                        now[k] = step if step > now[k] else now[k]
+                    for k in range(K):  # np.maximum is vectorised, a comparison is not
+                        into[k] = np.maximum(into[k], before + trans[j, k])
             for k in range(K):
-                now[k] += like[t, k]
+                alpha[t, k] = into[k] + like[t, k]
         log_z[i] += alpha[b - 1].max()
 
 

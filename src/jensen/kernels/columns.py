@@ -59,7 +59,8 @@ def add_poisson(x, start, stop, log_rate, rate, missing, out):
     for k in range(K):
         total = out[k]
         for d in range(D):
-            values, slope, minus, absent = x[d, start:stop], log_rate[k, d], rate[k, d], missing[k, d]
+            values, absent = x[d, start:stop], missing[k, d]
+            slope, minus = log_rate[k, d], rate[k, d]
             for i in range(n):
                 value = values[i]
                 if np.isnan(value):

@@ -1,7 +1,8 @@
 """Gaussian components: how far rows are from them, and the moments of the rows.
 
 Rows stand as columns (D, n), so that the innermost loops run along them; a tile of rows stays in
-the cache while all components look at it. Loops over slices, not over offsets: those are vectorised.
+the cache while all components look at it. Loops run over slices, not over offsets, because those
+are vectorised.
 """
 
 import numpy as np

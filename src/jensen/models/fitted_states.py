@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.fields import leaves, rebuild
-from jensen.models.hidden_markov import HiddenMarkov
-from jensen.models.mixture import Mixture
 
 Array = NDArray[np.float64]
 
@@ -18,7 +16,7 @@ Array = NDArray[np.float64]
 class FittedStates:
     """A model and its parameters."""
 
-    model: Mixture | HiddenMarkov
+    model: Any  # a Mixture or a HiddenMarkov
     t: Any  # the θ that is shown
     counts: Array  # (K,): expected counts of states
     eta: Any = None  # the posterior, if there is one

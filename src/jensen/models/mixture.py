@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from jensen.models.emissions import Emission
 from jensen.q_hidden import Hidden
 
 Array = NDArray[np.float64]
+
+Record = TypeVar("Record", bound=NamedTuple)
 
 UNIT_ROWS = 1 << 14
 """Rows of one unit; fixed, so that sums never depend on threads."""
@@ -107,7 +109,7 @@ def log_mean(family: Any, eta: Any) -> Array:
     if isinstance(family, Held):
         return np.asarray(family.t)
     with np.errstate(divide="ignore"):
-        return np.log(family.mean(eta))
+        return np.asarray(np.log(family.mean(eta)))
 
 
 def modes(families: Any, eta: Any, names: tuple[str, ...]) -> dict[str, Any]:
@@ -115,11 +117,11 @@ def modes(families: Any, eta: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(families, name).mode_stats(getattr(eta, name)) for name in names}
 
 
-def hold(held: dict[str, Any], families: Any) -> Any:
+def hold(held: dict[str, Any], families: Record) -> Record:
     """Families with those of parameters that are held replaced."""
     return families._replace(**{name: Held(t) for name, t in held.items()})
 
 
-def without(held: dict[str, Any], prior: Any) -> Any:
+def without(held: dict[str, Any], prior: Record) -> Record:
     """What is held needs no prior."""
     return prior._replace(**dict.fromkeys(held))

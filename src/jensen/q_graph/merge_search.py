@@ -78,7 +78,8 @@ class Search:
         self._refresh(changed[changed < outside], np.flatnonzero(self.alive))
         for group in (moves[:, kept], *moves[changed]):
             states = np.flatnonzero(group[:outside])
-            self._refresh(states, states)
+            if len(states) > 1:
+                self._refresh(states, states)
         if 2 * self.n_states <= len(self.alive):
             self._shrink()
 

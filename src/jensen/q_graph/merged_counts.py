@@ -154,12 +154,12 @@ def _count_loops(
     moves, extra = counts.moves, _one_less(counts, alpha)
     row_loops, column_loops = moves[rows, rows], moves[columns, columns]
     forth, back = moves[np.ix_(rows, columns)], moves[np.ix_(columns, rows)].T
-    n_within = (forth > 0.0) + (back > 0.0) + (row_loops > 0.0)[:, None] * 1 + (column_loops > 0.0)
+    n_within = np.sign(row_loops)[:, None] + np.sign(forth) + np.sign(back) + np.sign(column_loops)
     at = np.nonzero(n_within > 1)
     i, j = rows[at[0]], columns[at[1]]
     ii, ij, ji, jj = row_loops[at[0]], forth[at], back[at], column_loops[at[1]]
     gain[at] += _rising(alpha, ii + ij + ji + jj) - sum(_rising(alpha, n) for n in (ii, ij, ji, jj))
-    saved_after[at] += n_within[at] - 1
+    saved_after[at] += n_within[at].astype(np.int64) - 1
     for a, b, saved, besides in (  # what `_shared` took for two moves that lead to, or from, a third
         (ii, ji, saved_after, 0.0),
         (ij, jj, saved_after, 0.0),

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families import Family
-from jensen.hidden_states.records import Observed
+from jensen.hidden_states.records import Likely, Observed
 
 Array = NDArray[np.float64]
 
@@ -42,7 +42,7 @@ class Emission(Protocol):
     def observe(self, t: Any, rows: Any) -> Observed:
         """Encoded rows at this θ."""
 
-    def predict(self, eta: Any, rows: Any) -> Observed:
+    def predict(self, eta: Any, rows: Any) -> Likely:
         """Encoded rows under the posterior predictive distribution of each state."""
 
     def simulate(self, t: Any, states: NDArray[np.intp], rng: np.random.Generator) -> Array:

@@ -67,7 +67,7 @@ class Diagonal:
 
     def components(self, t: NormalGamma | Spherical) -> Components:
         """The log density of every state, by completing the square."""
-        K, D = t.first.shape
+        D = t.first.shape[1]
         if self.is_spherical:
             precision = np.repeat(-2.0 * t.second[:, None], D, axis=1)
             constant = D * t.count + t.strength
@@ -239,7 +239,3 @@ class Predicted:
             rows = n_seen == n
             result[rows] = log_student(total[None, rows], freedom, n * half_log_det[:1], int(n))[0]
         return result
-
-    def stats(self, *_: Any, **__: Any) -> Any:
-        """A predictive distribution is looked at, not learned."""
-        raise NotImplementedError

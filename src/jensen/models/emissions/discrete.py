@@ -79,7 +79,7 @@ class Discrete:
     def point(self, eta: Array) -> Array:
         """The expected probabilities."""
         with np.errstate(divide="ignore"):
-            return np.log(self.family.mean(eta))
+            return np.asarray(np.log(self.family.mean(eta)))
 
     def signature(self, t: Array) -> Array:
         """Square roots of the probabilities."""

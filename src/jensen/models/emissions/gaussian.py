@@ -1,8 +1,8 @@
 """Gaussian rows with full covariances: one per state, or one for all.
 
 Rows are kept relative to `shift`, the mean of the data: statistics are sums of squares, which lose
-their digits far from 0. Of a row's missing values x_m the potentials leave a Gaussian with precision
-E[Λ]_mm, whatever q(θ) is: at a point it is the exact conditional distribution.
+their digits far from 0. Of a row's missing values x_m the potentials leave a Gaussian with
+precision E[Λ]_mm, whatever q(θ) is: at a point it is the exact conditional distribution.
 """
 
 from collections.abc import Iterator, Mapping
@@ -150,7 +150,7 @@ class Gaussian:
     def show(self, t: NormalWishart | Tied) -> dict[str, Array]:
         """Means, and the inverses of the (expected) precisions."""
         _, mean, precision = components(t)
-        covariance = np.linalg.inv(precision)
+        covariance = np.asarray(np.linalg.inv(precision), np.float64)
         return {
             "means": mean + self.shift,
             "covariances": covariance[0] if self.is_tied else covariance,
@@ -167,7 +167,7 @@ def components(t: NormalWishart | Tied) -> Components:
     """The log density of every state, by completing the square."""
     K, D = t.first.shape
     precision = np.ascontiguousarray(np.broadcast_to(-2.0 * t.second, (K, D, D)))
-    mean = np.linalg.solve(precision, t.first[:, :, None])[:, :, 0]
+    mean = np.asarray(np.linalg.solve(precision, t.first[:, :, None])[:, :, 0], np.float64)
     constant = t.count + t.strength + 0.5 * (t.first * mean).sum(1) - 0.5 * D * LOG_2PI
     return Components(constant, mean, precision)
 
@@ -329,7 +329,7 @@ class Predicted(_Rows):
 
 
 def student(words: Any) -> tuple[Array, Array, Array]:
-    """Degrees of freedom (K,), mean and precision of the predictive distributions (Bishop 10.81)."""
+    """Degrees of freedom (K,), mean and precision that predict a row (Bishop 10.81)."""
     K, D = words.mean.shape
     freedom = np.broadcast_to(words.degrees_of_freedom + 1.0 - D, (K,))
     scale = freedom * words.mean_strength / (1.0 + words.mean_strength)
@@ -349,7 +349,7 @@ def log_student(distance: Array, freedom: Array, half_log_det: Array, n_columns:
 
 def _half_log_det(root: Array) -> Array:
     """½ log|LLᵀ|, one for each state."""
-    return np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1)
+    return np.asarray(np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1))
 
 
 def _moments(x: Array, start: int, stop: int, nodes: Array) -> tuple[Array, Array]:

@@ -57,7 +57,9 @@ def make_emission(
     return Product(parts, columns, tuple(f"x{i}" for i in range(len(labels))))
 
 
-def make_gaussian(n_states: int, values: Array, words: Words, covariance: str) -> Emission:
+def make_gaussian(
+    n_states: int, values: Array, words: Words, covariance: str
+) -> Gaussian | Diagonal:
     """Gaussian states, rows relative to the mean of the data."""
     shift, _ = column_moments(values)
     prior = None

@@ -166,7 +166,3 @@ class Predicted:
             log = gammaln(a + x) - gammaln(a) + a * np.log(b / (b + 1.0)) - x * np.log1p(b)
             out += np.where(np.isnan(x), 0.0, log)
         return out
-
-    def stats(self, *_: Any, **__: Any) -> Any:
-        """A predictive distribution is looked at, not learned."""
-        raise NotImplementedError

@@ -48,7 +48,7 @@ def gaussian_prior(
             mean, strength[:, None] * wide, freedom[:, None] * wide, scale
         )
     family = {"full": normal_wishart, "tied": tied, "spherical": spherical}[covariance]
-    return family.from_words(mean, strength, freedom, scale)  # type: ignore[attr-defined]
+    return family.from_words(mean, strength, freedom, scale)
 
 
 def _scale(

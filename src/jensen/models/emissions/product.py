@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families.product import Product as ProductFamily
-from jensen.hidden_states.records import Observed
+from jensen.hidden_states.records import Likely
 from jensen.models.emissions import Emission
 
 Array = NDArray[np.float64]
@@ -55,9 +55,11 @@ class Product:
         """Rows at this θ."""
         return Seen(tuple(p.observe(x, r) for p, x, r in zip(self.parts, t, rows, strict=True)))
 
-    def predict(self, eta: Any, rows: Any) -> "Seen":
+    def predict(self, eta: Any, rows: Any) -> "Predicted":
         """Rows under the predictive distribution."""
-        return Seen(tuple(p.predict(x, r) for p, x, r in zip(self.parts, eta, rows, strict=True)))
+        return Predicted(
+            tuple(p.predict(x, r) for p, x, r in zip(self.parts, eta, rows, strict=True))
+        )
 
     def simulate(self, t: Any, states: NDArray[np.intp], rng: np.random.Generator) -> Array:
         """Rows of these states."""
@@ -122,18 +124,23 @@ def _under(named: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {"emission": found}
 
 
-class Seen:
-    """Rows as all parts see them."""
+class Predicted:
+    """How likely rows are under all parts together."""
 
-    def __init__(self, parts: tuple[Observed, ...]) -> None:
-        self.parts = parts
+    def __init__(self, parts: tuple[Likely, ...]) -> None:
+        self.parts: tuple[Any, ...] = parts
 
     def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
         """The sum over parts."""
+        total: Array
         total, *others = (part.log_like(start, stop, peak=peak) for part in self.parts)
         for other in others:
             total += other
         return total
+
+
+class Seen(Predicted):
+    """Rows as all parts see them at one θ."""
 
     def stats(
         self,
