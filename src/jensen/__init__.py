@@ -27,6 +27,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "Table": "jensen.data",
     "UndirectedGraph": "jensen.graphs",
     "Variable": "jensen.data",
+    "choose_components": "jensen.estimators.choosing",
     "discretize": "jensen.data",
     "examples": "jensen.examples",
     "get_memory_limit": "jensen.memory",
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from jensen.data import read_table as read_table
     from jensen.data import set_threads as set_threads
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
+    from jensen.estimators.choosing import choose_components as choose_components
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass

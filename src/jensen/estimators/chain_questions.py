@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import check_whole
-from jensen.estimators.states_estimator import LIVE, StatesEstimator, mean_of
+from jensen.estimators.states_estimator import StatesEstimator, mean_of
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference import chains
@@ -91,6 +91,26 @@ class ChainQuestions(StatesEstimator):
         fitted, steps = self.require_fitted(), self._read_steps(X, lengths)
         return float(chains.log_likelihood(fitted, steps).sum() / len(steps.values))
 
+    def bic(self, X: Any, lengths: Any = None) -> float:
+        """Bayesian information criterion, -2 log L + p log T; lower is better, as elsewhere."""
+        n = len(self._read_steps(X, lengths).values)
+        log_like = self.log_likelihood(X, lengths).sum()
+        return float(-2.0 * log_like + self.n_parameters * np.log(n))
+
+    def aic(self, X: Any, lengths: Any = None) -> float:
+        """Akaike information criterion, -2 log L + 2 p; lower is better."""
+        return float(-2.0 * self.log_likelihood(X, lengths).sum() + 2.0 * self.n_parameters)
+
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters the model has; what a mask leaves out is none."""
+        model = self.require_fitted().model
+        shares = [
+            _free(model.masks.get("initial"), (model.n_states,)),
+            _free(model.masks.get("transition"), model.blank.transition.shape),
+        ]
+        return int(sum(shares) + model.emission.n_parameters)
+
     def sample(
         self, n_steps: int | None = None, n_sequences: int | None = None, random_state: Any = None
     ) -> tuple[Any, Any]:
@@ -112,7 +132,7 @@ class ChainQuestions(StatesEstimator):
     @property
     def n_states_(self) -> int:
         """How many states live: those expected to have made more than half a step."""
-        return int((self.require_fitted().counts > LIVE).sum())
+        return self.n_live_
 
     def _generator(self, random_state: Any) -> np.random.Generator:
         return as_generator(self.random_state if random_state is None else random_state)
@@ -143,6 +163,12 @@ class ChainQuestions(StatesEstimator):
                 named["end"] = moves[:, K]
             found.append({**named, **_together(emission.show(t.emission))})
         return {name: mean_of([one[name] for one in found]) for name in found[0]}
+
+
+def _free(mask: NDArray[np.bool_] | None, shape: tuple[int, ...]) -> int:
+    """Free probabilities of distributions along the last axis."""
+    possible = np.ones(shape, bool) if mask is None else mask
+    return int((possible.sum(-1) - 1).sum())
 
 
 def _together(shown: dict[str, Any]) -> dict[str, Any]:

@@ -241,18 +241,6 @@ class GaussianMixture(MixtureQuestions):
         result._show()
         return result
 
-    @property
-    def n_parameters(self) -> int:
-        """How many free parameters the mixture has."""
-        K, D = self.means_.shape
-        each = {
-            "full": K * D * (D + 1) // 2,
-            "tied": D * (D + 1) // 2,
-            "diagonal": K * D,
-            "spherical": K,
-        }
-        return int(K - 1 + K * D + each[self.covariance])
-
 
 def _tells_apart(words: Mapping[str, Any] | None, K: int) -> bool:
     """Whether a prior says different things of different components."""

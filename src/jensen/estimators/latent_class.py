@@ -256,13 +256,6 @@ class LatentClass(MixtureQuestions):
         result._show()
         return result
 
-    @property
-    def n_parameters(self) -> int:
-        """How many free parameters the model has."""
-        K = self.require_fitted().model.n_states
-        each = [{"categorical": v.n_states - 1, "count": 1}.get(v.kind, 2) for v in self.variables_]
-        return int(K - 1 + K * sum(each))
-
 
 def _values(rows: Table, variables: tuple[Variable, ...]) -> Array:
     """Numbers (n, D): codes, counts, reals; missing NaN."""

@@ -68,7 +68,8 @@ class MixtureQuestions(StatesEstimator):
     @property
     def n_parameters(self) -> int:
         """How many free parameters the mixture has."""
-        raise NotImplementedError
+        model = self.require_fitted().model
+        return int(model.n_states - 1 + model.emission.n_parameters)
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[np.intp]]:
         """Draw rows, and the components that made them."""
@@ -80,7 +81,7 @@ class MixtureQuestions(StatesEstimator):
     @property
     def n_components_(self) -> int:
         """How many components live: those with more than half a row."""
-        return int(self._lives().sum())
+        return self.n_live_
 
     @property
     def label_correction_(self) -> float:

@@ -68,6 +68,11 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
 
         save(self, path)
 
+    @property
+    def n_live_(self) -> int:
+        """How many states are expected to have made more than half a row."""
+        return int((self.require_fitted().counts > LIVE).sum())
+
     def _show(self) -> None:
         """Set the parameters by the names that people know."""
         raise NotImplementedError

@@ -77,7 +77,7 @@ def row_posteriors(potentials: Independent) -> tuple[Array, Array]:
 
 
 def _log_joint(potentials: Independent, start: int, stop: int, peak: bool = False) -> Array:
-    log_joint = potentials.observed.log_like(start, stop, peak=peak)
+    log_joint: Array = potentials.observed.log_like(start, stop, peak=peak)
     log_joint += potentials.log_weights[:, None]
     return log_joint
 

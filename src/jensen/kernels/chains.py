@@ -11,13 +11,13 @@ import numpy as np
 
 from jensen.kernels import helper, kernel, part, reassociated
 
-SMALL = 1e-20
+SMALL = 1e-20  # where alpha is scaled
 TINY = 1e-140
-LOST = 1e-155
+LOST = 1e-155  # more than what underflow and a factor of 1 / TINY take away
 SLACK = 1e-9
 LANES = 8
 TILE = 512
-ROUND = 1.5 * 2.0**52
+ROUND = 1.5 * 2.0**52  # added to a number it leaves no fraction
 
 
 @part
@@ -139,7 +139,8 @@ def filter_scaled(first, trans, spans, like, shift, alpha, scale, log_z):
             if not SMALL < total < 1.0 / SMALL:
                 if not TINY <= total < np.inf:
                     total_log = -np.inf
-                    alpha[b - 1] = 0.0
+                    for k in range(K):
+                        alpha[b - 1, k] = 0.0
                     break
                 scale[t] = total
                 total_log += np.log(total)
@@ -197,7 +198,9 @@ def smooth_scaled(last, trans_t, spans, weight, scale, alpha, like, nodes, pairs
             if t < b - 1:
                 multiply(like[t + 1], trans_t, beta)
             inverse = 1.0 / scale[t]
-            total = 0.0  # α · β is 1 at every step, unless alpha lost what matters in beta
+            total = (
+                0.0  # Σ α · β is 1 at every step, unless beta is large where alpha lost something
+            )
             for k in range(K):
                 back = beta[k]
                 total += (alpha[t, k] + LOST) * back
@@ -209,7 +212,9 @@ def smooth_scaled(last, trans_t, spans, weight, scale, alpha, like, nodes, pairs
             add_pairs(alpha, like, a, b, weight[i], pairs)
         else:
             log_z[i] = -np.inf
-            nodes[:, a:b] = 0.0
+            for k in range(K):
+                for t in range(a, b):
+                    nodes[k, t] = 0.0
 
 
 @kernel(

@@ -104,7 +104,10 @@ def filter_best(first, trans, spans, like, alpha, log_z):
                         into[k] = np.maximum(into[k], before + trans[j, k])
             for k in range(K):
                 alpha[t, k] = into[k] + like[t, k]
-        log_z[i] += alpha[b - 1].max()
+        top = -np.inf
+        for k in range(K):
+            top = max(top, alpha[b - 1, k])
+        log_z[i] += top
 
 
 @kernel(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from jensen.estimators import BayesianNetwork
+    from jensen.estimators.choosing import ComponentsChoice
     from jensen.inference.network import Network
 
 MOST_NUMBERS = 150  # cells up to which the numbers are written
@@ -53,6 +54,26 @@ def trace(fit: Any, ax: Axes | None = None) -> Axes:
         ax.set_title(f"R-hat {fit.r_hat_:.3f}")
     elif not getattr(fit, "converged_", True):
         ax.set_title("not converged")
+    return ax
+
+
+def components(choice: ComponentsChoice, ax: Axes | None = None) -> Axes:
+    """Draw the bound, or BIC, over the number of components; the best is marked.
+
+    Parameters
+    ----------
+    choice
+        What `jensen.choose_components` found.
+    ax
+        Where to draw; a new figure, `ax.figure`, if None.
+    """
+    ticker = _matplotlib("ticker")
+    ax = _new_axes((5.0, 3.2)) if ax is None else ax
+    ax.plot([c.n for c in choice.candidates], [c.value for c in choice.candidates], marker="o")
+    ax.plot([choice.best.n], [choice.best.value], "o", markersize=11, fillstyle="none", color="C3")
+    ax.set_xlabel("components")
+    ax.set_ylabel("bound of the log evidence" if choice.by == "bound" else "BIC")
+    ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     return ax
 
 

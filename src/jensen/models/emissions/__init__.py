@@ -36,6 +36,10 @@ class Emission(Protocol):
     def has_distances(self) -> bool:
         """Whether rows can be more or less alike, as those with one label cannot."""
 
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters all states have."""
+
     def encode(self, values: Array) -> Any:
         """Rows (n, D), missing NaN (codes: as numbers), as the other functions want them."""
 

@@ -53,6 +53,12 @@ class Diagonal:
         """Numbers are near or far."""
         return True
 
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters all states have."""
+        K, D = self.n_states, len(self.shift)
+        return K * D + K * (1 if self.is_spherical else D)
+
     def encode(self, values: Array) -> Array:
         """(D, n)."""
         return np.ascontiguousarray((values - self.shift).T)

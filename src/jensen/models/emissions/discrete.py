@@ -45,6 +45,12 @@ class Discrete:
         """Rows may agree in some columns and not in others."""
         return self.n_columns > 1
 
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters all states have."""
+        possible = self.blank == 0.0 if self.mask is None else self.mask
+        return int((possible.sum(-1) - 1).sum())
+
     def encode(self, values: Array) -> Codes:
         """(D, n); missing is the code after the last."""
         codes = np.where(np.isnan(values), self.n_labels, values)
@@ -63,7 +69,7 @@ class Discrete:
         below = np.cumsum(np.exp(t), axis=-1)[states]  # (n, D, V)
         uniform = rng.random(below.shape[:2]) * below[:, :, -1]
         codes = (below <= uniform[:, :, None]).sum(-1)
-        return np.minimum(codes, self.n_labels - 1).astype(np.float64)
+        return np.asarray(np.minimum(codes, self.n_labels - 1), np.float64)
 
     def wide(self, values: Array) -> Array:
         """All states with the frequencies of all rows, none of them 0."""
@@ -74,7 +80,8 @@ class Discrete:
     def place(self, values: Array) -> Array:
         """One coordinate for each label: two labels are 1 apart."""
         codes = np.where(np.isnan(values), self.n_labels, values).astype(int)
-        return (np.eye(self.n_labels + 1)[codes][:, :, :-1] / np.sqrt(2.0)).reshape(len(codes), -1)
+        corners = np.eye(self.n_labels + 1)[:, :-1] / np.sqrt(2.0)
+        return np.asarray(corners[codes].reshape(len(codes), -1))
 
     def point(self, eta: Array) -> Array:
         """The expected probabilities."""

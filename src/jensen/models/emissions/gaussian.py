@@ -62,6 +62,12 @@ class Gaussian:
         """Numbers are near or far."""
         return True
 
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters all states have."""
+        K, D = self.n_states, len(self.shift)
+        return K * D + (1 if self.is_tied else K) * D * (D + 1) // 2
+
     def encode(self, values: Array) -> tuple[Pattern, ...]:
         """Rows by what they miss."""
         return patterns_of(values - self.shift)

@@ -47,6 +47,11 @@ class Poisson:
         """Numbers are near or far."""
         return True
 
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters all states have."""
+        return self.n_states * self.n_columns
+
     def encode(self, values: Array) -> Counts:
         """Columns as rows, and what does not depend on the rates."""
         return Counts(np.ascontiguousarray(values.T), -np.nansum(gammaln(values + 1.0), axis=1))

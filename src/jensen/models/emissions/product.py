@@ -44,6 +44,11 @@ class Product:
         """Rows may agree in some parts and not in others."""
         return len(self.parts) > 1 or self.parts[0].has_distances
 
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters all states have."""
+        return sum(part.n_parameters for part in self.parts)
+
     def encode(self, values: Array) -> tuple[Any, ...]:
         """Each part its columns."""
         return tuple(

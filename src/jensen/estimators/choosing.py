@@ -1,0 +1,176 @@
+"""How many components, classes or states: several numbers of them compared."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from sklearn.base import clone  # type: ignore[import-untyped]
+
+from jensen.checks import check_whole
+from jensen.data import as_table
+from jensen.estimators.gaussian_mixture import GaussianMixture
+from jensen.estimators.latent_class import LatentClass
+from jensen.estimators.states_estimator import StatesEstimator
+from jensen.exceptions import CollapseError, JensenError
+from jensen.text import grid
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
+
+NAMES = ("n_components", "n_classes", "n_states")
+
+
+class Candidate(NamedTuple):
+    """One number of components, and what came of it."""
+
+    n: int
+    value: float  # the bound, or BIC; NaN where no start came to an end
+    n_live: int
+    model: StatesEstimator | None
+
+
+@dataclass(frozen=True)
+class ComponentsChoice:
+    """Candidates and the best of them; prints as a table.
+
+    Attributes
+    ----------
+    candidates
+        One for each number that was tried.
+    by
+        "bound" (higher is better) or "bic" (lower is better).
+    """
+
+    candidates: tuple[Candidate, ...]
+    by: str
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate with the highest bound, or the lowest BIC; the first of equals."""
+        known = [c for c in self.candidates if not math.isnan(c.value)]
+        sign = 1.0 if self.by == "bound" else -1.0
+        return max(known, key=lambda c: sign * c.value)
+
+    @property
+    def n(self) -> int:
+        """The best number."""
+        return self.best.n
+
+    @property
+    def model(self) -> Any:
+        """The best model, fitted."""
+        return self.best.model
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each candidate."""
+        import pandas as pd
+
+        rows = [(c.n, c.value, c.n_live, c.n == self.n) for c in self.candidates]
+        return pd.DataFrame(rows, columns=["n", self.by, "live", "best"])
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the bound, or BIC, over the number of components."""
+        from jensen.plots.figures import components
+
+        return components(self, ax)
+
+    def __repr__(self) -> str:
+        rows = [["n", self.by, "live", ""]]
+        for c in self.candidates:
+            mark = "best" if c.n == self.n else ""
+            value = "came to nothing" if math.isnan(c.value) else f"{c.value:.3f}"
+            rows.append([str(c.n), value, str(c.n_live), mark])
+        return grid(rows, left=0, rule=True)
+
+
+def choose_components(
+    data: Any,
+    numbers: Iterable[int] = range(1, 11),
+    *,
+    model: StatesEstimator | None = None,
+    by: str = "bound",
+    label_correction: bool = False,
+    **fit: Any,
+) -> ComponentsChoice:
+    """Fit models with different numbers of components, and compare them.
+
+    Parameters
+    ----------
+    data
+        What the model's `fit` takes.
+    numbers
+        Numbers of components to try.
+    model
+        The model, not fitted: a `GaussianMixture`, `LatentClass` or `HiddenMarkovModel`; its own
+        number is not looked at. By default a `GaussianMixture` where all columns are numbers, else
+        a `LatentClass`, with ``n_init=5`` and ``random_state=0``.
+    by
+        "bound": the free energy of "vbem", a bound of the log evidence, higher is better; "bic":
+        -2 log L + p log n at the maximum of the likelihood ("em"), lower is better.
+    label_correction
+        Whether log K! is added to the bound, which counts one of K! equal labellings.
+    **fit
+        Passed on to `fit`, such as `lengths` or `sample_weight`.
+
+    Examples
+    --------
+    >>> import numpy as np, jensen as jn
+    >>> rng = np.random.default_rng(0)
+    >>> x = np.concatenate([rng.normal(0, 1, (60, 1)), rng.normal(9, 1, (40, 1))])
+    >>> jn.choose_components(x, [1, 2, 3]).n
+    2
+    """
+    if by not in ("bound", "bic"):
+        raise JensenError(f"by must be 'bound' or 'bic', not {by!r}")
+    if label_correction and by == "bic":
+        raise JensenError("label_correction belongs to by='bound'")
+    wanted = list(numbers)
+    if not wanted:
+        raise JensenError("numbers is empty: give the numbers of components to try")
+    for n in wanted:
+        check_whole("numbers", n, at_least=1)
+    template = _usual(data) if model is None else model
+    candidates = tuple(
+        _candidate(template, data, int(n), by, label_correction, fit) for n in wanted
+    )
+    if all(math.isnan(c.value) for c in candidates):
+        raise JensenError("every candidate came to nothing: give the model a prior, prior={}")
+    return ComponentsChoice(candidates, by)
+
+
+def _usual(data: Any) -> StatesEstimator:
+    """The model for data of which nothing else was said."""
+    is_matrix = isinstance(data, np.ndarray)
+    if is_matrix or all(v.kind != "categorical" for v in as_table(data).variables):
+        return GaussianMixture(n_init=5, random_state=0)
+    return LatentClass(n_init=5, random_state=0)
+
+
+def _candidate(
+    template: StatesEstimator, data: Any, n: int, by: str, label_correction: bool, fit: Any
+) -> Candidate:
+    model = clone(template)
+    name = next((name for name in NAMES if hasattr(model, name)), None)
+    if name is None:
+        raise JensenError(f"{type(model).__name__} has no number of components to choose")
+    method = "vbem" if by == "bound" else "em"
+    if model.method not in (None, method):
+        raise JensenError(f"by={by!r} needs method={method!r}, and the model has {model.method!r}")
+    model.set_params(**{name: n, "method": method})
+    try:
+        model.fit(data, **fit)
+    except CollapseError:
+        return Candidate(n, math.nan, 0, None)
+    value = model.free_energy_ if by == "bound" else model.bic(data, **_lengths(fit))
+    if label_correction:
+        value += math.lgamma(n + 1.0)
+    return Candidate(n, float(value), model.n_live_, model)
+
+
+def _lengths(fit: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in fit.items() if name == "lengths"}
