@@ -34,6 +34,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "get_threads": "jensen.data",
     "load": "jensen.io",
     "local_scores": "jensen.scores",
+    "merge_states": "jensen.estimators.merging",
     "plot": "jensen.plots",
     "read_table": "jensen.data",
     "score": "jensen.scores",
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass
+    from jensen.estimators.merging import merge_states as merge_states
     from jensen.exceptions import DataError as DataError
     from jensen.exceptions import DataWarning as DataWarning
     from jensen.exceptions import EstimateWarning as EstimateWarning

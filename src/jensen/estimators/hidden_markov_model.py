@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable
+from jensen.data.variable import label_text
 from jensen.data.weights import check_weights
 from jensen.estimators.arrays import check_columns
 from jensen.estimators.chain_questions import ChainQuestions
@@ -24,10 +25,12 @@ from jensen.estimators.states_estimator import (
     words_of_prior,
 )
 from jensen.exceptions import DataError, JensenError
+from jensen.fields import zip_fields
 from jensen.inference.chains import Steps
 from jensen.models.chain_starts import chain_start
 from jensen.models.emissions.making import EMISSIONS, make_emission, words_of_emission
 from jensen.models.emissions.priors import COVARIANCES, check_words
+from jensen.models.fitted_states import FittedStates
 from jensen.models.hidden_markov import HiddenMarkov
 
 Array = NDArray[np.float64]
@@ -189,6 +192,99 @@ class HiddenMarkovModel(ChainQuestions):
             raise DataError("there is nothing to learn from: the weights sum to 0 or to infinity")
         self._learn(self._problem(steps, weight), checkpoint)
         return self
+
+    @classmethod
+    def from_parameters(
+        cls,
+        *,
+        initial: Any,
+        transition: Any,
+        end: Any = None,
+        emission: Any = None,
+        means: Any = None,
+        covariances: Any = None,
+        kind: str = "categorical",
+        covariance: str = "full",
+        symbols: Sequence[object] | None = None,
+        counts: Any = None,
+    ) -> Self:
+        """A model with known parameters, to ask questions of; its `start` are these parameters.
+
+        Parameters
+        ----------
+        initial, transition, end
+            Probabilities (K,), (K, K), and those of stopping (K,), if sequences end.
+        emission
+            Probabilities of labels (K, V), rates (K, D), or probabilities of 1 (K, D).
+        means, covariances
+            Of Gaussians, shaped by `covariance`.
+        kind
+            "categorical", "gaussian", "poisson" or "bernoulli".
+        symbols
+            The labels of "categorical"; "0", "1", ... unless given.
+        counts
+            How often each state was visited, if that is known.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> model = jn.HiddenMarkovModel.from_parameters(
+        ...     initial=[0.5, 0.5],
+        ...     transition=[[0.9, 0.1], [0.1, 0.9]],
+        ...     emission=[[0.9, 0.1], [0.2, 0.8]],
+        ...     symbols=["sun", "rain"],
+        ... )
+        >>> model.decode(["sun", "sun", "rain", "rain", "rain"]).tolist()
+        [0, 0, 1, 1, 1]
+        """
+        given = {
+            "initial": initial,
+            "transition": transition,
+            "end": end,
+            "emission": emission,
+            "means": means,
+            "covariances": covariances,
+        }
+        start = {name: np.asarray(x, np.float64) for name, x in given.items() if x is not None}
+        n_states = len(np.atleast_1d(start["initial"]))
+        model = cls(
+            n_states,
+            emission=kind,
+            covariance=covariance,
+            end=end is not None,
+            symbols=symbols,
+            start=start,
+        )
+        model._check_kinds()
+        model._take(start, np.ones(n_states) if counts is None else np.asarray(counts))
+        return model
+
+    def _take(self, start: Mapping[str, Array], counts: Array) -> None:
+        """Set known parameters as what was learned."""
+        shown = start.get("means", start.get("emission"))
+        if shown is None or shown.ndim != 2:
+            raise JensenError("give emission= (or means= and covariances=) with a row per state")
+        width, self.variables_ = shown.shape[1], None
+        if self.emission == "categorical":
+            labels = tuple(map(label_text, self.symbols or range(width)))
+            self.variables_ = (Variable("x0", "categorical", labels),)
+            width = 1
+        self.n_features_in_ = width
+        masks = chain_masks(self, self.n_states)
+        emission = make_emission(
+            self.emission,
+            self.n_states,
+            np.zeros((1, width)),
+            None,
+            covariance=self.covariance,
+            labels=[v.n_states for v in self.variables_ or ()],
+            mask=masks.pop("emission", None),
+        )
+        model = HiddenMarkov(emission, None, None, self.n_states, self.end, masks=masks)
+        eta = read_chain_start(start, model)
+        t = zip_fields(lambda family, e: family.mode_stats(e), model.families, eta)
+        self.fitted_ = FittedStates(model, type(eta)(*t), counts)
+        self._show()
 
     def _check_kinds(self) -> None:
         for name, known in (("emission", EMISSIONS), ("covariance", COVARIANCES)):

@@ -191,7 +191,7 @@ def smooth_scaled(last, trans_t, spans, weight, scale, alpha, like, nodes, pairs
             end += alpha[b - 1, k] * last[k]
         fine = TINY <= end < np.inf
         for k in range(K):
-            beta[k] = last[k] / end
+            beta[k] = last[k] / end if fine else 0.0
         t = b
         while fine and t > a:
             t -= 1

@@ -80,7 +80,9 @@ def pair_gains(counts: Counts, prior: Prior, rows: Indices, columns: Indices) ->
     """What merging is worth, for every row state with every column state."""
     alpha = prior.concentration
     gain, saved_after = _shared(counts.moves, rows, columns, alpha)
-    from_same, saved_before = _shared(counts.moves.T, rows, columns, alpha, _one_less(counts, alpha))
+    from_same, saved_before = _shared(
+        counts.moves.T, rows, columns, alpha, _one_less(counts, alpha)
+    )
     gain += from_same
     _count_loops(counts, alpha, rows, columns, gain, saved_after, saved_before)
     gain -= _joint_totals(counts.used_moves, counts.visits, saved_after, rows, columns, alpha)
@@ -160,7 +162,12 @@ def _count_loops(
     ii, ij, ji, jj = row_loops[at[0]], forth[at], back[at], column_loops[at[1]]
     gain[at] += _rising(alpha, ii + ij + ji + jj) - sum(_rising(alpha, n) for n in (ii, ij, ji, jj))
     saved_after[at] += n_within[at].astype(np.int64) - 1
-    for a, b, saved, besides in (  # what `_shared` took for two moves that lead to, or from, a third
+    for (
+        a,
+        b,
+        saved,
+        besides,
+    ) in (  # what `_shared` took for two moves that lead to, or from, a third
         (ii, ji, saved_after, 0.0),
         (ij, jj, saved_after, 0.0),
         (ii, ij, saved_before, extra[i]),

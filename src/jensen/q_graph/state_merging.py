@@ -68,7 +68,7 @@ def merge_states(
     weights: ArrayLike | None = None,
     concentration: float = 1.0,
     structure_weight: float = 1.0,
-    lookahead: int = 5,
+    lookahead: int = 20,
 ) -> Merging:
     """Learn the states of a hidden Markov model by Bayesian model merging.
 
@@ -229,7 +229,9 @@ def _check_weights(weights: ArrayLike | None, n_sequences: int) -> list[float]:
     """One weight per sequence."""
     values = np.ones(n_sequences) if weights is None else np.asarray(weights, float)
     if values.shape != (n_sequences,):
-        raise DataError(f"weights have the shape {values.shape}: give one for each of {n_sequences}")
+        raise DataError(
+            f"weights have the shape {values.shape}: give one for each of {n_sequences}"
+        )
     if not (np.isfinite(values) & (values >= 0.0)).all():
         raise DataError("weights must be finite and not negative")
     return [float(value) for value in values]
@@ -239,5 +241,7 @@ def _check_choices(concentration: Any, structure_weight: Any, lookahead: Any) ->
     if not (is_real(concentration) and 0 < concentration < math.inf):
         raise JensenError(f"concentration must be positive and finite, not {concentration!r}")
     if not (is_real(structure_weight) and 0 <= structure_weight < math.inf):
-        raise JensenError(f"structure_weight must be 0 or more, not {structure_weight!r}")
+        raise JensenError(
+            f"structure_weight must be finite and not negative, not {structure_weight!r}"
+        )
     check_whole("lookahead", lookahead, at_least=0)

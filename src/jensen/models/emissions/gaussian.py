@@ -293,7 +293,7 @@ class Seen(_Rows):
         shifted = (gain @ first[:, :, None])[:, :, 0]
         missing = count[:, None] * base - shifted
         cross = base[:, :, None] * first[:, None, :] - gain @ second
-        square = base[:, :, None] * missing[:, None, :] + count[:, None, None] * spread
+        square = missing[:, :, None] * base[:, None, :] + count[:, None, None] * spread
         square -= cross @ np.swapaxes(gain, 1, 2)
         full = np.block([[square, cross], [np.swapaxes(cross, 1, 2), second]])
         return np.concatenate([missing, first], axis=1), full

@@ -1,0 +1,106 @@
+"""Hidden Markov models whose states are found by merging."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table
+from jensen.estimators.hidden_markov_model import HiddenMarkovModel
+from jensen.exceptions import DataError
+from jensen.families.dirichlet import dirichlet
+from jensen.q_graph.state_merging import Merge
+from jensen.q_graph.state_merging import merge_states as merge_codes
+
+
+class MergedStates(NamedTuple):
+    """A model, and how it came about."""
+
+    model: HiddenMarkovModel
+    merges: list[Merge]  # two states became one; states are numbered by their first position
+    trace: NDArray[np.float64]  # the log posterior at the beginning and after each merge
+    log_posterior: float
+
+
+def merge_states(
+    sequences: Iterable[Sequence[object]],
+    *,
+    weights: Any = None,
+    symbols: Sequence[object] | None = None,
+    concentration: float = 1.0,
+    structure_weight: float = 1.0,
+    lookahead: int = 20,
+) -> MergedStates:
+    """Learn a hidden Markov model, its states included, by Bayesian model merging.
+
+    The first model has a state for each position of each distinct sequence, and gives just these
+    sequences. Then two states are merged, and again, while the posterior of the model rises: a
+    Dirichlet prior of its probabilities, and a structure prior that pays for every move and symbol
+    that a state uses. Sequences keep their paths through the model (Viterbi completion).
+
+    Parameters
+    ----------
+    sequences
+        Sequences of labels; the labels of a string are its characters. Their order is of no
+        importance.
+    weights
+        How often each sequence was seen; once, if None.
+    symbols
+        All labels, if some do not occur.
+    concentration
+        Dirichlet concentration of each move and symbol that a state uses.
+    structure_weight
+        Of the description length of the structure: less keeps more states, more merges more.
+    lookahead
+        How many merges that do not raise the posterior are tried in a row.
+
+    Returns
+    -------
+    MergedStates
+        `model` is an ordinary `HiddenMarkovModel` with ``end=True``, whose parameters are the
+        frequencies along the paths; `merges` and `trace` tell how it came about.
+
+    References
+    ----------
+    Stolcke and Omohundro (1994), *Best-first Model Merging for Hidden Markov Model Induction*.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> found = jn.merge_states(["ab", "abab", "ababab", "abababab"])
+    >>> found.model.n_states
+    2
+    >>> found.model.log_likelihood([list("abba")])
+    array([-inf])
+    """
+    rows = [list(sequence) for sequence in sequences]
+    if not rows:
+        raise DataError("there is nothing to learn from: no sequences")
+    labels = [label for row in rows for label in row]
+    if any(label is None for label in labels):
+        raise DataError("a label is missing: merging needs complete sequences")
+    states = {} if symbols is None else {"x0": symbols}
+    table = Table({"x0": labels}, categorical=["x0"], states=states)
+    variable, codes = table.variable("x0"), table.column("x0").data.astype(np.int64)
+    ends = np.cumsum([len(row) for row in rows])
+    found = merge_codes(
+        np.split(codes, ends[:-1]),
+        variable.n_states,
+        weights=weights,
+        concentration=concentration,
+        structure_weight=structure_weight,
+        lookahead=lookahead,
+    )
+    moves = dirichlet.share(np.concatenate([found.pairs, found.last[:, None]], axis=1))
+    model = HiddenMarkovModel.from_parameters(
+        initial=dirichlet.share(found.first),
+        transition=moves[:, :-1],
+        end=moves[:, -1],
+        emission=dirichlet.share(found.emitted),
+        symbols=variable.states,
+        counts=found.emitted.sum(1),
+    )
+    return MergedStates(model, found.merges, found.trace, found.log_posterior)
