@@ -23,6 +23,24 @@ class ImpossibleError(JensenError):
     """Evidence or a row that has probability 0; the text says which findings contradict."""
 
 
+class ImpossibleSequenceError(ImpossibleError):
+    """A sequence that no path of hidden states leads through.
+
+    Attributes
+    ----------
+    number
+        Which one, from 0.
+    """
+
+    def __init__(self, number: int, what_to_do: str) -> None:
+        self.number = int(number)
+        self.what_to_do = what_to_do
+        super().__init__(
+            f"sequence {self.number + 1} has probability 0: no path of hidden states leads through "
+            f"it. {what_to_do}"
+        )
+
+
 class CollapseError(JensenError):
     """A component for which the data leave no estimate: no rows, or no spread.
 

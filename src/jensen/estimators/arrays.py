@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from scipy.sparse import issparse
+
 from jensen.data import Table, Variable
 from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
@@ -33,16 +35,17 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Array:
 
 def _names_file(X: Any) -> bool:
     """Whether X is a path or a dict of columns, which scikit-learn does not read."""
-    return isinstance(X, str | dict) or hasattr(X, "__fspath__")
+    is_dict = isinstance(X, dict) and not issparse(X)  # one kind of sparse matrix is a dict
+    return is_dict or isinstance(X, str) or hasattr(X, "__fspath__")
 
 
 def _from_table(table: Table) -> Any:
     """A dataframe of the columns, all as numbers."""
-    import pandas as pd
+    import pyarrow as pa
 
     wanted = [Variable(name, "continuous") for name in table.names]
     rows, _ = table.read_as(wanted)
-    return pd.DataFrame({name: rows.column(name).data for name in rows.names})
+    return pa.table({name: rows.column(name).data for name in rows.names})
 
 
 def read_weights(sample_weight: Any, n_rows: int) -> Array:
@@ -51,7 +54,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> Array:
         return np.ones(n_rows)
     weight = check_weights(sample_weight, n_rows)
     if not 0.0 < weight.sum() < np.inf:
-        raise DataError("there is nothing to learn from: the weights sum to 0, or are infinite")
+        raise DataError("there is nothing to learn from: the weights sum to zero, or to infinity")
     return weight
 
 

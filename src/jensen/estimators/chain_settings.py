@@ -27,12 +27,19 @@ def named_start(start: Any) -> Mapping[str, Any]:
         found = {name: getattr(start, f"{name}_", None) for name in names}
         if found["means"] is not None:
             found["emission"] = None
-        return {name: value for name, value in found.items() if value is not None}
+        return _in_parts({name: value for name, value in found.items() if value is not None})
     if not isinstance(start, Mapping):
         raise JensenError(
             f"start must be a fitted model or a dict of its parameters, not {start!r:.80}"
         )
-    return start
+    return _in_parts(start)
+
+
+def _in_parts(start: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The parameters of several columns stand side by side, as "x0", "x1", ..."""
+    if not isinstance(start.get("emission"), Mapping):
+        return start
+    return {**{k: v for k, v in start.items() if k != "emission"}, **start["emission"]}
 
 
 def read_chain_start(start: Any, model: HiddenMarkov) -> Chained:
@@ -41,7 +48,7 @@ def read_chain_start(start: Any, model: HiddenMarkov) -> Chained:
     known = ["initial", "transition", *(["end"] if model.has_end else [])]
     own = [name for name in named if name not in known]
     parts = getattr(model.emission, "names", ())
-    check_words(named, (*known, "emission", "means", "covariances", *parts))
+    check_words(named, (*known, "emission", "means", "covariances", *parts), "start")
     named.setdefault("initial", np.full(K, 1.0 / K))
     initial = read_shares(named, "initial", (K,))
     if model.has_end:
@@ -55,11 +62,39 @@ def read_chain_start(start: Any, model: HiddenMarkov) -> Chained:
     return Chained(initial, transition, emission)
 
 
-def chain_masks(estimator: Any, n_states: int) -> dict[str, Mask]:
+def chain_masks(estimator: Any, n_states: int) -> dict[str, Any]:
     """What may be, of each part that has something that may not: by masks, or by zeros of a start.
 
-    The transitions have a last column for the end, if there is one.
+    The transitions have a last column for the end, if there is one. That of the emission is a list,
+    one (K, columns, labels) for each of its parts.
     """
+    K, labels = n_states, _numbers_of_labels(estimator)
+    shapes = {"initial": (K,), "transition": (K, K), "end": (K,)}
+    if labels is not None and len(labels) == 1:
+        shapes["emission"] = (K, labels[0])
+    found = {name: _fit(name, mask, shapes) for name, mask in _given_masks(estimator).items()}
+    start = {} if estimator.start is None else named_start(estimator.start)
+    for name in ("initial", "transition", "end"):
+        _leave_out(found, name, _possible(start, name, shapes[name]))
+    if estimator.end and ("transition" in found or "end" in found):
+        moves = found.get("transition", np.ones((K, K), bool))
+        ends = found.get("end", np.ones(K, bool))
+        found["transition"] = np.concatenate([moves, ends[:, None]], axis=1)
+    found.pop("end", None)
+    emission = _emission_masks(estimator, start, K, labels, found.pop("emission", None))
+    every = [*found.items(), *(("emission", mask) for mask in emission)]
+    for name, mask in every:
+        if not mask.any(-1).all():
+            raise JensenError(f"{name} leaves a state without any possibility: allow one at least")
+    kept: dict[str, Any] = {name: mask for name, mask in found.items() if not mask.all()}
+    if not all(mask.all() for mask in emission):
+        kept["emission"] = [None if mask.all() else mask for mask in emission]
+    return kept
+
+
+def _given_masks(estimator: Any) -> dict[str, Mask]:
+    if not isinstance(estimator.masks, Mapping | None):
+        raise JensenError(f"masks must be a dict of arrays, not {estimator.masks!r:.80}")
     given = dict(estimator.masks or {})
     for name in given:
         if name not in MASKED:
@@ -68,47 +103,58 @@ def chain_masks(estimator: Any, n_states: int) -> dict[str, Mask]:
         raise JensenError("masks['end'] belongs to end=True")
     if "emission" in given and estimator.emission not in ("categorical", "bernoulli"):
         raise JensenError("masks['emission'] belongs to labels: emission='categorical'")
-    found = {name: _read_mask(name, value) for name, value in given.items()}
-    if estimator.start is not None:
-        for name, value in named_start(estimator.start).items():
-            if name in MASKED and (name != "emission" or estimator.emission == "categorical"):
-                possible = np.asarray(value, np.float64) > 0.0
-                found[name] = found[name] & possible if name in found else possible
-    return _shaped(found, estimator, n_states)
+    return {name: _read_mask(name, value) for name, value in given.items()}
 
 
-def _shaped(found: dict[str, Mask], estimator: Any, K: int) -> dict[str, Mask]:
-    """Masks as the families have them; those that leave out nothing are dropped."""
-    if estimator.end and ("transition" in found or "end" in found):
-        moves = _fit(found, "transition", (K, K))
-        ends = _fit(found, "end", (K,))
-        found["transition"] = np.concatenate([moves, ends[:, None]], axis=1)
-    elif "transition" in found:
-        found["transition"] = _fit(found, "transition", (K, K))
-    found.pop("end", None)
-    if "initial" in found:
-        found["initial"] = _fit(found, "initial", (K,))
-    if "emission" in found:
-        variables = estimator.variables_
-        if variables is None or len(variables) != 1:
-            found.pop("emission") if estimator.masks is None else _refuse_columns()
-        else:
-            shape = (K, variables[0].n_states)
-            found["emission"] = _fit(found, "emission", shape)[:, None, :]
-    for name, mask in found.items():
-        if not mask.any(-1).all():
-            raise JensenError(f"{name} leaves a state without any possibility: allow one at least")
-    return {name: mask for name, mask in found.items() if not mask.all()}
+def _numbers_of_labels(estimator: Any) -> list[int] | None:
+    """How many labels each column has, if it has any."""
+    if estimator.emission == "bernoulli":
+        return [2] * estimator.n_features_in_
+    variables = estimator.variables_
+    return None if variables is None else [v.n_states for v in variables]
 
 
-def _refuse_columns() -> None:
-    raise JensenError("masks['emission'] is for one column of labels")
+def _emission_masks(
+    estimator: Any, start: Mapping[str, Any], K: int, labels: list[int] | None, given: Mask | None
+) -> list[Mask]:
+    """(K, columns, labels) of every part of the emission, if it has labels."""
+    if labels is None:
+        return []
+    if estimator.emission == "bernoulli":
+        yes = _possible(start, "emission", (K, len(labels)))
+        no = _possible(start, "emission", (K, len(labels)), below=1.0)
+        found = [np.stack([no, yes], axis=-1)]
+    elif len(labels) == 1:
+        found = [_possible(start, "emission", (K, labels[0]))[:, None, :]]
+    else:
+        parts = [_possible(start, f"x{i}", (K, n)) for i, n in enumerate(labels)]
+        found = [part[:, None, :] for part in parts]
+    return found if given is None else [found[0] & given[:, None, :]]
 
 
-def _fit(found: Mapping[str, Mask], name: str, shape: tuple[int, ...]) -> Mask:
-    mask = found.get(name, np.ones(shape, bool))
-    if mask.shape != shape:
-        raise JensenError(f"the mask of {name!r} must have the shape {shape}, not {mask.shape}")
+def _possible(
+    start: Mapping[str, Any], name: str, shape: tuple[int, ...], below: float | None = None
+) -> Mask:
+    """Where a start is above 0 (below 1); all that is not said, or is refused when it is read."""
+    try:
+        value = np.asarray(start.get(name, 0.5), np.float64)
+    except (TypeError, ValueError):
+        return np.ones(shape, bool)
+    if name not in start or value.shape != shape:
+        return np.ones(shape, bool)
+    return np.asarray(value > 0.0 if below is None else value < below)
+
+
+def _leave_out(found: dict[str, Mask], name: str, possible: Mask) -> None:
+    if name in found or not possible.all():
+        found[name] = found[name] & possible if name in found else possible
+
+
+def _fit(name: str, mask: Mask, shapes: Mapping[str, tuple[int, ...]]) -> Mask:
+    if name not in shapes:
+        raise JensenError("masks['emission'] is for one column of labels")
+    if mask.shape != shapes[name]:
+        raise JensenError(f"masks[{name!r}] must have the shape {shapes[name]}, not {mask.shape}")
     return mask
 
 

@@ -224,7 +224,7 @@ class GaussianMixture(MixtureQuestions):
                 f"start must be a fitted mixture or a dict of weights, means and covariances, "
                 f"not {start!r:.80}"
             )
-        check_words(start, ("weights", "means", "covariances"))
+        check_words(start, ("weights", "means", "covariances"), "start")
         named = {"weights": np.full(K, 1.0 / K), **start}
         return Mixed(read_shares(named, "weights", (K,)), emission.read(named))
 

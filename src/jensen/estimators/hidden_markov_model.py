@@ -72,8 +72,8 @@ class HiddenMarkovModel(ChainQuestions):
         or "means" and "covariances"; "end" with `end`), or a fitted model. Zeros in it stay zero.
     masks
         What may be: a dict of arrays of bools for "initial" (K,), "transition" (K, K), "end" (K,),
-        "emission" (K, V). A cell that is masked out has probability 0, and is outside its
-        Dirichlet.
+        "emission" (K, V) of one column. A cell that is masked out has probability 0, and is outside
+        its Dirichlet.
     fixed
         What is held at `start`: any of "initial", "transition", "emission".
     n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, random_state, progress
@@ -278,7 +278,7 @@ class HiddenMarkovModel(ChainQuestions):
             None,
             covariance=self.covariance,
             labels=[v.n_states for v in self.variables_ or ()],
-            mask=masks.pop("emission", None),
+            masks=masks.pop("emission", None),
         )
         model = HiddenMarkov(emission, None, None, self.n_states, self.end, masks=masks)
         eta = read_chain_start(start, model)
@@ -313,7 +313,10 @@ class HiddenMarkovModel(ChainQuestions):
         K = check_states("n_states", self.n_states)
         algorithm = choices.algorithm
         check_columns(steps.values, [f"x{i}" for i in range(steps.values.shape[1])])
-        steps, weight = _counted(steps, weight, repeat_by_weight(weight, algorithm))
+        repeated = repeat_by_weight(weight, algorithm)
+        chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
+        steps = _chosen_steps(steps, chosen)
+        weight = weight[chosen] if repeated is None else np.ones(len(chosen))
         words = words_of_prior(self.prior, algorithm)
         if words is not None:
             check_words(words, ("initial", "transition", *words_of_emission(self.emission)))
@@ -327,7 +330,7 @@ class HiddenMarkovModel(ChainQuestions):
             words,
             covariance=self.covariance,
             labels=None if self.variables_ is None else [v.n_states for v in self.variables_],
-            mask=masks.pop("emission", None),
+            masks=masks.pop("emission", None),
         )
         width = K + bool(self.end)
         model = HiddenMarkov(
@@ -352,6 +355,7 @@ class HiddenMarkovModel(ChainQuestions):
             start,
             may_relabel=start is None and not self.masks and not _gives_meaning(words),
             content=(repr(self._plain_settings()), steps.values, steps.lengths, weight),
+            sequences=chosen,
         )
 
     def _plain_settings(self) -> dict[str, Any]:
@@ -370,16 +374,13 @@ class HiddenMarkovModel(ChainQuestions):
         self.emission_ = shown["means"] if self.emission == "gaussian" else shown["emission"]
 
 
-def _counted(steps: Steps, weight: Array, repeated: NDArray[np.intp] | None) -> tuple[Steps, Array]:
-    """Sequences with a weight; where they are drawn, each as often as it counts."""
-    chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
-    if len(chosen) == len(weight) and repeated is None:
-        return steps, weight
+def _chosen_steps(steps: Steps, chosen: NDArray[np.intp]) -> Steps:
+    """These sequences, in this order."""
+    if np.array_equal(chosen, np.arange(len(steps.lengths))):
+        return steps
     begin = np.cumsum(steps.lengths) - steps.lengths
     rows = [np.arange(begin[s], begin[s] + steps.lengths[s]) for s in chosen]
-    values = steps.values[np.concatenate(rows)]
-    kept = weight[chosen] if repeated is None else np.ones(len(chosen))
-    return Steps(values, steps.lengths[chosen]), kept
+    return Steps(steps.values[np.concatenate(rows)], steps.lengths[chosen])
 
 
 def _outside_zero(prior: Array | None, mask: NDArray[np.bool_] | None) -> Array | None:

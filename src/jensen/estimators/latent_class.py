@@ -217,7 +217,7 @@ class LatentClass(MixtureQuestions):
                 f"start must be a fitted LatentClass or a dict of weights and of the parameters "
                 f"of every column, not {start!r:.80}"
             )
-        check_words(start, ("weights", *emission.names))
+        check_words(start, ("weights", *emission.names), "start")
         named = {"weights": np.full(K, 1.0 / K), **start}
         return Mixed(read_shares(named, "weights", (K,)), emission.read(named))
 

@@ -48,7 +48,7 @@ def _is_list_of_sequences(X: Any, labels: bool) -> bool:
     first = X[0]
     if isinstance(first, np.ndarray):
         return True
-    return isinstance(first, list | tuple) and (labels or np.ndim(first) == 2)
+    return isinstance(first, list | tuple) and (labels or not first or np.ndim(first) == 2)
 
 
 def _rows(part: Any) -> NDArray[Any]:

@@ -14,10 +14,10 @@ from jensen.checkpoint import Checkpoint
 from jensen.data.units import Units
 from jensen.estimators.course import Course, climb, run_chains
 from jensen.estimators.loop_choices import LoopChoices
-from jensen.exceptions import DataError, ImpossibleError
+from jensen.exceptions import DataError, ImpossibleError, ImpossibleSequenceError
 from jensen.fields import add, zip_fields
 from jensen.fingerprint import fingerprint
-from jensen.free_energy import EM, Algorithm, State, check_usable, see
+from jensen.free_energy import EM, Algorithm, State, check_usable, see, step
 from jensen.memory import check_memory
 from jensen.models.fitted_states import FittedStates, flatten, unflatten
 from jensen.models.hidden_markov import HiddenMarkov
@@ -39,6 +39,7 @@ class StateProblem(NamedTuple):
     start: Any  # η whose mode is the start that the caller gave, or None
     may_relabel: bool  # whether nothing gave the labels a meaning
     content: tuple[Any, ...]  # data and settings, for the fingerprint of a checkpoint
+    sequences: NDArray[np.intp] | None = None  # which of the caller's each sequence is
 
     @property
     def algorithm(self) -> Algorithm:
@@ -86,15 +87,35 @@ def _begin(problem: StateProblem, k: int, rng: np.random.Generator) -> State:
         eta = problem.start
     else:
         eta = add(model.prior, _stats_at_start(problem))
-    return see(model, units, algorithm, eta, rng=None if algorithm.ascends else rng)
+    state = see(model, units, algorithm, eta, rng=None if algorithm.ascends else rng)
+    _check_possible(problem, state)
+    if units.is_complete and algorithm.ascends:  # what is counted does not depend on the start
+        return step(model, units, algorithm, state)
+    return state
 
 
 def _stats_at_start(problem: StateProblem) -> Any:
     """A posterior is made of plain parameters by one sweep of EM."""
     state = see(problem.model, problem.units, EM, problem.start)
-    if state.free_energy == -np.inf:
-        raise ImpossibleError("a row has probability 0 under the parameters of start=")
+    _check_possible(problem, state)
     return state.stats
+
+
+def _check_possible(problem: StateProblem, state: State) -> None:
+    """Refuse a start under which something cannot be, naming the sequence."""
+    if state.free_energy != -np.inf:
+        return
+    if problem.sequences is not None:
+        each = [
+            q_hidden.exact(problem.model.potentials(state.t, unit)).value
+            for unit in problem.units.items
+        ]
+        impossible = np.flatnonzero(np.concatenate(each) == -np.inf)
+        if len(impossible):
+            raise ImpossibleSequenceError(
+                problem.sequences[impossible[0]], "Correct it, or the zeros of start= and masks="
+            )
+    raise ImpossibleError("a row has probability 0 under the parameters of start=")
 
 
 def _fitted(problem: StateProblem, eta: Any, stats: Any) -> FittedStates:

@@ -1,8 +1,9 @@
-"""Networks from the literature, to try things on."""
+"""Networks and data from the literature, to try things on."""
 
-from importlib.resources import files
+from importlib.resources import as_file, files
 
-from jensen.estimators import BayesianNetwork
+from jensen.data import Table
+from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.exceptions import JensenError
 from jensen.io import json_format
 
@@ -30,3 +31,19 @@ def load(name: str) -> BayesianNetwork:
         raise JensenError(f"there is no example {name!r}: choose one of {', '.join(known)}")
     text = (files(__name__) / f"{name}.json").read_text(encoding="utf-8")
     return json_format.loads(text, f"the example {name!r}")
+
+
+def faithful() -> Table:
+    """Eruptions of the geyser Old Faithful: how long each took, and the wait for the next.
+
+    272 rows, in minutes; Azzalini and Bowman (1990), *A look at some data on the Old Faithful
+    geyser*, doi:10.2307/2347385.
+
+    >>> import jensen as jn
+    >>> jn.examples.faithful()
+    Table: 272 rows, 2 columns
+      eruptions  continuous
+      waiting    continuous
+    """
+    with as_file(files(__name__) / "faithful.csv") as path:
+        return Table(path, continuous=["eruptions", "waiting"])

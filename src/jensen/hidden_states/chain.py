@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.exceptions import ImpossibleError
+from jensen.exceptions import ImpossibleSequenceError
 from jensen.hidden_states.chain_blocks import Group
 from jensen.hidden_states.chain_spaces import Best, Logs, Scaled
 from jensen.hidden_states.chain_sweeps import (
@@ -88,7 +88,7 @@ def filtered(chain: Chain) -> Array:
         return value, None
 
     spaces = [space for space in sum_spaces(chain) if space.is_sound_forwards]
-    _check_possible(in_turn(chain, spaces, solve)[0])
+    check_possible(in_turn(chain, spaces, solve)[0])
     return out
 
 
@@ -150,7 +150,7 @@ def drawn_paths(chain: Chain, n: int, rng: np.random.Generator) -> Ints:
             value[fine], _ = choose(space, once, group, chosen[fine], n, rng, see=see)
         return value, None
 
-    _check_possible(in_turn(chain, sum_spaces(chain), solve)[0])
+    check_possible(in_turn(chain, sum_spaces(chain), solve)[0])
     return out
 
 
@@ -183,7 +183,7 @@ def _see_smoothed(chain: Chain, see: Callable[[Space, Block, Array, Array | None
     def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, Any]:
         return smooth(space, once, group, chosen, partial(see, space))
 
-    _check_possible(in_turn(chain, sum_spaces(chain), solve)[0])
+    check_possible(in_turn(chain, sum_spaces(chain), solve)[0])
 
 
 def _rows(block: Block, *, last: bool = True) -> Ints:
@@ -193,10 +193,10 @@ def _rows(block: Block, *, last: bool = True) -> Ints:
     return np.repeat(start - np.cumsum(n) + n, n) + np.arange(n.sum())
 
 
-def _check_possible(value: Array) -> None:
+def check_possible(value: Array) -> None:
+    """Refuse sequences without any path, by their log Z."""
     impossible = np.flatnonzero(value == -np.inf)
     if len(impossible):
-        raise ImpossibleError(
-            f"sequence {impossible[0] + 1} has probability 0: no path of hidden states leads "
-            f"through it. Correct it, or learn with a prior, which leaves nothing impossible"
+        raise ImpossibleSequenceError(
+            impossible[0], "Correct it, or learn with a prior, which leaves nothing impossible"
         )

@@ -54,10 +54,6 @@ class Room:
         return nodes
 
 
-TINY = 1e-140
-"""Below this a number of linear space may stand beside others that underflowed and matter."""
-
-
 class Scaled(NamedTuple):
     """Linear space, scaled."""
 
@@ -102,10 +98,11 @@ class Scaled(NamedTuple):
         nodes, pairs = self.room.nodes(work), np.zeros(self.trans.shape)
         fine = work.log_z > -np.inf
         log_z = work.log_z[fine]
-        smooth_scaled(
-            last, self.wide_t, spans[fine], weight[fine], work.scale, work.alpha, work.like,
-            nodes, pairs, log_z,
-        )  # fmt: skip
+        with np.errstate(all="ignore"):  # what overflows has log Z = -inf
+            smooth_scaled(
+                last, self.wide_t, spans[fine], weight[fine], work.scale, work.alpha, work.like,
+                nodes, pairs, log_z,
+            )  # fmt: skip
         work.log_z[fine] = log_z
         return nodes, pairs * self.trans
 
@@ -130,6 +127,8 @@ class Scaled(NamedTuple):
 
     def close(self, spans: Ints, work: Work) -> None:
         """Add to log Z how the sequences end."""
+        from jensen.kernels.chains import TINY
+
         ends = (work.alpha[spans[:, 1] - 1] * self.last).sum(1)
         work.log_z[:] += np.log(ends, out=np.full(len(ends), -np.inf), where=ends >= TINY)
 

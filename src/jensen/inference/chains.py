@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.threads import ordered_map
-from jensen.exceptions import JensenError
+from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenError
 from jensen.families.held import Held
 from jensen.hidden_states import chain
 from jensen.hidden_states.records import Chain
-from jensen.models.fitted_states import FittedStates
+from jensen.models.fitted_states import FittedStates, unflatten
 from jensen.models.hidden_markov import Chained, Sequences, groups
 
 Array = NDArray[np.float64]
@@ -53,13 +53,14 @@ def best_paths(fitted: FittedStates, steps: Steps) -> tuple[Array, Ints]:
     _refuse_samples(fitted, "decode", "predict")
     found = _each(fitted, steps, lambda unit: chain.best_path(next(_views(fitted, unit))))
     value = np.concatenate([np.empty(0), *(value for value, _ in found)])
+    chain.check_possible(value)
     return value, np.concatenate([np.empty(0, np.int64), *(path for _, path in found)])
 
 
 def drawn_paths(fitted: FittedStates, steps: Steps, n: int, rng: np.random.Generator) -> Ints:
     """(n, T): paths drawn given the sequences; after Gibbs each with a sample of its own."""
-    units = _units(fitted, steps)
-    drawn = [_draw_paths(fitted, unit, n, rng) for unit in units]
+    units = _numbered(_units(fitted, steps))
+    drawn = [_named(lambda unit: _draw_paths(fitted, unit, n, rng), job) for job in units]
     return np.concatenate([np.empty((n, 0), np.int64), *drawn], axis=1)
 
 
@@ -79,32 +80,59 @@ def _draw_paths(fitted: FittedStates, unit: Sequences, n: int, rng: np.random.Ge
 def forecast(fitted: FittedStates, steps: Steps, h: int) -> tuple[Array, Array]:
     """States (S, h, K) and expected rows (S, h, ...) of the h steps after each sequence.
 
-    As if sequences go on. An expected row of labels is the probability of each.
+    Each given that its sequence has gone on so far. An expected row of labels is the probability
+    of each.
     """
-    unit = _whole(fitted, steps)
-    shares = np.ones((1, len(steps.lengths)))
-    if fitted.samples is not None:
-        shares = _shares(fitted, unit)
+    seen = [_see(view) for view in _views(fitted, _whole(fitted, steps))]
+    log_share = np.array([here.log_z[:, None] + _ahead(here, h)[1] for here in seen])
+    _check_goes_on(log_share.max(0))
+    share = np.exp(log_share - np.logaddexp.reduce(log_share, axis=0))  # (samples, S, h)
     states: Any = 0.0
     rows: Any = 0.0
-    for t, view, share in zip(parameters_of(fitted), _views(fitted, unit), shares, strict=True):
-        here = _ahead(view, h)
+    for t, here, weight in zip(parameters_of(fitted), seen, share, strict=True):
+        ahead = weight[:, :, None] * _ahead(here, h)[0]
         mean = fitted.model.emission.expected(t.emission)
-        states = states + share[:, None, None] * here
-        rows = rows + share.reshape(-1, *[1] * mean.ndim) * np.tensordot(here, mean, axes=1)
+        states = states + ahead
+        rows = rows + np.tensordot(ahead, mean, axes=1)
     return np.asarray(states), np.asarray(rows)
 
 
-def _ahead(view: Chain, h: int) -> Array:
-    """(S, h, K): the states of the next steps."""
-    trans = np.exp(view.log_trans)
-    trans /= np.where(trans.sum(1) > 0.0, trans.sum(1), 1.0)[:, None]
-    now = chain.filtered(view)[view.ptr[1:] - 1]
-    out = np.empty((len(now), h, len(trans)))
+class _Open(NamedTuple):
+    """Sequences that may go on, at one θ."""
+
+    log_z: Array  # (S,)
+    now: Array  # (S, K): p(last state | sequence)
+    trans: Array  # (K, K); what a row lacks is the end
+
+
+def _see(view: Chain) -> _Open:
+    going_on = view._replace(log_end=np.zeros_like(view.log_end))
+    now = chain.filtered(going_on)[view.ptr[1:] - 1]
+    return _Open(chain.log_evidence(going_on), now, np.exp(view.log_trans))
+
+
+def _ahead(here: _Open, h: int) -> tuple[Array, Array]:
+    """States (S, h, K) of the next steps, and log p(there is such a step), (S, h)."""
+    now, log_alive = here.now, np.zeros(len(here.now))
+    states, alive = np.empty((len(now), h, now.shape[1])), np.empty((len(now), h))
     for step in range(h):
-        now = (now[:, :, None] * trans).sum(1)
-        out[:, step] = now
-    return out
+        now = (now[:, :, None] * here.trans).sum(1)
+        total = now.sum(1)
+        with np.errstate(divide="ignore"):
+            log_alive = log_alive + np.log(total)
+        now = now / np.where(total > 0.0, total, 1.0)[:, None]
+        states[:, step], alive[:, step] = now, log_alive
+    return states, alive
+
+
+def _check_goes_on(log_share: Array) -> None:
+    ended = np.argwhere(log_share == -np.inf)
+    if len(ended):
+        number, step = ended[0]
+        raise ImpossibleError(
+            f"sequence {number + 1} cannot go on for {step + 1} more steps: all its states end. "
+            f"Ask for fewer steps, or leave it out"
+        )
 
 
 def draw_sequence(
@@ -113,7 +141,7 @@ def draw_sequence(
     """Rows and states of a sequence of n steps, or until it ends by itself."""
     t = fitted.t
     if fitted.samples is not None:
-        t = list(fitted.draws())[int(rng.integers(len(fitted.samples)))]
+        t = unflatten(fitted.model.blank, fitted.samples[rng.integers(len(fitted.samples))])
     initial, transition = np.exp(t.initial), np.exp(t.transition)
     states = [_pick(initial, rng)]
     while n_steps is None or len(states) < n_steps:
@@ -142,7 +170,22 @@ def _units(fitted: FittedStates, steps: Steps) -> list[Sequences]:
 
 
 def _each(fitted: FittedStates, steps: Steps, f: Callable[[Sequences], Any]) -> list[Any]:
-    return list(ordered_map(f, _units(fitted, steps)))
+    return list(ordered_map(lambda job: _named(f, job), _numbered(_units(fitted, steps))))
+
+
+def _numbered(units: list[Sequences]) -> list[tuple[int, Sequences]]:
+    """Every unit, with the number of sequences before it."""
+    n = np.cumsum([0, *(len(unit.weight) for unit in units)])
+    return list(zip(n[:-1].tolist(), units, strict=True))
+
+
+def _named(f: Callable[[Sequences], Any], job: tuple[int, Sequences]) -> Any:
+    """Ask of a unit; an impossible sequence is named by its place among all."""
+    before, unit = job
+    try:
+        return f(unit)
+    except ImpossibleSequenceError as error:
+        raise ImpossibleSequenceError(before + error.number, error.what_to_do) from None
 
 
 def _joined(fitted: FittedStates, steps: Steps, f: Callable[[Sequences], Array]) -> Array:

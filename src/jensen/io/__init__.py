@@ -1,18 +1,14 @@
-"""Networks in files; the suffix tells the format, and where it does not, the content does."""
+"""Models in files; the suffix tells the format, and where it does not, the content does."""
 
 from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, cast
+from typing import Any, Protocol, cast
 
 from jensen.atomic import check_target, write_whole
 from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
-
-if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
-
 
 class Format(Protocol):
     """What the module of a format offers."""
@@ -20,15 +16,15 @@ class Format(Protocol):
     def looks_like(self, text: str) -> bool:
         """Whether the beginning of a text is of this format."""
 
-    def dumps(self, net: BayesianNetwork) -> str:
-        """The network as text."""
+    def dumps(self, net: Any) -> str:
+        """The network as text; JSON holds other models too."""
 
-    def loads(self, text: str, file: str) -> BayesianNetwork:
+    def loads(self, text: str, file: str) -> Any:
         """A network from text; `file` is for messages."""
 
 
 FORMATS = {
-    ".json": "json_format",
+    ".json": "json_files",
     ".bif": "bif",
     ".net": "net",
     ".xmlbif": "xmlbif",
@@ -42,8 +38,11 @@ FORMATS = {
 """Which module of this folder reads and writes files of a suffix."""
 
 
-def load(path: str | Path) -> BayesianNetwork:
-    """Read a network from a file; a malformed file is refused in words, and can run no code.
+def load(path: str | Path) -> Any:
+    """Read a model from a file; a malformed file is refused in words, and can run no code.
+
+    What comes back is of the class that was saved: a `BayesianNetwork`, or from JSON also a
+    `GaussianMixture`, `LatentClass` or `HiddenMarkovModel`.
 
     Parameters
     ----------
@@ -62,21 +61,24 @@ def load(path: str | Path) -> BayesianNetwork:
     return from_bytes(content, str(path))
 
 
-def save(net: BayesianNetwork, path: str | Path) -> None:
-    """Write a network to a file, whole or not at all; the suffix tells the format (also .gz)."""
+def save(net: Any, path: str | Path) -> None:
+    """Write a model to a file, whole or not at all; the suffix tells the format (also .gz)."""
     content = to_bytes(net, path)
     with write_whole(path) as file:
         file.write(content)
 
 
-def check_path(path: str | Path) -> None:
-    """Refuse a path that `save` would refuse, before there is anything to save."""
-    _format_to_write(path)
+def check_path(path: str | Path, *, holds: str = "BayesianNetwork") -> None:
+    """Refuse a path that `save` would refuse, before there is anything to save.
+
+    `holds` is the class of what will be saved.
+    """
+    _format_to_write(path, holds)
     check_target(path)
 
 
-def from_bytes(content: bytes, file: str) -> BayesianNetwork:
-    """A network from the content of a file; its name is a hint, and for messages."""
+def from_bytes(content: bytes, file: str) -> Any:
+    """A model from the content of a file; its name is a hint, and for messages."""
     if is_compressed(content):
         content = decompress(content, file)
     try:
@@ -87,10 +89,10 @@ def from_bytes(content: bytes, file: str) -> BayesianNetwork:
     return reader.loads(text, file)
 
 
-def to_bytes(net: BayesianNetwork, path: str | Path = "network.json") -> bytes:
+def to_bytes(net: Any, path: str | Path = "network.json") -> bytes:
     """The content of a file of that name."""
     try:
-        content = _format_to_write(path).dumps(net).encode("utf-8")
+        content = _format_to_write(path, _holds(net)).dumps(net).encode("utf-8")
     except UnicodeEncodeError as error:
         near = error.object[max(0, error.start - 20) : error.end]
         raise FileError(f"half a character, which no file can hold, ends {near!r}") from None
@@ -103,11 +105,20 @@ def find_format(path: str | Path) -> Format | None:
     return _module(FORMATS[suffix]) if suffix in FORMATS else None
 
 
-def _format_to_write(path: str | Path) -> Format:
+def _format_to_write(path: str | Path, holds: str) -> Format:
     found = find_format(path)
+    if holds != "BayesianNetwork" and found is not _module(FORMATS[".json"]):
+        raise FileError(
+            f"cannot write {path}: a {holds} is kept in JSON, so name a file that ends in .json"
+        )
     if found is None:
         raise FileError(f"cannot tell the format of {path}: a network ends in {_suffixes()}")
     return found
+
+
+def _holds(model: Any) -> str:
+    """What a file of this model holds, in the name of its class."""
+    return "BayesianNetwork" if hasattr(model, "require_network") else type(model).__name__
 
 
 def _by_content(text: str, file: str) -> Format:

@@ -4,13 +4,14 @@ import json
 import math
 import re
 from collections.abc import Iterator, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.exceptions import FileError
+from jensen.exceptions import FileError, JensenError
 
 WORDS = {
     dict: "an object",
@@ -141,6 +142,34 @@ def parse_json(text: str, file: str) -> Checked:
     except ValueError as error:  # integers with thousands of digits
         raise FileError(f"{file}: {error}") from None
     return Checked(value, file)
+
+
+def check_version(head: Checked, name: str, version: int) -> None:
+    """Refuse a document of another format, or of a version that is not known."""
+    members = head.members()
+    if "format" not in members or members["format"].value != name:
+        head.fail(f'is no Jensen network: it must begin with "format": "{name}"')
+    if "version" not in members:
+        head.fail("lacks 'version'")
+    found = members["version"].whole()
+    if found != version:
+        members["version"].fail(f"is {found}, but this Jensen reads version {version}: update it")
+
+
+@contextmanager
+def refusing(where: str) -> Iterator[None]:
+    """What makes no sense is a fault of the file, and the message says of which part."""
+    try:
+        yield
+    except FileError:
+        raise
+    except JensenError as error:
+        raise FileError(f"{where}: {error}") from None
+
+
+def dump(value: Any) -> str:
+    """One value as JSON; letters stay as they are."""
+    return json.dumps(value, allow_nan=False, ensure_ascii=False)
 
 
 def _is_whole(text: str) -> bool:

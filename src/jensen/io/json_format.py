@@ -5,22 +5,19 @@ docs/json-format.md describes it for other programs.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
-from jensen.exceptions import FileError, JensenError
 from jensen.graphs import DAG
 from jensen.inference import Network
 from jensen.inference.network import TOLERANCE, assemble
-from jensen.io.checked import Checked, parse_json
+from jensen.io.checked import Checked, check_version, dump, parse_json, refusing
+from jensen.io.json_arrays import at_once
 from jensen.io.json_learning import (
     check_choices,
     plain_choices,
@@ -37,11 +34,6 @@ VERSION = 1
 MEAN_TOLERANCE = 1e-9
 
 
-def looks_like(text: str) -> bool:
-    """Whether a text begins as a JSON object does."""
-    return text.startswith("{")
-
-
 def dumps(net: BayesianNetwork) -> str:
     """The network as JSON text."""
     network = net.require_network()
@@ -53,43 +45,37 @@ def dumps(net: BayesianNetwork) -> str:
         "choices": plain_choices(net),
         "learned": plain_learned(net),
     }
-    lines = [f"{json.dumps(name)}: {_dump(value)}" for name, value in head.items()]
-    entries = ",\n".join(_dump(entry(network, v.name)) for v in network.variables)
+    lines = [f"{dump(name)}: {dump(value)}" for name, value in head.items()]
+    entries = ",\n".join(dump(entry(network, v.name)) for v in network.variables)
     lines.append(f'"variables": [\n{entries}\n]')
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def loads(text: str, file: str) -> BayesianNetwork:
     """A network from JSON text; `file` is for messages."""
+    return read(parse_json(text, file))
+
+
+def read(head: Checked) -> BayesianNetwork:
+    """A network from a document."""
     from jensen.estimators import BayesianNetwork
 
-    head = parse_json(text, file)
-    _check_version(head)
+    check_version(head, FORMAT, VERSION)
     document = head.fields({"format", "version", "choices", "learned", "variables"}, {"properties"})
     choices = read_choices(document["choices"])
-    with _refusing(file):
+    with refusing(head.file):
         network = _network(document["variables"], _properties(document))
     net = BayesianNetwork(network.graph, **choices)
     net.network_ = network
-    with _refusing(f"{file}: choices"):
+    with refusing(f"{head.file}: choices"):
         check_choices(net)
-    read_learned(net, document["learned"])
+    read_learned(
+        net,
+        document["learned"],
+        has_posterior=network.concentration is not None,
+        n_samples=None if network.samples is None else len(network.samples),
+    )
     return net
-
-
-@contextmanager
-def _refusing(where: str) -> Iterator[None]:
-    """What makes no sense is a fault of the file, and the message says of which part."""
-    try:
-        yield
-    except FileError:
-        raise
-    except JensenError as error:
-        raise FileError(f"{where}: {error}") from None
-
-
-def _dump(value: Any) -> str:
-    return json.dumps(value, allow_nan=False, ensure_ascii=False)
 
 
 def entry(network: Network, name: str) -> dict[str, Any]:
@@ -108,17 +94,6 @@ def entry(network: Network, name: str) -> dict[str, Any]:
     if network.variable_properties.get(name):
         members["properties"] = dict(network.variable_properties[name])
     return members
-
-
-def _check_version(head: Checked) -> None:
-    members = head.members()
-    if "format" not in members or members["format"].value != FORMAT:
-        head.fail(f'is no Jensen network: it must begin with "format": "{FORMAT}"')
-    if "version" not in members:
-        head.fail("lacks 'version'")
-    version = members["version"].whole()
-    if version != VERSION:
-        members["version"].fail(f"is {version}, but this Jensen reads version {VERSION}: update it")
 
 
 def _properties(document: Mapping[str, Checked]) -> dict[str, str]:
@@ -217,15 +192,8 @@ def _array(
 
 def _at_once(value: Any, shape: list[int]) -> NDArray[np.float64] | None:
     """Nested lists of that shape that hold nothing but floats, finite and not negative, or None."""
-    level = [value]
-    for size in shape:
-        if set(map(type, level)) != {list} or set(map(len, level)) != {size}:
-            return None
-        level = list(chain.from_iterable(level))
-    if set(map(type, level)) != {float}:
-        return None
-    array = np.array(level, np.float64)
-    return array.reshape(shape) if np.all((array >= 0) & (array < np.inf)) else None
+    array = at_once(value, tuple(shape))
+    return array if array is not None and np.all(array >= 0.0) else None
 
 
 def _nested(value: Checked, shape: list[int]) -> NDArray[np.float64]:

@@ -1,4 +1,4 @@
-"""How a network was learned, as it stands in Jensen's JSON: choices, and what came of them.
+"""How a model was learned, as it stands in Jensen's JSON: choices, and what came of them.
 
 Members that have their usual value are left out, so that most files stay short.
 """
@@ -36,33 +36,51 @@ def plain_choices(net: BayesianNetwork) -> dict[str, Any]:
     """What the user chose; not `start`, which may be a network, and no random generator."""
     chosen: dict[str, Any] = {
         "method": net.method,
-        "prior": _plain_prior(net.prior),
+        "prior": plain_prior(net.prior),
         "equivalent_sample_size": float(net.equivalent_sample_size),
     }
     if net.hidden:
         chosen["hidden"] = {name: _plain_states(x) for name, x in net.hidden.items()}
-    usual = {name: p.default for name, p in inspect.signature(type(net)).parameters.items()}
-    others = {name: int(getattr(net, name)) for name in WHOLE} | {"tol": float(net.tol)}
-    chosen |= {name: value for name, value in others.items() if value != usual[name]}
-    if isinstance(net.random_state, Integral):
-        chosen["random_state"] = int(net.random_state)
+    return chosen | plain_loop(net)
+
+
+def plain_loop(estimator: Any) -> dict[str, Any]:
+    """Where the loop starts and ends, of whatever is learned; what is usual is left out."""
+    usual = usual_choices(estimator)
+    others = {name: int(getattr(estimator, name)) for name in WHOLE}
+    others["tol"] = float(estimator.tol)
+    chosen = {name: value for name, value in others.items() if value != usual[name]}
+    if isinstance(estimator.random_state, Integral):
+        chosen["random_state"] = int(estimator.random_state)
     return chosen
+
+
+def usual_choices(estimator: Any) -> dict[str, Any]:
+    """The default of every choice."""
+    parameters = inspect.signature(type(estimator)).parameters
+    return {name: parameter.default for name, parameter in parameters.items()}
 
 
 def read_choices(value: Checked) -> dict[str, Any]:
     """Choices as `BayesianNetwork` takes them."""
     members = value.fields(NEEDED, OPTIONAL)
     chosen: dict[str, Any] = {
-        "method": None if members["method"].is_null() else members["method"].text(),
         "prior": _read_prior(members["prior"]),
         "equivalent_sample_size": members["equivalent_sample_size"].number(),
     }
-    chosen |= {name: members[name].whole() for name in WHOLE if name in members}
-    if "tol" in members:
-        chosen["tol"] = members["tol"].number()
     if "hidden" in members:
         hidden = members["hidden"].members()
         chosen["hidden"] = {name: _read_states(states) for name, states in hidden.items()}
+    return chosen | read_loop(members)
+
+
+def read_loop(members: Mapping[str, Checked]) -> dict[str, Any]:
+    """The method, and what there is of the other choices about the loop."""
+    method = members["method"]
+    chosen: dict[str, Any] = {"method": None if method.is_null() else method.text()}
+    chosen |= {name: members[name].whole() for name in WHOLE if name in members}
+    if "tol" in members:
+        chosen["tol"] = members["tol"].number()
     if "random_state" in members:
         chosen["random_state"] = members["random_state"].whole()
         if chosen["random_state"] < 0:
@@ -93,10 +111,10 @@ def check_choices(net: BayesianNetwork) -> None:
             )
 
 
-def _plain_prior(prior: Any) -> Any:
+def plain_prior(prior: Any) -> Any:
     """Concentrations as floats, so that a file is the same when it is written again."""
     if isinstance(prior, Mapping):
-        return {name: _plain_prior(part) for name, part in prior.items()}
+        return {name: plain_prior(part) for name, part in prior.items()}
     return prior if prior is None or isinstance(prior, str) else np.asarray(prior, float).tolist()
 
 
@@ -111,11 +129,11 @@ def _read_prior(value: Checked) -> Any:
     if isinstance(value.value, str):
         return value.text()
     if isinstance(value.value, dict):
-        return {name: _concentrations(part) for name, part in value.members().items()}
+        return {name: read_concentrations(part) for name, part in value.members().items()}
     return value.number()
 
 
-def _concentrations(value: Checked) -> Any:
+def read_concentrations(value: Checked) -> Any:
     """A number, or nested lists of numbers that are all equally long."""
     if not isinstance(value.value, list):
         return value.number()
@@ -133,8 +151,8 @@ def _read_states(value: Checked) -> int | list[str]:
 # --- results ---
 
 
-def plain_learned(net: BayesianNetwork) -> dict[str, Any] | None:
-    """How the tables were found, or None if they were not learned."""
+def plain_learned(net: Any) -> dict[str, Any] | None:
+    """How the parameters were found, or None if they were not learned."""
     if not hasattr(net, "free_energy_"):
         return None
     found = {
@@ -154,8 +172,10 @@ def plain_learned(net: BayesianNetwork) -> dict[str, Any] | None:
     return found
 
 
-def read_learned(net: BayesianNetwork, value: Checked) -> None:
-    """Set what `fit` sets, but the network, which the estimator holds already."""
+def read_learned(
+    net: Any, value: Checked, *, has_posterior: bool, n_samples: int | None
+) -> None:
+    """Set what `fit` sets, but the parameters, which the estimator holds already."""
     if value.is_null():
         return
     members = value.fields(set(LEARNED), OF_STARTS)
@@ -171,17 +191,15 @@ def read_learned(net: BayesianNetwork, value: Checked) -> None:
     )
     if net.n_sweeps_ < 0:
         members["n_sweeps"].fail("must not be negative")
-    if net.is_bound_ != (net.network_.concentration is not None):
+    if net.is_bound_ != has_posterior:
         members["is_bound"].fail("must be true if there is a posterior, and false if there is none")
     if net.trace_.ndim == 1:
         _check_ascent(net, members)
-    elif net.network_.samples is not None and len(net.network_.samples) != net.trace_.size:
-        members["trace"].fail(
-            f"has {net.trace_.size} values, but there are {len(net.network_.samples)} samples"
-        )
+    elif n_samples is not None and n_samples != net.trace_.size:
+        members["trace"].fail(f"has {net.trace_.size} values, but there are {n_samples} samples")
 
 
-def _check_ascent(net: BayesianNetwork, members: Mapping[str, Checked]) -> None:
+def _check_ascent(net: Any, members: Mapping[str, Checked]) -> None:
     if math.isnan(net.free_energy_):
         members["free_energy"].fail("may be null for chains only, whose trace is a list of lists")
     if len(net.trace_) == 0 or net.trace_[-1] != net.free_energy_:
@@ -190,7 +208,7 @@ def _check_ascent(net: BayesianNetwork, members: Mapping[str, Checked]) -> None:
         members["starts"].fail("must have free_energy as its largest number")
 
 
-def _usual_starts(net: BayesianNetwork) -> NDArray[np.float64]:
+def _usual_starts(net: Any) -> NDArray[np.float64]:
     """One start that ended in F; chains have none."""
     return np.array([net.free_energy_] if np.ndim(net.trace_) == 1 else [], np.float64)
 

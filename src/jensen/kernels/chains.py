@@ -12,7 +12,7 @@ import numpy as np
 from jensen.kernels import helper, kernel, part, reassociated
 
 SMALL = 1e-20  # where alpha is scaled
-TINY = 1e-140
+TINY = 1e-140  # what a step may leave of alpha
 LOST = 1e-155  # more than what underflow and a factor of 1 / TINY take away
 SLACK = 1e-9
 LANES = 8
@@ -198,9 +198,8 @@ def smooth_scaled(last, trans_t, spans, weight, scale, alpha, like, nodes, pairs
             if t < b - 1:
                 multiply(like[t + 1], trans_t, beta)
             inverse = 1.0 / scale[t]
-            total = (
-                0.0  # Σ α · β is 1 at every step, unless beta is large where alpha lost something
-            )
+            # Σ α · β is 1 at every step, unless beta is large where alpha has lost something
+            total = 0.0
             for k in range(K):
                 back = beta[k]
                 total += (alpha[t, k] + LOST) * back

@@ -42,6 +42,8 @@ def filter_logs(first, trans_t, spans, like, alpha, scale, log_z):
             scale[t] = log_sum(alpha[t])
             log_z[i] += scale[t]
             if scale[t] == -np.inf:
+                for k in range(K):
+                    alpha[b - 1, k] = -np.inf
                 break
             for k in range(K):
                 alpha[t, k] -= scale[t]

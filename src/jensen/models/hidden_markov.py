@@ -59,6 +59,10 @@ class HiddenMarkov:
         initial, transition = (masked.get(name, dirichlet) for name in ("initial", "transition"))
         return hold(self.held, Chained(initial, transition, self.emission.family))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone, to be copied: what is cached holds modules, which cannot be."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     @property
     def blank(self) -> Chained:
         """Zeros."""

@@ -55,6 +55,10 @@ class Mixture:
         """A Dirichlet, and the family of the emission."""
         return hold(self.held, Mixed(dirichlet, self.emission.family))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone, to be copied: what is cached holds modules, which cannot be."""
+        return {one.name: getattr(self, one.name) for one in fields(self)}
+
     @property
     def blank(self) -> Mixed:
         """Zeros."""

@@ -33,12 +33,26 @@ def start_stats(
     some = np.arange(len(values))
     if len(values) > LOOKED_AT:
         some = np.sort(rng.choice(len(values), LOOKED_AT, replace=False))
-    rows, share = values[some], weight[some]
+    rows, share = _distinct(values[some], weight[some])
     points = emission.place(rows)
     share_out = _near_centres if k % 2 == 0 and emission.has_distances else _random_cells
     nodes = share_out(points, share, K, rng)
     nodes = (SURE * nodes + (1.0 - SURE) / K) * (share * weight.sum() / share.sum())
     return nodes.sum(1), _stats(emission, rows, nodes)
+
+
+def _distinct(rows: Array, weight: Array) -> tuple[Array, Array]:
+    """Rows that differ, in an order of their own, with their weights.
+
+    So a start depends neither on the order of rows nor on whether one of them counts twice or is
+    there twice.
+    """
+    order = np.lexsort(rows.T)
+    rows, weight = rows[order], weight[order]
+    above, below = rows[:-1], rows[1:]
+    same = (above == below) | (np.isnan(above) & np.isnan(below))
+    first = np.flatnonzero(np.concatenate([[True], ~same.all(1)]))
+    return rows[first], np.add.reduceat(weight, first)
 
 
 def _stats(emission: Emission, rows: Array, nodes: Array) -> Any:

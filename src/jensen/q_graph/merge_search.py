@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jensen.q_graph.merged_counts import (
     Array,
@@ -103,7 +104,7 @@ class Search:
             values = g + price(self.n_states - 1, self.prior) * s
             self.ceiling[i] = np.maximum(self.ceiling[i], values.max(1, initial=-np.inf))
 
-    def _add(self, kept: int, merged: int, saves: Array) -> None:
+    def _add(self, kept: int, merged: int, saves: NDArray[np.bool_]) -> None:
         """Add the counts of one state to those of another."""
         moves, emitted, visits, used_moves, used_symbols = self.counts
         for table in (moves, moves.T, emitted, visits):

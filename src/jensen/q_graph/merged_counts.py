@@ -10,7 +10,7 @@ targets (K states, or V symbols) with the counts n₁, ..., n_m, together n, add
     Σ log Γ(α + n_k) / Γ(α)  -  log Γ(m α + n) / Γ(m α)  -  m · structure_weight · log(C + 1)
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,7 +98,7 @@ def _log_rows(table: Array, prior: Prior) -> float:
     return float(_rising(prior.concentration, table[table > 0.0]).sum() - totals.sum())
 
 
-def _rising(alpha: Array | float, n: Array) -> Array:
+def _rising(alpha: Any, n: Array) -> Array:
     """Log Γ(α + n) - log Γ(α)."""
     return np.asarray(gammaln(alpha + n) - gammaln(alpha))
 
@@ -123,7 +123,8 @@ def _shared(
     """
     gain = np.zeros((len(rows), len(columns)))
     n_shared = np.zeros(gain.shape, np.int64)
-    for t in np.flatnonzero(table[rows].any(0)):
+    at_least = 2 if rows is columns else 1  # a state shares its entries with itself
+    for t in np.flatnonzero(np.count_nonzero(table[rows], 0) >= at_least):
         left, right = table[rows, t], table[columns, t]
         i, j = np.flatnonzero(left), np.flatnonzero(right)
         gain[i[:, None], j] += _joining(alpha, left[i, None], right[j])
@@ -140,7 +141,8 @@ def _joint_totals(
     joint_used = used[rows, None] + used[columns] - saved
     joint = _rising(alpha * joint_used, visits[rows, None] + visits[columns])
     left = _rising(alpha * used[rows], visits[rows])
-    return joint - left[:, None] - _rising(alpha * used[columns], visits[columns])
+    right = _rising(alpha * used[columns], visits[columns])
+    return np.asarray(joint - left[:, None] - right)
 
 
 def _count_loops(

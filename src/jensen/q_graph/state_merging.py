@@ -1,7 +1,7 @@
-"""Hidden Markov models by merging states: as many states, and those moves, that the data ask for."""
+"""Hidden Markov models by merging states: the states and transitions that the data ask for."""
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -166,8 +166,8 @@ def _count(paths: Paths, n_symbols: int) -> Counts:
     moves, emitted = np.zeros((outside + 1, outside + 1)), np.zeros((outside, n_symbols))
     inner = np.setdiff1d(np.arange(len(states)), paths.ends)
     np.add.at(moves, (states[inner], states[inner + 1]), paths.weights[inner])
-    np.add.at(moves, (outside, states[paths.begins]), paths.weights[paths.begins])
-    np.add.at(moves, (states[paths.ends], outside), paths.weights[paths.ends])
+    np.add.at(moves[-1], states[paths.begins], paths.weights[paths.begins])
+    np.add.at(moves[:, -1], states[paths.ends], paths.weights[paths.ends])
     np.add.at(emitted, (states, paths.symbols), paths.weights)
     return summarise(moves, emitted)
 
@@ -192,7 +192,7 @@ def _read(sequences: Sequence[ArrayLike], n_symbols: int, weights: ArrayLike | N
     """The distinct sequences in sorted order, each position a state of its own."""
     check_whole("n_symbols", n_symbols, at_least=1)
     codes = [_check_codes(k, sequence, n_symbols) for k, sequence in enumerate(sequences)]
-    weight_of: Counter[tuple[int, ...]] = Counter()
+    weight_of: defaultdict[tuple[int, ...], float] = defaultdict(float)
     for code, weight in zip(codes, _check_weights(weights, len(codes)), strict=True):
         weight_of[code] += weight
     distinct = sorted(code for code, weight in weight_of.items() if weight > 0.0)

@@ -38,41 +38,49 @@ def make_emission(
     values: Array,
     words: Words,
     *,
+    weight: Array | None = None,
     covariance: str = "full",
     labels: Sequence[int] | None = None,
-    mask: NDArray[np.bool_] | None = None,
+    masks: Sequence[NDArray[np.bool_] | None] | None = None,
 ) -> Emission:
-    """The emission of all columns (n, D); `labels` is how many each has."""
+    """The emission of all columns (n, D); `labels` is how many each has.
+
+    `masks` (K, columns, labels) say which labels may be: one for all 0 and 1, or one a column.
+    """
     if kind == "gaussian":
-        return make_gaussian(n_states, values, words, covariance)
+        return make_gaussian(n_states, values, words, covariance, weight)
     if kind == "poisson":
-        return make_poisson(n_states, values, words)
+        return make_poisson(n_states, values, words, weight)
     if kind == "bernoulli":
-        return make_binary(n_states, values.shape[1], words, mask)
+        return make_binary(n_states, values.shape[1], words, masks[0] if masks else None)
     assert labels is not None
-    if len(labels) == 1:
-        return make_labels(n_states, labels[0], words, mask)
-    parts = tuple(make_labels(n_states, n, words, None) for n in labels)
+    pairs = zip(labels, masks or [None] * len(labels), strict=True)
+    parts = tuple(make_labels(n_states, n, words, mask) for n, mask in pairs)
+    if len(parts) == 1:
+        return parts[0]
     columns = tuple(np.array([i]) for i in range(len(labels)))
     return Product(parts, columns, tuple(f"x{i}" for i in range(len(labels))))
 
 
 def make_gaussian(
-    n_states: int, values: Array, words: Words, covariance: str
+    n_states: int, values: Array, words: Words, covariance: str, weight: Array | None = None
 ) -> Gaussian | Diagonal:
     """Gaussian states, rows relative to the mean of the data."""
-    shift, _ = column_moments(values)
+    shift, variance = column_moments(values, weight)
     prior = None
     if words is not None:
-        prior = gaussian_prior(words, n_states, values, shift, covariance)
+        prior = gaussian_prior(words, n_states, shift, variance, covariance)
     if covariance in ("full", "tied"):
         return Gaussian(n_states, shift, prior, is_tied=covariance == "tied")
     return Diagonal(n_states, shift, prior, is_spherical=covariance == "spherical")
 
 
-def make_poisson(n_states: int, values: Array, words: Words) -> Poisson:
+def make_poisson(
+    n_states: int, values: Array, words: Words, weight: Array | None = None
+) -> Poisson:
     """Poisson counts."""
-    prior = None if words is None else poisson_prior(words, n_states, values)
+    mean, _ = column_moments(values, weight)
+    prior = None if words is None else poisson_prior(words, n_states, mean)
     return Poisson(n_states, values.shape[1], prior)
 
 

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
 from jensen.families.gamma import Gamma
-from jensen.models.emissions.columns import column_moments
 
 Array = NDArray[np.float64]
 
@@ -19,19 +18,20 @@ COVARIANCES = ("full", "diagonal", "spherical", "tied")
 
 
 def gaussian_prior(
-    words: Mapping[str, Any], n_states: int, values: Array, shift: Array, covariance: str
+    words: Mapping[str, Any], n_states: int, shift: Array, variance: Array, covariance: str
 ) -> Any:
     """η₀ in Bishop's notation (10.40): what is not said is scaled to the data.
+
+    `shift` and `variance` are the means and variances of the columns.
 
     By default the mean m₀ is that of the columns, with the strength β₀ = 1 of one row; the degrees
     of freedom ν₀ are the fewest that give every method a mode (D, or 1 for a column); and the scale
     W₀ is such that the expected precision ν₀ W₀ is the inverse of the columns' variances.
     """
     K, D = n_states, len(shift)
-    column_mean, variance = column_moments(values)
     is_matrix = covariance in ("full", "tied")
     freedom_shape = () if covariance == "tied" else (K,)
-    mean = _read(words, "mean", (K, D), column_mean) - shift
+    mean = _read(words, "mean", (K, D), shift) - shift
     strength = _read(words, "mean_strength", (K,), 1.0)
     freedom = _read(words, "degrees_of_freedom", freedom_shape, float(D) if is_matrix else 1.0)
     _require_above(strength, 0.0, "mean_strength", "it counts rows")
@@ -78,13 +78,12 @@ def _scale(
     return scale
 
 
-def poisson_prior(words: Mapping[str, Any], n_states: int, values: Array) -> Gamma:
+def poisson_prior(words: Mapping[str, Any], n_states: int, mean: Array) -> Gamma:
     """η₀ of rates; by default as if one row had been seen, with the mean of the column.
 
     That is the shape 1 and the rate 1 / mean.
     """
-    mean, _ = column_moments(values)
-    shape = (n_states, values.shape[1])
+    shape = (n_states, len(mean))
     a = _read(words, "shape", shape, 1.0)
     b = _read(words, "rate", shape, a / np.where(mean > 0.0, mean, 1.0))
     _require_above(a, 0.0, "shape", "else the distribution has no integral")
@@ -99,11 +98,11 @@ def label_prior(words: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> 
     return alpha - 1.0
 
 
-def check_words(words: Mapping[str, Any], known: tuple[str, ...]) -> None:
+def check_words(words: Mapping[str, Any], known: tuple[str, ...], choice: str = "prior") -> None:
     """Refuse words that would be ignored."""
     for name in words:
         if name not in known:
-            raise JensenError(f"prior= has no part {name!r}: give {', '.join(known)}")
+            raise JensenError(f"{choice}= has no part {name!r}: give {', '.join(known)}")
 
 
 def _read(words: Mapping[str, Any], name: str, shape: tuple[int, ...], usual: Any) -> Array:

@@ -1,0 +1,37 @@
+"""Jensen's JSON: what a file holds, a network or a model of hidden states, stands at its top."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jensen.io.checked import parse_json
+
+STATES = "jensen-states"
+
+
+def looks_like(text: str) -> bool:
+    """Whether a text begins as a JSON object does."""
+    return text.startswith("{")
+
+
+def dumps(model: Any) -> str:
+    """A network or a model of hidden states as JSON text."""
+    if hasattr(model, "require_network"):
+        from jensen.io import json_format
+
+        return json_format.dumps(model)
+    from jensen.io import json_states
+
+    return json_states.dumps(model)
+
+
+def loads(text: str, file: str) -> Any:
+    """What `dumps` wrote; `file` is for messages."""
+    head = parse_json(text, file)
+    if isinstance(head.value, dict) and head.value.get("format") == STATES:
+        from jensen.io import json_states
+
+        return json_states.read(head)
+    from jensen.io import json_format
+
+    return json_format.read(head)

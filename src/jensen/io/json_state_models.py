@@ -1,0 +1,202 @@
+"""Columns, and the model without parameters that follows from them and from what was chosen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.variable import Variable
+from jensen.io.checked import Checked
+from jensen.io.json_arrays import read_array
+from jensen.models.emissions.making import make_emission, make_gaussian
+from jensen.models.hidden_markov import HiddenMarkov
+from jensen.models.mixture import Mixture
+
+Array = NDArray[np.float64]
+
+KIND_OF_EMISSION = {"gaussian": "continuous", "poisson": "count", "bernoulli": "binary"}
+"""What columns are, where the model says it; else the columns say it."""
+
+
+# --- columns ---
+
+
+def plain_columns(estimator: Any) -> list[dict[str, Any]]:
+    """Every column: its name, its kind, its labels, and what is taken off its values."""
+    emission = estimator.require_fitted().model.emission
+    if _has_variables(estimator):
+        columns = [_plain_variable(variable) for variable in estimator.variables_]
+    else:
+        kind = KIND_OF_EMISSION[getattr(estimator, "emission", "gaussian")]
+        columns = [{"kind": kind} for _ in range(estimator.n_features_in_)]
+        names = getattr(estimator, "feature_names_in_", ())
+        for column, name in zip(columns, names, strict=False):
+            column["name"] = str(name)
+    for part, places in parts_of(emission, len(columns)):
+        for place, shift in zip(places, getattr(part, "shift", ()), strict=False):
+            columns[int(place)]["shift"] = float(shift)
+    return columns
+
+
+def read_columns(estimator: Any, value: Checked) -> Array:
+    """Tell the estimator its columns; one row (1, D) of their shifts."""
+    items = [item.fields({"kind"}, {"name", "states", "cuts", "shift"}) for item in value.items()]
+    if not items:
+        value.fail("must name one column at least")
+    if _has_variables(estimator):
+        estimator.variables_ = tuple(_read_variable(members, value) for members in items)
+        names = [variable.name for variable in estimator.variables_]
+        if len(set(names)) < len(names):
+            value.fail("repeats a name")
+        if not hasattr(estimator, "emission") and names != sorted(names):
+            value.fail("must stand in the order of their names")
+    else:
+        kind = KIND_OF_EMISSION[getattr(estimator, "emission", "gaussian")]
+        _read_numbers(estimator, items, kind, value)
+    if hasattr(estimator, "emission") or not _has_variables(estimator):
+        estimator.n_features_in_ = len(items)
+    return np.array([[_shift(members) for members in items]])
+
+
+def _has_variables(estimator: Any) -> bool:
+    """Whether columns are of kinds of their own, or have labels."""
+    return getattr(estimator, "emission", "categorical") == "categorical" and not hasattr(
+        estimator, "n_components"
+    )
+
+
+def _plain_variable(variable: Variable) -> dict[str, Any]:
+    members: dict[str, Any] = {"kind": variable.kind, "name": variable.name}
+    if variable.kind == "categorical":
+        members["states"] = list(variable.states)
+    if variable.cuts is not None:
+        members["cuts"] = list(variable.cuts)
+    return members
+
+
+def _read_variable(members: dict[str, Checked], columns: Checked) -> Variable:
+    kind = members["kind"].text()
+    if "name" not in members:
+        columns.fail("must have a name each")
+    if (kind == "categorical") != ("states" in members):
+        members["kind"].fail("must be 'categorical' if there are states, and only then")
+    states = tuple(members["states"].texts()) if "states" in members else ()
+    if "states" in members and not states:
+        members["states"].fail("must name one state at least")
+    cuts = tuple(map(float, members["cuts"].numbers())) if "cuts" in members else None
+    return Variable(members["name"].text(), kind, states, cuts)  # type: ignore[arg-type]
+
+
+def _read_numbers(
+    estimator: Any, items: list[dict[str, Checked]], kind: str, columns: Checked
+) -> None:
+    """Columns of numbers, all of one kind; with a name each, or none."""
+    for members in items:
+        if members["kind"].text() != kind:
+            members["kind"].fail(f"must be {kind!r} in this model")
+        for name in ("states", "cuts"):
+            if name in members:
+                members[name].fail("belongs to columns with labels")
+    names = [members["name"].text() for members in items if "name" in members]
+    if names and len(names) < len(items):
+        columns.fail("must have a name each, or none")
+    if len(set(names)) < len(names):
+        columns.fail("repeats a name")
+    if names:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+    if hasattr(estimator, "emission"):
+        estimator.variables_ = None
+
+
+def _shift(members: dict[str, Checked]) -> float:
+    """The shift of a continuous column; no other has one."""
+    is_continuous = members["kind"].text() == "continuous"
+    if is_continuous != ("shift" in members):
+        members["kind"].fail("must be 'continuous' if there is a shift, and only then")
+    return members["shift"].number() if is_continuous else 0.0
+
+
+# --- models ---
+
+
+def without_parameters(estimator: Any, row: Array) -> Mixture | HiddenMarkov:
+    """The model that `fit` makes, under a flat prior: answers do not look at it."""
+    if hasattr(estimator, "n_components"):
+        K = int(estimator.n_components)
+        return Mixture(make_gaussian(K, row, None, estimator.covariance), None, K)
+    if hasattr(estimator, "n_classes"):
+        K = int(estimator.n_classes)
+        return Mixture(estimator._emission(K, row, None), None, K)
+    K, variables = int(estimator.n_states), estimator.variables_
+    emission = make_emission(
+        estimator.emission,
+        K,
+        row,
+        None,
+        covariance=estimator.covariance,
+        labels=None if variables is None else [v.n_states for v in variables],
+    )
+    return HiddenMarkov(emission, None, None, K, bool(estimator.end))
+
+
+def parts_of(emission: Any, n_columns: int) -> list[tuple[Any, NDArray[np.intp]]]:
+    """The parts of an emission with their columns; most are one part."""
+    if hasattr(emission, "parts"):
+        return list(zip(emission.parts, emission.columns, strict=True))
+    return [(emission, np.arange(n_columns))]
+
+
+# --- masks ---
+
+
+def plain_masks(model: Any) -> dict[str, Any]:
+    """What may be (1) and what may not (0), of parameters that have something that may not."""
+    found = {name: _plain_mask(mask) for name, mask in getattr(model, "masks", {}).items()}
+    emission = [getattr(part, "mask", None) for part, _ in parts_of(model.emission, 1)]
+    if any(mask is not None for mask in emission):
+        found["emission"] = [None if mask is None else _plain_mask(mask) for mask in emission]
+    return found
+
+
+def read_masks(model: Any, value: Checked | None) -> Any:
+    """The model with its masks."""
+    if value is None:
+        return model
+    if not isinstance(model, HiddenMarkov):
+        value.fail("belongs to hidden Markov models")
+    members = value.fields(frozenset(), {"initial", "transition", "emission"})
+    masks = {
+        name: _read_mask(members[name], np.shape(getattr(model.blank, name)))
+        for name in ("initial", "transition")
+        if name in members
+    }
+    model = replace(model, masks=masks)
+    if "emission" not in members:
+        return model
+    parts = [part for part, _ in parts_of(model.emission, 1)]
+    items = list(members["emission"].items())
+    if len(items) != len(parts) or not all(hasattr(part, "mask") for part in parts):
+        members["emission"].fail("must have a mask or null for every part of labels")
+    masked = tuple(
+        part if item.is_null() else replace(part, mask=_read_mask(item, part.blank.shape))
+        for part, item in zip(parts, items, strict=True)
+    )
+    if hasattr(model.emission, "parts"):
+        return replace(model, emission=replace(model.emission, parts=masked))
+    return replace(model, emission=masked[0])
+
+
+def _plain_mask(mask: NDArray[np.bool_]) -> Any:
+    return np.asarray(mask, int).tolist()
+
+
+def _read_mask(value: Checked, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    mask = read_array(value, shape)
+    if not np.isin(mask, (0.0, 1.0)).all():
+        value.fail("must hold 1 (may be) and 0 (may not)")
+    if not mask.any(-1).all():
+        value.fail("leaves a state without any possibility")
+    return mask.astype(bool)

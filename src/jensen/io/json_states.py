@@ -1,0 +1,172 @@
+"""Mixtures and hidden Markov models in Jensen's JSON, exact to the bit.
+
+The shapes of all arrays follow from choices and columns, so the file need not tell them: a reader
+makes a model without parameters, and fills in those of the file. docs/json-format.md describes it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import JensenError
+from jensen.fields import leaves
+from jensen.io.checked import Checked, check_version, dump, refusing
+from jensen.io.json_arrays import plain_array, plain_record, read_array, read_record
+from jensen.io.json_files import STATES
+from jensen.io.json_learning import plain_learned, read_learned
+from jensen.io.json_state_checks import posterior_fault, theta_fault
+from jensen.io.json_state_choices import (
+    KINDS,
+    check_state_choices,
+    find_kind,
+    plain_state_choices,
+    read_state_choices,
+)
+from jensen.io.json_state_models import (
+    plain_columns,
+    plain_masks,
+    read_columns,
+    read_masks,
+    without_parameters,
+)
+from jensen.models.fitted_states import FittedStates, flatten, unflatten
+
+if TYPE_CHECKING:
+    from jensen.estimators.states_estimator import StatesEstimator
+
+Array = NDArray[np.float64]
+
+VERSION = 1
+NEEDED = frozenset(
+    {"format", "version", "model", "choices", "learned", "columns", "counts", "parameters"}
+)
+OPTIONAL = frozenset({"held", "masks", "posterior", "samples"})
+
+
+# --- writing ---
+
+
+def dumps(estimator: StatesEstimator) -> str:
+    """The model as JSON text."""
+    fitted = estimator.require_fitted()
+    check_state_choices(estimator)
+    _check_choices_are_those_of_fit(estimator, fitted)
+    members = {
+        "format": STATES,
+        "version": VERSION,
+        "model": find_kind(estimator).name,
+        "choices": plain_state_choices(estimator),
+        "learned": plain_learned(estimator),
+        "columns": plain_columns(estimator),
+        "held": list(fitted.model.held),
+        "masks": plain_masks(fitted.model),
+        "counts": plain_array(fitted.counts),
+        "parameters": plain_record(fitted.t),
+        "posterior": None if fitted.eta is None else _plain_posterior(fitted),
+        "samples": None if fitted.samples is None else plain_array(fitted.samples),
+    }
+    kept = {name: x for name, x in members.items() if name in NEEDED or x not in (None, [], {})}
+    lines = [f"{dump(name)}: {dump(value)}" for name, value in kept.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _plain_posterior(fitted: FittedStates) -> dict[str, Any]:
+    """The posterior of all that was not held."""
+    fields = fitted.eta._asdict()
+    return {name: plain_record(x) for name, x in fields.items() if name not in fitted.model.held}
+
+
+def _check_choices_are_those_of_fit(estimator: StatesEstimator, fitted: FittedStates) -> None:
+    """Refuse choices that were changed since: the file would contradict itself."""
+    columns = plain_columns(estimator)
+    row = np.array([[column.get("shift", 0.0) for column in columns]])
+    wanted = leaves(without_parameters(estimator, row).blank)
+    found = leaves(fitted.t)
+    if [np.shape(x) for x in wanted] != [np.shape(x) for x in found]:
+        raise JensenError(
+            f"{type(estimator).__name__} was fitted with other choices than it has now, and a "
+            f"file would hold both: fit it again, or set the choices back"
+        )
+
+
+# --- reading ---
+
+
+def read(head: Checked) -> StatesEstimator:
+    """A model from a document."""
+    check_version(head, STATES, VERSION)
+    document = head.fields(NEEDED, OPTIONAL)
+    kind = document["model"].text()
+    if kind not in KINDS:
+        document["model"].fail(f"must be one of {', '.join(KINDS)}, not {kind!r:.40}")
+    estimator = KINDS[kind].make(read_state_choices(KINDS[kind], document["choices"]))
+    with refusing(f"{head.file}: choices"):
+        check_state_choices(estimator)
+    with refusing(head.file):
+        row = read_columns(estimator, document["columns"])
+    model = read_masks(without_parameters(estimator, row), document.get("masks"))
+    estimator.fitted_ = _fitted(model, document)
+    samples = estimator.fitted_.samples
+    read_learned(
+        estimator,
+        document["learned"],
+        has_posterior=estimator.fitted_.eta is not None,
+        n_samples=None if samples is None else len(samples),
+    )
+    estimator._show()
+    return estimator
+
+
+def _fitted(model: Any, document: dict[str, Checked]) -> FittedStates:
+    counts = read_array(document["counts"], (model.n_states,))
+    if (counts < 0.0).any():
+        document["counts"].fail("holds a negative number")
+    t = _theta(model, document["parameters"])
+    for name in document["held"].texts() if "held" in document else ():
+        if name not in t._fields:
+            document["held"].fail(f"names {name!r}, but only {', '.join(t._fields)} can be held")
+        model.held[name] = getattr(t, name)
+    if "posterior" in document and "samples" in document:
+        document["samples"].fail("cannot stand beside a posterior")
+    if "posterior" in document:
+        return FittedStates(model, t, counts, _posterior(model, t, document["posterior"]))
+    if "samples" in document:
+        return FittedStates(model, t, counts, samples=_samples(model, document["samples"]))
+    return FittedStates(model, t, counts)
+
+
+def _theta(model: Any, value: Checked) -> Any:
+    t = read_record(value, model.blank, logs=True)
+    _refuse(value, theta_fault(model, t))
+    return t
+
+
+def _posterior(model: Any, t: Any, value: Checked) -> Any:
+    """η; of what is held there is none, and nobody looks at it."""
+    members = value.fields({name for name in t._fields if name not in model.held})
+    fields = zip(t._fields, model.blank, strict=True)
+    eta = type(t)(*(read_record(members[x], y) if x in members else y for x, y in fields))
+    _refuse(value, posterior_fault(model, eta, t))
+    return eta
+
+
+def _samples(model: Any, value: Checked) -> Array:
+    """Draws of t, each with all its numbers in a row."""
+    n_samples, width = len(list(value.items())), len(flatten(model.blank))
+    if n_samples == 0:
+        value.fail("must hold one sample at least")
+    samples = read_array(value, (n_samples, width), logs=True)
+    for k, flat in enumerate(samples):
+        fault = theta_fault(model, unflatten(model.blank, flat))
+        if fault is not None:
+            value.fail(f"makes no sense: of sample {k}, {fault[0].lstrip('.')} {fault[1]}")
+    return samples
+
+
+def _refuse(value: Checked, fault: tuple[str, str] | None) -> None:
+    if fault is not None:
+        place, what = fault
+        Checked(value.value, value.file, f"{value.path}{place}").fail(what)
