@@ -15,11 +15,12 @@ from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
 from jensen.estimators.states_estimator import (
     check_held,
+    check_rows,
     check_states,
     concentration,
     words_of_prior,
 )
-from jensen.exceptions import DataError, JensenError
+from jensen.exceptions import JensenError
 from jensen.models.emissions import Emission
 from jensen.models.emissions.making import make_gaussian
 from jensen.models.emissions.named import read_shares
@@ -182,19 +183,16 @@ class GaussianMixture(MixtureQuestions):
         check_columns(values, list(names))
         values, weight = values[weight > 0.0], weight[weight > 0.0]
         words = words_of_prior(self.prior, choices.algorithm)
-        if words is None and len(values) < K:
-            raise DataError(
-                f"{len(values)} rows (n_samples={len(values)}) cannot tell {K} components apart: "
-                f"take fewer, or give a prior"
-            )
+        fixed = check_held(self.fixed, ("weights", "components"), self.start)
+        if words is None and "components" not in fixed:
+            check_rows(len(values), K, self.noun)
         repeated = repeat_by_weight(weight, choices.algorithm)
         if repeated is not None:
             values, weight = values[repeated], np.ones(len(repeated))
         if words is not None:
             check_words(words, ("concentration", *GAUSSIAN_WORDS))
-        emission = make_gaussian(K, values, words, self.covariance)
+        emission = make_gaussian(K, values, words, self.covariance, weight)
         weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
-        fixed = check_held(self.fixed, ("weights", "components"), self.start)
         start = None if self.start is None else self._read_start(emission, K)
         model = Mixture(emission, weights_prior, K)
         if fixed:

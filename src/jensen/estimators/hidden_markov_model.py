@@ -19,6 +19,7 @@ from jensen.estimators.sequences import read_labels, read_numbers, split_sequenc
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
 from jensen.estimators.states_estimator import (
     check_held,
+    check_rows,
     check_states,
     concentration,
     with_labels,
@@ -189,7 +190,7 @@ class HiddenMarkovModel(ChainQuestions):
         n = len(steps.lengths)
         weight = np.ones(n) if sequence_weight is None else check_weights(sequence_weight, n)
         if not 0.0 < weight.sum() < np.inf:
-            raise DataError("there is nothing to learn from: the weights sum to 0 or to infinity")
+            raise DataError("there is nothing to learn from: the weights sum to zero or to infinity")
         self._learn(self._problem(steps, weight), checkpoint)
         return self
 
@@ -304,8 +305,15 @@ class HiddenMarkovModel(ChainQuestions):
             return Steps(values, found)
         known = None if reset else self.variables_
         values, self.variables_ = read_labels(self, rows, self.symbols, known)
-        self.n_features_in_ = values.shape[1]
         return Steps(values, found)
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks: counts, 0 and 1, and labels are not any number."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = self.emission in ("poisson", "bernoulli")
+        tags.input_tags.categorical = self.emission != "gaussian"
+        tags.input_tags.string = self.emission == "categorical"
+        return tags
 
     def _problem(self, steps: Steps, weight: Array) -> StateProblem:
         choices = self._choices_of_loop()
@@ -322,12 +330,15 @@ class HiddenMarkovModel(ChainQuestions):
             check_words(words, ("initial", "transition", *words_of_emission(self.emission)))
             words = with_labels(words, algorithm)
         fixed = check_held(self.fixed, ("initial", "transition", "emission"), self.start)
+        if words is None and self.emission == "gaussian" and "emission" not in fixed:
+            check_rows(len(steps.values), K, self.noun)
         masks = chain_masks(self, K)
         emission = make_emission(
             self.emission,
             K,
             steps.values,
             words,
+            weight=np.repeat(weight, steps.lengths),
             covariance=self.covariance,
             labels=None if self.variables_ is None else [v.n_states for v in self.variables_],
             masks=masks.pop("emission", None),

@@ -170,7 +170,7 @@ class LatentClass(MixtureQuestions):
         if words is not None:
             known = ("concentration", "emission", *POISSON_WORDS, *GAUSSIAN_WORDS)
             check_words(words, known)
-        emission = self._emission(K, values, with_labels(words, algorithm))
+        emission = self._emission(K, values, weight, with_labels(words, algorithm))
         fixed = check_held(self.fixed, ("weights", "components"), self.start)
         start = None if self.start is None else self._read_start(emission, K)
         model = Mixture(emission, concentration(words, "concentration", (K,), algorithm), K)
@@ -194,16 +194,18 @@ class LatentClass(MixtureQuestions):
             ),
         )
 
-    def _emission(self, K: int, values: Array, words: Mapping[str, Any] | None) -> Product:
+    def _emission(
+        self, K: int, values: Array, weight: Array, words: Mapping[str, Any] | None
+    ) -> Product:
         parts: list[Emission] = []
         for i, variable in enumerate(self.variables_):
             column = values[:, i : i + 1]
             if variable.kind == "categorical":
                 parts.append(make_labels(K, variable.n_states, words))
             elif variable.kind == "count":
-                parts.append(make_poisson(K, column, words))
+                parts.append(make_poisson(K, column, words, weight))
             else:
-                parts.append(make_gaussian(K, column, words, "diagonal"))
+                parts.append(make_gaussian(K, column, words, "diagonal", weight))
         columns = tuple(np.array([i]) for i in range(len(parts)))
         return Product(tuple(parts), columns, tuple(v.name for v in self.variables_))
 

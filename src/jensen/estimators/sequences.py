@@ -105,7 +105,9 @@ def _label_columns(X: Any) -> dict[str, Any]:
     array = _rows(X)
     if array.ndim != 2 or array.shape[1] == 0:
         raise DataError(f"labels must stand in rows and columns, not in an array {array.shape}")
-    return {f"x{i}": list(array[:, i]) for i in range(array.shape[1])}
+    is_object = array.dtype == object
+    columns = [list(column) if is_object else column for column in array.T]
+    return {f"x{i}": column for i, column in enumerate(columns)}
 
 
 def _check_width(estimator: Any, found: int, wanted: int) -> None:

@@ -9,19 +9,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
+from sklearn.exceptions import NotFittedError as SklearnNotFitted  # type: ignore[import-untyped]
 
 from jensen.checks import check_whole
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.estimators.state_learning import StateProblem, learn_states
-from jensen.exceptions import CollapseError, JensenError, NotFittedError
+from jensen.estimators.summary import Summary
+from jensen.exceptions import CollapseError, DataError, JensenError, NotFittedError
 from jensen.free_energy import Algorithm
 from jensen.models.fitted_states import FittedStates
 from jensen.q_theta import mode
+from jensen.text import plural
 
 Array = NDArray[np.float64]
 
 LIVE = 0.5
 """A state lives if it is expected to have made more than half a row."""
+
+
+class NotFittedStatesError(NotFittedError, SklearnNotFitted):  # type: ignore[misc]
+    """Jensen's error and scikit-learn's at once: its tools catch their own."""
 
 
 class StatesEstimator(BaseEstimator):  # type: ignore[misc]
@@ -73,6 +80,12 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
         """How many states are expected to have made more than half a row."""
         return int((self.require_fitted().counts > LIVE).sum())
 
+    def summary(self) -> Summary:
+        """What was learned and how, and the parameters, on one page of text."""
+        from jensen.estimators.states_summary import summarise_states
+
+        return summarise_states(self)
+
     def _show(self) -> None:
         """Set the parameters by the names that people know."""
         raise NotImplementedError
@@ -80,7 +93,9 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
     def require_fitted(self) -> FittedStates:
         """What was learned, or an error if nothing was yet."""
         if not hasattr(self, "fitted_"):
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit first")
+            raise NotFittedStatesError(
+                f"this {type(self).__name__} is not fitted yet: call fit first"
+            )
         return self.fitted_
 
 
@@ -129,6 +144,15 @@ def check_held(fixed: Any, known: tuple[str, ...], start: Any) -> tuple[str, ...
     if names and start is None:
         raise JensenError(f"fixed={list(names)!r} holds parameters at start=, which is missing")
     return names
+
+
+def check_rows(n_rows: int, n_states: int, noun: str) -> None:
+    """Refuse rows so few that a Gaussian without a prior would have no spread."""
+    if n_rows < max(n_states, 2):
+        raise DataError(
+            f"{plural(n_rows, 'row')} (n_samples={n_rows}) cannot tell the spread of "
+            f"{plural(n_states, noun)}: take fewer, or give a prior (prior={{}})"
+        )
 
 
 def check_states(name: str, n: Any) -> int:

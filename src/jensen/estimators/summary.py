@@ -1,10 +1,10 @@
-"""A fitted network on one page of text."""
+"""A fitted network on one page of text; how anything was learned, in a line."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class Summary:
 def summarise(net: BayesianNetwork) -> Summary:
     """What was learned and how, and the variables with their parents."""
     network = net.require_network()
-    lines = [[repr(net)], *([text] for text in _learning(net))]
+    lines = [[repr(net)], *([text] for text in learning(net))]
     head = "\n".join(line for (line,) in lines)
     rows = [["variable", "states", "parents", "free parameters"]]
     for variable in network.variables:
@@ -46,8 +46,8 @@ def summarise(net: BayesianNetwork) -> Summary:
     return Summary(f"{head}\n\n{grid(rows, left=3, rule=True)}")
 
 
-def _learning(net: BayesianNetwork) -> list[str]:
-    """How the tables were found, if they were learned."""
+def learning(net: Any) -> list[str]:
+    """How the parameters of a network or another model were found, if they were learned."""
     if not hasattr(net, "free_energy_"):
         return ["tables given, not learned"]
     if net.trace_.ndim == 2:
@@ -62,7 +62,7 @@ def _learning(net: BayesianNetwork) -> list[str]:
     return [f"{meaning(net)} {net.free_energy_:.6f}{'' if is_exact(net) else course}"]
 
 
-def meaning(net: BayesianNetwork) -> str | None:
+def meaning(net: Any) -> str | None:
     """What F is; None after Gibbs, which has none."""
     algorithm, exact = algorithm_of(net), is_exact(net)
     if math.isnan(net.free_energy_):
@@ -74,11 +74,11 @@ def meaning(net: BayesianNetwork) -> str | None:
     return f"log-likelihood{of}{prior}"
 
 
-def is_exact(net: BayesianNetwork) -> bool:
+def is_exact(net: Any) -> bool:
     """Whether nothing was missing: only then an ascent is at its end from the start."""
     return algorithm_of(net).ascends and net.converged_ and net.n_sweeps_ == 0
 
 
-def algorithm_of(net: BayesianNetwork) -> Algorithm:
+def algorithm_of(net: Any) -> Algorithm:
     """The algorithm that the choices of an estimator name."""
     return Choices(prior=net.prior, method=net.method).algorithm

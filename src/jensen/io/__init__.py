@@ -10,6 +10,7 @@ from jensen.atomic import check_target, write_whole
 from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
 
+
 class Format(Protocol):
     """What the module of a format offers."""
 

@@ -17,21 +17,21 @@ def looks_like(text: str) -> bool:
 def dumps(model: Any) -> str:
     """A network or a model of hidden states as JSON text."""
     if hasattr(model, "require_network"):
-        from jensen.io import json_format
+        from jensen.io.json_format import dumps as network_text
 
-        return json_format.dumps(model)
-    from jensen.io import json_states
+        return network_text(model)
+    from jensen.io.json_states import dumps as states_text
 
-    return json_states.dumps(model)
+    return states_text(model)
 
 
 def loads(text: str, file: str) -> Any:
     """What `dumps` wrote; `file` is for messages."""
     head = parse_json(text, file)
     if isinstance(head.value, dict) and head.value.get("format") == STATES:
-        from jensen.io import json_states
+        from jensen.io.json_states import read as read_states
 
-        return json_states.read(head)
-    from jensen.io import json_format
+        return read_states(head)
+    from jensen.io.json_format import read as read_network
 
-    return json_format.read(head)
+    return read_network(head)

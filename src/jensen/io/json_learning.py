@@ -47,7 +47,7 @@ def plain_choices(net: BayesianNetwork) -> dict[str, Any]:
 def plain_loop(estimator: Any) -> dict[str, Any]:
     """Where the loop starts and ends, of whatever is learned; what is usual is left out."""
     usual = usual_choices(estimator)
-    others = {name: int(getattr(estimator, name)) for name in WHOLE}
+    others: dict[str, Any] = {name: int(getattr(estimator, name)) for name in WHOLE}
     others["tol"] = float(estimator.tol)
     chosen = {name: value for name, value in others.items() if value != usual[name]}
     if isinstance(estimator.random_state, Integral):
@@ -172,9 +172,7 @@ def plain_learned(net: Any) -> dict[str, Any] | None:
     return found
 
 
-def read_learned(
-    net: Any, value: Checked, *, has_posterior: bool, n_samples: int | None
-) -> None:
+def read_learned(net: Any, value: Checked, *, has_posterior: bool, n_samples: int | None) -> None:
     """Set what `fit` sets, but the parameters, which the estimator holds already."""
     if value.is_null():
         return

@@ -11,7 +11,11 @@ from numpy.typing import NDArray
 from jensen.data.variable import Variable
 from jensen.io.checked import Checked
 from jensen.io.json_arrays import read_array
-from jensen.models.emissions.making import make_emission, make_gaussian
+from jensen.models.emissions.diagonal import Diagonal
+from jensen.models.emissions.discrete import Discrete
+from jensen.models.emissions.gaussian import Gaussian
+from jensen.models.emissions.poisson import Poisson
+from jensen.models.emissions.product import Product
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixture
 
@@ -42,7 +46,7 @@ def plain_columns(estimator: Any) -> list[dict[str, Any]]:
 
 
 def read_columns(estimator: Any, value: Checked) -> Array:
-    """Tell the estimator its columns; one row (1, D) of their shifts."""
+    """Tell the estimator its columns; the shift of each (D,), 0 where there is none."""
     items = [item.fields({"kind"}, {"name", "states", "cuts", "shift"}) for item in value.items()]
     if not items:
         value.fail("must name one column at least")
@@ -58,7 +62,7 @@ def read_columns(estimator: Any, value: Checked) -> Array:
         _read_numbers(estimator, items, kind, value)
     if hasattr(estimator, "emission") or not _has_variables(estimator):
         estimator.n_features_in_ = len(items)
-    return np.array([[_shift(members) for members in items]])
+    return np.array([_shift(members) for members in items])
 
 
 def _has_variables(estimator: Any) -> bool:
@@ -122,24 +126,50 @@ def _shift(members: dict[str, Checked]) -> float:
 # --- models ---
 
 
-def without_parameters(estimator: Any, row: Array) -> Mixture | HiddenMarkov:
+def without_parameters(estimator: Any, shift: Array) -> Mixture | HiddenMarkov:
     """The model that `fit` makes, under a flat prior: answers do not look at it."""
     if hasattr(estimator, "n_components"):
         K = int(estimator.n_components)
-        return Mixture(make_gaussian(K, row, None, estimator.covariance), None, K)
+        return Mixture(_gaussian(K, shift, estimator.covariance), None, K)
     if hasattr(estimator, "n_classes"):
         K = int(estimator.n_classes)
-        return Mixture(estimator._emission(K, row, None), None, K)
-    K, variables = int(estimator.n_states), estimator.variables_
-    emission = make_emission(
-        estimator.emission,
-        K,
-        row,
-        None,
-        covariance=estimator.covariance,
-        labels=None if variables is None else [v.n_states for v in variables],
-    )
-    return HiddenMarkov(emission, None, None, K, bool(estimator.end))
+        names = tuple(variable.name for variable in estimator.variables_)
+        return Mixture(_product(K, estimator.variables_, shift, names), None, K)
+    K = int(estimator.n_states)
+    return HiddenMarkov(_made_by_states(estimator, K, shift), None, None, K, bool(estimator.end))
+
+
+def _made_by_states(estimator: Any, K: int, shift: Array) -> Any:
+    """The emission of a hidden Markov model."""
+    D, variables = len(shift), estimator.variables_
+    if estimator.emission == "gaussian":
+        return _gaussian(K, shift, estimator.covariance)
+    if estimator.emission == "poisson":
+        return Poisson(K, D, None)
+    if estimator.emission == "bernoulli":
+        return Discrete(K, D, 2, None, is_binary=True)
+    if D == 1:
+        return Discrete(K, 1, variables[0].n_states, None)
+    return _product(K, variables, shift, tuple(f"x{i}" for i in range(D)))
+
+
+def _gaussian(K: int, shift: Array, covariance: str) -> Gaussian | Diagonal:
+    if covariance in ("full", "tied"):
+        return Gaussian(K, shift, None, is_tied=covariance == "tied")
+    return Diagonal(K, shift, None, is_spherical=covariance == "spherical")
+
+
+def _product(K: int, variables: Any, shift: Array, names: tuple[str, ...]) -> Product:
+    """Columns side by side, each by its kind."""
+    parts: list[Any] = []
+    for i, variable in enumerate(variables):
+        if variable.kind == "categorical":
+            parts.append(Discrete(K, 1, variable.n_states, None))
+        elif variable.kind == "count":
+            parts.append(Poisson(K, 1, None))
+        else:
+            parts.append(Diagonal(K, shift[i : i + 1], None))
+    return Product(tuple(parts), tuple(np.array([i]) for i in range(len(parts))), names)
 
 
 def parts_of(emission: Any, n_columns: int) -> list[tuple[Any, NDArray[np.intp]]]:
@@ -168,7 +198,7 @@ def read_masks(model: Any, value: Checked | None) -> Any:
     if not isinstance(model, HiddenMarkov):
         value.fail("belongs to hidden Markov models")
     members = value.fields(frozenset(), {"initial", "transition", "emission"})
-    masks = {
+    masks: dict[str, Any] = {
         name: _read_mask(members[name], np.shape(getattr(model.blank, name)))
         for name in ("initial", "transition")
         if name in members

@@ -82,8 +82,8 @@ def _plain_posterior(fitted: FittedStates) -> dict[str, Any]:
 def _check_choices_are_those_of_fit(estimator: StatesEstimator, fitted: FittedStates) -> None:
     """Refuse choices that were changed since: the file would contradict itself."""
     columns = plain_columns(estimator)
-    row = np.array([[column.get("shift", 0.0) for column in columns]])
-    wanted = leaves(without_parameters(estimator, row).blank)
+    shift = np.array([column.get("shift", 0.0) for column in columns])
+    wanted = leaves(without_parameters(estimator, shift).blank)
     found = leaves(fitted.t)
     if [np.shape(x) for x in wanted] != [np.shape(x) for x in found]:
         raise JensenError(
@@ -95,7 +95,7 @@ def _check_choices_are_those_of_fit(estimator: StatesEstimator, fitted: FittedSt
 # --- reading ---
 
 
-def read(head: Checked) -> StatesEstimator:
+def read(head: Checked) -> Any:
     """A model from a document."""
     check_version(head, STATES, VERSION)
     document = head.fields(NEEDED, OPTIONAL)
@@ -106,8 +106,8 @@ def read(head: Checked) -> StatesEstimator:
     with refusing(f"{head.file}: choices"):
         check_state_choices(estimator)
     with refusing(head.file):
-        row = read_columns(estimator, document["columns"])
-    model = read_masks(without_parameters(estimator, row), document.get("masks"))
+        shift = read_columns(estimator, document["columns"])
+    model = read_masks(without_parameters(estimator, shift), document.get("masks"))
     estimator.fitted_ = _fitted(model, document)
     samples = estimator.fitted_.samples
     read_learned(

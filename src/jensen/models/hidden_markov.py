@@ -1,6 +1,6 @@
 """Hidden Markov models: a chain of hidden states behind each sequence of rows."""
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 

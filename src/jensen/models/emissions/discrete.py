@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from jensen.families.beta import beta
 from jensen.families.dirichlet import dirichlet
@@ -129,11 +129,22 @@ class Seen:
         """(K, rows)."""
         from jensen.kernels.columns import add_looked_up
 
-        absent = self.t.max(-1) if peak else logsumexp(self.t, axis=-1)
-        tables = np.ascontiguousarray(np.concatenate([self.t, absent[:, :, None]], axis=-1))
+        tables = self._peaks if peak else self._sums
         out = np.zeros((len(tables), stop - start))
         add_looked_up(self.rows, start, stop, tables, out)
         return out
+
+    @cached_property
+    def _sums(self) -> Array:
+        """Log tables, and in a last column that of a missing label."""
+        top = self.t.max(-1, keepdims=True)
+        total = np.log(np.exp(self.t - top).sum(-1, keepdims=True)) + top
+        return np.concatenate([self.t, total], axis=-1)
+
+    @cached_property
+    def _peaks(self) -> Array:
+        """The same, with the most probable label."""
+        return np.concatenate([self.t, self.t.max(-1, keepdims=True)], axis=-1)
 
     def stats(
         self,

@@ -1,0 +1,163 @@
+"""A fitted mixture or hidden Markov model on one page of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.estimators.summary import Summary, algorithm_of, learning
+from jensen.text import grid, plural
+
+if TYPE_CHECKING:
+    from jensen.estimators.states_estimator import StatesEstimator
+
+Array = NDArray[np.float64]
+Row = tuple[str, list[str]]
+
+MOST_STATES = 8
+MOST_ROWS = 40
+"""What fits on a page; the attributes hold all of it."""
+
+
+def summarise_states(model: StatesEstimator) -> Summary:
+    """What was learned and how, and the parameters, one column for each state."""
+    head = [title(model), *learning_of(model), lives(model)]
+    return Summary("\n".join(head) + f"\n\n{parameter_table(model)}")
+
+
+def title(model: Any) -> str:
+    """What it is, in a line."""
+    K = model.require_fitted().model.n_states
+    parts = [_many(K, model.noun), plural(len(column_names(model)), "column")]
+    kind = getattr(model, "emission", None)
+    if kind is not None:
+        parts.append(kind)
+    if hasattr(model, "covariance") and kind in (None, "gaussian"):
+        parts.append(f"{model.covariance} covariance")
+    if getattr(model, "end", False):
+        parts.append("with an end")
+    if hasattr(type(model), "n_parameters"):
+        parts.append(plural(model.n_parameters, "free parameter"))
+    return f"{type(model).__name__}({', '.join(parts)})"
+
+
+def learning_of(model: Any) -> list[str]:
+    """How it was learned, in a line."""
+    if not hasattr(model, "free_energy_"):
+        return ["parameters given, not learned"]
+    return [f"{algorithm_of(model).name}: {text}" for text in learning(model)]
+
+
+def lives(model: Any) -> str:
+    """How many states have something to do."""
+    K, n = model.require_fitted().model.n_states, n_live(model)
+    what = "step" if model.noun == "state" else "row"
+    if n == K:
+        return f"all {_many(K, model.noun)} live" if K > 1 else f"1 {model.noun}"
+    return f"{n} of {_many(K, model.noun)} {'lives' if n == 1 else 'live'} (more than half a {what})"
+
+
+def n_live(model: Any) -> int:
+    """How many states live."""
+    return int(getattr(model, "n_states_" if model.noun == "state" else "n_components_"))
+
+
+def column_names(model: Any) -> list[str]:
+    """Names of the columns; x0, x1, ... where they have none."""
+    variables = getattr(model, "variables_", None)
+    if variables is not None:
+        return [variable.name for variable in variables]
+    usual = [f"x{i}" for i in range(model.n_features_in_)]
+    return list(map(str, getattr(model, "feature_names_in_", usual)))
+
+
+def parameter_table(model: Any) -> str:
+    """The parameters: a line for each, a column for each state."""
+    K = model.require_fitted().model.n_states
+    shown = min(K, MOST_STATES)
+    rows: list[Row] = [(model.noun, [str(k) for k in range(K)]), *_parameters(model)]
+    lines = [[name, *cells[:shown]] for name, cells in rows]
+    notes = []
+    if K > shown:
+        notes.append(f"... and {_many(K - shown, model.noun)} more")
+    if len(lines) > MOST_ROWS:
+        notes.append(f"... and {plural(len(lines) - MOST_ROWS, 'line')} more")
+        lines = lines[:MOST_ROWS]
+    return "\n".join([grid(lines, left=1, rule=True), *notes])
+
+
+def _many(n: int, noun: str) -> str:
+    return plural(n, noun) if noun != "class" else f"{n:,} class" + ("" if n == 1 else "es")
+
+
+def _parameters(model: Any) -> Iterator[Row]:
+    fitted, names = model.require_fitted(), column_names(model)
+    if model.noun != "state":
+        yield "weight", _shares(model.weights_)
+        yield "rows", _numbers(fitted.counts)
+    else:
+        yield "steps", _numbers(fitted.counts)
+        yield "first", _shares(model.initial_)
+        for k, column in enumerate(model.transition_.T):
+            yield f"to {k}", _shares(column)
+        if model.end:
+            yield "ends", _shares(model.end_)
+    yield from _emitted(model, names)
+
+
+def _emitted(model: Any, names: list[str]) -> Iterator[Row]:
+    """What states make of every column."""
+    if hasattr(model, "parameters_"):
+        for variable in model.variables_:
+            yield from _column(variable, model.parameters_[variable.name])
+    elif hasattr(model, "means_"):
+        spread = _deviations(model)
+        for i, name in enumerate(names):
+            yield name, _with_spread(model.means_[:, i], spread[:, i])
+    elif model.variables_ is not None:
+        tables = model.emission_
+        parts = list(tables.values()) if isinstance(tables, dict) else [tables]
+        for variable, part in zip(model.variables_, parts, strict=True):
+            yield from _column(variable, {"emission": part})
+    else:
+        what = "P({} = 1)" if model.emission == "bernoulli" else "rate of {}"
+        form = _shares if model.emission == "bernoulli" else _numbers
+        for i, name in enumerate(names):
+            yield what.format(name), form(model.emission_[:, i])
+
+
+def _column(variable: Any, found: dict[str, Array]) -> Iterator[Row]:
+    """One column of a table."""
+    if variable.kind == "categorical":
+        for label, column in zip(variable.states, found["emission"].T, strict=True):
+            yield f"{variable.name} = {label}", _shares(column)
+    elif variable.kind == "count":
+        yield f"rate of {variable.name}", _numbers(found["emission"][:, 0])
+    else:
+        spread = np.sqrt(found["covariances"][:, 0])
+        yield variable.name, _with_spread(found["means"][:, 0], spread)
+
+
+def _deviations(model: Any) -> Array:
+    """Standard deviations (K, D), whatever the kind of covariance."""
+    found, shape = model.covariances_, model.means_.shape
+    if model.covariance in ("full", "tied"):
+        found = np.diagonal(found, axis1=-2, axis2=-1)
+    elif model.covariance == "spherical":
+        found = found[:, None]
+    return np.asarray(np.sqrt(np.broadcast_to(found, shape)))
+
+
+def _with_spread(mean: Array, spread: Array) -> list[str]:
+    return [f"{m:.4g} ± {s:.2g}" for m, s in zip(mean, spread, strict=True)]
+
+
+def _shares(values: Array) -> list[str]:
+    return [f"{value:.3f}" for value in values]
+
+
+def _numbers(values: Array) -> list[str]:
+    return [f"{value:.4g}" for value in values]
