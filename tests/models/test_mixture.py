@@ -14,6 +14,7 @@ from jensen.fields import leaves, rebuild
 from jensen.free_energy import EM, GIBBS, ME, STOCHASTIC_EM, VBEM, VITERBI, State, fit, see, step
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.mixture import Mixed, Mixture
+from jensen.models.state_starts import start_stats
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_size = pytest.mark.parametrize("K", [1, 2, 3])
@@ -109,8 +110,11 @@ def test_f_rises_and_ends_where_its_gradient_is_zero(kind, algorithm, seed):
 @every_kind
 def test_maximum_likelihood_ends_where_its_gradient_is_zero(kind):
     """Two clusters, so that no component collapses and no probability ends at 0."""
-    case = make_case(kind, 2, flat=True, values=two_clusters(kind, 150))
-    found = fit(case.model, case.units, EM, case.start(EM, 1), tol=1e-15, max_iter=3000)
+    values = two_clusters(kind, 150)
+    case, rng = make_case(kind, 2, flat=True, values=values), np.random.default_rng(0)
+    begun = start_stats(case.model.emission, 2, values + case.shift, case.weight, 0, rng)
+    state = see(case.model, case.units, EM, Mixed(*begun))
+    found = fit(case.model, case.units, EM, state, tol=1e-15, max_iter=3000)
     eta = found.state.eta
     for number, leaf in enumerate(leaves(eta)):
 
@@ -131,7 +135,7 @@ def two_clusters(kind, n):
     for kind_here, columns, n_labels, _ in layouts(kind, values.shape[1]):
         shape = (n, len(columns))
         if kind_here == "labels":
-            below = rng.binomial(n_labels - 1, np.where(high, 0.75, 0.25)[:, None], shape)
+            below = rng.binomial(n_labels - 1, np.where(high, 0.65, 0.35)[:, None], shape)
             values[:, columns] = below
         elif kind_here == "counts":
             values[:, columns] = rng.poisson(np.where(high, 9.0, 2.0)[:, None], shape)
@@ -162,12 +166,12 @@ def few_rows(kind, n, seed, *, missing):
 @every_kind
 @pytest.mark.parametrize("algorithm", [VBEM, ME], ids=lambda a: a.name)
 @pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize(("K", "n"), [(1, 4), (2, 5), (3, 4)])
+@pytest.mark.parametrize(("K", "n"), [(1, 4), (2, 4), (3, 3)])
 def test_f_never_exceeds_the_log_evidence(kind, algorithm, missing, K, n):
     values = few_rows(kind, n, K, missing=missing)
     case = make_case(kind, K, values=values)
     exact = naive.log_evidence(case.prior, case.values)
-    for seed in range(3):
+    for seed in range(2):
         start = step(case.model, case.units, algorithm, case.start(algorithm, seed))
         found = fit(case.model, case.units, algorithm, start, tol=1e-12)
         assert np.all(found.trace <= exact + 1e-9)
@@ -178,16 +182,16 @@ def test_f_never_exceeds_the_log_evidence(kind, algorithm, missing, K, n):
 @pytest.mark.parametrize("K", [1, 2])
 def test_f_never_exceeds_the_evidence_with_two_rows_in_part(kind, K):
     rng = np.random.default_rng(K)
-    values = rng.normal(0.0, 1.5, (4, 2))
-    values[2, 0], values[3, 1] = np.nan, np.nan
+    values = rng.normal(0.0, 1.5, (3, 2))
+    values[1, 0], values[2, 1] = np.nan, np.nan
     case = make_case(kind, K, values=values)
 
     def filled(x):
         rows = values.copy()
-        rows[2, 0] = x
+        rows[1, 0] = x
         return np.exp(naive.log_evidence(case.prior, rows))
 
-    exact = np.log(quad(filled, -60.0, 60.0, points=[-2.0, 0.0, 2.0], epsrel=1e-8, limit=200)[0])
+    exact = np.log(quad(filled, -60.0, 60.0, points=[0.0], epsrel=1e-3)[0])
     for algorithm in (VBEM, ME):
         found = fit(case.model, case.units, algorithm, case.start(algorithm), tol=1e-12)
         assert exact - 8.0 < found.trace[-1] < exact
@@ -329,11 +333,11 @@ def test_gibbs_leaves_the_joint_distribution_alone(kind):
     in each of their numbers; 400 independent repetitions, Kolmogorov and Smirnov's two-sample
     test at p = 1e-3 over all numbers together (Bonferroni).
     """
-    K, n, repeats = 2, 5, 400
+    K, n, repeats = 2, 4, 400
     case = make_case(kind, K, n=n, missing=False)
     rng = np.random.default_rng(11)
-    missing = rng.random(case.values.shape) < 0.4
-    missing[0] = True
+    missing = np.zeros(case.values.shape, bool)
+    missing[0], missing[1:3, ::2] = True, True
     forward, after = [], []
     for _ in range(repeats):
         t, states, values = simulate_prior(case, rng)

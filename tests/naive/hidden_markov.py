@@ -5,7 +5,7 @@ posterior of each part, as in `mixtures`. A concentration 0 is a cell that is le
 """
 
 import math
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -173,7 +173,7 @@ def log_path_evidence(prior, paths):
     K, total = len(initial), 0.0
     for path in paths:
         total += draw_from_urn(initial, path[0])
-        for j, k in zip(path[:-1], path[1:], strict=True):
+        for j, k in pairwise(path):
             total += draw_from_urn(moves[j], k)
         if prior.end is not None:
             total += draw_from_urn(moves[path[-1]], K)

@@ -1,4 +1,4 @@
-"""`jensen convert`: a network from one file format to another."""
+"""`jensen convert`: a model from one file format to another."""
 
 from typing import Annotated
 
@@ -14,9 +14,9 @@ Target = Annotated[
 ]
 
 
-def command(net: options.Net, out: Target) -> None:
-    """Read a network in one format and write it in another."""
+def command(net: options.Model, out: Target) -> None:
+    """Read a network in one format and write it in another; other models are kept in JSON."""
     from jensen import io
 
     io.check_path(out)
-    io.save(options.read_net(net), out)
+    io.save(options.read_model(net), out)

@@ -6,10 +6,10 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -28,6 +28,9 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA", help="A table: CSV, TSV or Parquet, also .gz; - is CSV on standard input."
     ),
+]
+Model = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A file of a model; - is standard input.")
 ]
 Net = Annotated[str, typer.Argument(metavar="NET", help="A network file; - is standard input.")]
 Missing = Annotated[
@@ -59,6 +62,15 @@ States = Annotated[
         "--states",
         metavar="COLUMN=A,B",
         help="All states of a column in their order, also those that never occur; repeatable.",
+    ),
+]
+Sequences = Annotated[
+    str | None,
+    typer.Option(
+        "--sequences",
+        metavar="COLUMN",
+        help="Of an hmm: the column that tells sequences apart. Rows of one sequence have the same "
+        "value, stand together, and keep their order; all rows are one sequence unless given.",
     ),
 ]
 SampleSize = Annotated[
@@ -215,12 +227,55 @@ def refuse_together(given: dict[str, object]) -> None:
 
 
 def read_net(net: str) -> BayesianNetwork:
-    """The network that a NET argument names."""
+    """The network that a NET argument names; another model is refused."""
+    found = read_model(net)
+    if not is_network(found):
+        raise JensenError(
+            f"{_file(net)} holds a {type(found).__name__}, but a network is needed here"
+        )
+    return cast("BayesianNetwork", found)
+
+
+def read_states(file: str) -> Any:
+    """The mixture or hidden Markov model in a file; a network is refused."""
+    found = read_model(file)
+    if is_network(found):
+        raise JensenError(
+            f"{_file(file)} holds a network, but a mixture or hidden Markov model is needed here"
+        )
+    return found
+
+
+def read_model(file: str) -> Any:
+    """Whatever model a file holds."""
     from jensen import io
 
-    if net == "-":
+    if file == "-":
         return io.from_bytes(sys.stdin.buffer.read(), "standard input")
-    return io.load(net)
+    return io.load(file)
+
+
+def is_network(model: Any) -> bool:
+    """Whether a model is a Bayesian network."""
+    return hasattr(model, "require_network")
+
+
+def _file(name: str) -> str:
+    return "standard input" if name == "-" else name
+
+
+def refuse_for_states(model: Any, given: Mapping[str, object]) -> None:
+    """Refuse options of networks for another model; none is ignored in silence."""
+    for name, is_given in given.items():
+        if is_given:
+            raise JensenError(f"{name} belongs to networks, not to a {type(model).__name__}")
+
+
+def refuse_for_networks(given: Mapping[str, object]) -> None:
+    """Refuse options of other models for a network."""
+    for name, is_given in given.items():
+        if is_given:
+            raise JensenError(f"{name} does not belong to networks")
 
 
 def read_graph(graph: str) -> DAG:

@@ -1,4 +1,4 @@
-"""`jensen predict`: the most probable state of one variable in every row."""
+"""`jensen predict`: the most probable state of one variable, or of hidden ones, in every row."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from jensen.cli import options
+from jensen.cli.predict_states import predict_states
 from jensen.cli.rows import read_written, write_rows
+from jensen.cli.state_rows import read_state_rows
+from jensen.exceptions import JensenError
 from jensen.text import plural
 
 if TYPE_CHECKING:
@@ -15,24 +18,35 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NAME = "predict"
-EPILOG = "Example: jensen predict net.json patients.csv --target cancer -o predicted.csv"
+EPILOG = (
+    "Example: jensen predict net.json patients.csv --target cancer -o predicted.csv; "
+    "jensen predict hmm.json walks.csv --sequences walk --path"
+)
 
 Target = Annotated[
-    str,
+    str | None,
     typer.Option(
-        "--target", metavar="NAME", help="The variable to predict; its own column is not used."
+        "--target",
+        metavar="NAME",
+        help="Of a network: the variable to predict; its own column is not used.",
     ),
 ]
 Probabilities = Annotated[
     bool,
     typer.Option("--probabilities", help="Also a column for each state, named P(NAME=STATE)."),
 ]
+Path = Annotated[
+    bool,
+    typer.Option("--path", help="Of an hmm: the most probable path, not state by state."),
+]
 
 
 def command(
-    net: options.Net,
+    net: options.Model,
     data: options.Data,
-    target: Target,
+    target: Target = None,
+    sequences: options.Sequences = None,
+    path: Path = False,
     probabilities: Probabilities = False,
     output: options.Rows = "-",
     missing: options.Missing = None,
@@ -41,17 +55,25 @@ def command(
     threads: options.Threads = None,
     as_json: options.Json = False,
 ) -> None:
-    """Predict a variable in every row from the rest of the row.
+    """Predict a variable in every row from the rest of the row, or the hidden state that made it.
 
-    The rows are written as they were, with one more column, predicted_NAME; values may be missing
-    anywhere.
+    The rows are written as they were, with one more column, predicted_NAME (predicted_component,
+    predicted_class, predicted_state); values may be missing anywhere.
     """
     import pyarrow as pa
 
     options.set_threads(threads)
     options.refuse_two_inputs(net, data)
     options.check_table_path(output, net, data)
-    asked = options.read_net(net)
+    asked = options.read_model(net)
+    if not options.is_network(asked):
+        options.refuse_for_states(asked, {"--target": target})
+        of_states = read_state_rows(asked, data, missing, sequences, unknown)
+        predict_states(asked, of_states, path, probabilities, impossible, output, as_json)
+        return
+    options.refuse_for_networks({"--sequences": sequences, "--path": path})
+    if target is None:
+        raise JensenError("Missing option '--target'. (try jensen predict --help)")
     states = asked.require_network().cpt(target).variable.states
     rows = read_written(data, missing, asked, skip=target)
     values = asked.predict_proba(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.cli import options
 from jensen.exceptions import JensenError
@@ -43,9 +44,6 @@ def read_written(
     data: str, missing: list[str] | None, net: BayesianNetwork, skip: str | None = None
 ) -> Written:
     """Read a DATA argument for a network; the column `skip` is not asked for."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     from jensen.data import Table
     from jensen.data.encode import encode
     from jensen.data.files import read_columns
@@ -53,13 +51,20 @@ def read_written(
     raws = read_columns(data, ())
     options.check_columns(net, [raw.name for raw in raws], skip)
     known = [encode(raw, None, None, missing or ()) for raw in raws if raw.name in net.graph]
-    columns = {
+    return Written(as_written(raws), Table.from_columns(known))
+
+
+def as_written(raws: Iterable[Any]) -> dict[str, pa.ChunkedArray]:
+    """All columns as they stand in the file."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return {
         raw.name: pc.cast(raw.values, raw.values.type.value_type)
         if pa.types.is_dictionary(raw.values.type)
         else raw.values
         for raw in raws
     }
-    return Written(columns, Table.from_columns(known))
 
 
 def fill(values: pa.ChunkedArray, before: Column, after: Column) -> pa.ChunkedArray:

@@ -1,4 +1,4 @@
-"""`jensen score`: how well a graph or a network explains data."""
+"""`jensen score`: how well a graph or a model explains data."""
 
 import math
 from typing import Annotated, Any
@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from jensen.cli import options
+from jensen.cli.state_rows import read_state_rows, weights_of_groups
 from jensen.exceptions import JensenError
 from jensen.text import grid
 
@@ -13,7 +14,7 @@ NAME = "score"
 EPILOG = "Example: jensen score 'smoker -> cancer' patients.csv --score bic"
 
 Subject = Annotated[
-    str, typer.Argument(metavar="NET|GRAPH", help="A network file, or a graph like 'A -> B'.")
+    str, typer.Argument(metavar="MODEL|GRAPH", help="A file of a model, or a graph like 'A -> B'.")
 ]
 Name = Annotated[
     str | None,
@@ -46,6 +47,7 @@ def command(
     prior_network: PriorNetwork = None,
     available_case: AvailableCase = False,
     local: Local = False,
+    sequences: options.Sequences = None,
     missing: options.Missing = None,
     categorical: options.Categorical = None,
     weights: options.Weights = None,
@@ -56,12 +58,27 @@ def command(
 ) -> None:
     """Score a graph (a total, higher is better) or the rows under a network's own tables.
 
-    A network's own tables score rows with values missing anywhere; the score of a graph needs
-    complete rows.
+    A network's own tables score rows with values missing anywhere, as do other models; the score
+    of a graph needs complete rows.
     """
     options.set_threads(threads)
     options.refuse_two_inputs(subject, data, prior_network)
-    net = options.read_net(subject) if options.names_net(subject) else None
+    net = options.read_model(subject) if options.names_net(subject) else None
+    if net is not None and not options.is_network(net):
+        of_graphs = {
+            "--score": score,
+            "--equivalent-sample-size": equivalent_sample_size is not None,
+            "--prior-network": prior_network,
+            "--available-case": available_case,
+            "--local": local,
+            "--categorical": categorical,
+            "--states": states,
+            "--complete-rows": complete_rows,
+        }
+        options.refuse_for_states(net, of_graphs)
+        _print(_score_states(net, data, missing, sequences, weights), as_json)
+        return
+    options.refuse_for_networks({"--sequences": sequences})
     graph = options.read_graph(subject) if net is None else net.graph
     table = options.read_data(data, missing, categorical, weights, states)
     if complete_rows:
@@ -86,6 +103,10 @@ def command(
             missing="available-case" if available_case else "refuse",
             prior_network=None if prior_network is None else options.read_net(prior_network),
         )
+    _print(answer, as_json, local)
+
+
+def _print(answer: dict[str, Any], as_json: bool, local: bool = False) -> None:
     if as_json:
         options.print_json(answer)
         return
@@ -116,6 +137,31 @@ def _score_rows(net: Any, table: Any) -> dict[str, Any]:
     }
     if mean == -math.inf:
         answer["impossible_rows"] = int((net.log_likelihood(table) == -math.inf).sum())
+    return answer
+
+
+def _score_states(
+    model: Any, data: str, missing: list[str] | None, sequences: str | None, weights: str | None
+) -> dict[str, Any]:
+    """Rows, or the steps of sequences, under a mixture or hidden Markov model."""
+    import numpy as np
+
+    rows = read_state_rows(model, data, missing, sequences, weights=weights)
+    table, lengths = rows.written.table, rows.groups.lengths
+    if model.noun == "state":
+        log_like = model.log_likelihood(rows.inputs, lengths)
+        weight = weights_of_groups(table, rows.groups)
+        answer = {"sequences": float(len(lengths)), "rows": table.total_weight}
+    else:
+        log_like, weight = model.log_likelihood(rows.inputs), table.weights
+        answer = {"rows": table.total_weight}
+    weight = np.ones(len(log_like)) if weight is None else weight
+    total = float((weight * log_like)[weight > 0.0].sum())
+    answer |= {"log_likelihood": total, "per_row": total / table.total_weight}
+    if total == -math.inf:
+        lost = log_like == -math.inf
+        gone = lengths[lost].sum() if model.noun == "state" else lost.sum()
+        answer["impossible_rows"] = int(gone)
     return answer
 
 

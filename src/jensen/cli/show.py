@@ -1,6 +1,6 @@
-"""`jensen show`: a network in the terminal."""
+"""`jensen show`: a model in the terminal."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,7 +38,7 @@ Beliefs = Annotated[
 
 
 def command(
-    net: options.Net,
+    net: options.Model,
     node: Nodes = None,
     intervals: Intervals = False,
     svg: Svg = None,
@@ -47,7 +47,7 @@ def command(
     do: options.Do = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the graph and the tables of a network, or draw its graph."""
+    """Show the graph and the tables of a network, or draw its graph; the parameters of others."""
     from jensen import io
 
     options.refuse_together({"--svg": svg, "--json": as_json, "--intervals": intervals})
@@ -55,7 +55,13 @@ def command(
     _refuse_lonely({"--given": given, "--do": do}, "--beliefs", beliefs)
     if svg is not None:
         options.check_text_path(svg)
-    shown = options.read_net(net)
+    shown = options.read_model(net)
+    if not options.is_network(shown):
+        options.refuse_for_states(
+            shown, {"--node": node, "--intervals": intervals, "--svg": svg is not None}
+        )
+        _show_states(shown, as_json)
+        return
     if svg is not None:
         known = {
             "given": options.read_findings("--given", given, shown),
@@ -85,6 +91,16 @@ def command(
         print()
     for table in tables:
         print(table, end="\n\n")
+
+
+def _show_states(shown: Any, as_json: bool) -> None:
+    """A mixture or hidden Markov model."""
+    from jensen.cli.learned_states import description
+
+    if as_json:
+        options.print_json(description(shown))
+    else:
+        print(shown.summary())
 
 
 def _refuse_lonely(given: dict[str, object], needed: str, is_there: bool) -> None:

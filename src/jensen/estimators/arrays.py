@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
 from scipy.sparse import issparse
 
 from jensen.data import Table, Variable

@@ -52,8 +52,8 @@ class GaussianMixture(MixtureQuestions):
           which lets surplus components die; 1 (flat) for methods that look for a mode.
         - "mean" m₀: by default the mean of every column.
         - "mean_strength" β₀: by default 1, the weight of one row.
-        - "degrees_of_freedom" ν₀: by default the number of columns; 1 where columns are apart
-          ("diagonal", "spherical").
+        - "degrees_of_freedom" ν₀: by default the number of columns and 1 more, with which all
+          correlations are equally probable; 2 where columns are apart ("diagonal", "spherical").
         - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default such that the
           expected precision ν₀ W₀ is the inverse of the columns' variances.
 

@@ -15,7 +15,12 @@ from jensen.data.weights import check_weights
 from jensen.estimators.arrays import check_columns
 from jensen.estimators.chain_questions import ChainQuestions
 from jensen.estimators.chain_settings import chain_masks, read_chain_start
-from jensen.estimators.sequences import read_labels, read_numbers, split_sequences
+from jensen.estimators.sequences import (
+    join_sequences,
+    read_labels,
+    read_lengths,
+    read_numbers,
+)
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
 from jensen.estimators.states_estimator import (
     check_held,
@@ -185,12 +190,12 @@ class HiddenMarkovModel(ChainQuestions):
         """
         self._check_kinds()
         steps = self._read_steps(X, lengths, reset=True)
-        if not len(steps.lengths):
-            raise DataError("there is nothing to learn from: no sequence has a step")
         n = len(steps.lengths)
         weight = np.ones(n) if sequence_weight is None else check_weights(sequence_weight, n)
         if not 0.0 < weight.sum() < np.inf:
-            raise DataError("there is nothing to learn from: the weights sum to zero or to infinity")
+            raise DataError(
+                "there is nothing to learn from: the weights sum to zero or to infinity"
+            )
         self._learn(self._problem(steps, weight), checkpoint)
         return self
 
@@ -298,14 +303,14 @@ class HiddenMarkovModel(ChainQuestions):
 
     def _read_steps(self, X: Any, lengths: Any, *, reset: bool = False) -> Steps:
         labels = self.emission == "categorical"
-        rows, found = split_sequences(X, lengths, labels=labels)
+        rows, lengths = join_sequences(X, lengths, labels=labels)
         if not labels:
             values = read_numbers(self, rows, reset=reset, emission=self.emission)
             self.variables_ = None
-            return Steps(values, found)
-        known = None if reset else self.variables_
-        values, self.variables_ = read_labels(self, rows, self.symbols, known)
-        return Steps(values, found)
+        else:
+            known = None if reset else self.variables_
+            values, self.variables_ = read_labels(self, rows, self.symbols, known)
+        return Steps(values, read_lengths(lengths, len(values)))
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks: counts, 0 and 1, and labels are not any number."""
@@ -338,7 +343,7 @@ class HiddenMarkovModel(ChainQuestions):
             K,
             steps.values,
             words,
-            weight=np.repeat(weight, steps.lengths),
+            weight=None if np.all(weight == 1.0) else np.repeat(weight, steps.lengths),
             covariance=self.covariance,
             labels=None if self.variables_ is None else [v.n_states for v in self.variables_],
             masks=masks.pop("emission", None),

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from jensen.data import Table, Variable
 from jensen.estimators.arrays import read_matrix
@@ -16,15 +17,15 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def split_sequences(X: Any, lengths: Any, *, labels: bool) -> tuple[Any, Ints]:
-    """All rows in one piece, and the length of every sequence.
+def join_sequences(X: Any, lengths: Any, *, labels: bool) -> tuple[Any, Any]:
+    """All rows in one piece, and the lengths that the caller or a list of sequences says.
 
     A list of arrays is a list of sequences; so is a list of lists of labels.
     """
     if _is_list_of_sequences(X, labels) and lengths is None:
         parts = [_rows(part) for part in X]
         found = np.array([len(part) for part in parts], np.int64)
-        _check_lengths(found, int(found.sum()))
+        _refuse_empty(found)
         if len({part.shape[1] for part in parts}) > 1:
             raise DataError("the sequences differ in their number of columns")
         return np.concatenate(parts), found
@@ -32,14 +33,24 @@ def split_sequences(X: Any, lengths: Any, *, labels: bool) -> tuple[Any, Ints]:
         X = X[:, None]
     elif isinstance(X, list | tuple) and X and np.ndim(X[0]) == 0 and labels:
         X = _rows(X)
-    n_rows = len(X)
+    return X, lengths
+
+
+def read_lengths(lengths: Any, n_rows: int) -> Ints:
+    """The length of every sequence; one has all rows, unless the caller says more."""
     if lengths is None:
-        return X, np.array([n_rows] if n_rows else [], np.int64)
+        return np.array([n_rows])
     found = np.asarray(lengths)
     if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
         raise DataError("lengths must be whole numbers, one for each sequence")
-    _check_lengths(found.astype(np.int64), n_rows)
-    return X, found.astype(np.int64)
+    found = found.astype(np.int64)
+    _refuse_empty(found)
+    if found.sum() != n_rows:
+        raise DataError(
+            f"the lengths sum to {found.sum()}, but there are {n_rows} rows: give the lengths of "
+            f"these sequences"
+        )
+    return found
 
 
 def _is_list_of_sequences(X: Any, labels: bool) -> bool:
@@ -61,12 +72,10 @@ def _rows(part: Any) -> NDArray[Any]:
     return array[:, None] if array.ndim == 1 else array
 
 
-def _check_lengths(lengths: Ints, n_rows: int) -> None:
+def _refuse_empty(lengths: Ints) -> None:
     if (lengths < 1).any():
         number = int(np.argmax(lengths < 1)) + 1
         raise DataError(f"sequence {number} has no steps: leave it out")
-    if lengths.sum() != n_rows:
-        raise DataError(f"the lengths sum to {lengths.sum()}, but there are {n_rows} rows")
 
 
 def read_labels(
@@ -76,14 +85,13 @@ def read_labels(
 
     Labels match by their text; a label that is not known is refused.
     """
-    columns = _label_columns(X)
+    columns = _label_columns(estimator, X, reset=known is None)
     if known is None:
         states = {} if symbols is None else dict.fromkeys(columns, symbols)
         table = Table(columns, categorical=list(columns), states=states)
         variables = table.variables
     else:
         variables = known
-        _check_width(estimator, len(columns), len(known))
         renamed = dict(zip((v.name for v in known), columns.values(), strict=True))
         table, unknown = Table(renamed, categorical=list(renamed)).read_as(known)
         if unknown.any():
@@ -97,39 +105,42 @@ def read_labels(
     return np.stack(values, axis=1), variables
 
 
-def _label_columns(X: Any) -> dict[str, Any]:
+def _label_columns(estimator: Any, X: Any, *, reset: bool) -> dict[str, Any]:
+    """Columns by name; scikit-learn learns or checks how many there are, and their names."""
+    from sklearn.utils.validation import validate_data  # type: ignore[import-untyped]
+
     if isinstance(X, Table):
-        return {name: X.select([name]).to_pandas()[name] for name in X.names}
+        X = X.to_pandas()
     if hasattr(X, "columns") and not isinstance(X, np.ndarray):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
         return {str(name): X[name] for name in X.columns}
-    array = _rows(X)
-    if array.ndim != 2 or array.shape[1] == 0:
-        raise DataError(f"labels must stand in rows and columns, not in an array {array.shape}")
+    array = validate_data(
+        estimator,
+        X if issparse(X) else _rows(X),
+        reset=reset,
+        dtype=None,
+        ensure_all_finite="allow-nan",
+    )
     is_object = array.dtype == object
     columns = [list(column) if is_object else column for column in array.T]
     return {f"x{i}": column for i, column in enumerate(columns)}
-
-
-def _check_width(estimator: Any, found: int, wanted: int) -> None:
-    if found != wanted:
-        raise DataError(
-            f"X has {found} features, but {type(estimator).__name__} is expecting {wanted} "
-            f"features as input"
-        )
 
 
 def read_numbers(estimator: Any, X: Any, *, reset: bool, emission: str) -> Array:
     """Numbers (n, D), missing NaN, that the emission can make."""
     values = read_matrix(estimator, X, reset=reset)
     if emission == "poisson":
-        _refuse(values, (values < 0.0) | (values % 1.0 != 0.0), "counts are whole, 0 or more")
+        _refuse(values, values % 1.0 != 0.0, "counts are whole, 0 or more")
     if emission == "bernoulli":
         _refuse(values, (values != 0.0) & (values != 1.0), "Bernoulli values are 0 or 1")
     return values
 
 
 def _refuse(values: Array, wrong: NDArray[np.bool_], why: str) -> None:
-    wrong = wrong & ~np.isnan(values)
-    if wrong.any():
-        row, column = np.argwhere(wrong)[0]
-        raise DataError(f"row {row + 1}, column {column + 1} is {values[row, column]:g}, but {why}")
+    """Name the first wrong value; negative ones first, in the words that scikit-learn has."""
+    for bad, what in ((values < 0.0, "Negative values in data: "), (wrong, "")):
+        bad = bad & ~np.isnan(values)
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            where = f"row {row + 1}, column {column + 1} is {values[row, column]:g}"
+            raise DataError(f"{what}{where}, but {why}")

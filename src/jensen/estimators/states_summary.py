@@ -57,7 +57,9 @@ def lives(model: Any) -> str:
     what = "step" if model.noun == "state" else "row"
     if n == K:
         return f"all {_many(K, model.noun)} live" if K > 1 else f"1 {model.noun}"
-    return f"{n} of {_many(K, model.noun)} {'lives' if n == 1 else 'live'} (more than half a {what})"
+    return (
+        f"{n} of {_many(K, model.noun)} {'lives' if n == 1 else 'live'} (more than half a {what})"
+    )
 
 
 def n_live(model: Any) -> int:
@@ -81,7 +83,7 @@ def parameter_table(model: Any) -> str:
     rows: list[Row] = [(model.noun, [str(k) for k in range(K)]), *_parameters(model)]
     lines = [[name, *cells[:shown]] for name, cells in rows]
     notes = []
-    if K > shown:
+    if shown < K:
         notes.append(f"... and {_many(K - shown, model.noun)} more")
     if len(lines) > MOST_ROWS:
         notes.append(f"... and {plural(len(lines) - MOST_ROWS, 'line')} more")
@@ -97,9 +99,9 @@ def _parameters(model: Any) -> Iterator[Row]:
     fitted, names = model.require_fitted(), column_names(model)
     if model.noun != "state":
         yield "weight", _shares(model.weights_)
-        yield "rows", _numbers(fitted.counts)
+        yield "rows", _counts(fitted.counts)
     else:
-        yield "steps", _numbers(fitted.counts)
+        yield "steps", _counts(fitted.counts)
         yield "first", _shares(model.initial_)
         for k, column in enumerate(model.transition_.T):
             yield f"to {k}", _shares(column)
@@ -157,6 +159,10 @@ def _with_spread(mean: Array, spread: Array) -> list[str]:
 
 def _shares(values: Array) -> list[str]:
     return [f"{value:.3f}" for value in values]
+
+
+def _counts(values: Array) -> list[str]:
+    return [f"{value:,.1f}" for value in values]
 
 
 def _numbers(values: Array) -> list[str]:

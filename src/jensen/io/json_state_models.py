@@ -34,11 +34,10 @@ def plain_columns(estimator: Any) -> list[dict[str, Any]]:
     if _has_variables(estimator):
         columns = [_plain_variable(variable) for variable in estimator.variables_]
     else:
-        kind = KIND_OF_EMISSION[getattr(estimator, "emission", "gaussian")]
-        columns = [{"kind": kind} for _ in range(estimator.n_features_in_)]
-        names = getattr(estimator, "feature_names_in_", ())
-        for column, name in zip(columns, names, strict=False):
-            column["name"] = str(name)
+        columns = [{"kind": _kind(estimator)} for _ in range(estimator.n_features_in_)]
+    names = _names(estimator)
+    for column, name in zip(columns, names or (), strict=False):
+        column["name"] = str(name)
     for part, places in parts_of(emission, len(columns)):
         for place, shift in zip(places, getattr(part, "shift", ()), strict=False):
             columns[int(place)]["shift"] = float(shift)
@@ -50,30 +49,49 @@ def read_columns(estimator: Any, value: Checked) -> Array:
     items = [item.fields({"kind"}, {"name", "states", "cuts", "shift"}) for item in value.items()]
     if not items:
         value.fail("must name one column at least")
-    if _has_variables(estimator):
-        estimator.variables_ = tuple(_read_variable(members, value) for members in items)
-        names = [variable.name for variable in estimator.variables_]
-        if len(set(names)) < len(names):
-            value.fail("repeats a name")
-        if not hasattr(estimator, "emission") and names != sorted(names):
-            value.fail("must stand in the order of their names")
-    else:
-        kind = KIND_OF_EMISSION[getattr(estimator, "emission", "gaussian")]
-        _read_numbers(estimator, items, kind, value)
-    if hasattr(estimator, "emission") or not _has_variables(estimator):
+    names = [members["name"].text() for members in items if "name" in members]
+    is_table = hasattr(estimator, "n_classes")
+    if len(names) < len(items) and (names or is_table):
+        value.fail("must have a name each" if is_table else "must have a name each, or none")
+    if len(set(names)) < len(names):
+        value.fail("repeats a name")
+    if is_table and names != sorted(names):
+        value.fail("must stand in the order of their names")
+    if not is_table:
         estimator.n_features_in_ = len(items)
+        if names:
+            estimator.feature_names_in_ = np.array(names, dtype=object)
+    usual = names or [f"x{i}" for i in range(len(items))]
+    if _has_variables(estimator):
+        pairs = zip(usual, items, strict=True)
+        estimator.variables_ = tuple(_read_variable(name, x, is_table) for name, x in pairs)
+    else:
+        _check_numbers(items, _kind(estimator))
+        if hasattr(estimator, "emission"):
+            estimator.variables_ = None
     return np.array([_shift(members) for members in items])
+
+
+def _names(estimator: Any) -> list[str] | None:
+    """Names of the columns, if they have any."""
+    if hasattr(estimator, "n_classes"):
+        return [variable.name for variable in estimator.variables_]
+    found = getattr(estimator, "feature_names_in_", None)
+    return None if found is None else list(map(str, found))
+
+
+def _kind(estimator: Any) -> str:
+    return KIND_OF_EMISSION[getattr(estimator, "emission", "gaussian")]
 
 
 def _has_variables(estimator: Any) -> bool:
     """Whether columns are of kinds of their own, or have labels."""
-    return getattr(estimator, "emission", "categorical") == "categorical" and not hasattr(
-        estimator, "n_components"
-    )
+    is_labels = getattr(estimator, "emission", None) == "categorical"
+    return is_labels or hasattr(estimator, "n_classes")
 
 
 def _plain_variable(variable: Variable) -> dict[str, Any]:
-    members: dict[str, Any] = {"kind": variable.kind, "name": variable.name}
+    members: dict[str, Any] = {"kind": variable.kind}
     if variable.kind == "categorical":
         members["states"] = list(variable.states)
     if variable.cuts is not None:
@@ -81,38 +99,27 @@ def _plain_variable(variable: Variable) -> dict[str, Any]:
     return members
 
 
-def _read_variable(members: dict[str, Checked], columns: Checked) -> Variable:
+def _read_variable(name: str, members: dict[str, Checked], is_table: bool) -> Variable:
     kind = members["kind"].text()
-    if "name" not in members:
-        columns.fail("must have a name each")
+    if kind != "categorical" and not is_table:
+        members["kind"].fail("must be 'categorical' in this model")
     if (kind == "categorical") != ("states" in members):
         members["kind"].fail("must be 'categorical' if there are states, and only then")
     states = tuple(members["states"].texts()) if "states" in members else ()
     if "states" in members and not states:
         members["states"].fail("must name one state at least")
     cuts = tuple(map(float, members["cuts"].numbers())) if "cuts" in members else None
-    return Variable(members["name"].text(), kind, states, cuts)  # type: ignore[arg-type]
+    return Variable(name, kind, states, cuts)  # type: ignore[arg-type]
 
 
-def _read_numbers(
-    estimator: Any, items: list[dict[str, Checked]], kind: str, columns: Checked
-) -> None:
-    """Columns of numbers, all of one kind; with a name each, or none."""
+def _check_numbers(items: list[dict[str, Checked]], kind: str) -> None:
+    """Columns of numbers, all of one kind."""
     for members in items:
         if members["kind"].text() != kind:
             members["kind"].fail(f"must be {kind!r} in this model")
         for name in ("states", "cuts"):
             if name in members:
                 members[name].fail("belongs to columns with labels")
-    names = [members["name"].text() for members in items if "name" in members]
-    if names and len(names) < len(items):
-        columns.fail("must have a name each, or none")
-    if len(set(names)) < len(names):
-        columns.fail("repeats a name")
-    if names:
-        estimator.feature_names_in_ = np.array(names, dtype=object)
-    if hasattr(estimator, "emission"):
-        estimator.variables_ = None
 
 
 def _shift(members: dict[str, Checked]) -> float:

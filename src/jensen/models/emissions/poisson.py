@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from jensen.exceptions import JensenError
 from jensen.families import gamma
@@ -122,8 +122,7 @@ class Seen:
         absent = np.exp(self.log_rate) - self.rate  # Σ_x of the potential of a missing count
         if peak:
             likely = np.floor(np.exp(self.log_rate))
-            absent = np.where(likely > 0.0, likely * self.log_rate, 0.0)
-            absent -= gammaln(likely + 1.0) + self.rate
+            absent = xlogy(likely, np.exp(self.log_rate)) - gammaln(likely + 1.0) - self.rate
         add_poisson(self.rows.x, start, stop, self.log_rate, self.rate, absent, out)
         return out
 

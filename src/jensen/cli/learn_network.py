@@ -1,0 +1,71 @@
+"""`jensen learn --model network`: tables of a given graph."""
+
+import sys
+from typing import Any
+
+from jensen.checks import WITH_SAMPLE_SIZE
+from jensen.cli import options
+from jensen.cli.learn_options import Loop, Source
+from jensen.exceptions import JensenError
+
+
+def learn_network(
+    source: Source,
+    loop: Loop,
+    graph: str | None,
+    prior: str | None,
+    equivalent_sample_size: float | None,
+    hidden: list[str] | None,
+    states: list[str] | None,
+    start: str | None,
+    checkpoint: str | None,
+) -> tuple[Any, Any]:
+    """Learn; the network, and the table that it was learned from."""
+    from jensen.estimators import BayesianNetwork
+
+    if graph is None:
+        raise JensenError("Missing option '--graph'. (try jensen learn --help)")
+    options.refuse_two_inputs(source.data, graph, start)
+    if equivalent_sample_size is not None and prior not in WITH_SAMPLE_SIZE:
+        raise JensenError("--equivalent-sample-size belongs to --prior bdeu or --prior bds")
+    known = options.read_net(graph) if options.names_net(graph) else None
+    chosen = loop.chosen()
+    if equivalent_sample_size is not None:
+        chosen["equivalent_sample_size"] = equivalent_sample_size
+    if start is not None:
+        chosen["start"] = options.read_net(start)
+    net = BayesianNetwork(
+        options.read_graph(graph) if known is None else known.graph,
+        prior=_prior(prior),
+        hidden=dict(map(_one_hidden, hidden or [])) or None,
+        progress=sys.stderr.isatty(),
+        **chosen,
+    )
+    table = options.read_data(
+        source.data, source.missing, source.categorical, source.weights, states
+    )
+    if known is not None:
+        table = options.read_as(table, known)
+    if source.complete_rows:
+        seen = [x for x in net.graph.nodes if x in table and x not in (net.hidden or {})]
+        table = table.complete_rows(seen)
+    return net.fit(table, checkpoint=checkpoint), table
+
+
+def _prior(text: str | None) -> Any:
+    """A number if it is one, else the name of a prior."""
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return text
+
+
+def _one_hidden(text: str) -> tuple[str, int | list[str]]:
+    """NAME=3 or NAME=a,b,c; a name may hold =, so the last one counts."""
+    name, equals, states = text.rpartition("=")
+    if not equals:
+        raise JensenError(
+            f"--hidden {text}: write the node, =, and its number of states or their labels: "
+            f"--hidden {text}=2"
+        )
+    return name, int(states) if states.strip().isdecimal() else states.split(",")

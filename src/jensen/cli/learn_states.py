@@ -1,0 +1,199 @@
+"""`jensen learn --model mixture|latent-class|hmm`: what hidden states make of rows."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jensen.cli import options
+from jensen.cli.learn_options import Loop, ModelKind, Source
+from jensen.cli.state_rows import Groups, group_rows, weights_of_groups
+from jensen.exceptions import JensenError
+
+if TYPE_CHECKING:
+    from jensen.data import Table
+
+
+class StateChoices(NamedTuple):
+    """What was said of hidden states on the command line."""
+
+    states: list[str] | None
+    prior: str | None
+    covariance: str | None
+    emission: str | None
+    end: bool
+    sequences: str | None
+    columns: list[str] | None
+    start: str | None
+
+    def refuse_for_networks(self) -> None:
+        """Refuse what a network would ignore."""
+        self._refuse(("covariance", "emission", "end", "sequences", "columns"), "network")
+        if any(_is_number(text) for text in self.states or []):
+            raise JensenError(
+                "--states K belongs to --model mixture, latent-class or hmm; for a column of a "
+                "network write its states: --states x=a,b,c"
+            )
+
+    def check(self, model: ModelKind, source: Source) -> None:
+        """Refuse what this model would ignore."""
+        if model is not ModelKind.HMM:
+            self._refuse(("emission", "end", "sequences"), model.value)
+        if model is ModelKind.LATENT_CLASS:
+            self._refuse(("covariance",), model.value)
+        has_labels = model is ModelKind.LATENT_CLASS or (
+            model is ModelKind.HMM and self.emission in (None, "categorical")
+        )
+        if model is ModelKind.HMM and has_labels:
+            self._refuse(("covariance",), "hmm with labels: add --emission gaussian")
+        if self.labels() and not has_labels:
+            raise JensenError(f"--states {self.labels()[0]}: the columns here hold numbers")
+        if source.categorical and model is not ModelKind.LATENT_CLASS:
+            raise JensenError(f"--categorical does not belong to --model {model.value}")
+        if source.complete_rows and model is ModelKind.HMM:
+            raise JensenError(
+                "--complete-rows would tear holes into sequences: values may be missing, keep them"
+            )
+
+    def n_states(self) -> int:
+        """K, which must be said once."""
+        numbers = [text for text in self.states or [] if _is_number(text)]
+        if len(numbers) != 1:
+            raise JensenError("say once how many hidden states there are: --states 3")
+        if int(numbers[0]) < 1:
+            raise JensenError(f"--states {numbers[0]}: there must be one at least")
+        return int(numbers[0])
+
+    def labels(self) -> list[str]:
+        """What --states says of columns."""
+        return [text for text in self.states or [] if not _is_number(text)]
+
+    def _refuse(self, names: tuple[str, ...], model: str) -> None:
+        for name in names:
+            if getattr(self, name):
+                option = "column" if name == "columns" else name
+                raise JensenError(f"--{option} does not belong to --model {model}")
+
+
+class Learned(NamedTuple):
+    """What a model was learned from."""
+
+    weight: float  # of all rows
+    n_rows: int
+    n_sequences: int | None
+
+
+def learn_states(
+    model: ModelKind, source: Source, loop: Loop, chosen: StateChoices, checkpoint: str | None
+) -> tuple[Any, Learned]:
+    """Learn; the model, and from what."""
+    chosen.check(model, source)
+    K, prior = chosen.n_states(), read_prior(chosen.prior)
+    choices: dict[str, Any] = {**loop.chosen(), "prior": prior, "progress": sys.stderr.isatty()}
+    if chosen.start is not None:
+        choices["start"] = options.read_states(chosen.start)
+    table = options.read_data(
+        source.data, source.missing, source.categorical, source.weights, chosen.labels()
+    )
+    groups = group_rows(table, chosen.sequences)
+    table = _columns(table, chosen)
+    if source.complete_rows:
+        table = table.complete_rows()
+    estimator = _LEARNERS[model](K, choices, chosen, table, groups, checkpoint)
+    n_sequences = len(groups.lengths) if model is ModelKind.HMM else None
+    return estimator, Learned(table.total_weight, table.n_rows, n_sequences)
+
+
+def _columns(table: Table, chosen: StateChoices) -> Table:
+    """The columns to learn from: all but that of the sequences, unless they are named."""
+    others = [name for name in table.names if name != chosen.sequences]
+    if chosen.columns and chosen.sequences in chosen.columns:
+        raise JensenError(f"--column {chosen.sequences} names the column of the sequences")
+    names = list(dict.fromkeys(chosen.columns or others))
+    if not names:
+        raise JensenError("there is no column to learn from")
+    return table.select(names)
+
+
+def _mixture(
+    K: int,
+    choices: dict[str, Any],
+    chosen: StateChoices,
+    table: Table,
+    groups: Groups,
+    checkpoint: str | None,
+) -> Any:
+    from jensen.estimators.gaussian_mixture import GaussianMixture
+
+    if chosen.covariance is not None:
+        choices["covariance"] = chosen.covariance
+    estimator = GaussianMixture(K, **choices)
+    return estimator.fit(table, sample_weight=table.weights, checkpoint=checkpoint)
+
+
+def _latent_class(
+    K: int,
+    choices: dict[str, Any],
+    chosen: StateChoices,
+    table: Table,
+    groups: Groups,
+    checkpoint: str | None,
+) -> Any:
+    from jensen.estimators.latent_class import LatentClass
+
+    return LatentClass(K, **choices).fit(table, checkpoint=checkpoint)
+
+
+def _hmm(
+    K: int,
+    choices: dict[str, Any],
+    chosen: StateChoices,
+    table: Table,
+    groups: Groups,
+    checkpoint: str | None,
+) -> Any:
+    from jensen.estimators.hidden_markov_model import HiddenMarkovModel
+
+    for name in ("covariance", "emission"):
+        if getattr(chosen, name) is not None:
+            choices[name] = getattr(chosen, name)
+    estimator = HiddenMarkovModel(K, end=chosen.end, **choices)
+    return estimator.fit(
+        table,
+        lengths=groups.lengths,
+        sequence_weight=weights_of_groups(table, groups),
+        checkpoint=checkpoint,
+    )
+
+
+_LEARNERS = {
+    ModelKind.MIXTURE: _mixture,
+    ModelKind.LATENT_CLASS: _latent_class,
+    ModelKind.HMM: _hmm,
+}
+
+
+def read_prior(text: str | None) -> dict[str, float] | None:
+    """A prior in words: `default`, or parts with their numbers."""
+    if text is None:
+        return None
+    if text == "default":
+        return {}
+    words: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, number = (word.strip() for word in part.partition("="))
+        try:
+            value = float(number)
+        except ValueError:
+            raise JensenError(
+                f"--prior {text}: write default, or parts with their numbers: "
+                f"--prior concentration=0.01,mean_strength=2"
+            ) from None
+        if name in words:
+            raise JensenError(f"--prior {text} names {name!r} twice")
+        words[name] = value
+    return words
+
+
+def _is_number(text: str) -> bool:
+    return "=" not in text and text.strip().lstrip("+-").isdecimal()

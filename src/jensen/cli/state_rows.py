@@ -1,0 +1,151 @@
+"""Rows for a model of hidden states: its columns, in sequences if it is a chain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jensen.cli import options
+from jensen.cli.rows import Written, as_written
+from jensen.exceptions import JensenError
+from jensen.text import some
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from jensen.data import Table
+
+
+class Groups(NamedTuple):
+    """Which rows are sequences, one after the other."""
+
+    lengths: NDArray[np.int64]
+    column: str | None
+
+
+class StateRows(NamedTuple):
+    """A table as a model reads it, and as it was written."""
+
+    written: Written
+    groups: Groups
+    inputs: Any  # what the model is asked with
+
+
+def group_rows(table: Table, column: str | None) -> Groups:
+    """Sequences by a column: rows that stand together and have the same value in it."""
+    import numpy as np
+
+    if column is None or table.n_rows == 0:
+        n = table.n_rows
+        return Groups(np.array([n] if n else [], np.int64), column)
+    found = table.column(column)
+    missing = found.missing()
+    if missing.any():
+        raise JensenError(
+            f"row {int(missing.argmax()) + 1} has no value in {column!r}, which tells the sequences"
+        )
+    begins = np.flatnonzero(np.append(True, found.data[1:] != found.data[:-1]))
+    seen: set[Any] = set()
+    for row in begins:
+        value = found.data[row].item()
+        if value in seen:
+            states = found.variable.states
+            label = states[int(value)] if states else f"{value:g}"
+            raise JensenError(
+                f"the sequence {label!r} of {column!r} begins again in row {row + 1}: the rows of "
+                f"a sequence stand together, in their order, so sort the table by {column!r}"
+            )
+        seen.add(value)
+    return Groups(np.diff(np.append(begins, table.n_rows)), column)
+
+
+def weights_of_groups(table: Table, groups: Groups) -> NDArray[np.float64] | None:
+    """How often each sequence counts; all its rows must agree."""
+    import numpy as np
+
+    if table.weights is None:
+        return None
+    begins = np.cumsum(groups.lengths) - groups.lengths
+    weights = np.asarray(table.weights[begins])
+    differs = np.repeat(weights, groups.lengths) != table.weights
+    if differs.any():
+        raise JensenError(
+            f"row {int(differs.argmax()) + 1} has another weight than the row before: a sequence "
+            f"counts as a whole, so all its rows have one weight"
+        )
+    return weights
+
+
+def read_state_rows(
+    model: Any,
+    data: str,
+    missing: list[str] | None,
+    sequences: str | None,
+    unknown: options.Unknown = options.Unknown.RAISE,
+    weights: str | None = None,
+) -> StateRows:
+    """Read a DATA argument for a model."""
+    from jensen.data import Table, Variable
+    from jensen.data.encode import encode
+    from jensen.data.files import read_columns
+    from jensen.estimators.states_summary import column_names
+
+    raws = {raw.name: raw for raw in read_columns(data, ())}
+    if sequences is not None and model.noun != "state":
+        raise JensenError(f"--sequences belongs to hidden Markov models, not to {_what(model)}")
+    names = _names(model, [name for name in raws if name not in (sequences, weights)])
+    for name in (*names, sequences, weights):
+        if name is not None and name not in raws:
+            raise JensenError(
+                f"the table has no column {name!r}: its columns are {some(raws)}, and "
+                f"{_what(model)} knows {some(column_names(model))}"
+            )
+    table = Table.from_columns(encode(raws[name], None, None, missing or ()) for name in names)
+    known = getattr(model, "variables_", None)
+    variables = known or [Variable(name, "continuous") for name in names]
+    if known is not None:
+        table = Table.from_columns([_named(table, n, v) for n, v in zip(names, known, strict=True)])
+    table, strange = table.read_as(variables)
+    if strange.any() and unknown is options.Unknown.RAISE:
+        raise JensenError(
+            f"row {int(strange.argmax()) + 1} (and {int(strange.sum()) - 1} more) holds a label "
+            f"that {_what(model)} does not know: --unknown missing takes it as missing"
+        )
+    if weights is not None:
+        table = table.with_weights(encode(raws[weights], "continuous", None, ()).data)
+    groups = group_rows(table, None)
+    if sequences is not None:
+        column = Table.from_columns([encode(raws[sequences], None, None, missing or ())])
+        groups = group_rows(column, sequences)
+    written = Written(as_written(raws.values()), table)
+    return StateRows(written, groups, _inputs(model, table))
+
+
+def _what(model: Any) -> str:
+    return f"this {type(model).__name__}"
+
+
+def _names(model: Any, others: list[str]) -> list[str]:
+    """The columns of the model in its order; a model without names takes all that there are."""
+    from jensen.estimators.states_summary import column_names
+
+    known = column_names(model)
+    has_names = hasattr(model, "feature_names_in_") or hasattr(model, "n_classes")
+    return known if has_names or len(others) != len(known) else others
+
+
+def _named(table: Table, name: str, variable: Any) -> Any:
+    """A column under the name that the model has for it."""
+    from dataclasses import replace
+
+    from jensen.data.encode import Column
+
+    column = table.column(name)
+    return Column(replace(column.variable, name=variable.name), column.data)
+
+
+def _inputs(model: Any, table: Table) -> Any:
+    """The table as the model takes it: without names, if it has none."""
+    if hasattr(model, "feature_names_in_") or hasattr(model, "n_classes"):
+        return table
+    return table.to_pandas().to_numpy()

@@ -1,0 +1,170 @@
+"""Sequences as people pass them, and what is refused in words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import jensen as jn
+
+PARTS = [["a", "b", None], ["b"], ["a", "a", "c", "b"]]
+FLAT = [x for part in PARTS for x in part]
+LENGTHS = [3, 1, 4]
+
+
+def model(emission="categorical", **choices):
+    return jn.HiddenMarkovModel(2, emission=emission, prior={}, random_state=0, **choices)
+
+
+def same(one, other):
+    assert one.trace_.tobytes() == other.trace_.tobytes()
+    assert one.fitted_.t.transition.tobytes() == other.fitted_.t.transition.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("X", "lengths"),
+    [
+        (FLAT, LENGTHS),
+        (np.array(FLAT, dtype=object), LENGTHS),
+        (np.array(FLAT, dtype=object)[:, None], np.array(LENGTHS)),
+        (tuple(tuple(part) for part in PARTS), None),
+        ([np.array(part, dtype=object) for part in PARTS], None),
+        ([np.array(part, dtype=object)[:, None] for part in PARTS], None),
+        (pd.DataFrame({"x": FLAT}), LENGTHS),
+        (jn.Table({"x": FLAT}), LENGTHS),
+    ],
+    ids=["list", "1-d", "2-d", "tuples", "arrays", "matrices", "frame", "table"],
+)
+def test_labels_in_any_container_are_the_same(X, lengths):
+    expected = model().fit(PARTS)
+    found = model().fit(X, lengths=lengths)
+    same(found, expected)
+    np.testing.assert_array_equal(found.smooth(X, lengths), expected.smooth(PARTS))
+    np.testing.assert_array_equal(found.log_likelihood(X, lengths), expected.log_likelihood(PARTS))
+
+
+def test_labels_match_by_their_text():
+    whole, missing = [[1, 2, 2, 3], [3, 1]], [[1.0, 2.0, 2.0, 3.0], [3, None]]
+    expected = model().fit(whole)
+    assert expected.variables_[0].states == ("1", "2", "3")
+    for other in ([["1", "2", "2", "3"], ["3", "1"]], [np.array([1, 2, 2, 3.0]), np.array([3, 1])]):
+        same(model().fit(other), expected)
+        np.testing.assert_array_equal(expected.smooth(other), expected.smooth(whole))
+    assert model().fit(missing).variables_[0].states == ("1", "2", "3")
+    nan = [np.array([1.0, 2, 2, 3]), np.array([3, np.nan])]
+    same(model().fit(nan), model().fit(missing))
+
+
+@pytest.mark.parametrize("emission", ["gaussian", "poisson", "bernoulli"])
+def test_numbers_in_any_container_are_the_same(emission):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (8, 2)).astype(float)
+    X[2, 1] = X[4] = np.nan
+    expected = model(emission).fit(X, lengths=[5, 3])
+    parts = [X[:5], X[5:]]
+    lists = [part.tolist() for part in parts]
+    for other in (parts, tuple(parts), lists):
+        same(model(emission).fit(other), expected)
+        np.testing.assert_array_equal(expected.smooth(other), expected.smooth(X, [5, 3]))
+    for other in (X, pd.DataFrame(X), X.tolist()):
+        same(model(emission).fit(other, lengths=(5, 3)), expected)
+
+
+def test_one_column_of_numbers_may_be_plain_sequences():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=7)
+    same(model("gaussian").fit([x[:4], x[4:]]), model("gaussian").fit(x[:, None], lengths=[4, 3]))
+
+
+def test_without_lengths_all_rows_are_one_sequence():
+    found = model().fit(PARTS)
+    assert found.log_likelihood(FLAT).shape == (1,)
+    same(model().fit(FLAT), model().fit([FLAT]))
+    numbers = np.arange(6.0)[:, None]
+    same(model("gaussian").fit(numbers), model("gaussian").fit(numbers, lengths=[6]))
+
+
+def test_many_columns_keep_their_order():
+    """x10 stands after x9, not after x1."""
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 2, (40, 12)) * (np.arange(12) + 1)
+    found = model().fit(X)
+    assert [v.states for v in found.variables_] == [("0", str(i + 1)) for i in range(12)]
+    assert list(found.emission_) == [f"x{i}" for i in range(12)]
+
+
+SYMBOLS = ["c", "a", "b", "d"]
+
+
+def test_symbols_give_the_order_and_labels_that_do_not_occur():
+    found = model(symbols=SYMBOLS).fit(PARTS)
+    assert found.variables_[0].states == tuple(SYMBOLS)
+    assert found.emission_.shape == (2, 4)
+    assert np.all(found.emission_ > 0.0)
+    assert np.isfinite(found.log_likelihood([["d", "a"]]))
+    em = jn.HiddenMarkovModel(2, symbols=SYMBOLS, random_state=0).fit([["a", "b", "c"], ["b"]])
+    assert np.all(em.emission_[:, 3] == 0.0)
+    assert em.log_likelihood([["d", "a"], ["a"]])[0] == -np.inf
+
+
+BAD = {
+    "empty sequence": ([["a"], []], {}, r"^sequence 2 has no steps: leave it out$"),
+    "first empty": ([[], ["a"]], {}, r"^sequence 1 has no steps: leave it out$"),
+    "length 0": (FLAT, {"lengths": [0, 8]}, r"^sequence 1 has no steps"),
+    "negative": (FLAT, {"lengths": [9, -1]}, r"^sequence 2 has no steps"),
+    "too long": (FLAT, {"lengths": [9]}, r"^the lengths sum to 9, but there are 8 rows"),
+    "fractions": (FLAT, {"lengths": [4.0, 4.0]}, r"^lengths must be whole numbers"),
+    "a table of lengths": (FLAT, {"lengths": [[8]]}, r"^lengths must be whole numbers"),
+    "no rows": (np.zeros((0, 1)), {}, r"0 sample"),
+    "no values": ([None, None], {}, r"^the column 'x0' has no values: leave it out$"),
+    "widths": (
+        [np.array([["a", "b"]]), np.array([["a"]])],
+        {},
+        r"^the sequences differ in their number of columns$",
+    ),
+    "three axes": (np.array([[["a"]]]), {}, r"dim 3"),
+    "a weight below 0": (PARTS, {"sequence_weight": [1, -1, 1]}, r"row 2 is -1.0"),
+    "no weight": (PARTS, {"sequence_weight": [0, 0, 0]}, r"^there is nothing to learn from"),
+    "too many weights": (PARTS, {"sequence_weight": [1] * 8}, r"need 3 weights"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_sequences_that_cannot_be(case):
+    X, how, words = BAD[case]
+    with pytest.raises(ValueError, match=words):
+        model().fit(X, **how)
+
+
+@pytest.mark.parametrize(
+    ("emission", "X", "words"),
+    [
+        ("poisson", [[0.0], [-1.0]], r"row 2, column 1 is -1, but counts are whole, 0 or more$"),
+        ("poisson", [[0.5, 1.0]], r"^row 1, column 1 is 0.5, but counts are whole, 0 or more$"),
+        ("bernoulli", [[1.0, 2.0]], r"^row 1, column 2 is 2, but Bernoulli values are 0 or 1$"),
+        ("gaussian", [[], [[1.0]]], r"^sequence 1 has no steps: leave it out$"),
+        ("gaussian", [np.zeros((0, 1)), np.ones((2, 1))], r"^sequence 1 has no steps"),
+        ("gaussian", [np.ones((2, 1)), np.ones((2, 2))], r"differ in their number of columns$"),
+        ("gaussian", [[np.nan], [np.nan]], r"^the column 'x0' has no values"),
+    ],
+)
+def test_numbers_that_cannot_be(emission, X, words):
+    with pytest.raises(jn.DataError, match=words):
+        model(emission).fit(X)
+
+
+def test_a_label_that_was_not_there_is_refused():
+    found = model().fit(PARTS)
+    for ask in (found.decode, found.smooth, found.log_likelihood, found.forecast):
+        with pytest.raises(jn.DataError, match=r"^row 3 has a label that was not there"):
+            ask([["a", "b"], ["z"]])
+    with pytest.raises(jn.DataError):
+        model(symbols=["a", "b"]).fit(PARTS)
+
+
+def test_other_widths_are_refused_when_asked():
+    found = model().fit(PARTS)
+    with pytest.raises(ValueError, match="X has 2 features, but HiddenMarkovModel is expecting 1"):
+        found.decode(np.array([["a", "b"]]))
+    numbers = model("gaussian").fit(np.zeros((4, 2)) + np.arange(4)[:, None])
+    with pytest.raises(ValueError, match="X has 1 features, but HiddenMarkovModel is expecting 2"):
+        numbers.decode(np.zeros((3, 1)))
