@@ -1,5 +1,6 @@
 """Records are NamedTuples whose leaves are arrays; a leaf None is the flat prior, which adds 0."""
 
+import dataclasses
 import operator
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -47,3 +48,8 @@ def rebuild(like: Any, values: Iterator[Any]) -> Any:
     if isinstance(like, tuple):
         return tuple(rebuild(field, values) for field in like)
     return next(values)
+
+
+def without_cached(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass, to be copied; what it caches may hold modules, which cannot be."""
+    return {one.name: getattr(record, one.name) for one in dataclasses.fields(record)}

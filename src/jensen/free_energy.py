@@ -13,6 +13,7 @@ import numpy as np
 from jensen import q_hidden, q_theta
 from jensen.data.units import Units
 from jensen.exceptions import ImpossibleError, JensenError
+from jensen.families import inner
 from jensen.families.held import Held
 from jensen.fields import add, leaves, zip_fields
 
@@ -170,7 +171,7 @@ def fit(
         trace.append(state.free_energy)
         scale = abs(trace[-1]) + data.total_weight
         rise = trace[-1] - trace[-2]
-        if not rise >= -1e-9 * scale - noise:
+        if not rise >= -1e-9 * scale - noise and not rise >= -1e-15 * _cancelled(state):
             raise ArithmeticError(f"F fell by {-rise:.3g} at sweep {len(trace) - 1}: {BUG}")
         if rise < tol * scale:
             return Fit(state, np.array(trace), converged=True)
@@ -193,6 +194,11 @@ def chain(
 def _size(prior: Any) -> float:
     """The sum of all natural parameters, without their signs."""
     return sum(float(np.abs(leaf).sum()) for leaf in leaves(prior) if leaf is not None)
+
+
+def _cancelled(state: State) -> float:
+    """How large the terms of ⟨stats, t⟩ are, which nearly cancel where rows are far from 0."""
+    return inner(*(tuple(map(np.abs, leaves(record))) for record in (state.stats, state.t)))
 
 
 def _check_possible(free_energy: float) -> None:

@@ -100,7 +100,7 @@ def random_point(layout, K, rng):
     return rng.normal(0.0, 1.0, (K, D)), rng.uniform(0.3, 1.5, places)
 
 
-def eta_of(layout, words, shift):
+def eta_of(layout, words):
     """η of a prior or posterior, which our families keep relative to the shift too."""
     if layout.kind == "labels":
         return words - 1.0
@@ -111,7 +111,7 @@ def eta_of(layout, words, shift):
 
 def emission_of(layout, K, prior, shift):
     D = len(layout.columns)
-    eta = None if prior is None else eta_of(layout, prior, shift)
+    eta = None if prior is None else eta_of(layout, prior)
     if layout.kind == "labels":
         return Discrete(K, D, layout.n_labels, eta, is_binary=layout.is_binary)
     if layout.kind == "counts":
@@ -163,7 +163,7 @@ class Case(NamedTuple):
         words = [random_words(layout, self.K, rng, size) for layout in self.layouts]
         pairs = list(zip(self.layouts, words, strict=True))
         parts = [Part(layout.kind, layout.columns, w) for layout, w in pairs]
-        etas = [eta_of(layout, w, self.shift) for layout, w in pairs]
+        etas = [eta_of(layout, w) for layout, w in pairs]
         return (alpha, parts), Mixed(alpha - 1.0, self._joined(etas))
 
     def point(self, rng):
@@ -173,7 +173,9 @@ class Case(NamedTuple):
         pairs = list(zip(self.layouts, thetas, strict=True))
         named = [named_point(layout, theta, self.shift) for layout, theta in pairs]
         if self.kind == "product":
-            read = self.model.emission.read(dict(zip(self.model.emission.names, named)))
+            read = self.model.emission.read(
+                dict(zip(self.model.emission.names, named, strict=True))
+            )
         else:
             read = self.model.emission.read(named[0])
         parts = [Part(layout.kind, layout.columns, theta) for layout, theta in pairs]
@@ -190,8 +192,9 @@ class Case(NamedTuple):
         return self._joined(parts)
 
     def start(self, algorithm, seed=0, rng=None):
-        """The state at a random η."""
+        """The state at a random η, which has a mode."""
         eta = self.posterior(np.random.default_rng(seed))[1]
+        eta = eta._replace(weights=np.abs(eta.weights) + 0.1)
         return see(self.model, self.units, algorithm, eta, rng=rng)
 
 

@@ -40,8 +40,7 @@ def compare(case, state, expected, found):
 
 @every_kind
 @every_size
-@pytest.mark.parametrize("weights", [False, True])
-@pytest.mark.parametrize("flat", [False, True])
+@pytest.mark.parametrize(("weights", "flat"), [(False, True), (True, False)])
 @pytest.mark.parametrize("algorithm", [EM, VITERBI], ids=lambda a: a.name)
 def test_f_of_a_point_is_the_log_joint(kind, K, weights, flat, algorithm):
     case = make_case(kind, K, weights=weights, flat=flat)
@@ -66,7 +65,7 @@ def test_f_of_a_posterior_is_the_bound_by_its_definition(kind, K, weights, algor
 
 
 def test_a_missing_number_costs_what_quadrature_says():
-    """Under VB exp(E[log p]) has no integral of one; the twin trusts scipy's Gaussian, quad none."""
+    """Under VB exp(E[log p]) does not integrate to one; the twin is checked here, by quadrature."""
     case = make_case("full", 1, values=np.array([[0.3, np.nan]]))
     (_, parts), _ = case.posterior(np.random.default_rng(0))
     potential = naive.at_posterior("full", parts[0].theta)[0]
@@ -87,14 +86,21 @@ def test_a_missing_number_costs_what_quadrature_says():
 
 @every_kind
 @ASCENTS
-@pytest.mark.parametrize("seed", range(2))
-def test_f_rises_and_ends_where_its_gradient_is_zero(kind, algorithm, seed):
-    case = make_case(kind, 2, seed=seed, weights=seed == 1, n=2 ** n_columns(kind) + 5)
-    found = fit(
-        case.model, case.units, algorithm, case.start(algorithm, seed), tol=1e-15, max_iter=3000
-    )
+@pytest.mark.parametrize("seed", range(3))
+def test_f_rises_in_every_sweep(kind, algorithm, seed):
+    case = make_case(kind, 3, seed=seed, weights=seed == 1)
+    start = case.start(algorithm, seed)
+    found = fit(case.model, case.units, algorithm, start, tol=0.0, max_iter=12)
     assert np.all(np.diff(found.trace) >= -1e-11 * np.abs(found.trace[1:]))
     assert found.trace[-1] > found.trace[0]
+
+
+@every_kind
+@ASCENTS
+def test_f_ends_where_its_gradient_is_zero(kind, algorithm):
+    case = make_case(kind, 2, seed=1, weights=True, n=2 ** n_columns(kind) + 5)
+    start = case.start(algorithm, 1)
+    found = fit(case.model, case.units, algorithm, start, tol=1e-15, max_iter=3000)
     eta = found.state.eta
     flat = np.concatenate([np.ravel(x) for x in leaves(eta)])
     ends = np.cumsum([np.size(x) for x in leaves(eta)])
@@ -191,7 +197,8 @@ def test_f_never_exceeds_the_evidence_with_two_rows_in_part(kind, K):
         rows[1, 0] = x
         return np.exp(naive.log_evidence(case.prior, rows))
 
-    exact = np.log(quad(filled, -60.0, 60.0, points=[0.0], epsrel=1e-3)[0])
+    u = np.linspace(-5.0, 5.0, 41)  # x = sinh u: fine near 0, and far out for the tails
+    exact = np.log(np.trapezoid([filled(x) for x in np.sinh(u)] * np.cosh(u), u))
     for algorithm in (VBEM, ME):
         found = fit(case.model, case.units, algorithm, case.start(algorithm), tol=1e-12)
         assert exact - 8.0 < found.trace[-1] < exact
@@ -251,7 +258,9 @@ def test_the_order_of_rows_and_of_states_changes_nothing(kind):
     assert_same(there.stats, here.stats, rtol=1e-11)
     turned = np.array([2, 0, 1])
     words = [part.theta for part in case.prior[1]]
-    alike = assemble(kind, 3, np.full(3, 1.5), _first_of_all(words), case.values, case.weight, case.shift)
+    alike = assemble(
+        kind, 3, np.full(3, 1.5), _first_of_all(words), case.values, case.weight, case.shift
+    )
     a = see(alike.model, alike.units, VBEM, eta)
     b = see(alike.model, alike.units, VBEM, alike.model.select(eta, turned))
     assert b.free_energy == pytest.approx(a.free_energy, rel=1e-12)
@@ -285,7 +294,11 @@ def test_what_is_held_stays_and_costs_nothing(kind, name, algorithm):
     model = case.model.holding(start, (name,))
     assert isinstance(getattr(model.families, name), Held)
     state = see(model, case.units, EM, start)
-    eta = start if algorithm is EM else model.select(case.posterior(np.random.default_rng(1))[1], [0, 1])
+    eta = (
+        start
+        if algorithm is EM
+        else model.select(case.posterior(np.random.default_rng(1))[1], [0, 1])
+    )
     state = see(model, case.units, algorithm, eta)
     found = fit(model, case.units, algorithm, state, tol=1e-12)
     held = model.held[name]
@@ -293,9 +306,13 @@ def test_what_is_held_stays_and_costs_nothing(kind, name, algorithm):
         np.testing.assert_array_equal(a, b)
     assert np.all(np.diff(found.trace) >= -1e-10 * np.abs(found.trace[1:]))
     if algorithm is EM:  # F at the start: log p(x, θ) without a prior of what is held
-        flat = (None, case.prior[1]) if name == "weights" else (
-            case.prior[0],
-            [part._replace(theta=None) for part in case.prior[1]],
+        flat = (
+            (None, case.prior[1])
+            if name == "weights"
+            else (
+                case.prior[0],
+                [part._replace(theta=None) for part in case.prior[1]],
+            )
         )
         expected, _ = naive.log_joint(flat, theta, case.values, case.weight)
         assert found.trace[0] == pytest.approx(expected, rel=1e-10)
@@ -330,10 +347,10 @@ def test_gibbs_leaves_the_joint_distribution_alone(kind):
     """Geweke (2004): θ from the prior, x from θ, then sweeps given what is seen of x.
 
     θ and the statistics of the completed rows must still have the distribution they had before,
-    in each of their numbers; 400 independent repetitions, Kolmogorov and Smirnov's two-sample
+    in each of their numbers; 200 independent repetitions, Kolmogorov and Smirnov's two-sample
     test at p = 1e-3 over all numbers together (Bonferroni).
     """
-    K, n, repeats = 2, 4, 400
+    K, n, repeats = 2, 4, 200
     case = make_case(kind, K, n=n, missing=False)
     rng = np.random.default_rng(11)
     missing = np.zeros(case.values.shape, bool)

@@ -201,7 +201,7 @@ def gathered(kind, counts, stats):
         total = np.array([s[0] for s in stats])
         return total, np.repeat(counts[:, None], total.shape[1], axis=1)
     first, second = (np.array([s[i] for s in stats]) for i in (0, 1))
-    K, D = first.shape
+    D = first.shape[1]
     diagonal = np.array([np.diag(s) for s in second])
     each = np.repeat(counts[:, None], D, axis=1)
     return {
@@ -220,7 +220,9 @@ def log_prior(kind, prior, theta):
     if prior is None:
         return 0.0
     if kind == "labels":
-        pairs = zip(theta.reshape(-1, theta.shape[-1]), prior.reshape(-1, theta.shape[-1]))
+        pairs = zip(
+            theta.reshape(-1, theta.shape[-1]), prior.reshape(-1, theta.shape[-1]), strict=True
+        )
         return sum(log_density(pi, alpha) for pi, alpha in pairs)
     if kind == "counts":
         return gamma_log_density(theta, *prior)
@@ -230,7 +232,7 @@ def log_prior(kind, prior, theta):
 def minus_kl(kind, prior, q):
     """E_q[log p(θ)] + H[q(θ)]."""
     if kind == "labels":
-        pairs = zip(q.reshape(-1, q.shape[-1]), prior.reshape(-1, q.shape[-1]))
+        pairs = zip(q.reshape(-1, q.shape[-1]), prior.reshape(-1, q.shape[-1]), strict=True)
         return sum(bound([0.0] * len(a), alpha, a) for a, alpha in pairs)
     if kind == "counts":
         (a0, b0), (a, b) = prior, q
@@ -268,7 +270,10 @@ def _minus_kl_of_precisions(kind, prior, q):
 
 
 def log_joint(prior, theta, values, weight, *, hard=False):
-    """log p(x, θ); hard: log p(x, h, θ) at the most probable h. Priors and θ: (shares, parts)."""
+    """Log p(x, θ); hard: log p(x, h, θ) at the most probable h.
+
+    Priors and θ are pairs: of the shares, and of the parts.
+    """
     with np.errstate(divide="ignore"):
         found = find(np.log(theta[0]), theta[1], values, weight, at_point, hard=hard)
     cost = 0.0 if prior[0] is None else log_density(theta[0], prior[0])
@@ -286,7 +291,7 @@ def lower_bound(prior, q, values, weight, *, hard=False):
 
 
 def log_evidence(prior, values):
-    """log p(x): the sum over all assignments of rows to states, each in closed form."""
+    """Log p(x): the sum over all assignments of rows to states, each in closed form."""
     alpha, parts = prior
     K, logs = len(alpha), []
     for states in product(range(K), repeat=len(values)):

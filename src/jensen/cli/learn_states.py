@@ -46,6 +46,9 @@ class StateChoices(NamedTuple):
         )
         if model is ModelKind.HMM and has_labels:
             self._refuse(("covariance",), "hmm with labels: add --emission gaussian")
+        for text in self.labels():
+            if "=" not in text:
+                raise JensenError(f"--states {text}: write how many there are: --states 3")
         if self.labels() and not has_labels:
             raise JensenError(f"--states {self.labels()[0]}: the columns here hold numbers")
         if source.categorical and model is not ModelKind.LATENT_CLASS:

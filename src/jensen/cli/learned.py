@@ -10,7 +10,7 @@ from jensen.text import plural
 
 if TYPE_CHECKING:
     from jensen.data import Table
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 
 def summary(net: BayesianNetwork, table: Table, output: str | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from jensen.text import some
 
 if TYPE_CHECKING:
     from jensen.data import Table
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.graphs import DAG
 
 log = logging.getLogger("jensen")

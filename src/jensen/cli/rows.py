@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from jensen.data import Table
     from jensen.data.encode import Column
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 
 class Written(NamedTuple):

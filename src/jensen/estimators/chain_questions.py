@@ -103,13 +103,14 @@ class ChainQuestions(StatesEstimator):
 
     @property
     def n_parameters(self) -> int:
-        """How many free parameters the model has; what a mask leaves out is none."""
+        """How many free parameters the model has; what a mask leaves out or is held is none."""
         model = self.require_fitted().model
-        shares = [
-            _free(model.masks.get("initial"), (model.n_states,)),
-            _free(model.masks.get("transition"), model.blank.transition.shape),
-        ]
-        return int(sum(shares) + model.emission.n_parameters)
+        sizes = {
+            "initial": _free(model.masks.get("initial"), (model.n_states,)),
+            "transition": _free(model.masks.get("transition"), model.blank.transition.shape),
+            "emission": model.emission.n_parameters,
+        }
+        return int(sum(size for name, size in sizes.items() if name not in model.held))
 
     def sample(
         self, n_steps: int | None = None, n_sequences: int | None = None, random_state: Any = None

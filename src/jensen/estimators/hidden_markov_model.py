@@ -34,6 +34,7 @@ from jensen.exceptions import DataError, JensenError
 from jensen.fields import zip_fields
 from jensen.inference.chains import Steps
 from jensen.models.chain_starts import chain_start
+from jensen.models.emissions.held_parts import PARTS
 from jensen.models.emissions.making import EMISSIONS, make_emission, words_of_emission
 from jensen.models.emissions.priors import COVARIANCES, check_words
 from jensen.models.fitted_states import FittedStates
@@ -81,7 +82,8 @@ class HiddenMarkovModel(ChainQuestions):
         "emission" (K, V) of one column. A cell that is masked out has probability 0, and is outside
         its Dirichlet.
     fixed
-        What is held at `start`: any of "initial", "transition", "emission".
+        What is held at `start`: any of "initial", "transition", "emission"; of "gaussian" also
+        "means" or "covariances" alone, as in `GaussianMixture`.
     n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, random_state, progress
         As in `GaussianMixture`.
 
@@ -98,6 +100,13 @@ class HiddenMarkovModel(ChainQuestions):
         How many states live: those expected to have made more than half a step.
     free_energy_, is_bound_, trace_, n_sweeps_, converged_, starts_, r_hat_, effective_sample_size_
         As in `GaussianMixture`.
+
+    Notes
+    -----
+    scikit-learn's `check_estimator` passes but for what takes rows for independent: the order of
+    rows, and which of them are there, counts in a sequence. A vector of labels is one sequence.
+    `lengths` travels as metadata (``set_fit_request(lengths=True)``); since rows cannot be split
+    between folds, cross-validate over a list of sequences.
 
     References
     ----------
@@ -334,8 +343,10 @@ class HiddenMarkovModel(ChainQuestions):
         if words is not None:
             check_words(words, ("initial", "transition", *words_of_emission(self.emission)))
             words = with_labels(words, algorithm)
-        fixed = check_held(self.fixed, ("initial", "transition", "emission"), self.start)
-        if words is None and self.emission == "gaussian" and "emission" not in fixed:
+        is_gaussian = self.emission == "gaussian"
+        known = ("initial", "transition", "emission", *(PARTS if is_gaussian else ()))
+        fixed = check_held(self.fixed, known, self.start)
+        if words is None and is_gaussian and not {"emission", *PARTS} & {*fixed}:
             check_rows(len(steps.values), K, self.noun)
         masks = chain_masks(self, K)
         emission = make_emission(

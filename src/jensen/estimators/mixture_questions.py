@@ -15,6 +15,7 @@ from jensen.estimators.states_estimator import LIVE, StatesEstimator, mean_of
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.mixtures import draw_rows, row_posteriors
+from jensen.models.emissions.held_parts import select_held
 from jensen.models.fitted_states import FittedStates
 from jensen.randomness import as_generator
 
@@ -67,9 +68,10 @@ class MixtureQuestions(StatesEstimator):
 
     @property
     def n_parameters(self) -> int:
-        """How many free parameters the mixture has."""
+        """How many free parameters the mixture has; what is held is none."""
         model = self.require_fitted().model
-        return int(model.n_states - 1 + model.emission.n_parameters)
+        sizes = {"weights": model.n_states - 1, "components": model.emission.n_parameters}
+        return int(sum(size for name, size in sizes.items() if name not in model.held))
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[np.intp]]:
         """Draw rows, and the components that made them."""
@@ -118,12 +120,15 @@ class MixtureQuestions(StatesEstimator):
         t = model.select(fitted.t, states)
         weights = np.log(dirichlet.share(np.exp(t.weights)))
         eta = None if fitted.eta is None else model.select(fitted.eta, states)
-        smaller = replace(model, emission=_fewer(model.emission, len(states)), n_states=len(states))
+        smaller = replace(model, emission=_fewer(model.emission, states), n_states=len(states))
         return FittedStates(smaller, t._replace(weights=weights), fitted.counts[states], eta)
 
 
-def _fewer(emission: Any, n: int) -> Any:
-    """An emission of fewer states."""
+def _fewer(emission: Any, states: NDArray[np.intp]) -> Any:
+    """An emission of these states only."""
     if hasattr(emission, "parts"):
-        return replace(emission, parts=tuple(_fewer(part, n) for part in emission.parts))
-    return replace(emission, n_states=n)
+        return replace(emission, parts=tuple(_fewer(part, states) for part in emission.parts))
+    if getattr(emission, "held", None):
+        held = select_held(emission.held, states, emission.covariance)
+        emission = replace(emission, held=held)
+    return replace(emission, n_states=len(states))

@@ -95,8 +95,9 @@ def _begin(problem: StateProblem, k: int, rng: np.random.Generator) -> State:
 
 
 def _stats_at_start(problem: StateProblem) -> Any:
-    """A posterior is made of plain parameters by one sweep of EM."""
-    state = see(problem.model, problem.units, EM, problem.start)
+    """A posterior is made of plain parameters by one sweep of EM, whatever their prior says."""
+    held = problem.model.holding(problem.start, problem.model.prior._fields)
+    state = see(held, problem.units, EM, problem.start)
     _check_possible(problem, state)
     return state.stats
 

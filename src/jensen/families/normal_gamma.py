@@ -31,38 +31,39 @@ def from_words(
     mean: Array, mean_strength: Array, degrees_of_freedom: Array, scale: Array
 ) -> NormalGamma:
     """η from m, β, ν and W, each (K, D)."""
-    return _flat(spherical.from_words(mean[..., None], mean_strength, degrees_of_freedom, scale))
+    found = spherical.from_words(mean[..., None], mean_strength, degrees_of_freedom, scale)
+    return from_spherical(found)
 
 
 def words(eta: NormalGamma) -> Words:
     """M, β, ν and W."""
-    found = spherical.words(_spherical(eta))
+    found = spherical.words(to_spherical(eta))
     return found._replace(mean=found.mean[..., 0])
 
 
 def log_partition(eta: NormalGamma) -> float:
     """A(η), summed over components and dimensions."""
-    return spherical.log_partition(_spherical(eta))
+    return spherical.log_partition(to_spherical(eta))
 
 
 def mean_stats(eta: NormalGamma) -> NormalGamma:
     """With E[λ] = ν W, and E[λ μ²] = 1/β + E[λ] m²."""
-    return _flat(spherical.mean_stats(_spherical(eta)))
+    return from_spherical(spherical.mean_stats(to_spherical(eta)))
 
 
 def mode_stats(eta: NormalGamma) -> NormalGamma:
     """At μ = m and λ = (ν - 1) W, the highest point in mean and precision."""
-    return _flat(spherical.mode_stats(_spherical(eta)))
+    return from_spherical(spherical.mode_stats(to_spherical(eta)))
 
 
 def sample_stats(eta: NormalGamma, rng: np.random.Generator) -> NormalGamma:
     """At a draw of λ, then of μ given it."""
-    return _flat(spherical.sample_stats(_spherical(eta), rng))
+    return from_spherical(spherical.sample_stats(to_spherical(eta), rng))
 
 
 def has_mode(eta: NormalGamma) -> bool:
     """Whether ν ≥ 1 and η is a distribution, so that rows with any spread give an estimate."""
-    return spherical.has_mode(_spherical(eta))
+    return spherical.has_mode(to_spherical(eta))
 
 
 def describe(eta: NormalGamma) -> dict[str, Array]:
@@ -70,10 +71,11 @@ def describe(eta: NormalGamma) -> dict[str, Array]:
     return words(eta)._asdict()
 
 
-def _spherical(eta: NormalGamma) -> spherical.Spherical:
+def to_spherical(eta: NormalGamma) -> spherical.Spherical:
     """One dimension for each precision."""
     return spherical.Spherical(eta.count, eta.second, eta.first[..., None], eta.strength)
 
 
-def _flat(eta: spherical.Spherical) -> NormalGamma:
+def from_spherical(eta: spherical.Spherical) -> NormalGamma:
+    """The inverse of `to_spherical`."""
     return NormalGamma(eta.count, eta.second, eta.first[..., 0], eta.strength)

@@ -34,38 +34,38 @@ def from_words(
 ) -> NormalWishart:
     """η from m (K, D), β (K,), ν (K,) and W (K, D, D)."""
     mean, mean_strength = mean[..., None, :], mean_strength[..., None]
-    return _untied(tied.from_words(mean, mean_strength, degrees_of_freedom, scale))
+    return from_tied(tied.from_words(mean, mean_strength, degrees_of_freedom, scale))
 
 
 def words(eta: NormalWishart) -> Words:
     """M, β, ν and W."""
-    found = tied.words(_tied(eta))
+    found = tied.words(to_tied(eta))
     return found._replace(mean=found.mean[..., 0, :], mean_strength=found.mean_strength[..., 0])
 
 
 def log_partition(eta: NormalWishart) -> float:
     """A(η), summed over the components."""
-    return tied.log_partition(_tied(eta))
+    return tied.log_partition(to_tied(eta))
 
 
 def mean_stats(eta: NormalWishart) -> NormalWishart:
     """With E[Λ] = ν W, and E[μᵀ Λ μ] = D/β + mᵀ E[Λ] m."""
-    return _untied(tied.mean_stats(_tied(eta)))
+    return from_tied(tied.mean_stats(to_tied(eta)))
 
 
 def mode_stats(eta: NormalWishart) -> NormalWishart:
     """At μ = m and Λ = (ν - D) W, the highest point in mean and precision."""
-    return _untied(tied.mode_stats(_tied(eta)))
+    return from_tied(tied.mode_stats(to_tied(eta)))
 
 
 def sample_stats(eta: NormalWishart, rng: np.random.Generator) -> NormalWishart:
     """At a draw of Λ, then of μ given it."""
-    return _untied(tied.sample_stats(_tied(eta), rng))
+    return from_tied(tied.sample_stats(to_tied(eta), rng))
 
 
 def has_mode(eta: NormalWishart) -> bool:
     """Whether ν ≥ D and η is a distribution, so that rows with any spread give an estimate."""
-    return tied.has_mode(_tied(eta))
+    return tied.has_mode(to_tied(eta))
 
 
 def describe(eta: NormalWishart) -> dict[str, Array]:
@@ -73,10 +73,11 @@ def describe(eta: NormalWishart) -> dict[str, Array]:
     return words(eta)._asdict()
 
 
-def _tied(eta: NormalWishart) -> tied.Tied:
+def to_tied(eta: NormalWishart) -> tied.Tied:
     """One mean for each precision matrix."""
     return tied.Tied(eta.count, eta.second, eta.first[..., None, :], eta.strength[..., None])
 
 
-def _untied(eta: tied.Tied) -> NormalWishart:
+def from_tied(eta: tied.Tied) -> NormalWishart:
+    """The inverse of `to_tied`."""
     return NormalWishart(eta.count, eta.second, eta.first[..., 0, :], eta.strength[..., 0])

@@ -64,7 +64,7 @@ def log_partition(eta: Spherical) -> float:
 def mean_stats(eta: Spherical) -> Spherical:
     """With E[λ] = ν W, and E[λ ‖μ‖²] = D/β + E[λ] ‖m‖²."""
     mean, shape, rate = _posterior(eta)
-    at = _stats_at(mean, shape / rate, gamma.mean_log(shape, rate))
+    at = stats_at(mean, shape / rate, gamma.mean_log(shape, rate))
     return at._replace(strength=at.strength - 0.5 * eta.first.shape[-1] / eta.strength)
 
 
@@ -74,18 +74,15 @@ def mode_stats(eta: Spherical) -> Spherical:
     least = np.maximum(NOISE * eta.second, SMALLEST * eta.count)
     mean, scatter = _mean_and_scatter(eta, least)
     precision = eta.count / scatter
-    return _stats_at(mean, precision, np.log(precision))
+    return stats_at(mean, precision, np.log(precision))
 
 
 def sample_stats(eta: Spherical, rng: np.random.Generator) -> Spherical:
-    """At a draw of λ and of μ = m + z / √(β λ), without dividing by λ."""
+    """At a draw of λ, then of μ given it."""
     mean, shape, rate = _posterior(eta)
     log_precision = gamma.draw_log(shape, rng) - np.log(rate)
-    z = rng.standard_normal(mean.shape) / np.sqrt(eta.strength)[..., None]
-    at = _stats_at(mean, np.exp(log_precision), log_precision)
-    shift = z * np.exp(0.5 * log_precision)[..., None]
-    quadratic = (2.0 * mean * shift + z * z).sum(-1)
-    return at._replace(first=at.first + shift, strength=at.strength - 0.5 * quadratic)
+    at = stats_at(mean, np.exp(log_precision), log_precision)
+    return draw_means(at, mean, eta.strength, np.exp(0.5 * log_precision), rng)
 
 
 def has_mode(eta: Spherical) -> bool:
@@ -98,6 +95,37 @@ def describe(eta: Spherical) -> dict[str, Array]:
     return words(eta)._asdict()
 
 
+# --- given one, the other: also for families in which a part is known ---
+
+
+def mean_of(eta: Spherical) -> Array:
+    """M: where the mean is, whatever the precision."""
+    refuse(~(eta.strength > 0.0), NO_ROWS)
+    return np.asarray(eta.first / eta.strength[..., None])
+
+
+def scatter_about(eta: Spherical, mean: Array) -> tuple[Array, Array]:
+    """1/W of the precision given the mean: Σ ‖x - μ‖²; and the numbers it comes from."""
+    square = eta.strength * (mean * mean).sum(-1)
+    return eta.second - 2.0 * (eta.first * mean).sum(-1) + square, eta.second + square
+
+
+def stats_at(mean: Array, precision: Array, log_precision: Array) -> Spherical:
+    """Evaluate t at a known mean and precision."""
+    first = precision[..., None] * mean
+    return Spherical(0.5 * log_precision, -0.5 * precision, first, -0.5 * (mean * first).sum(-1))
+
+
+def draw_means(
+    at: Spherical, mean: Array, strength: Array, root: Array, rng: np.random.Generator
+) -> Spherical:
+    """Move t from means m to draws m + z / √(β λ), where the root is √λ, without dividing by it."""
+    z = rng.standard_normal(mean.shape) / np.sqrt(strength)[..., None]
+    shift = z * root[..., None]
+    quadratic = (2.0 * mean * shift + z * z).sum(-1)
+    return at._replace(first=at.first + shift, strength=at.strength - 0.5 * quadratic)
+
+
 def _posterior(eta: Spherical) -> tuple[Array, Array, Array]:
     """M, and the shape ν/2 and rate 1/(2W) of λ."""
     mean, scatter = _mean_and_scatter(eta, np.zeros(()))
@@ -108,14 +136,7 @@ def _posterior(eta: Spherical) -> tuple[Array, Array, Array]:
 
 def _mean_and_scatter(eta: Spherical, least: Array) -> tuple[Array, Array]:
     """M and 1/W, which must exceed what is least."""
-    refuse(~(eta.strength > 0.0), NO_ROWS)
-    mean = eta.first / eta.strength[..., None]
+    mean = mean_of(eta)
     scatter = np.asarray(eta.second - (eta.first * mean).sum(-1))
     refuse(~(scatter > least), NO_SPREAD)
     return mean, scatter
-
-
-def _stats_at(mean: Array, precision: Array, log_precision: Array) -> Spherical:
-    """Evaluate t at a known mean and precision."""
-    first = precision[..., None] * mean
-    return Spherical(0.5 * log_precision, -0.5 * precision, first, -0.5 * (mean * first).sum(-1))

@@ -8,21 +8,14 @@ Every field may have further axes in front, one precision matrix for each place 
 normal-Wishart is one mean for each matrix, and that module calls this one.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families import wishart
-from jensen.families.collapse import (
-    NO_ROWS,
-    NO_SPREAD,
-    NOISE,
-    SMALLEST,
-    TOO_FEW_ROWS,
-    is_proper,
-    refuse,
-)
+from jensen.families.collapse import NO_ROWS, TOO_FEW_ROWS, is_proper, refuse
 from jensen.families.wishart import Words
 
 Array = NDArray[np.float64]
@@ -64,29 +57,22 @@ def mean_stats(eta: Tied) -> Tied:
     """With E[Λ] = ν W, and E[μᵀ Λ μ] = D/β + mᵀ E[Λ] m."""
     mean, degrees, lower = _posterior(eta)
     precision = degrees[..., None, None] * wishart.inverse(lower)
-    at = _stats_at(mean, precision, wishart.mean_log_det(degrees, lower))
+    at = stats_at(mean, precision, wishart.mean_log_det(degrees, lower))
     return at._replace(strength=at.strength - 0.5 * eta.first.shape[-1] / eta.strength)
 
 
 def mode_stats(eta: Tied) -> Tied:
     """At μ = m and Λ = count · W, the highest point in means and precision."""
-    _refuse(~(eta.count > 0.0), NO_ROWS, eta)
-    mean, lower = _mean_and_factor(eta, SMALLEST * eta.count)
-    root = wishart.inverse_root(lower)
-    _refuse(~(NOISE * wishart.amplification(root, eta.second) < 1.0), NO_SPREAD, eta)
-    precision = eta.count[..., None, None] * wishart.gram(root)
-    return _stats_at(mean, precision, wishart.log_det(lower, eta.count))
+    mean, scatter = _mean_and_scatter(eta)
+    return stats_at(mean, *wishart.mode(eta.count, scatter, eta.second, refuse_all(eta)))
 
 
 def sample_stats(eta: Tied, rng: np.random.Generator) -> Tied:
-    """At a draw of Λ = F Fᵀ and of the means μ = m + F⁻ᵀ z / √β, without dividing by F."""
+    """At a draw of Λ, then of the means given it."""
     mean, degrees, lower = _posterior(eta)
     log_det, root = wishart.draw(degrees, lower, rng)
-    z = rng.standard_normal(mean.shape) / np.sqrt(eta.strength)[..., None]
-    at = _stats_at(mean, root @ _transpose(root), log_det)
-    shift = z @ _transpose(root)
-    quadratic = (2.0 * mean * shift + z * z).sum(-1)
-    return at._replace(first=at.first + shift, strength=at.strength - 0.5 * quadratic)
+    at = stats_at(mean, root @ _transpose(root), log_det)
+    return draw_means(at, mean, eta.strength, root, rng)
 
 
 def has_mode(eta: Tied) -> bool:
@@ -99,33 +85,61 @@ def describe(eta: Tied) -> dict[str, Array]:
     return words(eta)._asdict()
 
 
-def _posterior(eta: Tied) -> tuple[Array, Array, Array]:
-    """M, ν, and the Cholesky factor of W⁻¹."""
-    n_means, size = eta.first.shape[-2:]
-    mean, lower = _mean_and_factor(eta, np.zeros(()))
-    degrees = np.asarray(eta.count + size + 1.0 - n_means)
-    _refuse(~(degrees > size - 1.0), TOO_FEW_ROWS, eta)
-    return mean, degrees, lower
+# --- given one, the other: also for families in which a part is known ---
 
 
-def _mean_and_factor(eta: Tied, least: Array) -> tuple[Array, Array]:
-    """M, and the Cholesky factor of W⁻¹, whose pivots must all exceed what is least."""
+def mean_of(eta: Tied) -> Array:
+    """M: where the means are, whatever the precision."""
     refuse(~(eta.strength > 0.0), NO_ROWS)
-    mean = eta.first / eta.strength[..., None]
-    lower = wishart.cholesky(_symmetric(eta.second - _transpose(eta.first) @ mean))
-    _refuse(~(wishart.pivots(lower).min(-1) > least), NO_SPREAD, eta)
-    return mean, lower
+    return np.asarray(eta.first / eta.strength[..., None])
 
 
-def _refuse(bad: NDArray[np.bool_], why: str, eta: Tied) -> None:
-    """Name the components whose precision is bad: all that share it."""
-    refuse(np.broadcast_to(np.asarray(bad)[..., None], eta.strength.shape), why)
+def scatter_about(eta: Tied, mean: Array) -> tuple[Array, Array]:
+    """W⁻¹ of the precision given the means: Σ (x - μ)(x - μ)ᵀ; and the numbers it comes from."""
+    cross = _transpose(eta.first) @ mean
+    square = _transpose(mean) @ (eta.strength[..., None] * mean)
+    return _symmetric(eta.second - 2.0 * cross + square), eta.second + square
 
 
-def _stats_at(mean: Array, precision: Array, log_det: Array) -> Tied:
+def stats_at(mean: Array, precision: Array, log_det: Array) -> Tied:
     """Evaluate t at known means and a known precision."""
     first = mean @ precision
     return Tied(np.asarray(0.5 * log_det), -0.5 * precision, first, -0.5 * (mean * first).sum(-1))
+
+
+def draw_means(
+    at: Tied, mean: Array, strength: Array, root: Array, rng: np.random.Generator
+) -> Tied:
+    """Move t from means m to draws m + F⁻ᵀ z / √β, where Λ = F Fᵀ, without dividing by F."""
+    z = rng.standard_normal(mean.shape) / np.sqrt(strength)[..., None]
+    shift = z @ _transpose(root)
+    quadratic = (2.0 * mean * shift + z * z).sum(-1)
+    return at._replace(first=at.first + shift, strength=at.strength - 0.5 * quadratic)
+
+
+def refuse_all(eta: Tied) -> wishart.Refuse:
+    """Refuse, naming the components whose precision is bad: all that share it."""
+    return partial(_refuse, eta)
+
+
+def _posterior(eta: Tied) -> tuple[Array, Array, Array]:
+    """M, ν, and the Cholesky factor of W⁻¹."""
+    n_means, size = eta.first.shape[-2:]
+    mean, scatter = _mean_and_scatter(eta)
+    lower = wishart.factor(scatter, np.zeros(()), refuse_all(eta))
+    degrees = np.asarray(eta.count + size + 1.0 - n_means)
+    refuse_all(eta)(~(degrees > size - 1.0), TOO_FEW_ROWS)
+    return mean, degrees, lower
+
+
+def _mean_and_scatter(eta: Tied) -> tuple[Array, Array]:
+    """M, and W⁻¹."""
+    mean = mean_of(eta)
+    return mean, _symmetric(eta.second - _transpose(eta.first) @ mean)
+
+
+def _refuse(eta: Tied, bad: NDArray[np.bool_], why: str) -> None:
+    refuse(np.broadcast_to(np.asarray(bad)[..., None], eta.strength.shape), why)
 
 
 def _symmetric(matrices: Array) -> Array:

@@ -5,6 +5,7 @@ so that no determinant and no inverse of a near-singular matrix is ever formed.
 Bishop (2006), *Pattern Recognition and Machine Learning*, appendix B.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,8 +13,11 @@ from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
 from jensen.families import gamma
+from jensen.families.collapse import NO_ROWS, NO_SPREAD, NOISE, SMALLEST
 
 Array = NDArray[np.float64]
+Refuse = Callable[[NDArray[np.bool_], str], None]
+"""Given which matrices are bad, and why: raises if any is, naming its components."""
 
 
 class Words(NamedTuple):
@@ -51,6 +55,25 @@ def amplification(root: Array, second: Array) -> Array:
     """
     squares = np.square(root) @ _diagonal(second)[..., None]
     return np.asarray(squares[..., 0].max(-1))
+
+
+def factor(scatter: Array, least: Array, refuse: Refuse) -> Array:
+    """The Cholesky factor of W⁻¹, whose pivots must all exceed what is least."""
+    lower = cholesky(scatter)
+    refuse(~(pivots(lower).min(-1) > least), NO_SPREAD)
+    return lower
+
+
+def mode(count: Array, scatter: Array, second: Array, refuse: Refuse) -> tuple[Array, Array]:
+    """Λ = count · W, where |Λ|^(count/2) exp(-tr(W⁻¹ Λ)/2) is highest, and log |Λ|.
+
+    The scatter W⁻¹ is a difference of numbers as large as the diagonal of `second`.
+    """
+    refuse(~(count > 0.0), NO_ROWS)
+    lower = factor(scatter, SMALLEST * count, refuse)
+    root = inverse_root(lower)
+    refuse(~(NOISE * amplification(root, second) < 1.0), NO_SPREAD)
+    return count[..., None, None] * gram(root), log_det(lower, count)
 
 
 def log_normaliser(degrees: Array, lower: Array) -> Array:

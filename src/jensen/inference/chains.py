@@ -70,10 +70,12 @@ def _draw_paths(fitted: FittedStates, unit: Sequences, n: int, rng: np.random.Ge
         return chain.drawn_paths(views[0], n, rng)
     share = _shares(fitted, unit)  # (samples, S)
     paths = np.empty((n, int(unit.ptr[-1])), np.int64)
-    for i in range(n):
-        for s, (a, b) in enumerate(zip(unit.ptr[:-1], unit.ptr[1:], strict=True)):
-            k = int(rng.choice(len(views), p=share[:, s]))
-            paths[i, a:b] = chain.drawn_paths(views[k], 1, rng)[0, a:b]
+    chosen = np.stack([rng.choice(len(views), n, p=of_one) for of_one in share.T])  # (S, n)
+    for k in np.unique(chosen):
+        mine = chosen == k
+        drawn = chain.drawn_paths(views[k], int(mine.sum(1).max()), rng)
+        for here, a, b in zip(mine, unit.ptr[:-1], unit.ptr[1:], strict=True):
+            paths[here, a:b] = drawn[: here.sum(), a:b]
     return paths
 
 

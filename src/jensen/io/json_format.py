@@ -27,7 +27,7 @@ from jensen.io.json_learning import (
 )
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 FORMAT = "jensen-network"
 VERSION = 1
@@ -58,7 +58,7 @@ def loads(text: str, file: str) -> BayesianNetwork:
 
 def read(head: Checked) -> BayesianNetwork:
     """A network from a document."""
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
     check_version(head, FORMAT, VERSION)
     document = head.fields({"format", "version", "choices", "learned", "variables"}, {"properties"})

@@ -20,7 +20,7 @@ from jensen.io.checked import Checked
 from jensen.models.priors import make_prior
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 NEEDED = frozenset({"method", "prior", "equivalent_sample_size"})
 WHOLE = ("n_init", "max_iter", "n_samples", "burn_in", "thin", "n_chains")

@@ -30,6 +30,7 @@ SAME = 1e-4
 NOISE = 1e3 * np.finfo(float).eps
 
 
+@np.errstate(all="ignore")  # a number may be anything, and then makes no sense
 def theta_fault(model: Any, t: Any) -> Fault | None:
     """What is wrong with the parameters t(θ) of a model, if anything is."""
     masks = getattr(model, "masks", {})
@@ -44,6 +45,7 @@ def theta_fault(model: Any, t: Any) -> Fault | None:
     return None
 
 
+@np.errstate(all="ignore")
 def posterior_fault(model: Any, eta: Any, t: Any) -> Fault | None:
     """What is wrong with a posterior η, whose mean t is, if anything is."""
     masks, emission_name = getattr(model, "masks", {}), eta._fields[-1]

@@ -19,6 +19,7 @@ from jensen.io.json_learning import (
     read_loop,
     usual_choices,
 )
+from jensen.models.emissions.held_parts import PARTS
 from jensen.models.emissions.making import EMISSIONS, words_of_emission
 from jensen.models.emissions.priors import COVARIANCES, GAUSSIAN_WORDS, POISSON_WORDS, check_words
 
@@ -52,7 +53,7 @@ KINDS = {
             "GaussianMixture",
             "n_components",
             ("covariance",),
-            ("weights", "components"),
+            ("weights", "components", *PARTS),
         ),
         Kind("latent-class", "LatentClass", "n_classes", (), ("weights", "components")),
         Kind(
@@ -60,7 +61,7 @@ KINDS = {
             "HiddenMarkovModel",
             "n_states",
             ("emission", "covariance", "end", "symbols", "masks"),
-            ("initial", "transition", "emission"),
+            ("initial", "transition", "emission", *PARTS),
         ),
     )
 }

@@ -9,17 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
+from jensen.exceptions import JensenError
 from jensen.io.checked import Checked
-from jensen.io.json_arrays import read_array
+from jensen.io.json_arrays import plain_array, read_array
 from jensen.models.emissions.diagonal import Diagonal
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
+from jensen.models.emissions.held_parts import PARTS, family_given
 from jensen.models.emissions.poisson import Poisson
 from jensen.models.emissions.product import Product
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixture
 
 Array = NDArray[np.float64]
+
+SAME = 1e-4
+"""Of what is held and what the parameters say: matrices may be hard to invert."""
 
 KIND_OF_EMISSION = {"gaussian": "continuous", "poisson": "count", "bernoulli": "binary"}
 """What columns are, where the model says it; else the columns say it."""
@@ -186,12 +191,57 @@ def parts_of(emission: Any, n_columns: int) -> list[tuple[Any, NDArray[np.intp]]
     return [(emission, np.arange(n_columns))]
 
 
+# --- what is held ---
+
+
+def plain_held(model: Any) -> dict[str, Any]:
+    """Fields that are held as a whole, at the parameters; or one part of them, at these values."""
+    parts = getattr(model.emission, "held", {})
+    return {**dict.fromkeys(model.held), **{name: plain_array(x) for name, x in parts.items()}}
+
+
+def read_held(model: Any, t: Any, value: Checked | None) -> Any:
+    """The model with what is held."""
+    if value is None:
+        return model
+    members, is_gaussian = value.members(), hasattr(model.emission, "covariance")
+    known = [*t._fields, *(PARTS if is_gaussian else ())]
+    parts: dict[str, Array] = {}
+    for name, member in members.items():
+        if name not in known:
+            value.fail(f"names {name!r}, but only {', '.join(known)} can be held")
+        if name in t._fields:
+            if not member.is_null():
+                member.fail("must be null: the parameters say at what it is held")
+            model.held[name] = getattr(t, name)
+        else:
+            parts[name] = _held_part(model.emission, t[-1], name, member)
+    if len(parts) + (t._fields[-1] in model.held) > 1:
+        value.fail(f"must name {t._fields[-1]!r} where all of it is held")
+    return replace(model, emission=replace(model.emission, held=parts)) if parts else model
+
+
+def _held_part(emission: Any, t: Any, name: str, value: Checked) -> Array:
+    """Means (less the shift) or covariances, which are those of the parameters."""
+    shown = emission.show(t)[name] - (emission.shift if name == "means" else 0.0)
+    part = read_array(value, np.shape(shown))
+    slack = SAME * (np.abs(shown).max() + np.abs(emission.shift).max() * (name == "means"))
+    if (np.abs(part - shown) > slack).any():
+        value.fail("is not what the parameters say")
+    try:
+        family_given({name: part}, emission.covariance)
+    except (JensenError, np.linalg.LinAlgError):
+        value.fail("is not positive definite")
+    return part
+
+
 # --- masks ---
 
 
 def plain_masks(model: Any) -> dict[str, Any]:
     """What may be (1) and what may not (0), of parameters that have something that may not."""
-    found = {name: _plain_mask(mask) for name, mask in getattr(model, "masks", {}).items()}
+    masks = getattr(model, "masks", {})
+    found = {x: _plain_mask(masks[x]) for x in ("initial", "transition") if x in masks}
     emission = [getattr(part, "mask", None) for part, _ in parts_of(model.emission, 1)]
     if any(mask is not None for mask in emission):
         found["emission"] = [None if mask is None else _plain_mask(mask) for mask in emission]

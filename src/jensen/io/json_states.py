@@ -27,8 +27,10 @@ from jensen.io.json_state_choices import (
 )
 from jensen.io.json_state_models import (
     plain_columns,
+    plain_held,
     plain_masks,
     read_columns,
+    read_held,
     read_masks,
     without_parameters,
 )
@@ -61,7 +63,7 @@ def dumps(estimator: StatesEstimator) -> str:
         "choices": plain_state_choices(estimator),
         "learned": plain_learned(estimator),
         "columns": plain_columns(estimator),
-        "held": list(fitted.model.held),
+        "held": plain_held(fitted.model),
         "masks": plain_masks(fitted.model),
         "counts": plain_array(fitted.counts),
         "parameters": plain_record(fitted.t),
@@ -125,10 +127,7 @@ def _fitted(model: Any, document: dict[str, Checked]) -> FittedStates:
     if (counts < 0.0).any():
         document["counts"].fail("holds a negative number")
     t = _theta(model, document["parameters"])
-    for name in document["held"].texts() if "held" in document else ():
-        if name not in t._fields:
-            document["held"].fail(f"names {name!r}, but only {', '.join(t._fields)} can be held")
-        model.held[name] = getattr(t, name)
+    model = read_held(model, t, document.get("held"))
     if "posterior" in document and "samples" in document:
         document["samples"].fail("cannot stand beside a posterior")
     if "posterior" in document:

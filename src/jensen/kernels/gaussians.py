@@ -72,6 +72,9 @@ def add_moments(x, start, stop, nodes, first, second):
                 values, total = x[d, begin : begin + n], 0.0
                 for i in range(n):
                     weighted[i] = weight[i] * values[i]
+                # apart: a loop that also writes is vectorised, and so adds in another order, only
+                # where its arrays are not near each other in memory
+                for i in range(n):
                     total += weighted[i]
                 first[k, d] += total
                 for e in range(d + 1):

@@ -1,6 +1,6 @@
 """Hidden Markov models: a chain of hidden states behind each sequence of rows."""
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
 from jensen.families.masked import MaskedDirichlet
+from jensen.fields import without_cached
 from jensen.hidden_states.records import Chain
 from jensen.models.emissions import Emission
+from jensen.models.emissions.held_parts import hold_parts
 from jensen.models.mixture import UNIT_ROWS, emission_point, hold, log_mean, modes, without
 from jensen.q_hidden import Hidden
 
@@ -46,6 +48,8 @@ class HiddenMarkov:
     held: dict[str, Any] = field(default_factory=dict)  # field → t at which it stays
     masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # field → what may be
 
+    __getstate__ = without_cached
+
     @property
     def prior(self) -> Chained:
         """η₀."""
@@ -58,10 +62,6 @@ class HiddenMarkov:
         masked = {name: MaskedDirichlet(mask) for name, mask in self.masks.items()}
         initial, transition = (masked.get(name, dirichlet) for name in ("initial", "transition"))
         return hold(self.held, Chained(initial, transition, self.emission.family))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone, to be copied: what is cached holds modules, which cannot be."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def blank(self) -> Chained:
@@ -106,8 +106,9 @@ class HiddenMarkov:
         return np.asarray(stats.initial + stats.transition[:, : self.n_states].sum(0))
 
     def holding(self, start: Chained, names: tuple[str, ...]) -> "HiddenMarkov":
-        """The same, with some fields held at the mode of a start."""
-        return replace(self, held=modes(self.families, start, names))
+        """The same, with some fields, or parts of the emission, held at the mode of a start."""
+        emission, names = hold_parts(self.emission, start.emission, names, "emission")
+        return replace(self, emission=emission, held=modes(self.families, start, names))
 
     def encode(self, values: Array, lengths: NDArray[np.int64], weight: Array) -> Units:
         """Sequences as units: short ones together, a long one alone."""

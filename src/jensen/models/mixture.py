@@ -1,6 +1,6 @@
 """Mixtures: one hidden state per row."""
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
 from jensen.families.held import Held
+from jensen.fields import without_cached
 from jensen.hidden_states.records import Independent
 from jensen.models.emissions import Emission
+from jensen.models.emissions.held_parts import hold_parts
 from jensen.q_hidden import Hidden
 
 Array = NDArray[np.float64]
@@ -45,6 +47,8 @@ class Mixture:
     n_states: int
     held: dict[str, Any] = field(default_factory=dict)  # field → t at which it stays
 
+    __getstate__ = without_cached
+
     @property
     def prior(self) -> Mixed:
         """η₀."""
@@ -54,10 +58,6 @@ class Mixture:
     def families(self) -> Mixed:
         """A Dirichlet, and the family of the emission."""
         return hold(self.held, Mixed(dirichlet, self.emission.family))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone, to be copied: what is cached holds modules, which cannot be."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
 
     @property
     def blank(self) -> Mixed:
@@ -87,8 +87,9 @@ class Mixture:
         return np.asarray(stats.weights)
 
     def holding(self, start: Mixed, names: tuple[str, ...]) -> "Mixture":
-        """The same, with some fields held at the mode of a start."""
-        return replace(self, held=modes(self.families, start, names))
+        """The same, with some fields, or parts of the components, held at the mode of a start."""
+        emission, names = hold_parts(self.emission, start.components, names, "components")
+        return replace(self, emission=emission, held=modes(self.families, start, names))
 
     def encode(self, values: Array, weight: Array) -> Units:
         """Rows as units; rows that miss the same columns stand together."""

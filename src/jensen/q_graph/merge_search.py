@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_graph.merged_counts import (
+    TIE,
     Array,
     Counts,
     Indices,
@@ -14,9 +15,6 @@ from jensen.q_graph.merged_counts import (
     price,
     select,
 )
-
-TIE = 1e-9
-"""Gains that differ by less are equal: the pair with the smallest numbers is taken."""
 
 BLOCK = 256
 """Rows of the first table of gains that are computed at a time, which bounds the memory."""
@@ -50,7 +48,7 @@ class Search:
             self._refresh(everyone[start : start + BLOCK], everyone)
 
     def best(self) -> Step | None:
-        """The merge that gains most; None where no two states may merge."""
+        """The merge that gains most, the first of equals; None where no two may merge."""
         exact = np.zeros(len(self.alive), bool)
         while True:
             near = self.ceiling >= self.ceiling.max() - TIE

@@ -19,6 +19,9 @@ from scipy.special import gammaln
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
+TIE = 1e-9
+"""Scores that differ by less are equal."""
+
 
 class Prior(NamedTuple):
     """Of every model that merging may lead to."""
@@ -71,8 +74,8 @@ def price(n_targets: int, prior: Prior) -> float:
 def log_posterior(counts: Counts, prior: Prior) -> float:
     """Log p(structure, x, paths), the parameters integrated out."""
     n_states, n_symbols = counts.emitted.shape
-    moves = _log_rows(counts.moves, prior) - price(n_states, prior) * counts.used_moves.sum()
-    symbols = _log_rows(counts.emitted, prior) - price(n_symbols, prior) * counts.used_symbols.sum()
+    moves = log_rows(counts.moves, prior) - price(n_states, prior) * counts.used_moves.sum()
+    symbols = log_rows(counts.emitted, prior) - price(n_symbols, prior) * counts.used_symbols.sum()
     return float(moves + symbols)
 
 
@@ -92,7 +95,7 @@ def pair_gains(counts: Counts, prior: Prior, rows: Indices, columns: Indices) ->
     return Gains(gain, saved_after + saved_before, same_symbols)
 
 
-def _log_rows(table: Array, prior: Prior) -> float:
+def log_rows(table: Array, prior: Prior) -> float:
     """The log evidence of rows, each a Dirichlet over the cells that it uses."""
     totals = _rising(prior.concentration * np.count_nonzero(table, 1), table.sum(1))
     return float(_rising(prior.concentration, table[table > 0.0]).sum() - totals.sum())

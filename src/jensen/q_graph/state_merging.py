@@ -1,7 +1,6 @@
 """Hidden Markov models by merging states: the states and transitions that the data ask for."""
 
 import math
-from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -9,36 +8,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from jensen.checks import check_whole, is_real
-from jensen.exceptions import DataError, JensenError
-from jensen.memory import check_memory
-from jensen.q_graph.merge_search import Search
-from jensen.q_graph.merged_counts import (
-    Array,
-    Counts,
-    Indices,
-    Prior,
-    log_posterior,
-    summarise,
-)
-
-BYTES_PER_PAIR = 32
-"""Of states at the beginning: their moves, their gain, and room to make these."""
-
-
-class Merge(NamedTuple):
-    """Two states became one, which keeps the smaller number."""
-
-    kept: int
-    merged: int
-    log_posterior: float
+from jensen.exceptions import JensenError
+from jensen.q_graph.climbing import Climber, Merge, Step
+from jensen.q_graph.merged_counts import Array, Indices, Prior
+from jensen.q_graph.paths import count, place, read_paths
 
 
 class Merging(NamedTuple):
     """A hidden Markov model as counts of completed paths, and how it came about.
 
-    States are ordered by falling number of visits. A state's number, in `numbers` and `merges`, is
-    that of its first position, where the positions of all distinct sequences are numbered from 0,
-    sequence after sequence, and these are sorted.
+    States are ordered by falling number of visits. A state's number, in `numbers` and `steps`, is
+    that of the position that it was made for, where the positions of all distinct sequences are
+    numbered from 0, the most frequent sequences first, of these the shortest, and these sorted.
+    The states that splits make have the numbers after these.
     """
 
     first: Array  # (K,) sequences that begin in a state
@@ -46,19 +28,14 @@ class Merging(NamedTuple):
     last: Array  # (K,) sequences that end in a state
     emitted: Array  # (K, V)
     numbers: Indices  # (K,)
-    merges: list[Merge]
-    trace: Array  # log posterior at the beginning and after each merge
+    steps: list[Step]
+    trace: Array  # log posterior after each step, of the sequences taken in so far
     log_posterior: float
 
-
-class Paths(NamedTuple):
-    """The distinct sequences end to end, and the state at each of their positions."""
-
-    symbols: Indices  # (P,)
-    weights: Array  # (P,) of the sequence that a position belongs to
-    begins: Indices  # positions
-    ends: Indices
-    states: Indices  # (P,) the number of a state is that of its first position
+    @property
+    def merges(self) -> list[Merge]:
+        """The steps that made one state of two."""
+        return [step for step in self.steps if isinstance(step, Merge)]
 
 
 def merge_states(
@@ -119,122 +96,27 @@ def merge_states(
            [3., 0.]])
     """
     _check_choices(concentration, structure_weight, lookahead)
-    paths = _read(sequences, n_symbols, weights)
-    n_states = len(paths.states)
-    check_memory(
-        BYTES_PER_PAIR * n_states**2,
-        f"merging {n_states} states, one for each position of the distinct sequences,",
-        "give fewer or shorter sequences",
-    )
     prior = Prior(float(concentration), float(structure_weight))
-    merges: list[Merge] = []
-    before = log_posterior(_count(paths, n_symbols), prior)
-    for alike in (True, False):
-        found = _climb(paths, n_symbols, prior, lookahead, alike=alike)
-        for merge in found:
-            paths.states[paths.states == merge.merged] = merge.kept
-        merges += found
-    trace = np.array([before, *(merge.log_posterior for merge in merges)])
-    return _result(paths, n_symbols, merges, trace)
+    climber = Climber(read_paths(sequences, n_symbols, weights), n_symbols, prior, lookahead)
+    climber.run()
+    return _result(climber)
 
 
-def _climb(
-    paths: Paths, n_symbols: int, prior: Prior, lookahead: int, *, alike: bool
-) -> list[Merge]:
-    """The merges that lead to the highest posterior that best-first search meets."""
-    search = Search(_count(paths, n_symbols), np.unique(paths.states), prior, alike=alike)
-    now = highest = log_posterior(search.counts, prior)
-    merges: list[Merge] = []
-    n_accepted = 0
-    while len(merges) - n_accepted <= lookahead:
-        step = search.best()
-        if step is None:
-            break
-        now += step.gain
-        kept, merged = map(int, search.numbers[[step.kept, step.merged]])
-        merges.append(Merge(kept, merged, now))
-        search.merge(step.kept, step.merged)
-        if now > highest:
-            highest, n_accepted = now, len(merges)
-    return merges[:n_accepted]
-
-
-def _count(paths: Paths, n_symbols: int) -> Counts:
-    """Count along the paths; states in the order of their numbers."""
-    numbers, states = np.unique(paths.states, return_inverse=True)
-    outside = len(numbers)
-    moves, emitted = np.zeros((outside + 1, outside + 1)), np.zeros((outside, n_symbols))
-    inner = np.setdiff1d(np.arange(len(states)), paths.ends)
-    np.add.at(moves, (states[inner], states[inner + 1]), paths.weights[inner])
-    np.add.at(moves[-1], states[paths.begins], paths.weights[paths.begins])
-    np.add.at(moves[:, -1], states[paths.ends], paths.weights[paths.ends])
-    np.add.at(emitted, (states, paths.symbols), paths.weights)
-    return summarise(moves, emitted)
-
-
-def _result(paths: Paths, n_symbols: int, merges: list[Merge], trace: Array) -> Merging:
+def _result(climber: Climber) -> Merging:
     """Counts of the last model, the states most visited first."""
-    moves, emitted, visits, _, _ = _count(paths, n_symbols)
+    moves, emitted, visits, _, _ = count(climber.paths, climber.n_symbols)
     order = np.argsort(-visits[:-1], kind="stable")
+    trace = np.array([step.log_posterior for step in climber.steps])
     return Merging(
         first=moves[-1, order],
         pairs=moves[np.ix_(order, order)],
         last=moves[order, -1],
         emitted=emitted[order],
-        numbers=np.unique(paths.states)[order],
-        merges=merges,
+        numbers=place(climber.paths).numbers[order],
+        steps=climber.steps,
         trace=trace,
         log_posterior=float(trace[-1]),
     )
-
-
-def _read(sequences: Sequence[ArrayLike], n_symbols: int, weights: ArrayLike | None) -> Paths:
-    """The distinct sequences in sorted order, each position a state of its own."""
-    check_whole("n_symbols", n_symbols, at_least=1)
-    codes = [_check_codes(k, sequence, n_symbols) for k, sequence in enumerate(sequences)]
-    weight_of: defaultdict[tuple[int, ...], float] = defaultdict(float)
-    for code, weight in zip(codes, _check_weights(weights, len(codes)), strict=True):
-        weight_of[code] += weight
-    distinct = sorted(code for code, weight in weight_of.items() if weight > 0.0)
-    if not distinct:
-        raise DataError("there are no sequences to learn from: give at least one, of weight > 0")
-    lengths = np.array([len(code) for code in distinct])
-    ends = np.cumsum(lengths) - 1
-    return Paths(
-        symbols=np.concatenate([np.array(code, np.int64) for code in distinct]),
-        weights=np.repeat([weight_of[code] for code in distinct], lengths),
-        begins=ends - lengths + 1,
-        ends=ends,
-        states=np.arange(lengths.sum()),
-    )
-
-
-def _check_codes(k: int, sequence: ArrayLike, n_symbols: int) -> tuple[int, ...]:
-    """One sequence as something that can be compared."""
-    codes = np.asarray(sequence)
-    if codes.ndim != 1 or not codes.size:
-        raise DataError(
-            f"sequence {k} has the shape {codes.shape}: give a list of codes with at least one; "
-            f"the empty sequence visits no state"
-        )
-    if codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= n_symbols:
-        raise DataError(
-            f"sequence {k} must have whole numbers from 0 to {n_symbols - 1} (n_symbols - 1), "
-            f"not {codes.min()!s} to {codes.max()!s} of type {codes.dtype}"
-        )
-    return tuple(codes.tolist())
-
-
-def _check_weights(weights: ArrayLike | None, n_sequences: int) -> list[float]:
-    """One weight per sequence."""
-    values = np.ones(n_sequences) if weights is None else np.asarray(weights, float)
-    if values.shape != (n_sequences,):
-        raise DataError(
-            f"weights have the shape {values.shape}: give one for each of {n_sequences}"
-        )
-    if not (np.isfinite(values) & (values >= 0.0)).all():
-        raise DataError("weights must be finite and not negative")
-    return [float(value) for value in values]
 
 
 def _check_choices(concentration: Any, structure_weight: Any, lookahead: Any) -> None:

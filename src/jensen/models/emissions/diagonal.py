@@ -1,18 +1,18 @@
 """Gaussian rows whose columns are independent given the state: a variance each, or one for all."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
-from jensen.families import normal_gamma, spherical
 from jensen.families.normal_gamma import NormalGamma
 from jensen.families.spherical import Spherical
 from jensen.models.emissions.columns import column_moments, standardised
 from jensen.models.emissions.gaussian import LOG_2PI, log_student
+from jensen.models.emissions.held_parts import family_given, mean_strength
 from jensen.models.emissions.named import read_array
 
 Array = NDArray[np.float64]
@@ -34,11 +34,17 @@ class Diagonal:
     shift: Array  # (D,)
     prior: NormalGamma | Spherical | None
     is_spherical: bool = False
+    held: dict[str, Array] = field(default_factory=dict)  # "means" less the shift, "covariances"
+
+    @property
+    def covariance(self) -> str:
+        """The kind, by its name."""
+        return "spherical" if self.is_spherical else "diagonal"
 
     @property
     def family(self) -> Any:
-        """Normal-gamma: one for each column, or with one precision for all columns."""
-        return spherical if self.is_spherical else normal_gamma
+        """Normal-gamma: one for each column, or one precision for all; given what is held."""
+        return family_given(self.held, self.covariance)
 
     @property
     def blank(self) -> NormalGamma | Spherical:
@@ -57,7 +63,8 @@ class Diagonal:
     def n_parameters(self) -> int:
         """How many free parameters all states have."""
         K, D = self.n_states, len(self.shift)
-        return K * D + K * (1 if self.is_spherical else D)
+        sizes = {"means": K * D, "covariances": K * (1 if self.is_spherical else D)}
+        return sum(size for name, size in sizes.items() if name not in self.held)
 
     def encode(self, values: Array) -> Array:
         """(D, n)."""
@@ -67,9 +74,17 @@ class Diagonal:
         """Rows at this θ."""
         return Seen(self, self.components(t), rows)
 
-    def predict(self, eta: NormalGamma | Spherical, rows: Array) -> "Predicted":
-        """Rows under Student distributions."""
+    def predict(self, eta: NormalGamma | Spherical, rows: Array) -> "Predicted | Seen":
+        """Rows under Student distributions; under Gaussian ones, if the covariances are held."""
+        if "covariances" in self.held:
+            return Seen(self, self._wider(eta), rows)
         return Predicted(self, self.family.words(eta), rows)
+
+    def _wider(self, eta: NormalGamma | Spherical) -> Components:
+        """With variances σ² + σ² / β: what a row has, and what its mean has."""
+        _, mean, precision = self.components(self.point(eta))
+        precision = precision / (1.0 + 1.0 / mean_strength(eta))
+        return Components(0.5 * (np.log(precision) - LOG_2PI).sum(1), mean, precision)
 
     def components(self, t: NormalGamma | Spherical) -> Components:
         """The log density of every state, by completing the square."""
@@ -104,6 +119,8 @@ class Diagonal:
 
     def point(self, eta: NormalGamma | Spherical) -> NormalGamma | Spherical:
         """The expected precision, and the mean."""
+        if "covariances" in self.held:
+            return self.family.mode_stats(eta)  # type: ignore[no-any-return]
         words = self.family.words(eta)
         mean, precision = words.mean, words.degrees_of_freedom * words.scale
         if self.is_spherical:
@@ -221,7 +238,7 @@ class Predicted:
         )
         self.mean = words.mean
         self.freedom = np.broadcast_to(freedom, shape)
-        self.precision = np.broadcast_to(freedom * scale * strength / (1.0 + strength), shape)
+        self.precision = np.broadcast_to(freedom * scale / (1.0 + 1.0 / strength), shape)
 
     def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
         """(K, rows)."""

@@ -6,7 +6,7 @@ precision E[Λ]_mm, whatever q(θ) is: at a point it is the exact conditional di
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
-from jensen.families import normal_wishart, tied
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
 from jensen.models.emissions.columns import column_moments, standardised
+from jensen.models.emissions.held_parts import family_given, mean_strength
 from jensen.models.emissions.named import read_array
 from jensen.models.emissions.patterns import Pattern, patterns_of
 
@@ -42,11 +42,17 @@ class Gaussian:
     shift: Array  # (D,)
     prior: NormalWishart | Tied | None
     is_tied: bool = False
+    held: dict[str, Array] = field(default_factory=dict)  # "means" less the shift, "covariances"
+
+    @property
+    def covariance(self) -> str:
+        """The kind, by its name."""
+        return "tied" if self.is_tied else "full"
 
     @property
     def family(self) -> Any:
-        """Normal-Wishart: one for each state, or with one precision for all."""
-        return tied if self.is_tied else normal_wishart
+        """Normal-Wishart: one for each state, or with one precision for all; given what is held."""
+        return family_given(self.held, self.covariance)
 
     @property
     def blank(self) -> NormalWishart | Tied:
@@ -66,7 +72,8 @@ class Gaussian:
     def n_parameters(self) -> int:
         """How many free parameters all states have."""
         K, D = self.n_states, len(self.shift)
-        return K * D + (1 if self.is_tied else K) * D * (D + 1) // 2
+        sizes = {"means": K * D, "covariances": (1 if self.is_tied else K) * D * (D + 1) // 2}
+        return sum(size for name, size in sizes.items() if name not in self.held)
 
     def encode(self, values: Array) -> tuple[Pattern, ...]:
         """Rows by what they miss."""
@@ -76,9 +83,20 @@ class Gaussian:
         """Rows at this θ."""
         return Seen(self, components(t), rows)
 
-    def predict(self, eta: NormalWishart | Tied, rows: tuple[Pattern, ...]) -> "Predicted":
-        """Rows under Student distributions."""
+    def predict(
+        self, eta: NormalWishart | Tied, rows: tuple[Pattern, ...]
+    ) -> "Predicted | Seen":
+        """Rows under Student distributions; under Gaussian ones, if the covariances are held."""
+        if "covariances" in self.held:
+            return Seen(self, self._wider(eta), rows)
         return Predicted(self, *student(self.family.words(eta)), rows)
+
+    def _wider(self, eta: NormalWishart | Tied) -> Components:
+        """With covariances Σ + Σ / β: what a row has, and what its mean has."""
+        _, mean, precision = components(self.point(eta))
+        precision = precision / (1.0 + 1.0 / mean_strength(eta)[..., None])
+        log_det = np.asarray(np.linalg.slogdet(precision)[1])
+        return Components(0.5 * (log_det - len(self.shift) * LOG_2PI), mean, precision)
 
     def simulate(
         self, t: NormalWishart | Tied, states: NDArray[np.intp], rng: np.random.Generator
@@ -105,6 +123,8 @@ class Gaussian:
 
     def point(self, eta: NormalWishart | Tied) -> NormalWishart | Tied:
         """The expected precision, and the mean."""
+        if "covariances" in self.held:
+            return self.family.mode_stats(eta)  # type: ignore[no-any-return]
         words = self.family.words(eta)
         precision = np.asarray(words.degrees_of_freedom)[..., None, None] * words.scale
         return self._at(words.mean, precision)
@@ -338,7 +358,7 @@ def student(words: Any) -> tuple[Array, Array, Array]:
     """Degrees of freedom (K,), mean and precision that predict a row (Bishop 10.81)."""
     K, D = words.mean.shape
     freedom = np.broadcast_to(words.degrees_of_freedom + 1.0 - D, (K,))
-    scale = freedom * words.mean_strength / (1.0 + words.mean_strength)
+    scale = freedom / (1.0 + 1.0 / words.mean_strength)  # a known mean has strength ∞
     precision = np.broadcast_to(words.scale, (K, D, D)) * scale[:, None, None]
     return freedom, words.mean, np.ascontiguousarray(precision)
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families.product import Product as ProductFamily
+from jensen.fields import without_cached
 from jensen.hidden_states.records import Likely
 from jensen.models.emissions import Emission
 
@@ -22,6 +23,8 @@ class Product:
     parts: tuple[Emission, ...]
     columns: tuple[NDArray[np.intp], ...]
     names: tuple[str, ...]  # of the parts, in `read` and `show`
+
+    __getstate__ = without_cached
 
     @property
     def prior(self) -> tuple[Any, ...] | None:

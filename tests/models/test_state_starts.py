@@ -1,0 +1,87 @@
+"""Where learners of hidden states begin: different, reproducible, never collapsed."""
+
+import numpy as np
+import pytest
+from models.mixture_cases import KINDS, make_case
+
+from jensen.fields import leaves
+from jensen.free_energy import EM, see
+from jensen.models import state_starts
+from jensen.models.mixture import Mixed
+from jensen.models.state_starts import start_stats
+
+every_kind = pytest.mark.parametrize("kind", KINDS)
+
+
+def begin(case, k, seed=0, K=None, values=None, weight=None):
+    values = case.values + case.shift if values is None else values
+    weight = case.weight if weight is None else weight
+    rng = np.random.default_rng(seed)
+    return start_stats(case.model.emission, K or case.K, values, weight, k, rng)
+
+
+@every_kind
+@pytest.mark.parametrize("k", range(4))
+def test_states_differ_and_all_rows_are_shared_out(kind, k):
+    case = make_case(kind, 3, n=40)
+    counts, stats = begin(case, k)
+    assert counts.sum() == pytest.approx(case.weight.sum(), rel=1e-12)
+    assert np.all(counts > 0.0)
+    state = see(case.model, case.units, EM, Mixed(counts, stats))
+    assert np.isfinite(state.free_energy)
+    signature = case.model.emission.signature(state.t.components)
+    for a in range(3):
+        for b in range(a):
+            assert np.abs(signature[a] - signature[b]).max() > 1e-6
+
+
+@every_kind
+def test_the_same_stream_gives_the_same_start(kind):
+    case = make_case(kind, 2, n=30)
+    for a, b in zip(leaves(begin(case, 0, 5)), leaves(begin(case, 0, 5)), strict=True):
+        np.testing.assert_array_equal(a, b)
+    first, other = begin(case, 1, 5)[0], begin(case, 1, 6)[0]
+    assert not np.array_equal(first, other)
+
+
+@every_kind
+@pytest.mark.parametrize("k", [0, 1])
+def test_a_start_depends_neither_on_the_order_of_rows_nor_on_how_they_are_repeated(kind, k):
+    case = make_case(kind, 2, n=30)
+    values = case.values + case.shift
+    times = np.random.default_rng(0).integers(1, 4, len(values))
+    weighted = begin(case, k, weight=times.astype(float))
+    repeated = np.repeat(values, times, axis=0)
+    repeated = repeated[np.random.default_rng(1).permutation(len(repeated))]
+    found = begin(case, k, values=repeated, weight=np.ones(len(repeated)))
+    for a, b in zip(leaves(weighted), leaves(found), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
+
+
+def test_the_first_start_finds_clusters_that_are_apart():
+    rng = np.random.default_rng(0)
+    centres = np.array([[0.0, 0.0, 0.0], [20.0, 0.0, 0.0], [0.0, 20.0, 5.0]])
+    values = centres[np.arange(60) % 3] + rng.normal(size=(60, 3))
+    values[rng.random(values.shape) < 0.05] = np.nan
+    case = make_case("full", 3, values=values, flat=True)
+    counts, _ = begin(case, 0, 1)
+    np.testing.assert_allclose(counts, 20.0, atol=1.0)
+
+
+@every_kind
+def test_equal_rows_and_more_states_than_rows_still_have_a_start(kind):
+    case = make_case(kind, 3, n=2, missing=False)
+    values = np.tile((case.values + case.shift)[:1], (2, 1))
+    for k in (0, 1):
+        counts, stats = begin(case, k, values=values, weight=np.ones(2))
+        assert counts.sum() == pytest.approx(2.0)
+        assert all(np.isfinite(leaf).all() for leaf in leaves(stats))
+
+
+def test_of_many_rows_some_are_looked_at_and_count_for_all(monkeypatch):
+    monkeypatch.setattr(state_starts, "LOOKED_AT", 50)
+    values = np.random.default_rng(0).normal(size=(400, 2))
+    case = make_case("diagonal", 2, values=values, flat=True)
+    counts, stats = begin(case, 0)
+    assert counts.sum() == pytest.approx(400.0, rel=1e-12)
+    np.testing.assert_allclose(stats.count.sum(0), 400.0, rtol=1e-12)
