@@ -18,7 +18,7 @@ from jensen.families.wishart import Words
 from jensen.fields import zip_fields
 from jensen.models.emissions.held_parts import FAMILIES
 
-N_DRAWS = 20_000
+N_DRAWS = 8_000
 P_VALUE = 1e-6
 
 

@@ -100,7 +100,7 @@ def random_point(layout, K, rng):
     return rng.normal(0.0, 1.0, (K, D)), rng.uniform(0.3, 1.5, places)
 
 
-def eta_of(layout, words):
+def eta_of(layout, words, shift=None):
     """η of a prior or posterior, which our families keep relative to the shift too."""
     if layout.kind == "labels":
         return words - 1.0

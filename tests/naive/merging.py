@@ -8,9 +8,14 @@ OUTSIDE = "outside"
 
 
 def first_paths(strings):
-    """(symbols, weight, states) of each distinct string, in sorted order; a state per position."""
+    """(symbols, weight, states) of each distinct string, a state per position.
+
+    The most frequent strings first, of these the shortest.
+    """
     paths, n = [], 0
-    for symbols, weight in sorted(Counter(map(tuple, strings)).items()):
+    for symbols, weight in sorted(
+        Counter(map(tuple, strings)).items(), key=lambda item: (-item[1], len(item[0]), item[0])
+    ):
         paths.append((symbols, weight, tuple(range(n, n + len(symbols)))))
         n += len(symbols)
     return paths
@@ -69,22 +74,115 @@ def best_merge(paths, n_symbols, alpha, structure_weight, alike):
     return next(((a, b, score) for score, a, b in tried if score >= top - 1e-9), None)
 
 
-def merge_states(strings, n_symbols, alpha=1.0, structure_weight=1.0, lookahead=20):
-    """The trace of merges [(kept, merged, score)] and the paths at the end."""
-    paths, trace = first_paths(strings), []
-    for alike in (True, False):
-        best, tried, now = log_posterior(paths, n_symbols, alpha, structure_weight), [], paths
-        accepted = 0
-        while len(tried) - accepted <= lookahead:
-            found = best_merge(now, n_symbols, alpha, structure_weight, alike)
-            if found is None:
+def merge_phase(paths, n_symbols, alpha, structure_weight, lookahead, alike):
+    """The merges [(kept, merged, score)] that lead to the highest score, and the paths then."""
+    best, tried, now = log_posterior(paths, n_symbols, alpha, structure_weight), [], paths
+    accepted = 0
+    while len(tried) - accepted <= lookahead:
+        found = best_merge(now, n_symbols, alpha, structure_weight, alike)
+        if found is None:
+            break
+        tried.append(found)
+        now = merge(now, *found[:2])
+        if found[2] > best:
+            best, accepted, paths = found[2], len(tried), now
+    return tried[:accepted], paths
+
+
+def best_path(paths, symbols, alpha):
+    """Of all sequences of states the most probable; of equals the first, read from the end."""
+    tables = [log_means(table, alpha) for table in count(paths)]
+    best = None
+    for reverse in product(states_of(paths), repeat=len(symbols)):
+        states = reverse[::-1]
+        moves = zip((OUTSIDE, *states), (*states, OUTSIDE), strict=True)
+        terms = [tables[0].get(move, -math.inf) for move in moves]
+        terms += [tables[1].get(pair, -math.inf) for pair in zip(states, symbols, strict=True)]
+        if sum(terms) > (-math.inf if best is None else best[0]):
+            best = sum(terms), states
+    return best and best[1]
+
+
+def log_means(table, alpha):
+    """Posterior means of what each row uses, in multiples of 2⁻³⁰ so that equal paths are equal."""
+    total = Counter()
+    for (row, _), n in table.items():
+        total[row] += n + alpha
+    return {key: round(math.log((n + alpha) / total[key[0]]) * 2**30) for key, n in table.items()}
+
+
+def splits(paths):
+    """The states, and the places that a new state may have: after a visit to a state, or before."""
+    states = states_of(paths)
+    for seen in states:
+        for after in (True, False):
+            for split in states:
+                places = {
+                    (s, t)
+                    for s, (_, _, path) in enumerate(paths)
+                    for t, q in enumerate(path)
+                    if q == split and seen in (path[:t] if after else path[t + 1 :])
+                }
+                if 0 < len(places) < sum(path.count(split) for _, _, path in paths):
+                    yield split, places
+
+
+def move_to(paths, new, places):
+    return [
+        (x, w, tuple(new if (s, t) in places else q for t, q in enumerate(states)))
+        for s, (x, w, states) in enumerate(paths)
+    ]
+
+
+def best_split(paths, new, n_symbols, alpha, structure_weight):
+    """The first of the best (split, score, paths) that raise the score; None if none does."""
+    best, top = None, log_posterior(paths, n_symbols, alpha, structure_weight)
+    for split, places in splits(paths):
+        now = move_to(paths, new, places)
+        score = log_posterior(now, n_symbols, alpha, structure_weight)
+        if score > top + 1e-9:
+            best, top = (split, score, now), score
+    return best
+
+
+def take_in(paths, ahead, batch, alpha):
+    """Add strings until so many positions have new states, or as many were read as there are."""
+    known, read, new = sum(len(x) for x, _, _ in paths), 0, 0
+    model, paths, first = paths, list(paths), True
+    for symbols, weight, states in ahead:
+        found = best_path(model, symbols, alpha) if model else None
+        read, new = read + len(symbols), new + (0 if found else len(symbols))
+        if not first and (read > max(known, batch) or new > batch):
+            break
+        paths.append((symbols, weight, found or states))
+        first = False
+    return paths
+
+
+def merge_states(strings, n_symbols, alpha=1.0, structure_weight=1.0, lookahead=20, batch=100):
+    """The steps [(kind, what, ..., score)] and the paths at the end."""
+    everything, paths, steps = first_paths(strings), [], []
+    new = sum(len(x) for x, _, _ in everything)
+    choices = n_symbols, alpha, structure_weight
+    while len(paths) < len(everything):
+        paths = take_in(paths, everything[len(paths) :], batch, alpha)
+        steps.append(("Intake", len(paths), len(states_of(paths)), log_posterior(paths, *choices)))
+        while True:
+            for alike in (True, False):
+                merges, paths = merge_phase(paths, *choices, lookahead, alike)
+                steps += [("Merge", *found) for found in merges]
+            now = [(x, w, best_path(paths, x, alpha)) for x, w, _ in paths]
+            score = log_posterior(now, *choices)
+            if score > steps[-1][-1] + 1e-9:
+                paths = now
+                steps.append(("Recompletion", len(states_of(paths)), score))
+            elif found := best_split(paths, new, *choices):
+                split, score, paths = found
+                steps.append(("Split", split, new, score))
+                new += 1
+            else:
                 break
-            tried.append(found)
-            now = merge(now, *found[:2])
-            if found[2] > best:
-                best, accepted, paths = found[2], len(tried), now
-        trace += tried[:accepted]
-    return trace, paths
+    return steps, paths
 
 
 def gives(model, string):

@@ -38,12 +38,7 @@ def predict_states(
     lost = np.asarray(lost == -np.inf)
     if lost.any() and impossible is options.Impossible.RAISE:
         _refuse_impossible(lost)
-    values = np.zeros((rows.written.n_rows, 0))
-    if path:
-        best = model.decode(rows.inputs, **where)
-    else:
-        values = model.predict_proba(rows.inputs, **where)
-        best = values.argmax(1)
+    best, values = _ask(model, rows, ~lost, path)
     rows.written.add(f"predicted_{model.noun}", pa.array(best, pa.int64(), mask=lost))
     if probabilities:
         for k in range(values.shape[1]):
@@ -58,6 +53,29 @@ def predict_states(
         options.print_json({"rows": n_rows, "target": model.noun, "output": output})
     elif output != "-":
         options.tell(f"{plural(n_rows, 'row')} written to {output}")
+
+
+def _ask(
+    model: Any, rows: StateRows, possible: NDArray[np.bool_], path: bool
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The best state of each row and the probabilities of all; 0 where a row is impossible."""
+    import numpy as np
+
+    lengths, inputs = rows.groups.lengths, rows.inputs
+    where = {}
+    if model.noun == "state":
+        begins = np.cumsum(lengths) - lengths
+        where = {"lengths": lengths[possible[begins]]}
+    best = np.zeros(len(possible), np.int64)
+    values = np.zeros((len(possible), 0 if path else model.require_fitted().model.n_states))
+    if possible.any():
+        chosen = inputs.take(possible) if hasattr(inputs, "read_as") else inputs[possible]
+        if path:
+            best[possible] = model.decode(chosen, **where)
+        else:
+            values[possible] = model.predict_proba(chosen, **where)
+            best[possible] = values[possible].argmax(1)
+    return best, values
 
 
 def _refuse_impossible(lost: NDArray[np.bool_]) -> None:

@@ -64,9 +64,8 @@ class GaussianMixture(MixtureQuestions):
         mixture. Else the first start is by k-means++, the second by random shares, and so on.
     fixed
         What is held at `start`: any of "weights", "means", "covariances"; "components" is the last
-        two. The prior of what is not held is the joint prior given what is: the strength of m₀
-        draws covariances away from it if "means" are held, and W₀ says nothing if "covariances"
-        are.
+        two. What is not held has the joint prior given what is: a held mean μ adds a row to ν₀ and
+        β₀ (μ - m₀)(μ - m₀)ᵀ to W₀⁻¹; beside held covariances ν₀ and W₀ say nothing.
     n_init
         How many starts; the one with the highest F is kept.
     max_iter, tol

@@ -120,6 +120,8 @@ class MixtureQuestions(StatesEstimator):
         t = model.select(fitted.t, states)
         weights = np.log(dirichlet.share(np.exp(t.weights)))
         eta = None if fitted.eta is None else model.select(fitted.eta, states)
+        if eta is not None and hasattr(model.emission, "keep") and "components" not in model.held:
+            eta = eta._replace(components=model.emission.keep(fitted.eta.components, states))
         smaller = replace(model, emission=_fewer(model.emission, states), n_states=len(states))
         return FittedStates(smaller, t._replace(weights=weights), fitted.counts[states], eta)
 

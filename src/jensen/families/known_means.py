@@ -7,7 +7,7 @@ With the means at their values
 
 where one precision for all components has the sum of their S. So Λ ~ Wishart with ν = count + D + 1
 and W⁻¹ = S; where a precision is a number, D = 1 here. The prior is the joint one given the means,
-p(Λ | μ) ∝ p(μ, Λ): how far each is from m₀ counts as one more row, W⁻¹ = W₀⁻¹ + β₀ (μ - m₀)(μ - m₀)ᵀ.
+p(Λ | μ) ∝ p(μ, Λ): each counts as one more row, and W⁻¹ = W₀⁻¹ + Σ β₀ (μ - m₀)(μ - m₀)ᵀ.
 """
 
 from dataclasses import dataclass

@@ -14,7 +14,7 @@ from jensen.q_graph.splitting import best_split
 BYTES_PER_PAIR = 32
 """Of states at the beginning: their moves, their gain, and room to make these."""
 
-BATCH = 300
+BATCH = 100
 """Positions that are given new states at a time, unless one sequence has more."""
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
+from jensen.families import tied
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
 from jensen.models.emissions.columns import column_moments, standardised
@@ -83,9 +84,7 @@ class Gaussian:
         """Rows at this θ."""
         return Seen(self, components(t), rows)
 
-    def predict(
-        self, eta: NormalWishart | Tied, rows: tuple[Pattern, ...]
-    ) -> "Predicted | Seen":
+    def predict(self, eta: NormalWishart | Tied, rows: tuple[Pattern, ...]) -> "Predicted | Seen":
         """Rows under Student distributions; under Gaussian ones, if the covariances are held."""
         if "covariances" in self.held:
             return Seen(self, self._wider(eta), rows)
@@ -148,6 +147,19 @@ class Gaussian:
         if isinstance(record, Tied):
             return record._replace(first=record.first[states], strength=record.strength[states])
         return NormalWishart(*(field[states] for field in record))
+
+    def keep(self, eta: NormalWishart | Tied, states: NDArray[np.intp]) -> NormalWishart | Tied:
+        """η of these states for good: what the others say of a tied precision stays in it."""
+        kept = self.select(eta, states)
+        if not isinstance(kept, Tied) or "covariances" in self.held:
+            return kept
+        others = np.setdiff1d(np.arange(self.n_states), states)
+        gone: Any = self.select(eta, others)
+        if "means" in self.held:
+            second, _ = tied.scatter_about(gone, self.held["means"][others])
+            return kept._replace(second=second)
+        second, _ = tied.scatter_about(gone, tied.mean_of(gone))  # their means integrated out
+        return kept._replace(count=np.asarray(eta.count - len(others)), second=second)
 
     def read(self, named: Mapping[str, Any]) -> NormalWishart | Tied:
         """From "means" and "covariances"."""
