@@ -34,6 +34,12 @@ from jensen.cluster_trees.records import (
 )
 from jensen.kernels import helper, part
 
+UInt = np.uint64
+"""Of positions in long loops: Numba asks of a signed one whether it counts from the end, and what
+asks cannot be vectorised."""
+
+ONE = UInt(1)
+
 RESCALE_BELOW = 1e-20
 UNDERFLOW_BELOW = 1e-100
 """A cluster whose message is all smaller may have lost entries that matter: log space it is."""
@@ -45,12 +51,12 @@ LOST_BELOW = 1e-180
 @helper
 def multiply(code, q, r, source, at, psi):
     """Multiply psi of the cluster at q by what the slot at r reads from source[at:]."""
-    tile, kind = code[q + TILE], code[r + KIND]
-    inner, outer = q + code[r + INNER], q + code[r + OUTER]
-    begin = code[q + PSI]
-    for i in range(begin, begin + code[q + SIZE], tile):
-        here = at + code[outer]
-        outer += 1
+    tile, kind = UInt(code[q + TILE]), code[r + KIND]
+    inner, outer = UInt(q + code[r + INNER]), UInt(q + code[r + OUTER])
+    begin = UInt(code[q + PSI])
+    for i in range(begin, begin + UInt(code[q + SIZE]), tile):
+        here = UInt(at + code[outer])
+        outer += ONE
         if kind == CONTIGUOUS:
             for e in range(tile):
                 psi[i + e] *= source[here + e]
@@ -60,18 +66,18 @@ def multiply(code, q, r, source, at, psi):
                 psi[i + e] *= factor
         else:
             for e in range(tile):
-                psi[i + e] *= source[here + code[inner + e]]
+                psi[i + e] *= source[here + UInt(code[inner + e])]
 
 
 @helper
 def add_to(code, q, r, target, at, psi):
     """Add psi of the cluster at q to where the slot at r points in target[at:]."""
-    tile, kind = code[q + TILE], code[r + KIND]
-    inner, outer = q + code[r + INNER], q + code[r + OUTER]
-    begin = code[q + PSI]
-    for i in range(begin, begin + code[q + SIZE], tile):
-        here = at + code[outer]
-        outer += 1
+    tile, kind = UInt(code[q + TILE]), code[r + KIND]
+    inner, outer = UInt(q + code[r + INNER]), UInt(q + code[r + OUTER])
+    begin = UInt(code[q + PSI])
+    for i in range(begin, begin + UInt(code[q + SIZE]), tile):
+        here = UInt(at + code[outer])
+        outer += ONE
         if kind == CONTIGUOUS:
             for e in range(tile):
                 target[here + e] += psi[i + e]
@@ -82,14 +88,14 @@ def add_to(code, q, r, target, at, psi):
             target[here] += total
         else:
             for e in range(tile):
-                target[here + code[inner + e]] += psi[i + e]
+                target[here + UInt(code[inner + e])] += psi[i + e]
 
 
 @part
 def fill(code, q, bases, b0, tables, psi, message):
     """Fill psi: the product of the cluster's families and its children's messages."""
-    begin = code[q + PSI]
-    for i in range(begin, begin + code[q + SIZE]):
+    begin = UInt(code[q + PSI])
+    for i in range(begin, begin + UInt(code[q + SIZE])):
         psi[i] = 1.0
     r = q + SLOTS
     for _ in range(code[q + FAMILIES]):
@@ -112,8 +118,8 @@ def largest(message, begin, end):
 @part
 def send_up(code, q, is_max, psi, message):
     """Fill the message of a cluster: psi summed (or maximised) over what ends there."""
-    width, begin, to = code[q + WIDTH], code[q + PSI], code[q + MESSAGE]
-    end = begin + code[q + SIZE]
+    width, begin, to = UInt(code[q + WIDTH]), UInt(code[q + PSI]), UInt(code[q + MESSAGE])
+    end = begin + UInt(code[q + SIZE])
     for a in range(width):
         message[to + a] = psi[begin + a]
     for i in range(begin + width, end, width):
@@ -226,10 +232,10 @@ def collect_log(code, head, bases, b0, log_tables, is_max, psi, message):
 @part
 def take_down(code, q, psi, message, back):
     """Make psi weight · p(configuration | evidence), from what came back; tell the children."""
-    width, at, begin = code[q + WIDTH], code[q + MESSAGE], code[q + PSI]
+    width, at, begin = UInt(code[q + WIDTH]), UInt(code[q + MESSAGE]), UInt(code[q + PSI])
     for a in range(at, at + width):
         back[a] = back[a] / message[a] if message[a] > 0.0 else 0.0
-    for i in range(begin, begin + code[q + SIZE], width):
+    for i in range(begin, begin + UInt(code[q + SIZE]), width):
         for a in range(width):
             psi[i + a] *= back[at + a]
     r = q + SLOTS + SLOT * code[q + FAMILIES]
