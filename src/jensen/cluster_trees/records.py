@@ -11,17 +11,21 @@ N_CLUSTERS, N_MEMBERS, N_ENTRIES, N_SENT, N_STATES, CLUSTERS = range(6)
 """The head of a program: its clusters, members, entries of all tables, of all messages, states of
 all members; then where each cluster begins, counted from the head."""
 
-SIZE, TILE, WIDTH, PSI, MESSAGE, FAMILIES, CHILDREN, ENDS, SLOTS = range(9)
-"""The head of a cluster; its slots follow, then the members that end in it, then offsets."""
+SIZE, TILE, WIDTH, PSI, MESSAGE, FAMILIES, CHILDREN, ENDS, SEEN, SLOTS = range(10)
+"""The head of a cluster; its slots follow, then the members that end in it, then those that are
+seen in its message, then offsets."""
 
-SOURCE, KIND, INNER, OUTER, SLOT = range(5)
+SOURCE, KIND, RUN, INNER, OUTER, SLOT = range(6)
 """A slot, and its length."""
 
 INDEX, STRIDE, CARD, PLACE, MEMBER = range(5)
 """A member, and its length."""
 
 GATHER, CONTIGUOUS, CONSTANT = range(3)
-"""Kinds of slots: how a tile of a cluster walks through its source."""
+"""Kinds of slots: how a run of entries of a cluster walks through its source."""
+
+ELSEWHERE = -1
+"""The place of a member that ends in a cluster but is seen in a message."""
 
 
 class Program(NamedTuple):
@@ -33,8 +37,13 @@ class Program(NamedTuple):
     SOURCE is a position in the list of families of the set, and then CHILDREN slots, whose SOURCE
     is where the message of a child begins. Entry i reads its source at
     ``code[q + OUTER + i // TILE] + code[q + INNER + i % TILE]``, where q is where the cluster
-    begins. ENDS members end in it: INDEX in the set, STRIDE in the cluster, CARD, and PLACE of
-    their first state among the states of all members.
+    begins; within every RUN entries of a tile this grows by one (CONTIGUOUS) or not at all
+    (CONSTANT), unless such runs are too short to be of use (GATHER).
+
+    ENDS members end in the cluster: INDEX in the set, STRIDE in the cluster, CARD, and PLACE of
+    their first state among the states of all members. The marginal of a member is read where that
+    is short: in the smallest message that holds it, as one of the SEEN members of the cluster that
+    sends it (with its STRIDE in the message), or in the table of the only cluster that holds it.
     """
 
     code: Ints

@@ -11,10 +11,11 @@ from jensen.cluster_trees.records import (
     CARD,
     CHILDREN,
     CLUSTERS,
-    CONSTANT,
     CONTIGUOUS,
+    ELSEWHERE,
     ENDS,
     FAMILIES,
+    GATHER,
     INDEX,
     INNER,
     KIND,
@@ -24,6 +25,8 @@ from jensen.cluster_trees.records import (
     OUTER,
     PLACE,
     PSI,
+    RUN,
+    SEEN,
     SIZE,
     SLOT,
     SLOTS,
@@ -51,44 +54,50 @@ LOST_BELOW = 1e-180
 @helper
 def multiply(code, q, r, source, at, psi):
     """Multiply psi of the cluster at q by what the slot at r reads from source[at:]."""
-    tile, kind = UInt(code[q + TILE]), code[r + KIND]
+    tile, kind, run = UInt(code[q + TILE]), code[r + KIND], UInt(code[r + RUN])
     inner, outer = UInt(q + code[r + INNER]), UInt(q + code[r + OUTER])
     begin = UInt(code[q + PSI])
     for i in range(begin, begin + UInt(code[q + SIZE]), tile):
         here = UInt(at + code[outer])
         outer += ONE
-        if kind == CONTIGUOUS:
-            for e in range(tile):
-                psi[i + e] *= source[here + e]
-        elif kind == CONSTANT:
-            factor = source[here]
-            for e in range(tile):
-                psi[i + e] *= factor
-        else:
+        if kind == GATHER:
             for e in range(tile):
                 psi[i + e] *= source[here + UInt(code[inner + e])]
+        else:
+            for j in range(i, i + tile, run):
+                there = here + UInt(code[inner + j - i])
+                if kind == CONTIGUOUS:
+                    for e in range(run):
+                        psi[j + e] *= source[there + e]
+                else:
+                    factor = source[there]
+                    for e in range(run):
+                        psi[j + e] *= factor
 
 
 @helper
 def add_to(code, q, r, target, at, psi):
     """Add psi of the cluster at q to where the slot at r points in target[at:]."""
-    tile, kind = UInt(code[q + TILE]), code[r + KIND]
+    tile, kind, run = UInt(code[q + TILE]), code[r + KIND], UInt(code[r + RUN])
     inner, outer = UInt(q + code[r + INNER]), UInt(q + code[r + OUTER])
     begin = UInt(code[q + PSI])
     for i in range(begin, begin + UInt(code[q + SIZE]), tile):
         here = UInt(at + code[outer])
         outer += ONE
-        if kind == CONTIGUOUS:
-            for e in range(tile):
-                target[here + e] += psi[i + e]
-        elif kind == CONSTANT:
-            total = 0.0
-            for e in range(tile):
-                total += psi[i + e]
-            target[here] += total
-        else:
+        if kind == GATHER:
             for e in range(tile):
                 target[here + UInt(code[inner + e])] += psi[i + e]
+        else:
+            for j in range(i, i + tile, run):
+                there = here + UInt(code[inner + j - i])
+                if kind == CONTIGUOUS:
+                    for e in range(run):
+                        target[there + e] += psi[j + e]
+                else:
+                    total = 0.0
+                    for e in range(run):
+                        total += psi[j + e]
+                    target[there] += total
 
 
 @part
@@ -253,22 +262,35 @@ def count(code, q, bases, b0, psi, counts):
         r += SLOT
 
 
-@part
-def add_marginals(code, q, psi, out, at):
-    """Add psi to the marginals of the members that end in the cluster, at out[at:]."""
-    begin = code[q + PSI]
-    end = begin + code[q + SIZE]
-    r = q + SLOTS + SLOT * (code[q + FAMILIES] + code[q + CHILDREN])
-    for _ in range(code[q + ENDS]):
-        stride, card, to = code[r + STRIDE], code[r + CARD], at + code[r + PLACE]
-        state = 0
-        for i in range(begin, end, stride):
-            total = 0.0
-            for e in range(i, i + stride):
-                total += psi[e]
-            out[to + state] += total
-            state = state + 1 if state + 1 < card else 0
+@helper
+def add_marginals(code, r, n, values, begin, size, out, at):
+    """Add values[begin:begin + size] to the marginals of the n members at code[r:], at out[at:]."""
+    first = UInt(begin)
+    for _ in range(n):
+        stride, card, to = UInt(code[r + STRIDE]), code[r + CARD], at + code[r + PLACE]
+        if code[r + PLACE] != ELSEWHERE:
+            state = 0
+            for i in range(first, first + UInt(size), stride):
+                total = 0.0
+                for e in range(i, i + stride):
+                    total += values[e]
+                out[to + state] += total
+                state = state + 1 if state + 1 < card else 0
         r += MEMBER
+
+
+@part
+def read_message(code, q, back, out, at):
+    """Add what came back to a cluster to the marginals that are seen in its message."""
+    r = q + SLOTS + SLOT * (code[q + FAMILIES] + code[q + CHILDREN]) + MEMBER * code[q + ENDS]
+    add_marginals(code, r, code[q + SEEN], back, code[q + MESSAGE], code[q + WIDTH], out, at)
+
+
+@part
+def read_table(code, q, psi, out, at):
+    """Add psi to the marginals of the members that are in no other cluster."""
+    r = q + SLOTS + SLOT * (code[q + FAMILIES] + code[q + CHILDREN])
+    add_marginals(code, r, code[q + ENDS], psi, code[q + PSI], code[q + SIZE], out, at)
 
 
 @part

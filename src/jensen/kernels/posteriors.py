@@ -5,10 +5,11 @@ import numpy as np
 from jensen.cluster_trees.records import CLUSTERS, MESSAGE, N_CLUSTERS, N_MEMBERS, N_SENT
 from jensen.kernels import kernel, part
 from jensen.kernels.messages import (
-    add_marginals,
     choose_entry,
     collect,
     count,
+    read_message,
+    read_table,
     settle,
     take_down,
     write_states,
@@ -52,11 +53,13 @@ def expect(program, problems, tables, log_tables, work, log_z, counts, out_ptr, 
             continue
         for c in range(send_back(code, head, weight[k], back), -1, -1):
             q = head + code[head + CLUSTERS + c]
+            if out.shape[0] > 0:
+                read_message(code, q, back, out, out_ptr[k])
             take_down(code, q, psi, message, back)
             if counts.shape[0] > 0:
                 count(code, q, bases, b0, psi, counts)
             if out.shape[0] > 0:
-                add_marginals(code, q, psi, out, out_ptr[k])
+                read_table(code, q, psi, out, out_ptr[k])
 
 
 @kernel(

@@ -14,6 +14,7 @@ from jensen.cluster_trees.records import (
     CLUSTERS,
     CONSTANT,
     CONTIGUOUS,
+    ELSEWHERE,
     ENDS,
     FAMILIES,
     GATHER,
@@ -30,6 +31,8 @@ from jensen.cluster_trees.records import (
     OUTER,
     PLACE,
     PSI,
+    RUN,
+    SEEN,
     SIZE,
     SLOT,
     SLOTS,
@@ -49,6 +52,9 @@ ROOT, MERGED = -1, -2
 """What stands for the parent of a cluster without one, and of one that is no more."""
 
 SMALL_TILE, LARGEST_TILE = 16, 2048
+
+SHORTEST_RUN = 4
+"""Runs of fewer entries, unless they are the whole tile, cost more than they save."""
 
 
 @helper
@@ -145,7 +151,7 @@ def most_words(cards, shape, digits, n_fams):
         for j in range(first, shape[i, N_DIGITS]):
             tile *= cards[digits[i, j]]
         longest = max(longest, tile + shape[i, ENTRIES] // tile)
-    return CLUSTERS + k * (1 + SLOTS + MEMBER) + (n_fams + k) * (SLOT + longest)
+    return CLUSTERS + k * (1 + SLOTS + 2 * MEMBER) + (n_fams + k) * (SLOT + longest)
 
 
 @helper
@@ -190,6 +196,22 @@ def message_strides(cards, shape, digits, i, child, strides):
         step *= cards[u]
 
 
+@part
+def write_run(cards, digits, strides, first, end, tile, code, r):
+    """Write what the fast end of a tile, the digits from first to end, does in a slot at r."""
+    run, step = 1, 0
+    for j in range(end - 1, first - 1, -1):
+        card = cards[digits[j]]
+        if run == 1:
+            step = strides[j]
+        if card > 1 and strides[j] != step * run:
+            break
+        run *= card
+    is_long = run >= SHORTEST_RUN or run == tile
+    code[r + RUN] = run
+    code[r + KIND] = GATHER if not is_long or step > 1 else CONTIGUOUS if step == 1 else CONSTANT
+
+
 @helper
 def write_slot(cards, digits, strides, n_digits, size, code, q, r, source, at):
     """Write a slot of the cluster at q to code[r:], its offsets to code[at:]; return their end."""
@@ -208,27 +230,41 @@ def write_slot(cards, digits, strides, n_digits, size, code, q, r, source, at):
         at = begin + n
         if side == 0:
             code[r + INNER], code[r + OUTER] = begin - q, at - q
-            is_line, is_point = True, True
-            for e in range(n):
-                is_line = is_line and code[begin + e] == e
-                is_point = is_point and code[begin + e] == 0
-            code[r + KIND] = CONTIGUOUS if is_line else CONSTANT if is_point else GATHER
+            write_run(cards, digits, strides, first, end, n, code, r)
             code[q + TILE] = n
         end, first = first, 0
     return at
 
 
 @part
-def write_members(cards, digits, n_ends, size, code, r):
-    """Write the members that end in a cluster to code[r:]."""
-    stride = size
-    for j in range(n_ends):
-        u = digits[j]
+def find_views(shape, digits, view):
+    """Fill for every member the cluster that sends the smallest message that holds it."""
+    for u in range(view.shape[0]):
+        view[u] = ELSEWHERE
+    for i in range(shape.shape[0]):
+        if shape[i, PARENT] == MERGED:
+            continue
+        for j in range(shape[i, N_ENDS], shape[i, N_DIGITS]):
+            best = view[digits[i, j]]
+            if best < 0 or shape[i, SEPARATOR] < shape[best, SEPARATOR]:
+                view[digits[i, j]] = i
+
+
+@part
+def write_members(cards, shape, digits, i, view, code, r):
+    """Write the members that end in cluster i, or are seen in its message, to code[r:]."""
+    stride = shape[i, ENTRIES]
+    for j in range(shape[i, N_DIGITS]):
+        u = digits[i, j]
         stride //= cards[u]
+        if j >= shape[i, N_ENDS] and view[u] != i:
+            continue
         code[r + INDEX], code[r + STRIDE], code[r + CARD] = u, stride, cards[u]
         code[r + PLACE] = 0
         for a in range(u):
             code[r + PLACE] += cards[a]
+        if j < shape[i, N_ENDS] and view[u] >= 0:
+            code[r + PLACE] = ELSEWHERE
         r += MEMBER
 
 
@@ -248,11 +284,12 @@ def write_head(shape, cards, code, head):
 
 
 @helper
-def write_slots(cards, shape, digits, i, home, sent_at, wiring, fams, local, code, q):
+def write_slots(cards, shape, digits, i, home, sent_at, view, wiring, fams, local, code, q):
     """Write slots and offsets of the cluster at q; return their end."""
     strides = np.empty(cards.shape[0], np.int64)
     n_digits, size, r = shape[i, N_DIGITS], shape[i, ENTRIES], q + SLOTS
-    at = r + SLOT * (code[q + FAMILIES] + code[q + CHILDREN]) + MEMBER * code[q + ENDS]
+    at = r + SLOT * (code[q + FAMILIES] + code[q + CHILDREN])
+    at += MEMBER * (code[q + ENDS] + code[q + SEEN])
     for j in range(fams.shape[0] + i):
         source = 0
         if j < fams.shape[0]:
@@ -268,7 +305,7 @@ def write_slots(cards, shape, digits, i, home, sent_at, wiring, fams, local, cod
             message_strides(cards, shape, digits, i, child, strides)
         at = write_slot(cards, digits[i], strides, n_digits, size, code, q, r, source, at)
         r += SLOT
-    write_members(cards, digits[i], shape[i, N_ENDS], size, code, r)
+    write_members(cards, shape, digits, i, view, code, r)
     return at
 
 
@@ -276,7 +313,8 @@ def write_slots(cards, shape, digits, i, home, sent_at, wiring, fams, local, cod
 def write_tree(cards, shape, scope, digits, wiring, fams, local, code, head):
     """Write the program of a set at code[head:]; return its end."""
     home = np.empty(fams.shape[0], np.int64)
-    sent_at = np.empty(cards.shape[0], np.int64)
+    sent_at, view = np.empty(cards.shape[0], np.int64), np.empty(cards.shape[0], np.int64)
+    find_views(shape, digits, view)
     for j in range(fams.shape[0]):
         home[j] = find_home(shape, scope, wiring, fams[j], local)
     q = write_head(shape, cards, code, head)
@@ -291,12 +329,14 @@ def write_tree(cards, shape, scope, digits, wiring, fams, local, code, head):
         sent_at[i] = sent
         entries += shape[i, ENTRIES]
         sent += shape[i, SEPARATOR]
-        code[q + FAMILIES] = code[q + CHILDREN] = 0
+        code[q + FAMILIES] = code[q + CHILDREN] = code[q + SEEN] = 0
+        for u in range(cards.shape[0]):
+            code[q + SEEN] += view[u] == i
         for j in range(fams.shape[0]):
             code[q + FAMILIES] += home[j] == i
         for child in range(i):
             code[q + CHILDREN] += shape[child, PARENT] == i
-        q = write_slots(cards, shape, digits, i, home, sent_at, wiring, fams, local, code, q)
+        q = write_slots(cards, shape, digits, i, home, sent_at, view, wiring, fams, local, code, q)
     return q
 
 
