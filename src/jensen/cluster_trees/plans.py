@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.cluster_trees.lists import Lists, grown
-from jensen.cluster_trees.records import Families, Program, Sets
+from jensen.cluster_trees.records import Families, Program, Sets, make_desk
 from jensen.graphs.elimination import ENOUGH, RULES, best_order, largest_clique, order_all
 from jensen.graphs.wiring import Wiring, wire_families
 from jensen.memory import check_memory
@@ -111,6 +111,8 @@ class Plans:
         start = np.empty(n + 1, np.int64)
         start[0] = self._start[-1]
         code, done = self._code, 0
+        n_families = int(np.diff(families.end, prepend=0).max())
+        desk = make_desk(int(np.diff(ptr).max()), n_families, len(self.wiring.cards))
         while True:
             done = write_programs(
                 ptr,
@@ -120,6 +122,7 @@ class Plans:
                 self.wiring,
                 families.end,
                 families.of,
+                desk,
                 done,
                 start,
                 code,

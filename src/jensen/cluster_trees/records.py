@@ -28,6 +28,13 @@ ELSEWHERE = -1
 """The place of a member that ends in a cluster but is seen in a message."""
 
 
+PARENT, N_DIGITS, N_ENDS, ENTRIES, SEPARATOR, SENT_AT, STATES, SEEN_IN, STEP, BOARD = range(10)
+"""A line of the board on which a tree is planned, and its length. Of a cluster: its parent, how
+many members it holds and how many end in it, the sizes of its table and of its message, and where
+this begins. Of a member: its states, the cluster in whose message its marginal is read, and its
+step in what a slot reads."""
+
+
 class Program(NamedTuple):
     """Trees of clusters, one per set of hidden variables, written as integers.
 
@@ -98,6 +105,27 @@ class Problems(NamedTuple):
     base_ptr: Ints  # (K,): where its bases begin
     bases: Ints
     weight: NDArray[np.float64]  # (K,): how many rows share it
+
+
+class Desk(NamedTuple):
+    """Where kernels plan the trees of one set after the other."""
+
+    adjacent: NDArray[np.bool_]  # a square of the members
+    digits: Ints  # the same
+    board: Ints
+    home: Ints  # of every family: the cluster that multiplies it
+    local: Ints  # of every variable: its number in the set, or -1
+
+
+def make_desk(n_members: int, n_families: int, n_variables: int) -> Desk:
+    """Arrays that are large enough for sets of at most so many members and families."""
+    return Desk(
+        np.empty(n_members**2, bool),
+        np.empty(n_members**2, np.int64),
+        np.empty(n_members * BOARD, np.int64),
+        np.empty(n_families, np.int64),
+        np.full(n_variables, -1, np.int64),
+    )
 
 
 class Work(NamedTuple):

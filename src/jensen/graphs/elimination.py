@@ -21,6 +21,17 @@ HOPELESS = math.log(1 << 46)
 """Tables of more entries will never fit: no further search either."""
 
 
+class Graph(NamedTuple):
+    """Where kernels eliminate one set of variables after the other: squares, and a list each."""
+
+    adjacent: NDArray[np.bool_]
+    near: NDArray[np.int64]
+    degree: NDArray[np.int64]
+    cost: NDArray[np.float64]
+    log_card: NDArray[np.float64]
+    local: NDArray[np.int64]  # of every variable of the wiring: its number in the set, or -1
+
+
 class Elimination(NamedTuple):
     """An order and what it costs."""
 
@@ -95,7 +106,18 @@ def order_all(
     from jensen.kernels.elimination import order_sets
 
     orders, sizes = np.empty(len(set_vars), np.int64), np.empty((len(fam_end), 2))
-    order_sets(set_ptr, set_vars, wiring, fam_end, fams, rule, noise, uniforms, orders, sizes)
+    n = int(np.diff(set_ptr).max(initial=0))
+    graph = Graph(
+        np.empty(n * n, bool),
+        np.empty(n * n, np.int64),
+        np.empty(n, np.int64),
+        np.empty(n),
+        np.empty(n),
+        np.full(len(wiring.cards), -1, np.int64),
+    )
+    order_sets(
+        set_ptr, set_vars, wiring, fam_end, fams, rule, noise, uniforms, graph, orders, sizes
+    )
     return orders, sizes
 
 

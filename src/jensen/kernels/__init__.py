@@ -41,8 +41,14 @@ class Kernel(NamedTuple):
 
 KERNELS: list[Kernel] = []
 
-helper = njit(cache=True, nogil=True, error_model="numpy")
-"""Declares a function that several kernels call."""
+helper = njit(
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+)
+"""Declares a function that only kernels call: what Python would need is not compiled."""
 
 part = njit(cache=True, nogil=True, error_model="numpy", inline="always")
 """Declares a function that is pasted where a kernel calls it: compiled within the kernel alone."""

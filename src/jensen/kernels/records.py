@@ -5,16 +5,20 @@ from typing import Any
 from numba import types
 from numba.core.sigutils import normalize_signature
 
-from jensen.cluster_trees.records import Families, Problems, Program, Work
+from jensen.cluster_trees.records import Desk, Families, Problems, Program, Work
+from jensen.graphs.elimination import Graph
 from jensen.graphs.wiring import Wiring
 
 _INTS = types.int64[::1]
 _FLOATS = types.float64[::1]
+_BOOLS = types.boolean[::1]
 
 WIRING = types.NamedUniTuple(_INTS, len(Wiring._fields), Wiring)  # what Numba sees in records
 FAMILIES = types.NamedUniTuple(_INTS, len(Families._fields), Families)  # of one type
 PROGRAM = types.NamedUniTuple(_INTS, len(Program._fields), Program)
 PROBLEMS = types.NamedTuple([_INTS, _INTS, _INTS, _FLOATS], Problems)
+GRAPH = types.NamedTuple([_BOOLS, _INTS, _INTS, _FLOATS, _FLOATS, _INTS], Graph)
+DESK = types.NamedTuple([_BOOLS, *[_INTS] * 4], Desk)
 WORK = types.NamedTuple([_FLOATS, _FLOATS, _FLOATS, _INTS], Work)
 
 

@@ -1,14 +1,13 @@
 """Sets of hidden variables compiled to trees of clusters; `Program` says what is written.
 
-Everywhere `cards` (k,) holds the numbers of states of the members; row i of `shape` (k, 5), `scope`
-(k, k) and `digits` (k, k) is the cluster of step i of the elimination: its parent and sizes, which
-members it holds, and these members in the order of elimination, so that the ones that end in it
-come first.
+Of a set of k members, cluster i is what step i of the elimination makes. Its members stand at
+``digits[i * k:]`` in the order of elimination, so that the ones that end in it come first. What
+else is known of cluster i, and of member i, stands at ``board[i * BOARD:]``. All is flat, and
+allocated by the caller (`Desk`): squares and allocations take long to compile.
 """
 
-import numpy as np
-
 from jensen.cluster_trees.records import (
+    BOARD,
     CARD,
     CHILDREN,
     CLUSTERS,
@@ -16,6 +15,7 @@ from jensen.cluster_trees.records import (
     CONTIGUOUS,
     ELSEWHERE,
     ENDS,
+    ENTRIES,
     FAMILIES,
     GATHER,
     INDEX,
@@ -24,29 +24,34 @@ from jensen.cluster_trees.records import (
     MEMBER,
     MESSAGE,
     N_CLUSTERS,
+    N_DIGITS,
+    N_ENDS,
     N_ENTRIES,
     N_MEMBERS,
     N_SENT,
     N_STATES,
     OUTER,
+    PARENT,
     PLACE,
     PSI,
     RUN,
     SEEN,
+    SEEN_IN,
+    SENT_AT,
+    SEPARATOR,
     SIZE,
     SLOT,
     SLOTS,
     SOURCE,
+    STATES,
+    STEP,
     STRIDE,
     TILE,
     WIDTH,
 )
 from jensen.kernels import helper, kernel, part
 from jensen.kernels.elimination import connect_members
-from jensen.kernels.records import WIRING, signature
-
-PARENT, N_DIGITS, N_ENDS, ENTRIES, SEPARATOR = range(5)
-"""Columns of `shape`."""
+from jensen.kernels.records import DESK, WIRING, signature
 
 ROOT, MERGED = -1, -2
 """What stands for the parent of a cluster without one, and of one that is no more."""
@@ -56,287 +61,274 @@ SMALL_TILE, LARGEST_TILE = 16, 2048
 SHORTEST_RUN = 4
 """Runs of fewer entries, unless they are the whole tile, cost more than they save."""
 
-
-@helper
-def make_cliques(adjacent, order, shape, scope):
-    """Fill the clique of every step of the elimination, and its parent."""
-    k = order.shape[0]
-    rank = np.empty(k, np.int64)
-    for i in range(k):
-        rank[order[i]] = i
-    for i in range(k):
-        v, first = order[i], k
-        scope[i, v] = True
-        shape[i, N_DIGITS] = shape[i, N_ENDS] = 1
-        for u in range(k):
-            if adjacent[v, u] and rank[u] > i:
-                scope[i, u] = True
-                shape[i, N_DIGITS] += 1
-                first = min(first, rank[u])
-        for u in range(k):
-            if scope[i, u] and u != v:
-                for w in range(u):
-                    if scope[i, w] and w != v:
-                        adjacent[u, w] = adjacent[w, u] = True
-        shape[i, PARENT] = first if first < k else ROOT
-
-
-@helper
-def merge_cliques(shape, scope):
-    """Merge every clique that lies within a child with that child, in the place of the parent."""
-    k = shape.shape[0]
-    for i in range(k):
-        p = shape[i, PARENT]
-        if p < 0 or shape[i, N_DIGITS] - shape[i, N_ENDS] != shape[p, N_DIGITS]:
-            continue
-        for u in range(k):
-            scope[p, u] = scope[i, u]
-        shape[p, N_ENDS] += shape[i, N_ENDS]
-        shape[p, N_DIGITS] = shape[i, N_DIGITS]
-        shape[i, PARENT] = MERGED
-        for c in range(i):
-            if shape[c, PARENT] == i:
-                shape[c, PARENT] = p
+NO_ROOM = -1
 
 
 @part
-def join_all(shape, scope):
-    """One cluster of everything."""
-    k = shape.shape[0]
-    for i in range(k):
-        shape[i, PARENT] = MERGED
-        scope[k - 1, i] = True
-    shape[k - 1, PARENT] = ROOT
-    shape[k - 1, N_DIGITS] = shape[k - 1, N_ENDS] = k
+def make_clique(k, adjacent, order, begin, i, digits, board):
+    """Make the clique of step i: what is eliminated then and its neighbours, which it connects."""
+    v, at, row = order[begin + i], i * BOARD, i * k
+    n = row
+    board[at + PARENT] = ROOT
+    for r in range(i, k):
+        u = order[begin + r]
+        if r == i or adjacent[v * k + u]:
+            digits[n] = u
+            n += 1
+            if n == row + 2:
+                board[at + PARENT] = r
+    for a in range(row + 1, n):
+        for b in range(row + 1, a):
+            adjacent[digits[a] * k + digits[b]] = True
+            adjacent[digits[b] * k + digits[a]] = True
+    board[at + N_DIGITS] = n - row
+    board[at + N_ENDS] = 1
 
 
-@helper
-def lay_digits(order, cards, shape, scope, digits):
-    """Fill the digits and sizes of all clusters."""
-    for i in range(order.shape[0]):
-        if shape[i, PARENT] == MERGED:
+@part
+def merge_child(k, i, digits, board):
+    """Merge clique i with the first child that holds all of it, in the place of the parent."""
+    at = i * BOARD
+    for c in range(i):
+        child = c * BOARD
+        n = board[child + N_DIGITS]
+        if board[child + PARENT] != i or n - board[child + N_ENDS] != board[at + N_DIGITS]:
             continue
-        n = 0
-        shape[i, ENTRIES] = shape[i, SEPARATOR] = 1
-        for r in range(order.shape[0]):
-            u = order[r]
-            if scope[i, u]:
-                digits[i, n] = u
-                shape[i, ENTRIES] *= cards[u]
-                if n >= shape[i, N_ENDS]:
-                    shape[i, SEPARATOR] *= cards[u]
-                n += 1
+        for j in range(n):
+            digits[i * k + j] = digits[c * k + j]
+        board[at + N_DIGITS] = n
+        board[at + N_ENDS] += board[child + N_ENDS]
+        board[child + PARENT] = MERGED
+        for b in range(0, child, BOARD):
+            if board[b + PARENT] == c:
+                board[b + PARENT] = i
+        break
 
 
 @helper
-def first_of_tile(cards, digits, n_digits, size):
-    """Return the first digit of the tile, the fast end of a cluster."""
-    most = max(SMALL_TILE, min(LARGEST_TILE, 2 * int(np.sqrt(size))))
-    first, tile = n_digits, 1
-    while first > 0 and (tile == 1 or tile * cards[digits[first - 1]] <= most):
-        first -= 1
-        tile *= cards[digits[first]]
-    return first
-
-
-@helper
-def most_words(cards, shape, digits, n_fams):
-    """Return how many words the program of a set takes at most."""
-    k, longest = cards.shape[0], 0
+def make_clusters(k, adjacent, order, begin, digits, board):
+    """Fill digits, parents and sizes of all clusters."""
     for i in range(k):
-        if shape[i, PARENT] == MERGED:
-            continue
-        first = first_of_tile(cards, digits[i], shape[i, N_DIGITS], shape[i, ENTRIES])
-        tile = 1
-        for j in range(first, shape[i, N_DIGITS]):
-            tile *= cards[digits[i, j]]
-        longest = max(longest, tile + shape[i, ENTRIES] // tile)
-    return CLUSTERS + k * (1 + SLOTS + 2 * MEMBER) + (n_fams + k) * (SLOT + longest)
+        make_clique(k, adjacent, order, begin, i, digits, board)
+        merge_child(k, i, digits, board)
+        at, size = i * BOARD, 1
+        for j in range(board[at + N_DIGITS] - 1, -1, -1):
+            if j == board[at + N_ENDS] - 1:
+                board[at + SEPARATOR] = size
+            size *= board[digits[i * k + j] * BOARD + STATES]
+        board[at + ENTRIES] = size
 
 
 @helper
-def find_home(shape, scope, wiring, f, local):
-    """Return the smallest cluster that holds all hidden members of family f."""
-    best = -1
-    for i in range(shape.shape[0]):
-        if shape[i, PARENT] == MERGED or (best >= 0 and shape[i, ENTRIES] >= shape[best, ENTRIES]):
+def find_messages(k, digits, board):
+    """Fill for every member which cluster sends the smallest message that holds it."""
+    for u in range(k):
+        board[u * BOARD + SEEN_IN] = ELSEWHERE
+    for i in range(k):
+        at = i * BOARD
+        if board[at + PARENT] == MERGED:
+            continue
+        for j in range(board[at + N_ENDS], board[at + N_DIGITS]):
+            u = digits[i * k + j] * BOARD + SEEN_IN
+            best = board[u]
+            if best < 0 or board[at + SEPARATOR] < board[best * BOARD + SEPARATOR]:
+                board[u] = i
+
+
+@helper
+def find_home(k, digits, board, members, begin, end, local):
+    """Return the smallest cluster that holds all hidden ones of members[begin:end]."""
+    best, size = -1, 0
+    for i in range(k):
+        at = i * BOARD
+        if board[at + PARENT] == MERGED or (best >= 0 and board[at + ENTRIES] >= size):
             continue
         fits = True
-        for e in range(wiring.fam_ptr[f], wiring.fam_ptr[f + 1]):
-            u = local[wiring.fam_vars[e]]
-            if u >= 0 and not scope[i, u]:
-                fits = False
-                break
+        for e in range(begin, end):
+            u, j, last = local[members[e]], i * k, i * k + board[at + N_DIGITS]
+            while u >= 0 and j < last and digits[j] != u:
+                j += 1
+            fits = fits and j < last
         if fits:
-            best = i
+            best, size = i, board[at + ENTRIES]
     return best
 
 
-@part
-def family_strides(digits, n_digits, wiring, f, local, strides):
-    """Fill the steps of the digits of a cluster in the table of family f."""
-    for j in range(n_digits):
-        strides[j] = 0
-        for e in range(wiring.fam_ptr[f], wiring.fam_ptr[f + 1]):
-            if local[wiring.fam_vars[e]] == digits[j]:
-                strides[j] = wiring.fam_stride[e]
+@helper
+def write_offsets(digits, begin, end, board, code, at):
+    """Write where the configurations of digits[begin:end] stand; return the end of that."""
+    n = 1
+    code[at] = 0
+    for j in range(end - 1, begin - 1, -1):
+        u = digits[j] * BOARD
+        for state in range(1, board[u + STATES]):
+            for e in range(at, at + n):
+                code[e + state * n] = code[e] + state * board[u + STEP]
+        n *= board[u + STATES]
+    return at + n
 
 
 @part
-def message_strides(cards, shape, digits, i, child, strides):
-    """Fill the steps of the digits of cluster i in the message of a child."""
-    for j in range(shape[i, N_DIGITS]):
-        strides[j] = 0
-    step = 1
-    for d in range(shape[child, N_DIGITS] - 1, shape[child, N_ENDS] - 1, -1):
-        u = digits[child, d]
-        for j in range(shape[i, N_DIGITS]):
-            if digits[i, j] == u:
-                strides[j] = step
-        step *= cards[u]
-
-
-@part
-def write_run(cards, digits, strides, first, end, tile, code, r):
-    """Write what the fast end of a tile, the digits from first to end, does in a slot at r."""
+def write_run(digits, begin, end, board, tile, code, r):
+    """Write what the fast end of a tile, digits[begin:end], does in the slot at r."""
     run, step = 1, 0
-    for j in range(end - 1, first - 1, -1):
-        card = cards[digits[j]]
+    for j in range(end - 1, begin - 1, -1):
+        u = digits[j] * BOARD
         if run == 1:
-            step = strides[j]
-        if card > 1 and strides[j] != step * run:
+            step = board[u + STEP]
+        if board[u + STATES] > 1 and board[u + STEP] != step * run:
             break
-        run *= card
-    is_long = run >= SHORTEST_RUN or run == tile
-    code[r + RUN] = run
-    code[r + KIND] = GATHER if not is_long or step > 1 else CONTIGUOUS if step == 1 else CONSTANT
+        run *= board[u + STATES]
+    code[r + RUN], code[r + KIND] = run, GATHER
+    if step <= 1 and (run >= SHORTEST_RUN or run == tile):
+        code[r + KIND] = CONTIGUOUS if step == 1 else CONSTANT
 
 
 @helper
-def write_slot(cards, digits, strides, n_digits, size, code, q, r, source, at):
-    """Write a slot of the cluster at q to code[r:], its offsets to code[at:]; return their end."""
-    code[r + SOURCE] = source
-    first = first_of_tile(cards, digits, n_digits, size)
-    end = n_digits
-    for side in range(2):  # the tile, then what is outside of it
-        begin = at
-        code[begin] = 0
-        n = 1
-        for j in range(end - 1, first - 1, -1):
-            for state in range(1, cards[digits[j]]):
-                for e in range(n):
-                    code[begin + state * n + e] = code[begin + e] + state * strides[j]
-            n *= cards[digits[j]]
-        at = begin + n
-        if side == 0:
-            code[r + INNER], code[r + OUTER] = begin - q, at - q
-            write_run(cards, digits, strides, first, end, n, code, r)
-            code[q + TILE] = n
-        end, first = first, 0
+def write_slot(k, i, inner, digits, board, code, q, r, at):
+    """Write how the slot at r of cluster i walks, its offsets to code[at:]; return their end."""
+    begin, end = i * k, i * k + board[i * BOARD + N_DIGITS]
+    write_run(digits, begin + inner, end, board, code[q + TILE], code, r)
+    code[r + INNER] = at - q
+    at = write_offsets(digits, begin + inner, end, board, code, at)
+    code[r + OUTER] = at - q
+    at = write_offsets(digits, begin, begin + inner, board, code, at)
+    for j in range(begin, end):  # so that the next slot finds no steps
+        board[digits[j] * BOARD + STEP] = 0
     return at
 
 
 @part
-def find_views(shape, digits, view):
-    """Fill for every member the cluster that sends the smallest message that holds it."""
-    for u in range(view.shape[0]):
-        view[u] = ELSEWHERE
-    for i in range(shape.shape[0]):
-        if shape[i, PARENT] == MERGED:
-            continue
-        for j in range(shape[i, N_ENDS], shape[i, N_DIGITS]):
-            best = view[digits[i, j]]
-            if best < 0 or shape[i, SEPARATOR] < shape[best, SEPARATOR]:
-                view[digits[i, j]] = i
+def family_steps(wiring, f, local, board):
+    """Fill the steps of the members in the table of family f."""
+    for e in range(wiring.fam_ptr[f], wiring.fam_ptr[f + 1]):
+        u = local[wiring.fam_vars[e]]
+        if u >= 0:
+            board[u * BOARD + STEP] = wiring.fam_stride[e]
 
 
 @part
-def write_members(cards, shape, digits, i, view, code, r):
+def message_steps(k, child, digits, board):
+    """Fill the steps of the members in the message of a child."""
+    step, at = 1, child * BOARD
+    for j in range(board[at + N_DIGITS] - 1, board[at + N_ENDS] - 1, -1):
+        u = digits[child * k + j] * BOARD
+        board[u + STEP] = step
+        step *= board[u + STATES]
+
+
+@part
+def write_members(k, i, digits, board, code, r):
     """Write the members that end in cluster i, or are seen in its message, to code[r:]."""
-    stride = shape[i, ENTRIES]
-    for j in range(shape[i, N_DIGITS]):
-        u = digits[i, j]
-        stride //= cards[u]
-        if j >= shape[i, N_ENDS] and view[u] != i:
+    stride, n_ends = board[i * BOARD + ENTRIES], board[i * BOARD + N_ENDS]
+    for j in range(board[i * BOARD + N_DIGITS]):
+        u = digits[i * k + j]
+        card, seen_in = board[u * BOARD + STATES], board[u * BOARD + SEEN_IN]
+        stride //= card
+        if j >= n_ends and seen_in != i:
             continue
-        code[r + INDEX], code[r + STRIDE], code[r + CARD] = u, stride, cards[u]
-        code[r + PLACE] = 0
-        for a in range(u):
-            code[r + PLACE] += cards[a]
-        if j < shape[i, N_ENDS] and view[u] >= 0:
-            code[r + PLACE] = ELSEWHERE
+        place = 0
+        for a in range(0, u * BOARD, BOARD):
+            place += board[a + STATES]
+        if j < n_ends and seen_in != ELSEWHERE:
+            place = ELSEWHERE
+        code[r + INDEX] = u
+        code[r + STRIDE] = stride
+        code[r + CARD] = card
+        code[r + PLACE] = place
         r += MEMBER
 
 
-@part
-def write_head(shape, cards, code, head):
-    """Write the head of a program; return where its first cluster begins."""
-    k, n, entries, sent, states = shape.shape[0], 0, 0, 0, 0
-    for i in range(k):
-        states += cards[i]
-        if shape[i, PARENT] != MERGED:
-            n += 1
-            entries += shape[i, ENTRIES]
-            sent += shape[i, SEPARATOR]
-    code[head + N_CLUSTERS], code[head + N_MEMBERS], code[head + N_STATES] = n, k, states
-    code[head + N_ENTRIES], code[head + N_SENT] = entries, sent
-    return head + CLUSTERS + n
-
-
 @helper
-def write_slots(cards, shape, digits, i, home, sent_at, view, wiring, fams, local, code, q):
-    """Write slots and offsets of the cluster at q; return their end."""
-    strides = np.empty(cards.shape[0], np.int64)
-    n_digits, size, r = shape[i, N_DIGITS], shape[i, ENTRIES], q + SLOTS
+def write_cluster(k, i, home, n_fams, digits, board, code, q):
+    """Write cluster i at q, but for its slots; return its first digit within tiles, or NO_ROOM."""
+    at, n_families, n_children, n_seen = i * BOARD, 0, 0, 0
+    for j in range(n_fams):
+        n_families += home[j] == i
+    for a in range(0, k * BOARD, BOARD):
+        n_children += a < at and board[a + PARENT] == i
+        n_seen += board[a + SEEN_IN] == i
+    size, inner, tile = board[at + ENTRIES], board[at + N_DIGITS], 1
+    while inner > 0:
+        wider = tile * board[digits[i * k + inner - 1] * BOARD + STATES]
+        if tile > 1 and wider > SMALL_TILE and (wider > LARGEST_TILE or wider * wider > 4 * size):
+            break
+        inner -= 1
+        tile = wider
+    n_slots = n_families + n_children
+    members = q + SLOTS + SLOT * n_slots
+    end = members + MEMBER * (board[at + N_ENDS] + n_seen)
+    if end + n_slots * (tile + size // tile) > code.shape[0]:
+        return NO_ROOM
+    code[q + SIZE] = size
+    code[q + TILE] = tile
+    code[q + WIDTH] = board[at + SEPARATOR]
+    code[q + FAMILIES] = n_families
+    code[q + CHILDREN] = n_children
+    code[q + ENDS] = board[at + N_ENDS]
+    code[q + SEEN] = n_seen
+    write_members(k, i, digits, board, code, members)
+    return inner
+
+
+@part
+def write_slots(k, i, inner, wiring, fams, first, n_fams, desk, code, q):
+    """Write the slots of cluster i, which stands at q; return their end."""
+    _, digits, board, home, local = desk
+    r = q + SLOTS
     at = r + SLOT * (code[q + FAMILIES] + code[q + CHILDREN])
     at += MEMBER * (code[q + ENDS] + code[q + SEEN])
-    for j in range(fams.shape[0] + i):
-        source = 0
-        if j < fams.shape[0]:
-            if home[j] != i:
-                continue
-            source = j
-            family_strides(digits[i], n_digits, wiring, fams[j], local, strides)
+    for j in range(n_fams + i):
+        child = j - n_fams
+        if (home[j] if child < 0 else board[child * BOARD + PARENT]) != i:
+            continue
+        if child < 0:
+            code[r + SOURCE] = j
+            family_steps(wiring, fams[first + j], local, board)
         else:
-            child = j - fams.shape[0]
-            if shape[child, PARENT] != i:
-                continue
-            source = sent_at[child]
-            message_strides(cards, shape, digits, i, child, strides)
-        at = write_slot(cards, digits[i], strides, n_digits, size, code, q, r, source, at)
+            code[r + SOURCE] = board[child * BOARD + SENT_AT]
+            message_steps(k, child, digits, board)
+        at = write_slot(k, i, inner, digits, board, code, q, r, at)
         r += SLOT
-    write_members(cards, shape, digits, i, view, code, r)
     return at
 
 
 @part
-def write_tree(cards, shape, scope, digits, wiring, fams, local, code, head):
-    """Write the program of a set at code[head:]; return its end."""
-    home = np.empty(fams.shape[0], np.int64)
-    sent_at, view = np.empty(cards.shape[0], np.int64), np.empty(cards.shape[0], np.int64)
-    find_views(shape, digits, view)
-    for j in range(fams.shape[0]):
-        home[j] = find_home(shape, scope, wiring, fams[j], local)
-    q = write_head(shape, cards, code, head)
+def write_head(k, board, n_clusters, entries, sent, code, head):
+    """Write the head of a program."""
+    code[head + N_CLUSTERS] = n_clusters
+    code[head + N_MEMBERS] = k
+    code[head + N_ENTRIES] = entries
+    code[head + N_SENT] = sent
+    code[head + N_STATES] = 0
+    for u in range(0, k * BOARD, BOARD):
+        code[head + N_STATES] += board[u + STATES]
+
+
+@part
+def write_tree(k, wiring, fams, first, n_fams, desk, code, head):
+    """Write the program of a set at code[head:]; return its end, or NO_ROOM."""
+    board = desk.board
     c, entries, sent = head + CLUSTERS, 0, 0
-    for i in range(cards.shape[0]):
-        if shape[i, PARENT] == MERGED:
+    q = c
+    for i in range(0, k * BOARD, BOARD):
+        q += board[i + PARENT] != MERGED
+    for i in range(k):
+        if board[i * BOARD + PARENT] == MERGED or q == NO_ROOM:
+            continue
+        inner = write_cluster(k, i, desk.home, n_fams, desk.digits, board, code, q)
+        if inner == NO_ROOM:
+            q = NO_ROOM
             continue
         code[c] = q - head
+        code[q + PSI] = entries
+        code[q + MESSAGE] = board[i * BOARD + SENT_AT] = sent
         c += 1
-        code[q + SIZE], code[q + WIDTH] = shape[i, ENTRIES], shape[i, SEPARATOR]
-        code[q + PSI], code[q + MESSAGE], code[q + ENDS] = entries, sent, shape[i, N_ENDS]
-        sent_at[i] = sent
-        entries += shape[i, ENTRIES]
-        sent += shape[i, SEPARATOR]
-        code[q + FAMILIES] = code[q + CHILDREN] = code[q + SEEN] = 0
-        for u in range(cards.shape[0]):
-            code[q + SEEN] += view[u] == i
-        for j in range(fams.shape[0]):
-            code[q + FAMILIES] += home[j] == i
-        for child in range(i):
-            code[q + CHILDREN] += shape[child, PARENT] == i
-        q = write_slots(cards, shape, digits, i, home, sent_at, view, wiring, fams, local, code, q)
+        entries += board[i * BOARD + ENTRIES]
+        sent += board[i * BOARD + SEPARATOR]
+        q = write_slots(k, i, inner, wiring, fams, first, n_fams, desk, code, q)
+    if q != NO_ROOM:
+        write_head(k, board, c - head - CLUSTERS, entries, sent, code, head)
     return q
 
 
@@ -344,40 +336,39 @@ def write_tree(cards, shape, scope, digits, wiring, fams, local, code, head):
     signature(
         "int64[::1], int32[::1], int64[::1], boolean[::1]",
         WIRING,
-        "int64[::1], int64[::1], int64, int64[::1], int64[::1]",
+        "int64[::1], int64[::1]",
+        DESK,
+        "int64, int64[::1], int64[::1]",
     )
 )
-def write_programs(set_ptr, set_vars, orders, whole, wiring, fam_end, fams, first_set, start, code):
+def write_programs(
+    set_ptr, set_vars, orders, whole, wiring, fam_end, fams, desk, first_set, start, code
+):
     """Write the programs of sets first_set, ... while there is room; return the first not written.
 
     Set p stands at code[start[p]:start[p + 1]]; start[first_set] is given. whole says which sets
     are one cluster.
     """
-    local = np.empty(wiring.cards.shape[0], np.int64)
-    for v in range(local.shape[0]):
-        local[v] = -1
-    for p in range(first_set, set_ptr.shape[0] - 1):
-        begin, end = set_ptr[p], set_ptr[p + 1]
-        k = end - begin
-        cards, shape = np.empty(k, np.int64), np.empty((k, 5), np.int64)
-        scope, digits = np.zeros((k, k), np.bool_), np.empty((k, k), np.int32)
-        for a in range(begin, end):
-            cards[a - begin] = wiring.cards[set_vars[a]]
-        order = orders[begin:end]
-        if whole[p]:
-            join_all(shape, scope)
-        else:
-            adjacent = np.zeros((k, k), np.bool_)
-            connect_members(set_ptr, set_vars, p, wiring, fam_end, fams, local, adjacent)
-            make_cliques(adjacent, order, shape, scope)
-            merge_cliques(shape, scope)
-        lay_digits(order, cards, shape, scope, digits)
-        these = fams[fam_end[p - 1] if p > 0 else 0 : fam_end[p]]
-        if start[p] + most_words(cards, shape, digits, these.shape[0]) > code.shape[0]:
+    cards, fam_ptr, fam_vars = wiring.cards, wiring.fam_ptr, wiring.fam_vars
+    adjacent, digits, board, home, local = desk
+    for p in range(first_set, fam_end.shape[0]):
+        begin, k = set_ptr[p], set_ptr[p + 1] - set_ptr[p]
+        first, last = fam_end[p - 1] if p > 0 else 0, fam_end[p]
+        for a in range(k):
+            local[set_vars[begin + a]] = a
+            board[a * BOARD + STATES] = cards[set_vars[begin + a]]
+            board[a * BOARD + STEP] = 0
+        for e in range(k * k):
+            adjacent[e] = whole[p]
+        connect_members(fam_ptr, fam_vars, fams, first, last, local, k, adjacent)
+        make_clusters(k, adjacent, orders, begin, digits, board)
+        find_messages(k, digits, board)
+        for j in range(first, last):
+            a, b = fam_ptr[fams[j]], fam_ptr[fams[j] + 1]
+            home[j - first] = find_home(k, digits, board, fam_vars, a, b, local)
+        start[p + 1] = write_tree(k, wiring, fams, first, last - first, desk, code, start[p])
+        for a in range(k):
+            local[set_vars[begin + a]] = -1
+        if start[p + 1] == NO_ROOM:
             return p
-        for a in range(begin, end):
-            local[set_vars[a]] = a - begin
-        start[p + 1] = write_tree(cards, shape, scope, digits, wiring, these, local, code, start[p])
-        for a in range(begin, end):
-            local[set_vars[a]] = -1
-    return set_ptr.shape[0] - 1
+    return fam_end.shape[0]
