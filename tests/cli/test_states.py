@@ -45,14 +45,25 @@ def walks():
     return "walks.csv"
 
 
+LEARNED = {}
+
+
 @pytest.fixture
 def models(run, points, animals, walks):
-    """One file of each model."""
-    run("learn", points, *MIXTURE, "--prior", "default", "-o", "mixture.json")
-    words = [*CLASSES, "--column", "fur", "--column", "legs", "--prior", "default"]
-    run("learn", animals, *words, "-o", "classes.json")
-    words = [*HMM, "--sequences", "walk", "--column", "seen", "--prior", "default"]
-    run("learn", walks, *words, "-o", "hmm.json")
+    """One file of each model; learned once, for all tests."""
+    if not LEARNED:
+        chosen = {
+            "mixture": [points, *MIXTURE],
+            "classes": [animals, *CLASSES, "--column", "fur", "--column", "legs"],
+            "hmm": [walks, *HMM, "--sequences", "walk", "--column", "seen"],
+        }
+        for name, words in chosen.items():
+            run("learn", *words, "--prior", "default", "-o", f"{name}.json")
+            with open(f"{name}.json", "rb") as file:
+                LEARNED[name] = file.read()
+    for name, content in LEARNED.items():
+        with open(f"{name}.json", "wb") as file:
+            file.write(content)
 
 
 # --- learn ---

@@ -494,5 +494,6 @@ def test_the_documented_example_is_read():
     examples = [part.split("```")[0] for part in text.split("```json")[1:]]
     network, states = (io.from_bytes(example.encode(), FILE) for example in examples)
     assert network.graph == jn.DAG("rain -> wet")
-    assert states.log_likelihood([["yes", "yes"], ["no"]]).tolist() == [0.0, -np.inf]
+    rain = pd.DataFrame({"rain": ["yes", "yes", "no"]})
+    assert states.log_likelihood(rain, [2, 1]).tolist() == [0.0, -np.inf]
     assert io.to_bytes(states, "m.json").decode().strip() == examples[1].strip()

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import gamma, kstest, wishart
 
+from jensen.estimators.states_estimator import with_freedom
 from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
+from jensen.free_energy import EM, VBEM
 from jensen.models.emissions.columns import column_moments
 from jensen.models.emissions.priors import (
     check_words,
@@ -42,7 +44,7 @@ def test_defaults_are_scaled_to_the_columns(covariance, D):
     assert found.mean.shape == (2, D)
     np.testing.assert_allclose(found.mean, 0.0, atol=1e-12)  # relative to the shift, their mean
     np.testing.assert_allclose(found.mean_strength, 1.0)
-    freedom = D + 1.0 if covariance in ("full", "tied") else 2.0
+    freedom = D if covariance in ("full", "tied") else 1.0
     np.testing.assert_allclose(found.degrees_of_freedom, freedom)
     expected = {
         "full": np.stack([np.diag(1.0 / variance)] * 2),
@@ -54,13 +56,16 @@ def test_defaults_are_scaled_to_the_columns(covariance, D):
 
 
 @every_covariance
-def test_a_state_without_rows_has_a_mode_by_default(covariance):
-    mean, variance = column_moments(rows())
-    eta = gaussian_prior({}, 2, mean, variance, covariance)
+@pytest.mark.parametrize("D", [1, 3])
+def test_a_state_without_rows_has_a_mode_by_default_where_one_is_looked_for(covariance, D):
+    mean, variance = column_moments(rows(D))
     family = FAMILIES[covariance]
+    eta = gaussian_prior(with_freedom({}, EM, covariance, D), 2, mean, variance, covariance)
     assert family.has_mode(eta)
-    at = family.mode_stats(eta)
-    assert np.isfinite(at.count).all()
+    assert np.isfinite(family.mode_stats(eta).count).all()
+    assert with_freedom({"degrees_of_freedom": 9.0}, EM, covariance, D)["degrees_of_freedom"] == 9
+    assert with_freedom({}, VBEM, covariance, D) == {}
+    assert with_freedom(None, EM, covariance, D) is None
 
 
 @every_covariance
@@ -101,17 +106,6 @@ def test_precisions_follow_the_wishart_of_the_words():
     eta = gaussian_prior(words, 2, mean, variance, "diagonal")
     ours = [-2.0 * normal_gamma.sample_stats(eta, rng).second[0, 0] for _ in range(400)]
     assert kstest(ours, gamma(2.5, scale=0.8).cdf).pvalue > 1e-3
-
-
-def test_correlations_are_equally_probable_by_default():
-    """With ν₀ = D + 1 every correlation is uniform between -1 and 1 (p above 1e-3)."""
-    rng = np.random.default_rng(0)
-    eta = gaussian_prior({}, 1, np.zeros(3), np.ones(3), "full")
-    found = []
-    for _ in range(800):
-        covariance = np.linalg.inv(-2.0 * normal_wishart.sample_stats(eta, rng).second[0])
-        found.append(covariance[0, 2] / np.sqrt(covariance[0, 0] * covariance[2, 2]))
-    assert kstest(found, "uniform", args=(-1.0, 2.0)).pvalue > 1e-3
 
 
 def test_rates_and_labels():

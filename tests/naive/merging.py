@@ -90,17 +90,25 @@ def merge_phase(paths, n_symbols, alpha, structure_weight, lookahead, alike):
 
 
 def best_path(paths, symbols, alpha):
-    """Of all sequences of states the most probable; of equals the first, read from the end."""
-    tables = [log_means(table, alpha) for table in count(paths)]
-    best = None
-    for reverse in product(states_of(paths), repeat=len(symbols)):
-        states = reverse[::-1]
-        moves = zip((OUTSIDE, *states), (*states, OUTSIDE), strict=True)
-        terms = [tables[0].get(move, -math.inf) for move in moves]
-        terms += [tables[1].get(pair, -math.inf) for pair in zip(states, symbols, strict=True)]
-        if sum(terms) > (-math.inf if best is None else best[0]):
-            best = sum(terms), states
-    return best and best[1]
+    """Of all paths by moves and symbols in use the most probable, None if there is none.
+
+    Of equals it is the first, read from the end.
+    """
+    moves, emitted = (log_means(table, alpha) for table in count(paths))
+    ends = [(0, (OUTSIDE,))]
+    for x in reversed(symbols):
+        ends = [
+            (score + moves[q, end[0]] + emitted[q, x], (q, *end))
+            for score, end in ends
+            for q in states_of(paths)
+            if (q, end[0]) in moves and (q, x) in emitted
+        ]
+    found = [
+        (-score - moves[OUTSIDE, path[0]], path[-2::-1])
+        for score, path in ends
+        if (OUTSIDE, path[0]) in moves
+    ]
+    return min(found)[1][::-1] if found else None
 
 
 def log_means(table, alpha):

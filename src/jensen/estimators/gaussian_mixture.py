@@ -18,6 +18,7 @@ from jensen.estimators.states_estimator import (
     check_rows,
     check_states,
     concentration,
+    with_freedom,
     words_of_prior,
 )
 from jensen.exceptions import JensenError
@@ -53,8 +54,8 @@ class GaussianMixture(MixtureQuestions):
           which lets surplus components die; 1 (flat) for methods that look for a mode.
         - "mean" m₀: by default the mean of every column.
         - "mean_strength" β₀: by default 1, the weight of one row.
-        - "degrees_of_freedom" ν₀: by default the number of columns and 1 more, with which all
-          correlations are equally probable; 2 where columns are apart ("diagonal", "spherical").
+        - "degrees_of_freedom" ν₀: by default the number of columns; 1 where columns are apart
+          ("diagonal", "spherical"); one more for methods that look for a mode.
         - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default such that the
           expected precision ν₀ W₀ is the inverse of the columns' variances.
 
@@ -200,7 +201,8 @@ class GaussianMixture(MixtureQuestions):
             values, weight = values[repeated], np.ones(len(repeated))
         if words is not None:
             check_words(words, ("concentration", *GAUSSIAN_WORDS))
-        emission = make_gaussian(K, values, words, self.covariance, weight)
+        usual = with_freedom(words, choices.algorithm, self.covariance, values.shape[1])
+        emission = make_gaussian(K, values, usual, self.covariance, weight)
         weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
         start = None if self.start is None else self._read_start(emission, K)
         model = Mixture(emission, weights_prior, K)

@@ -27,6 +27,7 @@ from jensen.estimators.states_estimator import (
     check_rows,
     check_states,
     concentration,
+    with_freedom,
     with_labels,
     words_of_prior,
 )
@@ -344,6 +345,8 @@ class HiddenMarkovModel(ChainQuestions):
             check_words(words, ("initial", "transition", *words_of_emission(self.emission)))
             words = with_labels(words, algorithm)
         is_gaussian = self.emission == "gaussian"
+        if is_gaussian:
+            words = with_freedom(words, algorithm, self.covariance, steps.values.shape[1])
         known = ("initial", "transition", "emission", *(PARTS if is_gaussian else ()))
         fixed = check_held(self.fixed, known, self.start)
         if words is None and is_gaussian and not {"emission", *PARTS} & {*fixed}:

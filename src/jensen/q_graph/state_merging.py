@@ -49,10 +49,15 @@ def merge_states(
 ) -> Merging:
     """Learn the states of a hidden Markov model by Bayesian model merging.
 
-    The first model has one state for each position of each distinct sequence, so that it gives just
-    these sequences. Then the two states are merged whose merging raises the log posterior most, and
-    so on. A merge adds counts: every sequence keeps its path through the model. First only states
-    that share a symbol are merged; when this gains no more, any two.
+    Distinct sequences are taken in by batches, the most frequent first. One that the model so far
+    gives takes its most probable path there; any other gets a new state for each position. Then the
+    two states are merged whose merging raises the log posterior most, and so on: first only states
+    that share a symbol, then any two. A merge adds counts, and every sequence keeps its path.
+
+    When no merge helps, every sequence takes its most probable path anew (Viterbi, by the posterior
+    means of the moves and symbols in use), or else the best split is made: of a state, the visits
+    before, or after, a visit to some state become a new one. Either is kept only if it raises the
+    same log posterior. Then states merge again, until nothing helps.
 
     The log posterior is log p(structure) + log p(x, paths | structure). A state has a Dirichlet
     distribution over the moves that it uses (to a state, or to the end) and one over the symbols
@@ -82,8 +87,8 @@ def merge_states(
 
     References
     ----------
-    Stolcke and Omohundro (1994), *Best-first Model Merging for Hidden Markov Model Induction*,
-    sections 3.3 and 3.4 (narrow priors, description length) and 3.5 (search).
+    Stolcke and Omohundro (1994), *Best-first Model Merging for Hidden Markov Model Induction*.
+    Splits are not theirs.
 
     Examples
     --------

@@ -25,16 +25,15 @@ def gaussian_prior(
     `shift` and `variance` are the means and variances of the columns.
 
     By default the mean m₀ is that of the columns, with the strength β₀ = 1 of one row; the degrees
-    of freedom ν₀ are D + 1 (2 for a column), with which all correlations are equally probable and a
-    state without rows has a mode; and the scale W₀ is such that the expected precision ν₀ W₀ is the
-    inverse of the columns' variances.
+    of freedom ν₀ are the fewest with which rows give every method a mode (D, or 1 for a column); and
+    the scale W₀ is such that the expected precision ν₀ W₀ is the inverse of the columns' variances.
     """
     K, D = n_states, len(shift)
     is_matrix = covariance in ("full", "tied")
     freedom_shape = () if covariance == "tied" else (K,)
     mean = _read(words, "mean", (K, D), shift) - shift
     strength = _read(words, "mean_strength", (K,), 1.0)
-    freedom = _read(words, "degrees_of_freedom", freedom_shape, D + 1.0 if is_matrix else 2.0)
+    freedom = _read(words, "degrees_of_freedom", freedom_shape, float(D) if is_matrix else 1.0)
     _require_above(strength, 0.0, "mean_strength", "it counts rows")
     _require_above(
         freedom,
