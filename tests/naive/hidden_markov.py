@@ -167,6 +167,54 @@ def log_evidence(prior, sequences):
     return float(np.logaddexp.reduce(found))
 
 
+def posterior_moments(prior, sequences):
+    """E[π] and E[π²] of all tables of a chain with labels, given x; flat, in the order of `Theta`.
+
+    Every path and every completion of the labels has a posterior of its own, in closed form.
+    """
+    K, alpha = len(prior.initial), prior.parts[0].theta
+    values = np.concatenate(sequences)
+    ends = np.cumsum([len(x) for x in sequences])
+    missing = np.argwhere(np.isnan(values))
+    weights, first, second = [], [], []
+    for every in product(range(K), repeat=len(values)):
+        paths = np.split(np.array(every), ends[:-1])
+        log_path = log_path_evidence(prior, paths)
+        if log_path == -math.inf:
+            continue
+        for labels in product(range(alpha.shape[-1]), repeat=len(missing)):
+            full = values.copy()
+            full[tuple(missing.T)] = labels
+            log_p = log_path + labels_evidence(prior.parts[0], full, every)
+            if log_p == -math.inf:
+                continue
+            tables = counted(prior, paths, full, every)
+            shares = [table / table.sum(-1, keepdims=True) for table in tables]
+            more = [(t + 1.0) / (t.sum(-1, keepdims=True) + 1.0) for t in tables]
+            weights.append(log_p)
+            first.append(np.concatenate([np.ravel(x) for x in shares]))
+            squares = [x * y for x, y in zip(shares, more, strict=True)]
+            second.append(np.concatenate([np.ravel(x) for x in squares]))
+    p = np.exp(np.array(weights) - np.logaddexp.reduce(weights))
+    return p @ np.array(first), p @ np.array(second)
+
+
+def counted(prior, paths, values, states):
+    """Concentrations after complete sequences: of initial states, moves and labels."""
+    initial, moves = np.array(prior.initial, float), np.array(prior.moves, float)
+    labels = np.array(prior.parts[0].theta, float)
+    for path in paths:
+        initial[path[0]] += 1.0
+        for j, k in pairwise(path):
+            moves[j, k] += 1.0
+        if prior.end is not None:
+            moves[path[-1], len(initial)] += 1.0
+    for x, k in zip(values, states, strict=True):
+        for d, label in enumerate(x):
+            labels[k, d, int(label)] += 1.0
+    return initial, moves, labels
+
+
 def log_path_evidence(prior, paths):
     """Of the states alone: each predicted by the counts of those before, with Pólya's urns."""
     initial, moves = np.array(prior.initial, float), np.array(prior.moves, float)

@@ -167,6 +167,28 @@ def take_in(paths, ahead, batch, alpha):
     return paths
 
 
+def complete(paths, alpha):
+    return [(x, w, best_path(paths, x, alpha)) for x, w, _ in paths]
+
+
+def merge_anew(paths, n_symbols, alpha, structure_weight, n_pairs):
+    """The first best [merge, recompletion] of the best merges, and the paths; None if none rises."""
+    choices = n_symbols, alpha, structure_weight
+    ranked = [
+        (-round(log_posterior(merge(paths, a, b), *choices), 6), a, b)
+        for a, b in combinations(states_of(paths), 2)
+    ]
+    best, top = None, log_posterior(paths, *choices)
+    for _, a, b in sorted(ranked)[:n_pairs]:
+        joint = merge(paths, a, b)
+        now = complete(joint, alpha)
+        score = log_posterior(now, *choices)
+        if score > top + 1e-9:
+            first = ("Merge", a, b, log_posterior(joint, *choices))
+            best, top = ([first, ("Recompletion", len(states_of(now)), score)], now), score
+    return best
+
+
 def merge_states(strings, n_symbols, alpha=1.0, structure_weight=1.0, lookahead=20, batch=100):
     """The steps [(kind, what, ..., score)] and the paths at the end."""
     everything, paths, steps = first_paths(strings), [], []
@@ -179,7 +201,7 @@ def merge_states(strings, n_symbols, alpha=1.0, structure_weight=1.0, lookahead=
             for alike in (True, False):
                 merges, paths = merge_phase(paths, *choices, lookahead, alike)
                 steps += [("Merge", *found) for found in merges]
-            now = [(x, w, best_path(paths, x, alpha)) for x, w, _ in paths]
+            now = complete(paths, alpha)
             score = log_posterior(now, *choices)
             if score > steps[-1][-1] + 1e-9:
                 paths = now
@@ -188,6 +210,9 @@ def merge_states(strings, n_symbols, alpha=1.0, structure_weight=1.0, lookahead=
                 split, score, paths = found
                 steps.append(("Split", split, new, score))
                 new += 1
+            elif found := merge_anew(paths, *choices, n_pairs=32):
+                steps += found[0]
+                paths = found[1]
             else:
                 break
     return steps, paths

@@ -108,7 +108,7 @@ class GaussianMixture(MixtureQuestions):
     Examples
     --------
     >>> import numpy as np, jensen as jn
-    >>> x = np.array([[0.0], [0.2], [0.1], [5.0], [5.2], [np.nan]])
+    >>> x = np.array([0.0, 0.2, 0.1, 0.3, 0.1, 0.2, 5.0, 5.2, 5.1, 5.0, np.nan]).reshape(-1, 1)
     >>> mixture = jn.GaussianMixture(2, prior={}, random_state=0).fit(x)
     >>> mixture.predict([[0.0], [5.0]]).tolist()
     [0, 1]

@@ -87,9 +87,10 @@ class LatentClass(MixtureQuestions):
     Examples
     --------
     >>> import jensen as jn
-    >>> table = jn.Table({"fur": ["yes", "yes", "no", None], "legs": [4.0, 4.1, 1.9, 2.0]})
+    >>> rows = {"fur": ["yes", "yes", "no", None] * 4, "weight": [4.0, 4.1, 1.9, 2.0] * 4}
+    >>> table = jn.Table(rows, continuous=["weight"])
     >>> classes = jn.LatentClass(2, prior={}, random_state=0).fit(table)
-    >>> classes.predict(table).tolist()
+    >>> classes.predict(table)[:4].tolist()
     [0, 0, 1, 1]
     """
 

@@ -14,8 +14,11 @@ from jensen.q_graph.splitting import best_split
 BYTES_PER_PAIR = 32
 """Of states at the beginning: their moves, their gain, and room to make these."""
 
-BATCH = 100
+BATCH = 300
 """Positions that are given new states at a time, unless one sequence has more."""
+
+PAIRS = 32
+"""Merges that are tried with new paths after them, those that gain most without."""
 
 
 class Intake(NamedTuple):
@@ -76,7 +79,7 @@ class Climber:
         while self.n_sequences < len(self.all.ends):
             self._take_in()
             self._merge()
-            while self._recomplete() or self._split():
+            while self._recomplete() or self._split() or self._merge_anew():
                 self._merge()
 
     def _take_in(self) -> None:
@@ -131,16 +134,38 @@ class Climber:
 
     def _recomplete(self) -> bool:
         """Give each sequence its most probable path, if this raises the posterior."""
-        paths = self.paths
-        states, _ = best_paths(self.counts, self.prior, paths)
-        before = paths.states.copy()
-        paths.states[:] = place(paths).numbers[states]
-        score = log_posterior(counts := self.counts, self.prior)
-        if score > self.steps[-1].log_posterior + TIE:
-            self.steps.append(Recompletion(len(counts.emitted), score))
+        before = self.paths.states.copy()
+        step = self._follow_best()
+        if step.log_posterior > self.steps[-1].log_posterior + TIE:
+            self.steps.append(step)
             return True
-        paths.states[:] = before
+        self.paths.states[:] = before
         return False
+
+    def _merge_anew(self) -> bool:
+        """Make the merge that raises the posterior most when paths are completed after it."""
+        numbers, now = place(self.paths).numbers, self.steps[-1].log_posterior
+        states, before = self.paths.states, self.paths.states.copy()
+        best, highest = before, now
+        for pair in Search(self.counts, numbers, self.prior, alike=False).ranked(PAIRS):
+            kept, merged = map(int, numbers[[pair.kept, pair.merged]])
+            states[:] = np.where(before == merged, kept, before)
+            step = self._follow_best()
+            if step.log_posterior > highest + TIE:
+                best, highest = states.copy(), step.log_posterior
+                steps = [Merge(kept, merged, now + pair.gain), step]
+        states[:] = best
+        if highest > now:
+            self.steps += steps
+        return highest > now
+
+    def _follow_best(self) -> Recompletion:
+        """Give each sequence its most probable path in any case."""
+        paths, counts = self.paths, self.counts
+        states, _ = best_paths(counts, self.prior, paths)
+        paths.states[:] = place(paths).numbers[states]
+        counts = self.counts
+        return Recompletion(len(counts.emitted), log_posterior(counts, self.prior))
 
     def _split(self) -> bool:
         """Make two states of one, if this raises the posterior."""

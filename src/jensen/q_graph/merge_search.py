@@ -62,9 +62,18 @@ class Search:
         j = int(np.argmax(values >= values.max() - TIE))
         if values[j] == -np.inf:
             return None
-        cheaper = price(self.n_states, self.prior) - price(self.n_states - 1, self.prior)
-        gain = values[j] + cheaper * self.counts.used_moves.sum()
-        return Step(i, j, float(gain))
+        return Step(i, j, float(values[j] + self._cheaper()))
+
+    def ranked(self, most: int) -> list[Step]:
+        """The merges that gain most, the best first; gains are equal that differ by rounding."""
+        i, j = np.nonzero(np.triu(self.gain > -np.inf, 1))
+        values = self.gain[i, j] + price(self.n_states - 1, self.prior) * self.saved[i, j]
+        best = np.argsort(-np.round(values, 6), kind="stable")[:most]
+        gains = values[best] + self._cheaper()
+        return [
+            Step(*map(int, pair), float(g))
+            for *pair, g in zip(i[best], j[best], gains, strict=True)
+        ]
 
     def merge(self, kept: int, merged: int) -> None:
         """Make one state of two."""
@@ -89,6 +98,11 @@ class Search:
         """
         values = self.gain[rows] + price(self.n_states - 1, self.prior) * self.saved[rows]
         return np.asarray(values)
+
+    def _cheaper(self) -> float:
+        """What all moves gain when there is one state less."""
+        fall = price(self.n_states, self.prior) - price(self.n_states - 1, self.prior)
+        return float(fall * self.counts.used_moves.sum())
 
     def _refresh(self, rows: Indices, columns: Indices) -> None:
         """Compute the gains of pairs anew."""

@@ -56,8 +56,9 @@ def merge_states(
 
     When no merge helps, every sequence takes its most probable path anew (Viterbi, by the posterior
     means of the moves and symbols in use), or else the best split is made: of a state, the visits
-    before, or after, a visit to some state become a new one. Either is kept only if it raises the
-    same log posterior. Then states merge again, until nothing helps.
+    before, or after, a visit to some state become a new one; or else two states merge, and every
+    sequence takes its most probable path after that. Each is kept only if it raises the same log
+    posterior. Then states merge again, until nothing helps.
 
     The log posterior is log p(structure) + log p(x, paths | structure). A state has a Dirichlet
     distribution over the moves that it uses (to a state, or to the end) and one over the symbols

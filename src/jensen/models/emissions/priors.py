@@ -25,8 +25,9 @@ def gaussian_prior(
     `shift` and `variance` are the means and variances of the columns.
 
     By default the mean m₀ is that of the columns, with the strength β₀ = 1 of one row; the degrees
-    of freedom ν₀ are the fewest with which rows give every method a mode (D, or 1 for a column); and
-    the scale W₀ is such that the expected precision ν₀ W₀ is the inverse of the columns' variances.
+    of freedom ν₀ are the fewest with which rows give every method a mode (D, or 1 for a column);
+    and the scale W₀ is such that the expected precision ν₀ W₀ is the inverse of the columns'
+    variances.
     """
     K, D = n_states, len(shift)
     is_matrix = covariance in ("full", "tied")
