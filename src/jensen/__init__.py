@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {  # where each public name lives; a module is its own home
-    "BayesianNetwork": "jensen.estimators",
+    "BayesianNetwork": "jensen.estimators.bayesian_network",
     "CPDAG": "jensen.graphs",
     "DAG": "jensen.graphs",
     "DataError": "jensen.exceptions",
     "DataWarning": "jensen.exceptions",
     "EstimateWarning": "jensen.exceptions",
     "FileError": "jensen.exceptions",
-    "GaussianMixture": "jensen.estimators",
+    "GaussianMixture": "jensen.estimators.gaussian_mixture",
     "GraphError": "jensen.exceptions",
-    "HiddenMarkovModel": "jensen.estimators",
+    "HiddenMarkovModel": "jensen.estimators.hidden_markov_model",
     "ImpossibleError": "jensen.exceptions",
     "JensenError": "jensen.exceptions",
-    "LatentClass": "jensen.estimators",
+    "LatentClass": "jensen.estimators.latent_class",
     "NotFittedError": "jensen.exceptions",
     "PDAG": "jensen.graphs",
     "Table": "jensen.data",
