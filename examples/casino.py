@@ -1,4 +1,4 @@
-"""The dishonest casino: when was the loaded die in play?
+"""The dishonest casino: when the loaded die was in play.
 
 300 rolls (Durbin et al. 1998, *Biological Sequence Analysis*, section 3.2) of a fair die that is
 sometimes exchanged for a loaded one. The model is known here; which die was rolled is not.

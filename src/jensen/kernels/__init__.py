@@ -54,9 +54,7 @@ part = njit(cache=True, nogil=True, error_model="numpy", inline="always")
 """Declares a function that is pasted where a kernel calls it: compiled within the kernel alone."""
 
 
-def kernel(
-    signature: Any, fastmath: Collection[str] = ()
-) -> Callable[[Callable[..., Any]], Any]:
+def kernel(signature: Any, fastmath: Collection[str] = ()) -> Callable[[Callable[..., Any]], Any]:
     """Declare a kernel with its signature: in Numba's notation, or by `records.signature`."""
 
     def declare(function: Callable[..., Any]) -> Any:
