@@ -400,16 +400,15 @@ def test_units_hold_whole_sequences_in_order():
 # --- Gibbs ---
 
 
-@ends
-def test_gibbs_finds_the_posterior_that_all_paths_have(end):
-    """Means of the tables, and of what they are squared, within five standard errors.
+def test_gibbs_finds_the_posterior_that_all_paths_have():
+    """Means of the tables, and of what they are squared, within four standard errors.
 
-    The standard errors are those of 40 batches of 100 sweeps. All paths and all labels that are
+    The standard errors are those of 40 batches of 200 sweeps. All paths and all labels that are
     missing are summed in closed form.
     """
-    case = make_case("labels", 3, end=end, masked=True, lengths=[3, 1, 2])
-    values = np.array([[0, 1], [2, np.nan], [0, 0], [1, 1], [1, 2], [np.nan, 0]], float)
-    prior = case.theta(np.full(3, 0.7), np.full((3, 3 + end), 0.4), [np.full((3, 2, 3), 0.6)])
+    case = make_case("labels", 3, end=True, masked=True, lengths=[2, 1, 1])
+    values = np.array([[0, np.nan], [np.nan, 2], [1, np.nan], [np.nan, 0]], float)
+    prior = case.theta(np.full(3, 0.7), np.full((3, 4), 0.4), [np.full((3, 2, 3), 0.6)])
     eta = case.eta(prior)
     emission = replace(case.model.emission, prior=eta.emission)
     model = replace(
@@ -418,18 +417,18 @@ def test_gibbs_finds_the_posterior_that_all_paths_have(end):
         initial_prior=eta.initial,
         transition_prior=eta.transition,
     )
-    case = case._replace(model=model, sequences=np.split(values, [3, 4]))
+    case = case._replace(model=model, sequences=np.split(values, [2, 3]))
     expected = naive.posterior_moments(prior, case.sequences)
     rng, units, draws = np.random.default_rng(5), case.units, []
     state = see(model, units, GIBBS, eta, rng=rng)
-    for _ in range(4100):
+    for _ in range(8100):
         state = step(model, units, GIBBS, state, rng)
         draws.append(np.exp(flatten(state.t)))
     draws = np.array(draws[100:])
     for power, wanted in zip((1, 2), expected, strict=True):
-        batches = (draws**power).reshape(40, 100, -1).mean(1)
+        batches = (draws**power).reshape(40, 200, -1).mean(1)
         error = batches.std(0, ddof=1) / np.sqrt(40)
-        assert np.all(np.abs(batches.mean(0) - wanted) < 5.0 * error + 1e-12)
+        assert np.all(np.abs(batches.mean(0) - wanted) < 4.0 * error + 1e-12)
 
 
 @pytest.mark.parametrize(("kind", "K", "end"), [("labels", 3, True), ("product", 2, False)])
@@ -444,22 +443,22 @@ def test_gibbs_leaves_the_joint_distribution_as_it_is(kind, K, end):
     case = make_case(kind, K, end=end, masked=end)
     for _ in range(200):
         theta = draw_theta(case, rng)
-        lengths = [None] * 9 if end else [4, 1, 3] * 3
+        lengths = [None] * 3 if end else [4, 1, 3]
         case = case._replace(
-            sequences=[draw_sequence(case, theta, n, rng) for n in lengths], weights=np.ones(9)
+            sequences=[draw_sequence(case, theta, n, rng) for n in lengths],
+            weights=np.ones(len(lengths)),
         )
         units = case.units
         t = zip_fields(lambda family, e: family.mode_stats(e), case.model.families, case.at(theta))
         hidden = q_hidden.draw(case.model.potentials(t, units.items[0]), None, rng)
         stats = case.model.expected_stats(units.items[0], hidden)
         state = State(None, t, stats, 0.0)
-        for _ in range(5):
+        for _ in range(2):
             state = step(case.model, units, GIBBS, state, rng)
         before, after = (np.nan_to_num(flatten(x), neginf=0.0) for x in (t, state.t))
         seen = np.nan_to_num(np.concatenate(case.sequences), nan=1.0)
-        first = np.nan_to_num([x[0] for x in case.sequences], nan=1.0)
         moved = after - before
-        differences.append(np.concatenate([moved, moved * seen.mean(), moved * first.mean()]))
+        differences.append(np.concatenate([moved, moved * seen.mean()]))
     differences = np.array(differences)
     free = np.abs(differences).max(0) > 1e-9
     assert free.sum() > 10

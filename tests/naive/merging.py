@@ -172,7 +172,7 @@ def complete(paths, alpha):
 
 
 def merge_anew(paths, n_symbols, alpha, structure_weight, n_pairs):
-    """The first best [merge, recompletion] of the best merges, and the paths; None if none rises."""
+    """The first best [merge, recompletion] that raises the score, and the paths; else None."""
     choices = n_symbols, alpha, structure_weight
     ranked = [
         (-round(log_posterior(merge(paths, a, b), *choices), 6), a, b)

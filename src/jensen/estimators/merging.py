@@ -12,7 +12,7 @@ from jensen.data import Table
 from jensen.estimators.hidden_markov_model import HiddenMarkovModel
 from jensen.exceptions import DataError
 from jensen.families.dirichlet import dirichlet
-from jensen.q_graph.state_merging import Merge
+from jensen.q_graph.climbing import Merge, Step
 from jensen.q_graph.state_merging import merge_states as merge_codes
 
 
@@ -20,8 +20,9 @@ class MergedStates(NamedTuple):
     """A model, and how it came about."""
 
     model: HiddenMarkovModel
-    merges: list[Merge]  # two states became one; states are numbered by their first position
-    trace: NDArray[np.float64]  # the log posterior at the beginning and after each merge
+    merges: list[Merge]  # two states became one; a number is that of a state's first position
+    steps: list[Step]  # all that happened: also sequences taken in, splits, paths completed anew
+    trace: NDArray[np.float64]  # the log posterior after each step
     log_posterior: float
 
 
@@ -36,10 +37,11 @@ def merge_states(
 ) -> MergedStates:
     """Learn a hidden Markov model, its states included, by Bayesian model merging.
 
-    The first model has a state for each position of each distinct sequence, and gives just these
-    sequences. Then two states are merged, and again, while the posterior of the model rises: a
-    Dirichlet prior of its probabilities, and a structure prior that pays for every move and symbol
-    that a state uses. Sequences keep their paths through the model (Viterbi completion).
+    Each position of each distinct sequence begins as a state of its own. Then two states are merged,
+    and again, while the posterior of the model rises: a Dirichlet prior of its probabilities, and a
+    structure prior that pays for every move and symbol that a state uses. Sequences keep their
+    paths through the model (Viterbi completion); when no merge gains, paths are completed anew and
+    states are split, if that gains. Many sequences are taken in batch by batch.
 
     Parameters
     ----------
@@ -61,7 +63,7 @@ def merge_states(
     -------
     MergedStates
         `model` is an ordinary `HiddenMarkovModel` with ``end=True``, whose parameters are the
-        frequencies along the paths; `merges` and `trace` tell how it came about.
+        frequencies along the paths; `merges`, `steps` and `trace` tell how it came about.
 
     References
     ----------
@@ -103,4 +105,4 @@ def merge_states(
         symbols=variable.states,
         counts=found.emitted.sum(1),
     )
-    return MergedStates(model, found.merges, found.trace, found.log_posterior)
+    return MergedStates(model, found.merges, found.steps, found.trace, found.log_posterior)

@@ -147,6 +147,7 @@ class Climber:
         numbers, now = place(self.paths).numbers, self.steps[-1].log_posterior
         states, before = self.paths.states, self.paths.states.copy()
         best, highest = before, now
+        steps: list[Step] = []
         for pair in Search(self.counts, numbers, self.prior, alike=False).ranked(PAIRS):
             kept, merged = map(int, numbers[[pair.kept, pair.merged]])
             states[:] = np.where(before == merged, kept, before)
@@ -155,9 +156,8 @@ class Climber:
                 best, highest = states.copy(), step.log_posterior
                 steps = [Merge(kept, merged, now + pair.gain), step]
         states[:] = best
-        if highest > now:
-            self.steps += steps
-        return highest > now
+        self.steps += steps
+        return bool(steps)
 
     def _follow_best(self) -> Recompletion:
         """Give each sequence its most probable path in any case."""

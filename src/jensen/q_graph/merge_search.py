@@ -70,10 +70,8 @@ class Search:
         values = self.gain[i, j] + price(self.n_states - 1, self.prior) * self.saved[i, j]
         best = np.argsort(-np.round(values, 6), kind="stable")[:most]
         gains = values[best] + self._cheaper()
-        return [
-            Step(*map(int, pair), float(g))
-            for *pair, g in zip(i[best], j[best], gains, strict=True)
-        ]
+        triples = zip(i[best].tolist(), j[best].tolist(), gains.tolist(), strict=True)
+        return [Step(*triple) for triple in triples]
 
     def merge(self, kept: int, merged: int) -> None:
         """Make one state of two."""

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from jensen.checks import check_whole, is_real
 from jensen.exceptions import JensenError
-from jensen.q_graph.climbing import Climber, Merge, Step
+from jensen.q_graph.climbing import Climber, Step
+from jensen.q_graph.climbing import Merge as Merge
 from jensen.q_graph.merged_counts import Array, Indices, Prior
 from jensen.q_graph.paths import count, place, read_paths
 
