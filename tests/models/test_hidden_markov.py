@@ -308,14 +308,14 @@ def test_f_rises_and_ends_where_its_gradient_is_zero(kind, masked, algorithm):
     np.testing.assert_allclose(gradient(f, flat), 0.0, atol=1e-5 * max(steep, 1.0))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(4))
 @ASCENTS
 def test_f_never_falls(seed, algorithm):
     kind = rows_of.KINDS[seed]
     case = make_case(kind, 3, end=seed % 2 == 1, masked=seed % 3 == 0, weights=True, seed=seed)
     eta = case.posterior(np.random.default_rng(seed), least=1.1)[1]
     start = see(case.model, case.units, algorithm, eta)
-    found = fit(case.model, case.units, algorithm, start, tol=0.0, max_iter=60)
+    found = fit(case.model, case.units, algorithm, start, tol=0.0, max_iter=40)
     assert np.all(np.diff(found.trace) >= -1e-11 * np.abs(found.trace[1:]))
 
 

@@ -37,11 +37,11 @@ def merge_states(
 ) -> MergedStates:
     """Learn a hidden Markov model, its states included, by Bayesian model merging.
 
-    Each position of each distinct sequence begins as a state of its own. Then two states are merged,
-    and again, while the posterior of the model rises: a Dirichlet prior of its probabilities, and a
-    structure prior that pays for every move and symbol that a state uses. Sequences keep their
-    paths through the model (Viterbi completion); when no merge gains, paths are completed anew and
-    states are split, if that gains. Many sequences are taken in batch by batch.
+    Each position of each distinct sequence begins as a state of its own. Then two states are
+    merged, and again, while the posterior of the model rises: a Dirichlet prior of its
+    probabilities, and a structure prior that pays for every move and symbol that a state uses.
+    Sequences keep their paths through the model (Viterbi completion); when no merge gains, paths
+    are completed anew and states are split, if that gains. Many sequences are taken in batches.
 
     Parameters
     ----------

@@ -28,9 +28,7 @@ def factor(precision, order, root):
             root[k, i, i + 1 :] = 0.0
 
 
-@kernel(
-    "void(float64[:, ::1], int64, int64, float64[:, ::1], float64[:, :, ::1], float64[:, ::1])"
-)
+@kernel("void(float64[:, ::1], int64, int64, float64[:, ::1], float64[:, :, ::1], float64[:, ::1])")
 def squared_distances(x, start, stop, mean, root, out):
     """Fill out (K, rows) with ‖Lᵀ(x - mean)‖² of the rows start..stop."""
     K, D = mean.shape
