@@ -73,10 +73,33 @@ def test_kernels_of_cluster_trees_see_one_type(n_rows, missing, check_signatures
     check_signatures()
 
 
+@pytest.mark.parametrize("emission", ["categorical", "gaussian", "poisson", "bernoulli"])
+@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
+@pytest.mark.parametrize("n_states", [1, 2])
+def test_kernels_of_hidden_states_see_one_type(emission, covariance, n_states, check_signatures):
+    x = read_only((np.arange(24.0) % 5 % 2).reshape(-1, 1))
+    for method in ("em", "vbem", "viterbi"):
+        choices = {"method": method, "prior": {}, "random_state": 0}
+        chain = jn.HiddenMarkovModel(
+            n_states, emission=emission, covariance=covariance, **choices
+        ).fit(x, lengths=read_only([10, 14]))
+        chain.smooth(x)
+        chain.decode(x)
+        mixture = jn.GaussianMixture(n_states, covariance=covariance, **choices).fit(x)
+        mixture.score(x)
+    check_signatures()
+
+
 def test_compiling_beforehand_gives_the_same_signatures(check_signatures):
     names = list(kernels.compile_all())
     assert sorted(names) == [
+        "add_counts",
+        "add_diagonal",
+        "add_diagonal_moments",
         "add_log_probabilities",
+        "add_looked_up",
+        "add_moments",
+        "add_poisson",
         "choose",
         "choose_logs",
         "count_bits",
@@ -86,6 +109,7 @@ def test_compiling_beforehand_gives_the_same_signatures(check_signatures):
         "draw_rows",
         "draw_scaled",
         "expect",
+        "factor",
         "filter_best",
         "filter_logs",
         "filter_scaled",
@@ -99,6 +123,7 @@ def test_compiling_beforehand_gives_the_same_signatures(check_signatures):
         "set_families",
         "smooth_logs",
         "smooth_scaled",
+        "squared_distances",
         "write_programs",
     ]
     check_signatures(compiled=True)

@@ -54,7 +54,7 @@ class Poisson:
 
     def encode(self, values: Array) -> Counts:
         """Columns as rows, and what does not depend on the rates."""
-        return Counts(np.ascontiguousarray(values.T), -np.nansum(gammaln(values + 1.0), axis=1))
+        return Counts(np.array(values.T, order="C"), -np.nansum(gammaln(values + 1.0), axis=1))
 
     def observe(self, t: Gamma, rows: Counts) -> "Seen":
         """Rows at this θ."""
