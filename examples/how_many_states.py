@@ -22,7 +22,7 @@ truth = jn.HiddenMarkovModel.from_parameters(
 x, states = truth.sample(400, random_state=5)
 x[np.random.default_rng(0).random(x.shape) < 0.1] = np.nan  # a tenth of the steps is missing
 
-many = jn.HiddenMarkovModel(8, emission="gaussian", prior={}, n_init=5, random_state=0).fit(x)
+many = jn.HiddenMarkovModel(8, emission="gaussian", prior={}, n_init=20, random_state=0).fit(x)
 model = jn.HiddenMarkovModel(emission="gaussian", prior={}, n_init=5, random_state=0)
 choice = jn.choose_components(x, range(1, 7), model=model)
 

@@ -47,6 +47,14 @@ def _from_table(table: Table) -> Any:
     return pa.table({name: rows.column(name).data for name in rows.names})
 
 
+def weights_of(X: Any, given: Any) -> Any:
+    """The weights that were given, or those of a `Table`."""
+    own = X.weights if isinstance(X, Table) else None
+    if own is not None and given is not None:
+        raise DataError("the table has weights already: leave out sample_weight")
+    return given if own is None else own
+
+
 def read_weights(sample_weight: Any, n_rows: int) -> Array:
     """Weights, one per row; 1 unless given."""
     if sample_weight is None:

@@ -127,6 +127,8 @@ def choose_components(
     """
     if by not in ("bound", "bic"):
         raise JensenError(f"by must be 'bound' or 'bic', not {by!r}")
+    if by == "bic" and fit.get("sequence_weight") is not None:
+        raise JensenError("by='bic' does not count sequences by weight: repeat them, or by='bound'")
     if label_correction and by == "bic":
         raise JensenError("label_correction belongs to by='bound'")
     wanted = list(numbers)
@@ -166,11 +168,12 @@ def _candidate(
         model.fit(data, **fit)
     except CollapseError:
         return Candidate(n, math.nan, 0, None)
-    value = model.free_energy_ if by == "bound" else model.bic(data, **_lengths(fit))
+    value = model.free_energy_ if by == "bound" else model.bic(data, **_counted(fit))
     if label_correction:
         value += math.lgamma(n + 1.0)
     return Candidate(n, float(value), model.n_live_, model)
 
 
-def _lengths(fit: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fit.items() if name == "lengths"}
+def _counted(fit: dict[str, Any]) -> dict[str, Any]:
+    """What says which rows there are, and how often each counts."""
+    return {name: value for name, value in fit.items() if name in ("lengths", "sample_weight")}

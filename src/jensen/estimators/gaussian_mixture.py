@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.estimators.arrays import check_columns, read_matrix, read_weights
+from jensen.estimators.arrays import check_columns, read_matrix, read_weights, weights_of
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
 from jensen.estimators.states_estimator import (
@@ -171,13 +171,13 @@ class GaussianMixture(MixtureQuestions):
         y
             Nothing: scikit-learn's pipelines pass it.
         sample_weight
-            How often each row counts.
+            How often each row counts; a `Table` may bring its own.
         checkpoint
             A file that holds the state of the run: if it is killed, the same call goes on from
             there to the identical result.
         """
         values = read_matrix(self, X, reset=True)
-        weight = read_weights(sample_weight, len(values))
+        weight = read_weights(weights_of(X, sample_weight), len(values))
         self._learn(self._problem(values, weight), checkpoint)
         return self
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Variable
+from jensen.data import Table, Variable
 from jensen.data.variable import label_text
 from jensen.data.weights import check_weights
 from jensen.estimators.arrays import check_columns
@@ -199,6 +199,8 @@ class HiddenMarkovModel(ChainQuestions):
             there to the identical result.
         """
         self._check_kinds()
+        if isinstance(X, Table) and X.weights is not None:
+            raise DataError("the table has weights of rows: give sequence_weight= instead")
         steps = self._read_steps(X, lengths, reset=True)
         n = len(steps.lengths)
         weight = np.ones(n) if sequence_weight is None else check_weights(sequence_weight, n)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import check_whole
-from jensen.estimators.arrays import read_matrix, read_weights
+from jensen.estimators.arrays import read_matrix, read_weights, weights_of
 from jensen.estimators.states_estimator import LIVE, StatesEstimator, mean_of
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
@@ -50,21 +50,28 @@ class MixtureQuestions(StatesEstimator):
         return self.score_samples(X)
 
     def score(self, X: Any, y: None = None, *, sample_weight: Any = None) -> float:
-        """The mean log-likelihood of a row."""
-        log_like = self.score_samples(X)
-        return float(np.average(log_like, weights=read_weights(sample_weight, len(log_like))))
+        """The mean log-likelihood of a row; the weights of a `Table` count."""
+        log_like, weight = self._weighted(X, sample_weight)
+        return float(np.average(log_like, weights=weight))
 
-    def bic(self, X: Any) -> float:
+    def bic(self, X: Any, *, sample_weight: Any = None) -> float:
         """Bayesian information criterion, -2 log L + p log n; lower is better.
 
         So in scikit-learn; `jensen.score(graph, table, "bic")` is higher for better graphs.
         """
-        log_like = self.score_samples(X)
-        return float(-2.0 * log_like.sum() + self.n_parameters * math.log(len(log_like)))
+        log_like, weight = self._weighted(X, sample_weight)
+        return float(-2.0 * (weight * log_like).sum() + self.n_parameters * math.log(weight.sum()))
 
-    def aic(self, X: Any) -> float:
+    def aic(self, X: Any, *, sample_weight: Any = None) -> float:
         """Akaike information criterion, -2 log L + 2 p; lower is better."""
-        return float(-2.0 * self.score_samples(X).sum() + 2.0 * self.n_parameters)
+        log_like, weight = self._weighted(X, sample_weight)
+        return float(-2.0 * (weight * log_like).sum() + 2.0 * self.n_parameters)
+
+    def _weighted(self, X: Any, sample_weight: Any) -> tuple[Array, Array]:
+        """Log p(row) of the rows that count, and how often each does."""
+        log_like = self.score_samples(X)
+        weight = read_weights(weights_of(X, sample_weight), len(log_like))
+        return log_like[weight > 0.0], weight[weight > 0.0]
 
     @property
     def n_parameters(self) -> int:

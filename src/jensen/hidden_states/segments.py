@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-ENTRIES = 1 << 16
+ENTRIES = 1 << 18
 """Rows times states of one segment; fixed, so that sums never depend on the machine."""
 
 

@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 
 Record = TypeVar("Record", bound=NamedTuple)
 
-UNIT_ROWS = 1 << 14
+UNIT_ROWS = 1 << 15
 """Rows of one unit; fixed, so that sums never depend on threads."""
 
 
