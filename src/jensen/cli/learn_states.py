@@ -131,7 +131,7 @@ def _mixture(
     if chosen.covariance is not None:
         choices["covariance"] = chosen.covariance
     estimator = GaussianMixture(K, **choices)
-    return estimator.fit(table, sample_weight=table.weights, checkpoint=checkpoint)
+    return estimator.fit(table, checkpoint=checkpoint)
 
 
 def _latent_class(
@@ -162,7 +162,7 @@ def _hmm(
             choices[name] = getattr(chosen, name)
     estimator = HiddenMarkovModel(K, end=chosen.end, **choices)
     return estimator.fit(
-        table,
+        table.with_weights(None),
         lengths=groups.lengths,
         sequence_weight=weights_of_groups(table, groups),
         checkpoint=checkpoint,

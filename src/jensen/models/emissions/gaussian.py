@@ -204,7 +204,8 @@ class Gaussian:
 def components(t: NormalWishart | Tied) -> Components:
     """The log density of every state, by completing the square."""
     K, D = t.first.shape
-    precision = np.array(np.broadcast_to(-2.0 * t.second, (K, D, D)))  # a kernel wants its own
+    shared = np.broadcast_to(-2.0 * t.second, (K, D, D))
+    precision = np.array(shared, order="C")  # a kernel wants to own it, also if K is 1
     mean = np.asarray(np.linalg.solve(precision, t.first[:, :, None])[:, :, 0], np.float64)
     constant = t.count + t.strength + 0.5 * (t.first * mean).sum(1) - 0.5 * D * LOG_2PI
     return Components(constant, mean, precision)
