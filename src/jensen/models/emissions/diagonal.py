@@ -97,7 +97,7 @@ class Diagonal:
             constant = (t.count + t.strength).sum(1)
         mean = t.first / precision
         constant = constant + 0.5 * (t.first * mean).sum(1) - 0.5 * D * LOG_2PI
-        return Components(constant, mean, precision)
+        return Components(constant, np.ascontiguousarray(mean), np.ascontiguousarray(precision))
 
     def simulate(
         self, t: NormalGamma | Spherical, states: NDArray[np.intp], rng: np.random.Generator
@@ -221,7 +221,8 @@ class Seen:
         missing = np.isnan(x)
         states = nodes.argmax(0)
         noise = rng.standard_normal(x.shape)
-        return np.where(missing, mean[states].T + noise / np.sqrt(precision[states].T), x)
+        drawn = mean[states].T + noise / np.sqrt(precision[states].T)
+        return np.ascontiguousarray(np.where(missing, drawn, x))
 
 
 class Predicted:

@@ -139,12 +139,13 @@ class Seen:
         """Log tables, and in a last column that of a missing label."""
         top = self.t.max(-1, keepdims=True)
         total = np.log(np.exp(self.t - top).sum(-1, keepdims=True)) + top
-        return np.concatenate([self.t, total], axis=-1)
+        return np.ascontiguousarray(np.concatenate([self.t, total], axis=-1))
 
     @cached_property
     def _peaks(self) -> Array:
         """The same, with the most probable label."""
-        return np.concatenate([self.t, self.t.max(-1, keepdims=True)], axis=-1)
+        peak = self.t.max(-1, keepdims=True)
+        return np.ascontiguousarray(np.concatenate([self.t, peak], axis=-1))
 
     def stats(
         self,

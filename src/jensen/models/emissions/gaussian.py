@@ -205,7 +205,7 @@ def components(t: NormalWishart | Tied) -> Components:
     """The log density of every state, by completing the square."""
     K, D = t.first.shape
     shared = np.broadcast_to(-2.0 * t.second, (K, D, D))
-    precision = np.array(shared, order="C")  # a kernel wants to own it, also if K is 1
+    precision = np.array(shared)
     mean = np.asarray(np.linalg.solve(precision, t.first[:, :, None])[:, :, 0], np.float64)
     constant = t.count + t.strength + 0.5 * (t.first * mean).sum(1) - 0.5 * D * LOG_2PI
     return Components(constant, mean, precision)
@@ -219,7 +219,7 @@ class _Rows:
     ) -> None:
         self.emission = emission
         self.mean = mean
-        self.precision = precision
+        self.precision = np.array(precision, order="C")  # a kernel wants to own it
         self.rows = rows
         self.root = cache(self._root)  # of each pattern, when it is first looked at
 

@@ -111,7 +111,8 @@ class Seen:
     """Rows at one θ."""
 
     def __init__(self, t: Gamma, rows: Counts) -> None:
-        self.log_rate, self.rate = t.total, -t.exposure
+        self.log_rate = np.ascontiguousarray(t.total)
+        self.rate = np.ascontiguousarray(-t.exposure)
         self.rows = rows
 
     def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
@@ -152,7 +153,7 @@ class Seen:
         """The rows with what is missing drawn, given the state of each."""
         x = self.rows.x[:, start:stop]
         drawn = rng.poisson(np.exp(self.log_rate)[nodes.argmax(0)].T)
-        return np.where(np.isnan(x), drawn, x)
+        return np.ascontiguousarray(np.where(np.isnan(x), drawn, x))
 
 
 class Predicted:
