@@ -97,7 +97,7 @@ class Diagonal:
             constant = (t.count + t.strength).sum(1)
         mean = t.first / precision
         constant = constant + 0.5 * (t.first * mean).sum(1) - 0.5 * D * LOG_2PI
-        return Components(constant, np.ascontiguousarray(mean), np.ascontiguousarray(precision))
+        return Components(constant, np.array(mean, order="C"), np.array(precision, order="C"))
 
     def simulate(
         self, t: NormalGamma | Spherical, states: NDArray[np.intp], rng: np.random.Generator

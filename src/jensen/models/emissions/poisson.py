@@ -111,8 +111,8 @@ class Seen:
     """Rows at one θ."""
 
     def __init__(self, t: Gamma, rows: Counts) -> None:
-        self.log_rate = np.ascontiguousarray(t.total)
-        self.rate = np.ascontiguousarray(-t.exposure)
+        self.log_rate = np.array(t.total, order="C")  # kernels want to own them
+        self.rate = np.array(-t.exposure, order="C")
         self.rows = rows
 
     def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
