@@ -18,7 +18,7 @@ from jensen.fields import leaves, rebuild, zip_fields
 from jensen.free_energy import EM, GIBBS, ME, VBEM, VITERBI, State, fit, see, step
 from jensen.models.emissions.product import Product
 from jensen.models.fitted_states import flatten
-from jensen.models.hidden_markov import Chained, HiddenMarkov, groups
+from jensen.models.hidden_markov import UNIT_ROWS, Chained, HiddenMarkov, groups
 
 every_kind = pytest.mark.parametrize("kind", rows_of.KINDS)
 ends = pytest.mark.parametrize("end", [False, True], ids=["cut", "end"])
@@ -394,7 +394,7 @@ def test_masked_cells_are_outside_their_distributions():
 
 def test_units_hold_whole_sequences_in_order():
     assert groups(np.array([], int)) == []
-    assert groups(np.array([1 << 14, 1, 5, 1 << 20, 3])) == [(0, 1), (1, 3), (3, 4), (4, 5)]
+    assert groups(np.array([UNIT_ROWS, 1, 5, 1 << 20, 3])) == [(0, 1), (1, 3), (3, 4), (4, 5)]
 
 
 # --- Gibbs ---
