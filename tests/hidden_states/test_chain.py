@@ -13,7 +13,7 @@ from jensen.fields import leaves
 from jensen.hidden_states import chain as chains
 from jensen.hidden_states import chain_sweeps
 from jensen.hidden_states.records import Chain
-from jensen.kernels.chains import scale_rows
+from jensen.kernels.log_tables import scale_rows
 
 
 class Extra(NamedTuple):

@@ -159,6 +159,8 @@ class _Unasked:
 
     def __init__(self, observed: Observed) -> None:
         self.log_like = observed.log_like
+        if hasattr(observed, "fill_scaled"):
+            self.fill_scaled = observed.fill_scaled
 
     def stats(self, *_: Any, **__: Any) -> None:
         """Nothing."""

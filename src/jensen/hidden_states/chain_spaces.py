@@ -7,12 +7,13 @@ The three have the same functions, on blocks of rows. What goes into a block at 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.hidden_states.records import Chain
+from jensen.hidden_states.records import Chain, Observed
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -25,6 +26,29 @@ class Work(NamedTuple):
     alpha: Array  # (n, K): p(h_t | x_1..t) up to a factor
     scale: Array  # (n,): what alpha was divided by
     log_z: Array  # (m,): -inf where this space has no answer
+
+
+class Rows:
+    """Some rows as the states see them."""
+
+    def __init__(self, observed: Observed, start: int, stop: int, peak: bool) -> None:
+        self.observed = observed
+        self.start = start
+        self.stop = stop
+        self.peak = peak
+
+    @cached_property
+    def log_like(self) -> Array:
+        """(K, n)."""
+        return self.observed.log_like(self.start, self.stop, peak=self.peak)
+
+    def fill_scaled(self, like: Array, shift: Array) -> None:
+        """Fill like (n, K) and shift (n,): the likelihoods are like · exp(shift)."""
+        from jensen.kernels.log_tables import scale_rows
+
+        quicker = getattr(self.observed, "fill_scaled", None)  # rows may be few different ones
+        if quicker is None or not quicker(self.start, self.stop, like, shift):
+            scale_rows(np.ascontiguousarray(self.log_like), like, shift)
 
 
 class Room:
@@ -40,9 +64,9 @@ class Room:
             self.known[name] = np.empty(size)
         return self.known[name][:size].reshape(shape)
 
-    def work(self, log_like: Array, spans: Ints) -> Work:
+    def work(self, rows: Rows, n_states: int, spans: Ints) -> Work:
         """For the pass forwards."""
-        n_states, n = log_like.shape
+        n = rows.stop - rows.start
         like, alpha = self.array("like", n, n_states), self.array("alpha", n, n_states)
         return Work(like, alpha, self.array("scale", n), np.zeros(len(spans)))
 
@@ -76,13 +100,13 @@ class Scaled(NamedTuple):
         """Whether all steps lead everywhere: then what underflows is outweighed at the next."""
         return bool(self.trans.min() >= 1e-100)
 
-    def forward(self, first: Array, log_like: Array, spans: Ints) -> Work:
+    def forward(self, first: Array, rows: Rows, spans: Ints) -> Work:
         """Filter the sequences of a block."""
-        from jensen.kernels.chains import filter_scaled, scale_rows
+        from jensen.kernels.chains import filter_scaled
 
-        work = self.room.work(log_like, spans)
+        work = self.room.work(rows, len(first), spans)
         shift = self.room.array("shift", len(work.alpha))
-        scale_rows(np.ascontiguousarray(log_like), work.like, shift)
+        rows.fill_scaled(work.like, shift)
         filter_scaled(first, self.wide, spans, work.like, shift, *work[1:])
         return work
 
@@ -162,12 +186,12 @@ class Logs(NamedTuple):
         """Nothing underflows here."""
         return True
 
-    def forward(self, first: Array, log_like: Array, spans: Ints) -> Work:
+    def forward(self, first: Array, rows: Rows, spans: Ints) -> Work:
         """Filter the sequences of a block."""
         from jensen.kernels.chains_log import filter_logs
 
-        work = self.room.work(log_like, spans)
-        work.like[:] = log_like.T
+        work = self.room.work(rows, len(first), spans)
+        work.like[:] = rows.log_like.T
         filter_logs(first, self.trans_t, spans, *work)
         return work
 
@@ -223,12 +247,12 @@ class Logs(NamedTuple):
 class Best(Logs):
     """Maxima in place of sums."""
 
-    def forward(self, first: Array, log_like: Array, spans: Ints) -> Work:
+    def forward(self, first: Array, rows: Rows, spans: Ints) -> Work:
         """The best path to every state."""
         from jensen.kernels.chains_log import filter_best
 
-        work = self.room.work(log_like, spans)
-        work.like[:] = log_like.T
+        work = self.room.work(rows, len(first), spans)
+        work.like[:] = rows.log_like.T
         filter_best(first, self.trans, spans, work.like, work.alpha, work.log_z)
         return work
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from jensen.fields import add
 from jensen.hidden_states.chain_blocks import Group, groups, spans
-from jensen.hidden_states.chain_spaces import Logs, Scaled, Work
+from jensen.hidden_states.chain_spaces import Logs, Rows, Scaled, Work
 from jensen.hidden_states.records import Chain, ChainCounts
 from jensen.hidden_states.segments import segment_rows
 
@@ -26,7 +26,7 @@ class Block(NamedTuple):
     stop: int
     spans: Ints  # (m, 2): rows of the sequences, counted from `start`
     first: Array  # (K,): what went in
-    log_like: Array  # (K, n)
+    rows: Rows
     work: Work
 
 
@@ -62,10 +62,10 @@ def forwards(
             if work.log_z[0] == -np.inf:
                 return
             first = space.enter(work)
-        log_like = chain.observed.log_like(start, stop, peak=peak)
+        rows = Rows(chain.observed, start, stop, peak)
         where = spans(group, chain.ptr, (start, stop), chosen)
-        work = space.forward(first, log_like, where)
-        yield Block(start, stop, where, first, log_like, work)
+        work = space.forward(first, rows, where)
+        yield Block(start, stop, where, first, rows, work)
 
 
 def backwards(
@@ -78,9 +78,9 @@ def backwards(
     if block is not None:
         yield block
     for start, stop, where, first in reversed(known[:-1]):
-        log_like = chain.observed.log_like(start, stop, peak=peak)
-        work = space.forward(first, log_like, where)
-        yield Block(start, stop, where, first, log_like, work)
+        rows = Rows(chain.observed, start, stop, peak)
+        work = space.forward(first, rows, where)
+        yield Block(start, stop, where, first, rows, work)
 
 
 def smooth(
@@ -166,7 +166,7 @@ def _follow(
     fine = block.work.log_z > -np.inf
     where, found = block.spans[fine], np.zeros(int(fine.sum()))
     first = chain.log_init if block.start == group.blocks[0][0] else np.zeros(n_states)
-    log_like = np.ascontiguousarray(block.log_like)
+    log_like = np.ascontiguousarray(block.rows.log_like)
     follow(first, chain.log_trans, where, weight[fine], log_like, path, nodes, pairs, found)
     ends = path[where[:, 1] - 1]
     if after < 0:

@@ -18,7 +18,13 @@ Rule = Callable[[Array], tuple[Array, Array]]
 
 def expected(potentials: Independent) -> tuple[Array, StateCounts]:
     """Log Z of every row, and the statistics under p(state | row)."""
-    return _collect(potentials, posterior)
+    log_weights, observed, weight = potentials
+    value, parts = np.empty(len(weight)), []
+    for start, stop in segments(len(weight), len(log_weights)):
+        nodes = observed.log_like(start, stop)
+        value[start:stop], states = _share(nodes, log_weights, weight[start:stop])
+        parts.append(StateCounts(states, observed.stats(start, stop, nodes)))
+    return value, reduce(add, parts)
 
 
 def best(potentials: Independent) -> tuple[Array, StateCounts]:
@@ -33,15 +39,9 @@ def drawn(potentials: Independent, rng: np.random.Generator) -> tuple[Array, Sta
 
 def posterior(log_joint: Array) -> tuple[Array, Array]:
     """Log Z and p(state | row); an impossible row has log Z = -inf and no states."""
-    top = log_joint.max(0)
-    top[top == -np.inf] = 0.0
-    np.subtract(log_joint, top, out=log_joint)
-    nodes = np.exp(log_joint, out=log_joint)
-    total = nodes.sum(0)
-    with np.errstate(divide="ignore"):
-        value = np.log(total) + top
-    nodes /= np.where(total > 0.0, total, 1.0)
-    return value, nodes
+    K, n = log_joint.shape
+    value, _ = _share(log_joint, np.zeros(K), np.ones(n))
+    return value, log_joint
 
 
 def most_probable(log_joint: Array) -> tuple[Array, Array]:
@@ -80,6 +80,15 @@ def _log_joint(potentials: Independent, start: int, stop: int, peak: bool = Fals
     log_joint: Array = potentials.observed.log_like(start, stop, peak=peak)
     log_joint += potentials.log_weights[:, None]
     return log_joint
+
+
+def _share(log_like: Array, log_weights: Array, weight: Array) -> tuple[Array, Array]:
+    """Log Z of rows, and how much of them each state has; log_like becomes weight · p(state)."""
+    from jensen.kernels.log_tables import share_rows
+
+    value, states = np.empty(len(weight)), np.zeros(len(log_weights))
+    share_rows(log_like, log_weights, weight, value, states)
+    return value, states
 
 
 def _collect(

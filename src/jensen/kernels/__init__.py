@@ -22,6 +22,7 @@ MODULES = (
     "gaussians",
     "hidden_sets",
     "interning",
+    "log_tables",
     "messages",
     "posteriors",
     "records",

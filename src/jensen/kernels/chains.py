@@ -16,8 +16,6 @@ TINY = 1e-140  # what a step may leave of alpha
 LOST = 1e-155  # more than what underflow and a factor of 1 / TINY take away
 SLACK = 1e-9
 LANES = 8
-TILE = 512
-ROUND = 1.5 * 2.0**52  # added to a number it leaves no fraction
 
 
 @part
@@ -51,63 +49,6 @@ def multiply(x, table, out):
         out[5] = f
         out[6] = g
         out[7] = h
-
-
-@helper
-def exponentials(x, power, out):
-    """Fill out with exp(x) for x ≤ 0, to the last digit or two; power is room for 2^n.
-
-    A loop that the compiler turns into vectors, as it cannot do with `np.exp`: it takes half the
-    time. exp(x) = 2^n · exp(r) with |r| ≤ log(2) / 2, and a Taylor polynomial for exp(r).
-    """
-    bits = power.view(np.int64)
-    for i in range(x.shape[0]):
-        value = -708.0 if x[i] < -708.0 else x[i]
-        power[i] = value * 1.4426950408889634 + ROUND  # n stands in the lowest bits
-        n = power[i] - ROUND
-        r = value - n * 6.93145751953125e-1 - n * 1.42860682030941723212e-6
-        p = 1.6059043836821613e-10
-        p = p * r + 2.08767569878681e-09
-        p = p * r + 2.505210838544172e-08
-        p = p * r + 2.755731922398589e-07
-        p = p * r + 2.7557319223985893e-06
-        p = p * r + 2.48015873015873e-05
-        p = p * r + 1.984126984126984e-04
-        p = p * r + 1.388888888888889e-03
-        p = p * r + 8.333333333333333e-03
-        p = p * r + 4.1666666666666664e-02
-        p = p * r + 1.6666666666666666e-01
-        p = p * r + 0.5
-        out[i] = 1.0 + (r + r * r * p)
-    for i in range(x.shape[0]):
-        bits[i] = (bits[i] + 1023) << 52
-    for i in range(x.shape[0]):
-        out[i] = 0.0 if x[i] < -708.0 else out[i] * power[i]
-
-
-@kernel("void(float64[:, ::1], float64[:, ::1], float64[::1])")
-def scale_rows(log_like, like, shift):
-    """Fill like (n, K) with exp(log_like - shift), where shift (n,) is the largest of each row."""
-    K, n = log_like.shape
-    x, power, out = np.empty(TILE), np.empty(TILE), np.empty(TILE)
-    for a in range(0, n, TILE):
-        size = min(TILE, n - a)
-        top = shift[a : a + size]
-        for t in range(size):
-            top[t] = log_like[0, a + t]
-        for k in range(1, K):
-            row = log_like[k, a : a + size]
-            for t in range(size):
-                top[t] = row[t] if row[t] > top[t] else top[t]
-        for t in range(size):
-            top[t] = 0.0 if top[t] == -np.inf else top[t]
-        for k in range(K):
-            row = log_like[k, a : a + size]
-            for t in range(size):
-                x[t] = row[t] - top[t]
-            exponentials(x[:size], power, out)
-            for t in range(size):
-                like[a + t, k] = out[t]
 
 
 @reassociated(

@@ -134,6 +134,23 @@ class Seen:
         add_looked_up(self.rows, start, stop, tables, out)
         return out
 
+    def fill_scaled(self, start: int, stop: int, like: Array, shift: Array) -> bool:
+        """The same as like (rows, K) · exp(shift); only if there is one column, of few labels."""
+        from jensen.kernels.log_tables import look_up_rows
+
+        if len(self.rows) != 1:
+            return False
+        look_up_rows(self.rows, start, stop, *self._scaled, like, shift)
+        return True
+
+    @cached_property
+    def _scaled(self) -> tuple[Array, Array]:
+        """Tables (labels, K) with 1 as the largest of each label, and the logs of what that was."""
+        logs = np.ascontiguousarray(self._sums[:, 0].T)
+        tops = logs.max(1)
+        tops[tops == -np.inf] = 0.0
+        return np.exp(logs - tops[:, None]), tops
+
     @cached_property
     def _sums(self) -> Array:
         """Log tables, and in a last column that of a missing label."""
