@@ -47,7 +47,9 @@ class Packed:
         self.levels: dict[str, Level] = {}
         n_planes = n_bits = 0
         for name, column in self._columns.items():
-            size = max(column.variable.n_states + int(bool(column.missing().any())), 1)
+            # Codes run to n_states, which stands for missing, and the largest is found quickly.
+            n_states = column.variable.n_states
+            size = max(n_states + int(column.data.max(initial=0) == n_states > 0), 1)
             planes = range(n_planes, n_planes + column.data.dtype.itemsize)
             bits = range(n_bits, n_bits + (size if size <= MAX_PACKED_STATES else 0))
             self.levels[name] = Level(size, planes, bits)
@@ -62,9 +64,7 @@ class Packed:
 
     def bits(self, names: Iterable[str]) -> NDArray[np.uint64]:
         """The matrix of bitsets, in which the rows of these variables are filled."""
-        wanted = list(names)
-        self.planes(wanted)
-        self._fill(wanted, self._bits_filled, self._fill_bits)
+        self._fill(names, self._bits_filled, self._fill_bits)
         return self._bits
 
     def _fill(self, names: Iterable[str], filled: set[str], fill: Callable[[str], None]) -> None:
@@ -85,4 +85,5 @@ class Packed:
         from jensen.kernels.counting import pack_bits
 
         level = self.levels[name]
-        pack_bits(self._planes[level.planes.start], self._bits, level.bits.start, level.size)
+        codes = np.require(self._columns[name].data, np.uint8, "CW")  # 64 states at most
+        pack_bits(codes, self._bits, level.bits.start, level.size)

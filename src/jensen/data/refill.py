@@ -30,6 +30,8 @@ def refill(data: Any, columns: Mapping[str, Column]) -> Any:
 
 
 def _series(old: Any, column: Column) -> Any:
+    if column.variable.kind != "categorical":
+        return _numbers(old, column)
     known = {label_text(value): value for value in old.drop_nulls().unique().to_list()}
     values = [known.get(state, _value(state, old.dtype)) for state in column.variable.states]
     lookup: NDArray[Any] = np.empty(len(values) + 1, object)
@@ -45,6 +47,19 @@ def _series(old: Any, column: Column) -> Any:
     except Exception:  # a category or an enum that lacks a state: every library raises its own
         return filled
     return new if new.null_count() == filled.null_count() else filled  # pandas forgets the state
+
+
+def _numbers(old: Any, column: Column) -> Any:
+    """Numbers where some were missing; those that were there stay as they were."""
+    absent = old.is_null().to_numpy()
+    data = [
+        new if gone else x
+        for x, new, gone in zip(old.to_list(), column.data.tolist(), absent, strict=True)
+    ]
+    filled = nw.new_series(old.name, data, backend=old.implementation)
+    if old.implementation.is_pandas_like():
+        return _as_pandas(old.to_native().astype(filled.to_native().dtype), data)
+    return filled
 
 
 def _as_pandas(old: Any, data: list[Any]) -> Any:

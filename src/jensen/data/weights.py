@@ -6,19 +6,19 @@ from numpy.typing import ArrayLike, NDArray
 from jensen.exceptions import DataError
 
 
-def check_weights(weights: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def check_weights(weights: ArrayLike, n_rows: int, noun: str = "row") -> NDArray[np.float64]:
     """Weights as finite floats ≥ 0, one per row, or an error that names the row."""
     try:
         array = np.array(weights, np.float64)  # a copy: the caller may go on to change theirs
     except (TypeError, ValueError):
-        raise DataError("weights must be numbers, one per row") from None
+        raise DataError(f"weights must be numbers, one per {noun}") from None
     if array.shape != (n_rows,):
-        raise DataError(f"{n_rows} rows need {n_rows} weights, but their shape is {array.shape}")
+        raise DataError(f"{n_rows} {noun}s need {n_rows} weights, but their shape is {array.shape}")
     wrong = ~(np.isfinite(array) & (array >= 0))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"the weight of row {row + 1} is {array[row]}: a weight says how often a row counts, "
-            f"so it must be finite and >= 0"
+            f"the weight of {noun} {row + 1} is {array[row]}: a weight says how often a {noun} "
+            f"counts, so it must be finite and >= 0"
         )
     return array

@@ -4,8 +4,10 @@ A family is a list of variables. Its table is flat, the first variable slowest.
 """
 
 import numpy as np
+from llvmlite import ir
 from numba import config, types
 from numba.extending import intrinsic
+from numba.np.arrayobj import make_array
 
 from jensen.kernels import helper, kernel
 
@@ -26,11 +28,33 @@ def popcount(typing_context, word):
     return types.uint64(types.uint64), generate
 
 
+@intrinsic
+def equal_bits(typing_context, codes, start, state):
+    """64 bits that say which of 64 bytes, from `start` on, equal a state."""
+
+    def generate(context, builder, signature, arguments):
+        data = make_array(signature.args[0])(context, builder, arguments[0]).data
+        vector = ir.VectorType(ir.IntType(8), 64)
+        place = builder.bitcast(builder.gep(data, [arguments[1]]), vector.as_pointer())
+        bytes_ = builder.load(place)
+        bytes_.align = 1
+        nothing, zeros = ir.Constant(vector, ir.Undefined), ir.VectorType(ir.IntType(32), 64)
+        first = builder.insert_element(nothing, arguments[2], ir.Constant(ir.IntType(32), 0))
+        same = builder.shuffle_vector(first, nothing, ir.Constant(zeros, [0] * 64))
+        return builder.bitcast(builder.icmp_unsigned("==", bytes_, same), ir.IntType(64))
+
+    return types.uint64(codes, types.int64, types.uint8), generate
+
+
 if config.DISABLE_JIT:  # an intrinsic has no body that Python could run
 
     def popcount(word):
         """How many bits of a 64-bit word are set."""
         return np.uint64(int(word).bit_count())
+
+    def equal_bits(codes, start, state):
+        """64 bits that say which of 64 bytes, from `start` on, equal a state."""
+        return np.packbits(codes[start : start + 64] == state, bitorder="little").view(np.uint64)[0]
 
 
 @helper
@@ -59,10 +83,7 @@ def pack_bits(codes, bits, first, size):
     n_rows = codes.shape[0]
     for word in range(n_rows // 64):
         for state in range(size):
-            packed = np.uint64(0)
-            for b in range(64):  # compared 64 at a time: LLVM makes vector code of this
-                packed |= np.uint64(codes[64 * word + b] == state) << np.uint64(b)
-            bits[first + state, word] = packed
+            bits[first + state, word] = equal_bits(codes, np.int64(64 * word), np.uint8(state))
     if n_rows % 64:
         word = n_rows // 64
         for state in range(size):

@@ -1,0 +1,70 @@
+"""Columns of few states, several to a byte: counting one byte counts all of them.
+
+A byte has two halves, and a half holds variables whose numbers of states multiply to 16 at most. A
+variable of up to 256 states has a byte of its own; one of more has none.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+HALF, WHOLE = 16, 256
+WIDE = 2
+"""Which half of a byte a variable has: 0, 1, or all of it."""
+
+Ints = NDArray[np.int64]
+
+
+class HalfBytes(NamedTuple):
+    """Which variables stand in which byte."""
+
+    bytes: NDArray[np.uint8]  # (bytes, N)
+    ptr: Ints  # (bytes + 1,)
+    member: Ints  # byte g holds member[ptr[g]:ptr[g + 1]]
+    half: Ints  # the half of each member
+    divide: Ints  # a member is (half byte // divide) modulo its size
+
+
+def pack_half_bytes(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> HalfBytes:
+    """Pack columns of codes below these sizes."""
+    halves = _fill_halves(sizes)
+    wide = [v for v, size in enumerate(sizes) if HALF < size <= WHOLE]
+    n_bytes = (len(halves) + 1) // 2 + len(wide)
+    packed = np.zeros((n_bytes, len(columns[0]) if columns else 0), np.uint8)
+    member: list[tuple[int, int, int]] = []
+    ptr = [0]
+    for g in range(n_bytes - len(wide)):
+        for half, variables in enumerate(halves[2 * g : 2 * g + 2]):
+            divide = 1
+            for v in variables:
+                code = columns[v].astype(np.uint8)
+                packed[g] += code * np.uint8(divide << 4 * half)
+                member.append((v, half, divide))
+                divide *= sizes[v]
+        ptr.append(len(member))
+    for g, v in enumerate(wide, n_bytes - len(wide)):
+        packed[g] = columns[v]
+        member.append((v, WIDE, 1))
+        ptr.append(len(member))
+    fields = np.array(member, np.int64).reshape(-1, 3).T
+    return HalfBytes(packed, np.array(ptr, np.int64), *(np.ascontiguousarray(f) for f in fields))
+
+
+def _fill_halves(sizes: Sequence[int]) -> list[list[int]]:
+    """Variables of each half byte: the largest first, each where it fits first."""
+    halves: list[list[int]] = []
+    products: list[int] = []
+    for v in sorted(range(len(sizes)), key=lambda v: -sizes[v]):
+        if sizes[v] > HALF:
+            continue
+        for h, product in enumerate(products):
+            if product * sizes[v] <= HALF:
+                halves[h].append(v)
+                products[h] *= sizes[v]
+                break
+        else:
+            halves.append([v])
+            products.append(sizes[v])
+    return halves

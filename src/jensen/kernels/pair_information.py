@@ -1,0 +1,189 @@
+"""Mutual informations of pairs of columns, from bitsets, from counts, or row by row.
+
+Counts x of the cells of a table give its term Σ x log x; a mutual information is the term of the
+joint table minus those of the two variables, over the total weight, plus the log of that.
+"""
+
+import math
+
+import numpy as np
+
+from jensen.kernels import helper, kernel, reassociated
+from jensen.kernels.counting import ROWS, and_count, table_positions
+
+
+@helper
+def x_log_x(x):
+    """Return x log x; what rounding leaves below zero is zero."""
+    return x * math.log(x) if x > 0.0 else 0.0
+
+
+@helper
+def cell_term(count, pseudo, known):
+    """Return x log x for x = count + pseudo; known has it for the whole numbers 0, 1, ..."""
+    n = np.int64(count)
+    return known[n] if n < known.shape[0] else x_log_x(count + pseudo)
+
+
+@helper
+def joint_term(inner, above, beside, pseudo, known):
+    """Return Σ x log x of a table, pseudo added to every cell.
+
+    Of the table (r, c) there is inner, without its last row and its last column, and its sums
+    above (r,) and beside (c,). known is for whole counts, and empty for others.
+    """
+    r, c = above.shape[0], beside.shape[0]
+    total = 0.0
+    corner = above[r - 1]
+    for j in range(c - 1):
+        rest = beside[j]
+        for i in range(r - 1):
+            rest -= inner[i, j]
+            total += cell_term(inner[i, j], pseudo, known)
+        total += cell_term(rest, pseudo, known)
+        corner -= rest
+    for i in range(r - 1):
+        rest = above[i]
+        for j in range(c - 1):
+            rest -= inner[i, j]
+        total += cell_term(rest, pseudo, known)
+    return total + cell_term(corner, pseudo, known)
+
+
+@helper
+def information(joint, one, other, total):
+    """Return a mutual information from three terms; never negative, 0 where there are no rows."""
+    if total <= 0.0:
+        return 0.0
+    return max((joint - one - other) / total + math.log(total), 0.0)
+
+
+@helper
+def count_states(meetings, at, weight, sample_size, counts, own):
+    """Fill counts (S,) with the weight of every state, and own (n,) with the variables' terms."""
+    for v in range(own.shape[0]):
+        first, last, pseudo = at[v], at[v + 1] - 1, sample_size / (at[v + 1] - at[v])
+        counts[last] = weight
+        own[v] = 0.0
+        for s in range(first, last):
+            counts[s] = meetings[s - v, s - v]
+            counts[last] -= counts[s]
+            own[v] += x_log_x(counts[s] + pseudo)
+        own[v] += x_log_x(counts[last] + pseudo)
+
+
+@kernel("void(float64[:, ::1], int64[::1], float64, float64, float64[:, ::1])")
+def matrix_from_meetings(meetings, at, weight, sample_size, out):
+    """Fill out (n, n) with mutual informations, entropies on the diagonal.
+
+    meetings[i, j], i <= j, says how often two states meet; the last state of every variable is left
+    out there. Variable v has the states at[v] .. at[v + 1]; weight is that of all rows.
+    """
+    n, total = out.shape[0], weight + sample_size
+    counts, own, known = np.empty(at[n]), np.empty(n), np.empty(0)
+    count_states(meetings, at, weight, sample_size, counts, own)
+    for u in range(n):
+        r, top = at[u + 1] - at[u], at[u] - u
+        out[u, u] = information(own[u], own[u], own[u], total)
+        for v in range(u + 1, n):
+            c, left = at[v + 1] - at[v], at[v] - v
+            inner = meetings[top : top + r - 1, left : left + c - 1]
+            above, beside = counts[at[u] : at[u + 1]], counts[at[v] : at[v + 1]]
+            joint = joint_term(inner, above, beside, sample_size / (r * c), known)
+            out[u, v] = out[v, u] = information(joint, own[u], own[v], total)
+
+
+@kernel(
+    "void(uint64[:, ::1], int64[::1], float64[::1], int64[::1], int64, boolean[::1], "
+    "float64, float64[:, ::1], float64[::1])"
+)
+def terms_from_bits(bits, first, counts, at, k, wanted, sample_size, known, out):
+    """Fill out[v], where wanted, with the term of the table of variables k and v.
+
+    Variable v has its bitsets from first[v] on, and the counts of its states from at[v] on.
+    known[c, n] is the term of a cell that holds n rows, in a table with a variable of c states.
+    """
+    most = 0
+    for v in range(out.shape[0]):
+        most = max(most, at[v + 1] - at[v])
+    r = at[k + 1] - at[k]
+    meetings = np.empty((r, most))
+    for v in range(out.shape[0]):
+        if not wanted[v]:
+            continue
+        c = at[v + 1] - at[v]
+        for i in range(r - 1):
+            for j in range(c - 1):
+                meetings[i, j] = and_count(bits[first[k] + i], bits[first[v] + j])
+        above, beside = counts[at[k] : at[k + 1]], counts[at[v] : at[v + 1]]
+        inner = meetings[: r - 1, : c - 1]
+        out[v] = joint_term(inner, above, beside, sample_size / (r * c), known[c])
+
+
+@kernel(
+    "void(uint8[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], "
+    "int64, float64[::1], boolean[::1], float64, float64[::1])"
+)
+def terms_by_rows(planes, ptr, plane, stride, sizes, k, weights, wanted, sample_size, out):
+    """Fill out[v], where wanted, with the term of the table of variables k and v, row by row.
+
+    Variable v has sizes[v] states; its planes and their strides stand at ptr[v] .. ptr[v + 1].
+    """
+    most = 0
+    for v in range(out.shape[0]):
+        if wanted[v]:
+            most = max(most, sizes[v])
+    cells = np.empty(sizes[k] * most)
+    one, other = np.empty(ROWS, np.uint32), np.empty(ROWS, np.uint32)
+    for v in range(out.shape[0]):
+        if not wanted[v]:
+            continue
+        n_cells = sizes[k] * sizes[v]
+        for i in range(n_cells):
+            cells[i] = 0.0
+        for begin in range(0, weights.shape[0], ROWS):
+            end = min(begin + ROWS, weights.shape[0])
+            a, b = ptr[k], ptr[k + 1]
+            table_positions(planes, plane[a:b], stride[a:b], begin, end, one)
+            a, b = ptr[v], ptr[v + 1]
+            table_positions(planes, plane[a:b], stride[a:b], begin, end, other)
+            for i in range(end - begin):
+                cells[np.int64(one[i]) * sizes[v] + np.int64(other[i])] += weights[begin + i]
+        term = 0.0
+        for i in range(n_cells):
+            term += x_log_x(cells[i] + sample_size / n_cells)
+        out[v] = term
+
+
+@reassociated("void(float64[:, ::1], int64, boolean[::1], float64[::1])")
+def dot_products(z, k, wanted, out):
+    """Fill out[v], where wanted, with the product of rows k and v of z."""
+    for v in range(out.shape[0]):
+        if wanted[v]:
+            total = 0.0
+            for i in range(z.shape[1]):
+                total += z[k, i] * z[v, i]
+            out[v] = total
+
+
+@kernel(
+    "void(float64[:, ::1], uint32[::1], float64[::1], float64[::1], boolean[::1], float64[::1])"
+)
+def explained_shares(z, codes, roots, counts, wanted, out):
+    """Fill out[v], where wanted, with the share of row v of z that the means of states explain.
+
+    Rows of z have mean 0 and length 1; roots (N,) are the square roots of the row weights, which
+    z has in it once, and counts (r,) the weights of the states.
+    """
+    sums = np.empty(counts.shape[0])
+    for v in range(out.shape[0]):
+        if not wanted[v]:
+            continue
+        for s in range(sums.shape[0]):
+            sums[s] = 0.0
+        for i in range(codes.shape[0]):
+            sums[codes[i]] += roots[i] * z[v, i]
+        out[v] = 0.0
+        for s in range(sums.shape[0]):
+            if counts[s] > 0.0:
+                out[v] += sums[s] * sums[s] / counts[s]

@@ -1,0 +1,112 @@
+"""Every error text of trees and tree classifiers."""
+
+import numpy as np
+import pytest
+
+import jensen as jn
+
+TABLE = {"a": [0, 1, 1], "b": [0, 0, 1]}
+
+
+def test_missing_values():
+    table = {"a": ["n", None, "y"], "b": ["n", "y", None]}
+    way_out = (
+        r"needs complete data, but 2 values are missing: a \(1\), b \(1\); keep only complete "
+        r"rows with table.complete_rows\(\) \(--complete-rows on the command line\)$"
+    )
+    with pytest.raises(jn.DataError, match=f"^a Chow-Liu tree {way_out}"):
+        jn.chow_liu(table)
+    with pytest.raises(jn.DataError, match=f"^a tree-augmented classifier {way_out}"):
+        jn.tan(table, "a")
+    with pytest.raises(jn.DataError, match=f"^the matrix of mutual informations {way_out}"):
+        jn.mutual_information_matrix(table)
+    assert jn.chow_liu(jn.Table(table).complete_rows()) == jn.DAG("a -> b")
+
+
+def test_missing_numbers():
+    with pytest.raises(jn.DataError, match="1 value is missing: x"):
+        jn.chow_liu({"a": ["n", "y", "y"], "x": [0.5, np.nan, 2.5]})
+
+
+def test_no_columns():
+    with pytest.raises(
+        jn.DataError, match=r"^a Chow-Liu tree needs a column, and this table has none$"
+    ):
+        jn.chow_liu({})
+
+
+def test_no_states():
+    with pytest.raises(jn.DataError, match=r"^column 'b' has no value and no declared states"):
+        jn.chow_liu(jn.Table({"a": [], "b": []}, states={"a": [0]}, categorical=["b"]))
+
+
+@pytest.mark.parametrize("penalty", ["mdl", True, 1.0, ("bic",)])
+def test_unknown_penalties(penalty):
+    with pytest.raises(jn.JensenError, match=r"^penalty must be None, 'bic' or 'aic', not "):
+        jn.chow_liu(TABLE, penalty=penalty)
+
+
+def test_roots_that_are_not_there():
+    with pytest.raises(
+        jn.GraphError, match=r"^root='z' is none of the variables of the tree: a, b$"
+    ):
+        jn.chow_liu(TABLE, root="z")
+    with pytest.raises(jn.GraphError, match=r"^root='a' is none of the variables of the tree: b$"):
+        jn.tan(TABLE, "a", root="a")
+
+
+def test_counts():
+    table = {"a": [0, 1] * 15, "n": range(30)}
+    with pytest.raises(
+        jn.DataError,
+        match=r"^column 'n' is a count, and a tree joins categorical and Gaussian columns: declare "
+        r"categorical=\['n'\] or continuous=\['n'\]$",
+    ):
+        jn.chow_liu(table)
+    assert jn.chow_liu(jn.Table(table, continuous=["n"])) == jn.DAG("a -> n")
+
+
+def test_columns_that_leave_the_likelihood_without_a_bound():
+    x = np.random.default_rng(0).normal(size=50)
+    with pytest.raises(
+        jn.DataError,
+        match=r"^columns 'x' and 'y' are linear functions of each other, so the likelihood of a "
+        r"tree has no bound: leave one of them out$",
+    ):
+        jn.chow_liu({"y": 3.0 - 2.54 * x, "x": x, "z": x**2})
+    with pytest.raises(
+        jn.DataError,
+        match=r"^columns 'd' and 'x' are such that the states of one fix the values of the other, "
+        r"so the likelihood of a tree has no bound: leave one of them out$",
+    ):
+        jn.chow_liu({"d": ["u", "v", "u"], "x": [0.5, 1.5, 0.5]}, penalty="bic")
+
+
+def test_infinite_numbers():
+    with pytest.raises(
+        jn.DataError,
+        match=r"^column 'x' holds inf in row 2, which has no variance: declare it missing, or "
+        r"leave the row out$",
+    ):
+        jn.chow_liu({"x": [0.5, np.inf, 1.5], "y": [0.5, 1.0, 2.5]})
+
+
+@pytest.mark.parametrize("learn", [jn.tan, jn.naive_bayes])
+def test_classes_are_categorical(learn):
+    with pytest.raises(
+        jn.DataError,
+        match=r"^a class is categorical, and the target 'x' is continuous: use jn.discretize, or "
+        r"declare categorical=\['x'\]$",
+    ):
+        learn({**TABLE, "x": [0.5, 1.5, 2.5]}, "x")
+    with pytest.raises(jn.DataError, match="there is no column 'z'"):
+        learn(TABLE, "z")
+
+
+def test_continuous_features():
+    with pytest.raises(
+        jn.DataError,
+        match=r"^column 'x' is continuous, and mutual information given a column is there for "
+        r"categorical columns only: use jn.discretize, or declare categorical=\['x'\]$",
+    ):
+        jn.tan({**TABLE, "x": [0.5, 1.5, 2.5]}, "a")
