@@ -27,19 +27,29 @@ _HOME = {  # where each public name lives; a module is its own home
     "Table": "jensen.data",
     "UndirectedGraph": "jensen.graphs",
     "Variable": "jensen.data",
+    "bootstrap_edges": "jensen.q_graph.bootstrap",
     "choose_components": "jensen.estimators.choosing",
+    "chow_liu": "jensen.q_graph.trees",
+    "cross_validate": "jensen.estimators.cross_validation",
     "discretize": "jensen.data",
     "examples": "jensen.examples",
     "get_memory_limit": "jensen.memory",
     "get_threads": "jensen.data",
+    "k_best": "jensen.q_graph.k_best",
+    "learn_structure": "jensen.q_graph.learning",
     "load": "jensen.io",
     "local_scores": "jensen.scores",
     "merge_states": "jensen.estimators.merging",
+    "mutual_information_matrix": "jensen.scores.mutual_information",
+    "naive_bayes": "jensen.q_graph.trees",
     "plot": "jensen.plots",
+    "read_local_scores": "jensen.io.jkl",
     "read_table": "jensen.data",
     "score": "jensen.scores",
     "set_memory_limit": "jensen.memory",
     "set_threads": "jensen.data",
+    "tan": "jensen.q_graph.trees",
+    "write_local_scores": "jensen.io.jkl",
 }
 
 _MODULES = {"examples", "plot"}
@@ -71,6 +81,7 @@ if TYPE_CHECKING:
     from jensen.data import set_threads as set_threads
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
     from jensen.estimators.choosing import choose_components as choose_components
+    from jensen.estimators.cross_validation import cross_validate as cross_validate
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass
@@ -88,7 +99,18 @@ if TYPE_CHECKING:
     from jensen.graphs import PDAG as PDAG
     from jensen.graphs import UndirectedGraph as UndirectedGraph
     from jensen.io import load as load
+    from jensen.io.jkl import read_local_scores as read_local_scores
+    from jensen.io.jkl import write_local_scores as write_local_scores
     from jensen.memory import get_memory_limit as get_memory_limit
     from jensen.memory import set_memory_limit as set_memory_limit
+    from jensen.q_graph.bootstrap import bootstrap_edges as bootstrap_edges
+    from jensen.q_graph.k_best import k_best as k_best
+    from jensen.q_graph.learning import learn_structure as learn_structure
+    from jensen.q_graph.trees import chow_liu as chow_liu
+    from jensen.q_graph.trees import naive_bayes as naive_bayes
+    from jensen.q_graph.trees import tan as tan
     from jensen.scores import local_scores as local_scores
     from jensen.scores import score as score
+    from jensen.scores.mutual_information import (
+        mutual_information_matrix as mutual_information_matrix,
+    )

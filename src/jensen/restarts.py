@@ -45,9 +45,23 @@ class Job(NamedTuple):
 class Ascents(NamedTuple):
     """Where every start ended; a run that was stopped may not have begun them all."""
 
-    fits: list[Fit]
+    ends: list[Fit | CollapseError]  # an error of a start that lost a component
     was_stopped: bool
-    collapsed: tuple[CollapseError, ...] = ()  # of starts that lost a component
+
+    @property
+    def fits(self) -> list[Fit]:
+        """Of the starts that came to something."""
+        return [end for end in self.ends if isinstance(end, Fit)]
+
+    @property
+    def collapsed(self) -> list[CollapseError]:
+        """Of the starts that came to nothing."""
+        return [end for end in self.ends if isinstance(end, CollapseError)]
+
+    @property
+    def free_energies(self) -> NDArray[np.float64]:
+        """F at the end of every start; NaN where it came to nothing."""
+        return np.array([e.trace[-1] if isinstance(e, Fit) else np.nan for e in self.ends])
 
     @property
     def best(self) -> Fit:
@@ -171,14 +185,13 @@ def ascend(
                 bar.update()
                 return error
 
-        fits = list(ordered_map(survive, range(n_init)))
+        ends = [end for end in ordered_map(survive, range(n_init)) if end is not None]
         kept.save()
-        collapsed = tuple(fit for fit in fits if isinstance(fit, CollapseError))
-        begun = [fit for fit in fits if isinstance(fit, Fit)]
-        if not begun:
-            raise collapsed[0]
-        ended = [fit for fit in begun if fit.converged or len(fit.trace) > max_iter]
-        return Ascents(begun, len(ended) + len(collapsed) < n_init, collapsed)
+        found = Ascents(ends, was_stopped=False)
+        if not found.fits:
+            raise found.collapsed[0]
+        done = [fit for fit in found.fits if fit.converged or len(fit.trace) > max_iter]
+        return found._replace(was_stopped=len(done) + len(found.collapsed) < n_init)
 
 
 def sample(

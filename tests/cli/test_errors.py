@@ -97,7 +97,7 @@ def test_wrong_graphs(refuse, rain, graph, message):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--score", "bge"], "there is no score 'bge': choose one of loglik, aic, bic, bdeu"),
+        (["--score", "bdx"], "there is no score 'bdx': choose one of loglik, aic, bic, bdeu"),
         (["--score", "bic", "--equivalent-sample-size", "3"], "bic has no equivalent_sample_size"),
         (["--equivalent-sample-size", "0"], "equivalent_sample_size must be positive and finite"),
         (["--available-case"], "missing='available-case' has a meaning for loglik, aic and bic"),
@@ -171,7 +171,7 @@ def test_standard_input_can_be_read_once(refuse, words):
         ("rain,wet\nno,no\nyes\n", "rain.csv"),
         (
             "rain,wet\n0.5,no\n0.25,yes\n",
-            "column 'rain' is continuous, and only states can be counted",
+            "a Gaussian network cannot mix states with numbers, and 'wet' is categorical",
         ),
         (b"rain,wet\n\xff,no\n", "rain.csv"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "rain.csv"),

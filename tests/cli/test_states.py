@@ -178,6 +178,45 @@ def test_learn_a_hidden_markov_model(run, walks, emission, column):
     assert again.free_energy_ == expected.free_energy_
 
 
+@pytest.mark.parametrize(
+    ("text", "words", "emission"),
+    [
+        ("x\n0.5\n1.5\n0.7\n", ["--covariance", "diagonal"], "gaussian"),
+        ("x\n" + "\n".join(map(str, range(30))) + "\n", [], "poisson"),
+        ("x\n3\n3\n4\n", [], "categorical"),
+        ("x\n0.5\n1.5\n0.7\n", ["--categorical", "x"], "categorical"),
+        ("x\n0.5\n1.5\n0.7\n", ["--emission", "categorical"], "categorical"),
+        ("x\n3\n3\n4\n", ["--emission", "gaussian"], "gaussian"),
+    ],
+)
+def test_the_kinds_of_columns_choose_the_emission(run, text, words, emission):
+    with open("rows.csv", "w") as file:
+        file.write(text)
+    done = run("learn", "rows.csv", *HMM, *words, "--prior", "default", "-o", "h.json")
+    assert f", 1 column, {emission}, " in done.out
+    assert jn.load("h.json").emission == emission
+
+
+def test_an_hmm_goes_on_with_the_emission_of_its_start(run):
+    with open("rows.csv", "w") as file:
+        file.write("x\n0\n0\n1\n5\n4\n")
+    words = ["learn", "rows.csv", *HMM, "--prior", "default"]
+    run(*words, "--emission", "poisson", "-o", "h.json")
+    assert run(*words, "--start", "h.json", "-o", "again.json").code == 0
+    assert jn.load("again.json").emission == "poisson"
+
+
+def test_learn_tells_aic_and_bic_where_f_is_the_likelihood(run, points):
+    frame = pd.read_csv(points)
+    model = jn.GaussianMixture(2, random_state=0).fit(frame)
+    lines = run("learn", points, *MIXTURE).out.splitlines()
+    assert f"AIC {model.aic(frame):.6f} (lower is better)" in lines
+    assert f"BIC {model.bic(frame):.6f} (lower is better)" in lines
+    answer = json.loads(run("learn", points, *MIXTURE, "--json").out)
+    np.testing.assert_allclose(answer["bic"], model.bic(frame), rtol=1e-12)
+    assert "AIC" not in run("learn", points, *MIXTURE, "--prior", "default").out
+
+
 def test_all_rows_are_one_sequence_unless_said(run, walks):
     answer = json.loads(run("learn", walks, *HMM, "--column", "seen", "--json").out)
     assert (answer["sequences"], answer["rows"]) == (1, 40.0)
@@ -217,6 +256,18 @@ def test_predict_components(run, models, points):
     assert answer == [{"predicted": int(k)} for k in model.predict(frame)]
 
 
+def test_words_in_place_of_numbers(run, refuse, models):
+    with open("new.csv", "w") as file:
+        file.write("a,b\n1.5,none\n2.5,3\n")
+    for command in ("predict", "score"):
+        line = refuse(command, "mixture.json", "new.csv")
+        assert line.startswith(
+            "the column 'b' holds 'none', and this GaussianMixture needs numbers"
+        )
+        assert line.endswith("add --missing 'none' if that means missing")
+        assert run(command, "mixture.json", "new.csv", "--missing", "none").code == 0
+
+
 def test_columns_may_stand_in_any_order_and_others_too(run, models, points):
     frame = pd.read_csv(points)
     frame.assign(other="z")[["other", "b", "a"]].to_csv("turned.csv", index=False)
@@ -248,7 +299,12 @@ def test_labels_that_are_not_known(run, refuse, models):
     with open("new.csv", "w") as file:
         file.write("fur,legs\nperhaps,2\nno,2\n")
     line = refuse("predict", "classes.json", "new.csv")
-    assert line.startswith("row 1 (and 0 more) holds a label that this LatentClass does not know")
+    assert line.startswith(
+        "labels that this model does not know stand in 1 row (1), the first one is 'perhaps' in "
+        "column 'fur': correct them, or pass unknown='missing' (--unknown missing)"
+    )
+    answer = json.loads(run("score", "classes.json", "new.csv", "--json").out)
+    assert (answer["log_likelihood"], answer["impossible_rows"]) == (None, 1)
     done = run("predict", "classes.json", "new.csv", "--unknown", "missing")
     expected = jn.load("classes.json").predict(jn.Table({"fur": [None, "no"], "legs": [2.0, 2.0]}))
     assert [int(x.split(",")[-1]) for x in done.out.splitlines()[1:]] == expected.tolist()
@@ -261,7 +317,12 @@ def test_rows_that_cannot_be(run, refuse):
     with open("rows.csv", "w") as file:
         file.write("s,letter\n1,x\n1,y\n2,y\n2,y\n")
     words = ["h.json", "rows.csv", "--sequences", "s"]
-    assert refuse("predict", *words).startswith("2 rows cannot be under this model (row 3, 4)")
+    for option in ([], ["--path"]):
+        line = refuse("predict", *words, *option)
+        assert line.startswith("1 sequence cannot occur (2), having probability 0 under this model")
+        assert line.endswith("(--impossible nan)")
+        lines = run("predict", *words, *option, "--impossible", "nan").out.splitlines()
+        assert [line.split(",")[-1] for line in lines] == ["predicted_state", "0", "1", "", ""]
     answer = json.loads(run("predict", *words, "--impossible", "nan", "--json").out)
     assert [x["predicted"] for x in answer] == [0, 1, None, None]
     assert "impossible rows" in run("score", *words).out
@@ -277,6 +338,9 @@ def test_score(run, models, points, walks):
     expected = jn.load("hmm.json").score(frame, lengths=[10] * 4)
     np.testing.assert_allclose(answer["per_row"], expected, rtol=1e-14)
     assert (answer["sequences"], answer["rows"]) == (4.0, 40.0)
+    model = jn.load("hmm.json")
+    for name in ("aic", "bic"):
+        np.testing.assert_allclose(answer[name], getattr(model, name)(frame, [10] * 4), rtol=1e-12)
     words = ["hmm.json", walks, "--sequences", "walk", "--weights", "n", "--json"]
     weighted = json.loads(run("score", *words).out)
     log_like = jn.load("hmm.json").log_likelihood(frame, [10] * 4)
@@ -342,9 +406,12 @@ def test_convert_copies_and_other_formats_refuse(run, refuse, models):
         ([*MIXTURE, "--emission", "gaussian"], "--emission does not belong to --model mixture"),
         ([*MIXTURE, "--sequences", "a"], "--sequences does not belong to --model mixture"),
         ([*MIXTURE, "--end"], "--end does not belong to --model mixture"),
-        ([*MIXTURE, "--categorical", "a"], "--categorical does not belong to --model mixture"),
+        ([*MIXTURE, "--categorical", "a"], "--categorical a: the columns here hold numbers"),
         ([*CLASSES, "--covariance", "tied"], "--covariance does not belong to --model latent"),
-        ([*HMM, "--covariance", "tied"], "--covariance does not belong to --model hmm with lab"),
+        (
+            [*HMM, "--covariance", "tied", "--emission", "poisson"],
+            "--covariance does not belong to an hmm whose states make poisson columns: add --em",
+        ),
         ([*HMM, "--complete-rows"], "--complete-rows would tear holes into sequences"),
         ([*HMM, "--emission", "normal"], "emission must be one of categorical, gaussian"),
         ([*MIXTURE, "--covariance", "round"], "covariance must be one of full, diagonal"),
@@ -373,7 +440,23 @@ def test_wrong_choices_of_learn(refuse, points, words, message):
 @pytest.mark.parametrize(
     ("text", "words", "message"),
     [
-        ("a,t\n1,x\n2,y\n", MIXTURE, "column 't' cannot be continuous: row 1 holds 'x'"),
+        (
+            "a,t\n1,x\n2,y\n",
+            MIXTURE,
+            "the column 't' holds 'x', and a mixture needs numbers: add --missing 'x' if that "
+            "means missing, name columns of numbers with --column, or use --model latent-class",
+        ),
+        (
+            "a,t\n1,x\n2,y\n",
+            [*HMM, "--emission", "poisson"],
+            "the column 't' holds 'x', and an hmm with --emission poisson needs numbers",
+        ),
+        (
+            "a,t\n1.5,x\n2.5,y\n",
+            HMM,
+            "the columns are of different kinds (a is continuous, t is categorical), and states of "
+            "an hmm make one: name columns of one kind with --column, or say which with --emission",
+        ),
         ("a\n", MIXTURE, "rows.csv has no rows"),
         ("a,b\n1,\n2,\n3,\n", MIXTURE, "the column 'b' has no values: leave it out"),
         (

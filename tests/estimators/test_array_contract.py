@@ -61,10 +61,10 @@ NOT_OF_ONE_ROW = {
 class Capped(jn.HiddenMarkovModel):
     """Counts to 0 and 1 first: scikit-learn's checks have no data of this kind."""
 
-    def _read_steps(self, X, lengths, *, reset=False):
+    def _read_known(self, X, lengths, *, reset=False):
         counts = read_numbers(self, X, reset=reset, emission="poisson")
         self.variables_ = None
-        return Steps(np.minimum(counts, 1.0), read_lengths(lengths, len(counts)))
+        return Steps(np.minimum(counts, 1.0), read_lengths(lengths, len(counts))), None
 
 
 def mixture(n_components, **choices):
@@ -431,11 +431,49 @@ def test_lengths_travel_as_metadata():
 @pytest.mark.usefixtures("routing")
 def test_lengths_reach_the_score():
     """In scikit-learn 1.9 the `score` of a Pipeline needs a last step that takes sample_weight."""
-    model = chain(2, emission="gaussian", prior={}).fit(ROWS, lengths=LENGTHS)
-    model.set_score_request(lengths=True)
+    model = chain(2, emission="gaussian", prior={}).set_fit_request(lengths=True)
+    model.set_score_request(lengths=True, sample_weight=True)
+    model.fit(ROWS, lengths=LENGTHS)
     found = check_scoring(model)(model, ROWS, None, lengths=LENGTHS)
     assert found == model.score(ROWS, lengths=LENGTHS)
     assert found != model.score(ROWS)
+    pipe = make_pipeline(FunctionTransformer(), model).fit(ROWS, lengths=LENGTHS)
+    assert pipe.score(ROWS, lengths=LENGTHS) == found
+    weight = np.arange(5.0)
+    weighted = pipe.score(ROWS, lengths=LENGTHS, sample_weight=np.repeat(weight, LENGTHS))
+    assert weighted == model.score(ROWS, lengths=LENGTHS, sequence_weight=weight)
+
+
+def test_weights_of_sequences_count_in_the_score():
+    model = chain(2, emission="gaussian", prior={}).fit(SEQUENCES)
+    weight = [0, 2, 1, 0, 3]
+    many = [SEQUENCES[k] for k in np.repeat(np.arange(5), weight)]
+    for ask in (model.score, model.bic, model.aic):
+        assert ask(SEQUENCES, sequence_weight=weight) == pytest.approx(ask(many), rel=1e-12)
+    with pytest.raises(jn.DataError, match="row 6 has another weight than the row before: a seq"):
+        model.score(ROWS, lengths=LENGTHS, sample_weight=[1.0] * 5 + [2.0] * 25)
+    with pytest.raises(jn.DataError, match="give sequence_weight, or sample_weight for every row"):
+        model.score(ROWS, sequence_weight=[1.0], sample_weight=np.ones(30))
+    with pytest.raises(jn.DataError, match="the mean over no steps is undefined"):
+        model.score(SEQUENCES, sequence_weight=np.zeros(5))
+
+
+def test_a_clone_keeps_the_fitted_model_that_it_starts_from():
+    frame = {"a": list("xyxyxxyy"), "b": np.arange(8.0)}
+    for estimator, data in (
+        (mixture(2), ROWS),
+        (chain(2, emission="gaussian"), ROWS),
+        (jn.LatentClass(2, prior={}, **QUICK), frame),
+    ):
+        start = clone(estimator).fit(data)
+        estimator.set_params(start=start)
+        twin = clone(clone(estimator))
+        assert twin.start is not start
+        assert twin.fit(data).free_energy_ == estimator.fit(data).free_energy_
+        assert not hasattr(clone(twin), "fitted_")
+    model = mixture(2, start=mixture(2).fit(ROWS))
+    search = GridSearchCV(model, {"tol": [1e-3, 1e-4]}, cv=KFold(3))
+    assert np.isfinite(search.fit(RNG.permutation(ROWS)).best_score_)
 
 
 @pytest.mark.usefixtures("routing")

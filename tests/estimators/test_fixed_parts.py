@@ -503,8 +503,8 @@ def test_rows_that_are_all_at_the_held_mean_are_refused():
         (jn.GaussianMixture, {"fixed": "means", "start": {}}, "^fixed must be a list of names"),
         (
             jn.GaussianMixture,
-            {"fixed": ["means"], "start": {"means": MEANS}},
-            "^start= lacks 'covariances'",
+            {"fixed": ["covariances"], "start": {"covariances": [np.eye(2)] * 2}},
+            "^start= lacks 'means'",
         ),
         (
             jn.HiddenMarkovModel,
@@ -527,3 +527,51 @@ def test_choices_that_cannot_be_are_refused(model, how, match):
     x = {"a": [1, 2, 0, 4, 1, 3]} if model is jn.LatentClass else np.arange(12.0).reshape(6, 2)
     with pytest.raises(JensenError, match=match):
         model(2, **how).fit(x)
+
+
+@pytest.mark.parametrize("covariance", ["full", "diagonal", "spherical", "tied"])
+def test_means_alone_are_a_start_with_the_variances_of_the_columns(covariance):
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(0, 1, (30, 2)), rng.normal(5, 1, (20, 2))])
+    means, variance = [[0.0, 0.0], [5.0, 5.0]], x.var(0)
+    said = {
+        "full": np.stack([np.diag(variance)] * 2),
+        "diagonal": np.stack([variance] * 2),
+        "spherical": np.full(2, variance.mean()),
+        "tied": np.diag(variance),
+    }[covariance]
+    kinds = (
+        (jn.GaussianMixture, {}, {}),
+        (
+            jn.HiddenMarkovModel,
+            {"emission": "gaussian"},
+            {"initial": [0.5, 0.5], "transition": np.full((2, 2), 0.5)},
+        ),
+    )
+    for model, how, even in kinds:
+        for fixed in ([], ["means"]):
+            choices = {"covariance": covariance, "fixed": fixed, **how}
+            short = model(2, start={"means": means}, **choices).fit(x)
+            long = model(2, start={"means": means, "covariances": said, **even}, **choices).fit(x)
+            np.testing.assert_allclose(short.trace_, long.trace_, rtol=1e-10)
+            if fixed:
+                np.testing.assert_allclose(short.means_, means, atol=1e-12)
+
+
+def test_masks_say_what_an_even_start_may_have():
+    masks = {"transition": [[1, 1], [0, 1]], "initial": [1, 0]}
+    start = {"means": [[0.0], [5.0]]}
+    x = np.array([0.1, -0.2, 0.3, 5.1, 4.8, 5.2])[:, None]
+    for end in (False, True):
+        model = jn.HiddenMarkovModel(
+            2, emission="gaussian", end=end, masks=masks, start=start, prior={}
+        ).fit(x)
+        assert model.initial_.tolist() == [1.0, 0.0]
+        assert model.transition_[1, 0] == 0.0
+        assert model.predict(x).tolist() == [0, 0, 0, 1, 1, 1]
+
+
+def test_means_of_one_column_are_a_start_of_latent_classes():
+    table = jn.Table({"a": [0.1, 0.3, -0.2, 5.0, 5.5, 4.9]}, continuous=["a"])
+    found = jn.LatentClass(2, start={"a": {"means": [[5.0], [0.0]]}}).fit(table)
+    assert found.predict(table).tolist() == [1, 1, 1, 0, 0, 0]

@@ -395,7 +395,7 @@ START = {"means": np.zeros((2, 2)), "covariances": np.stack([np.eye(2)] * 2)}
         ({"fixed": ["modes"], "start": {}}, "fixed has no part 'modes'"),
         ({"start": 3}, "start must be a fitted mixture or a dict"),
         ({"start": {"centres": 1}}, "no part 'centres'"),
-        ({"start": {"means": np.zeros((2, 2))}}, "lacks 'covariances'"),
+        ({"start": {"covariances": np.stack([np.eye(2)] * 2)}}, "lacks 'means'"),
         ({"covariance": "round"}, "covariance must be one of full, diagonal"),
         ({"n_components": 0}, "n_components"),
         ({"prior": 3.0}, "prior must be None or a dict"),
@@ -434,8 +434,13 @@ def test_starts_that_collapse_are_left_out_with_a_warning():
     with pytest.warns(EstimateWarning, match=r"2 of 6 starts came to nothing.*component") as caught:
         found = jn.GaussianMixture(3, n_init=6, random_state=0).fit(x)
     assert len(caught) == 1
-    assert len(found.starts_) == 4
-    assert np.isfinite(found.starts_).all()
+    assert np.isnan(found.starts_).sum() == 2
+    assert np.nanmax(found.starts_) == found.free_energy_
+    best = int(np.nanargmax(found.starts_))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", EstimateWarning)
+        fewer = jn.GaussianMixture(3, n_init=best + 1, random_state=0).fit(x)
+    np.testing.assert_array_equal(fewer.starts_, found.starts_[: best + 1])
 
 
 @every_covariance
@@ -570,3 +575,105 @@ def test_stochastic_em_stays_near_the_maximum():
     assert found.free_energy_ <= best.free_energy_ + 1e-6
     assert found.free_energy_ > best.free_energy_ - 5.0
     np.testing.assert_allclose(found.means_, best.means_, atol=0.5)
+
+
+# --- sizes of numbers ---
+
+
+@every_covariance
+@pytest.mark.parametrize("scale", [1e-60, 1e90])
+@pytest.mark.parametrize("method", ["em", "vbem"])
+def test_units_of_the_data_change_nothing(covariance, scale, method):
+    x = clusters(40, 2)
+    choices = {"covariance": covariance, "method": method, "random_state": 0, "tol": 1e-13}
+    one, two = (jn.GaussianMixture(2, **choices).fit(c * x) for c in (1.0, scale))
+    np.testing.assert_allclose(two.means_ / scale, one.means_, rtol=1e-4)
+    np.testing.assert_allclose(two.predict_proba(scale * x), one.predict_proba(x), atol=1e-3)
+
+
+def test_numbers_that_would_overflow_are_refused():
+    x = clusters(20, 2)
+    found = jn.GaussianMixture(1, random_state=0).fit(x)
+    large = x.copy()
+    large[3, 1] = 1e200
+    words = (
+        r"^row 4 of the column 'x1' is 1e\+200, and numbers beyond 1e\+100 overflow when they are"
+    )
+    for ask in (jn.GaussianMixture(1).fit, found.predict, found.score):
+        with pytest.raises(DataError, match=words):
+            ask(large)
+    with pytest.raises(
+        DataError, match=r"^the values of the column 'x0' differ by .*e-170 at most, "
+    ):
+        jn.GaussianMixture(1).fit(1e-170 * x)
+
+
+@every_covariance
+@pytest.mark.parametrize("method", ["em", "vbem"])
+def test_a_prior_with_extreme_numbers_works_or_is_refused(covariance, method):
+    x = clusters(20, 2)
+    choices = {"covariance": covariance, "method": method, "random_state": 0}
+    for word in ("scale", "mean_strength"):
+        for number in (1e-160, 1e160):
+            found = jn.GaussianMixture(2, prior={word: number}, **choices).fit(x)
+            assert np.isfinite(found.free_energy_)
+            assert np.isfinite(found.covariances_).all()
+    for words, match in (
+        ({"scale": 1e-250}, r"prior\['scale'\] must be .*1e-200 or more"),
+        ({"scale": 1e250}, r"prior\['scale'\] must be finite, and not above 1e\+200"),
+        ({"mean_strength": 1e-250}, r"prior\['mean_strength'\] must be 1e-200 or more: 1e-250"),
+        ({"mean": 1e150}, r"prior\['mean'\] must be finite, and not above 1e\+100"),
+        ({"mean": 1e9}, r"prior\['mean'\] is 1e\+09 away from the mean of its column, so far"),
+    ):
+        with pytest.raises(JensenError, match=match):
+            jn.GaussianMixture(2, prior=words, **choices).fit(x)
+
+
+def test_columns_that_do_not_vary_have_a_prior_variance_of_one():
+    x = np.array([[2.0], [2.0], [2.0]])
+    usual = jn.GaussianMixture(1, prior={}).fit(x)
+    said = jn.GaussianMixture(1, prior={"scale": 1.0, "degrees_of_freedom": 1.0}).fit(x)
+    assert usual.free_energy_ == said.free_energy_
+
+
+# --- what lives, and what is left of it ---
+
+
+def test_the_largest_component_lives_always():
+    found = jn.GaussianMixture(3, prior={}, random_state=0)
+    found.fit([[0.0], [1.0], [2.0]], sample_weight=[0.1, 0.1, 0.1])
+    assert found.fitted_.counts.max() < 0.5
+    assert found.n_components_ == 1
+    assert found.prune().n_components == 1
+    chain = jn.HiddenMarkovModel(2, prior={}, random_state=0).fit([["a"]], sequence_weight=[0.1])
+    assert chain.n_states_ == 1
+
+
+@every_covariance
+def test_a_pruned_mixture_can_be_fitted_again(covariance):
+    x = clusters(120, 2, gap=12.0)
+    K, width = 5, {"full": (2, 2), "diagonal": (2,), "spherical": (), "tied": None}[covariance]
+    prior = {
+        "concentration": [1e-3] * K,
+        "mean_strength": np.full(K, 0.5),
+        "mean": np.zeros((K, 2)) + x.mean(0),
+    }
+    if width is not None:
+        prior["scale"] = np.stack([np.eye(2) if width == (2, 2) else np.ones(width)] * K)
+    model = jn.GaussianMixture(K, covariance=covariance, prior=prior, n_init=3, random_state=0)
+    found = model.fit(x)
+    n = found.n_components_
+    assert n < K
+    smaller = found.prune()
+    assert np.shape(smaller.prior["concentration"]) == (n,)
+    assert np.shape(smaller.prior["mean"]) == (n, 2)
+    assert np.shape(found.prior["mean"]) == (K, 2)
+    assert smaller.free_energy_ == found.free_energy_
+    again = smaller.set_params(n_init=1, start=smaller).fit(x)
+    assert again.n_components_ == n
+    held = jn.GaussianMixture(
+        K, covariance=covariance, prior=prior, start=found, fixed=["weights"]
+    ).fit(x)
+    again = held.prune()
+    np.testing.assert_allclose(again.start["means"], again.means_)
+    assert np.isfinite(again.fit(x).free_energy_)

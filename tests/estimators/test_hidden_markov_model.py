@@ -227,7 +227,7 @@ BAD_CHOICES = {
     "one word": ({"fixed": "initial"}, r"^fixed must be a list of names"),
     "a number": ({"start": 3}, r"^start must be a fitted model or a dict"),
     "an unknown word": ({"start": {"initals": 3}}, r"^start= has no part 'initals'"),
-    "a start that lacks": ({"start": {"initial": [0.2, 0.3, 0.5]}}, r"^start= lacks 'transition'"),
+    "a start that lacks": ({"start": {"initial": [0.2, 0.3, 0.5]}}, r"^start= lacks 'emission'"),
     "a start of two": (
         {"start": {**LEFT_TO_RIGHT, "initial": [0.5, 0.5]}},
         r"^start\['initial'\] must have the shape \(3,\), not \(2,\)$",
@@ -455,3 +455,19 @@ def test_ctrl_c_keeps_the_best_so_far(monkeypatch):
         signal.signal(signal.SIGINT, before)
     assert model.n_sweeps_ == 5
     assert not model.converged_
+
+
+def test_choices_that_would_be_ignored_are_refused():
+    with pytest.raises(jn.JensenError, match=r"^covariance='tied' belongs to emission='gaussian'"):
+        jn.HiddenMarkovModel(2, covariance="tied").fit([["a", "b"]])
+    for end in ("x", 1, None):
+        with pytest.raises(jn.JensenError, match=f"^end must be True or False, not {end!r}$"):
+            jn.HiddenMarkovModel(2, end=end).fit([["a", "b"]])
+    assert jn.HiddenMarkovModel(1, end=np.True_).fit([["a", "b"]]).end_ == pytest.approx([0.5])
+
+
+def test_columns_of_zeros_have_a_prior_rate_of_one():
+    x = np.zeros((4, 1))
+    usual = jn.HiddenMarkovModel(1, emission="poisson", prior={}).fit(x)
+    said = jn.HiddenMarkovModel(1, emission="poisson", prior={"shape": 1.0, "rate": 1.0}).fit(x)
+    assert usual.free_energy_ == said.free_energy_

@@ -326,9 +326,9 @@ def test_choices_that_make_no_sense_are_refused(choices, message):
         ("a -> b", {"a": [0, 1]}, "the node 'b' has no column: rename one of a, or declare it hi"),
         ("a", {"a": [None, None]}, "column 'a' has no value and no declared states"),
         (
-            "a",
-            {"a": [0.5, 1.5]},
-            "column 'a' is continuous, and only states can be counted: use jn.disc",
+            "a -> b",
+            {"a": [0.5, 1.5], "b": ["x", "y"]},
+            "a Gaussian network cannot mix states with numbers, and 'b' is categorical: leave",
         ),
         (
             "a",

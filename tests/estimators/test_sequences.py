@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import jensen as jn
@@ -69,10 +70,63 @@ def test_numbers_in_any_container_are_the_same(emission):
         same(model(emission).fit(other, lengths=(5, 3)), expected)
 
 
-def test_one_column_of_numbers_may_be_plain_sequences():
+@pytest.mark.parametrize("emission", ["gaussian", "poisson", "categorical"])
+def test_one_column_may_be_plain_sequences(emission):
+    """A list is one of sequences, whatever the states make, and whether these are equally long."""
     rng = np.random.default_rng(1)
-    x = rng.normal(size=7)
-    same(model("gaussian").fit([x[:4], x[4:]]), model("gaussian").fit(x[:, None], lengths=[4, 3]))
+    x = rng.poisson(3.0, 7)
+    for cut in ([4, 3], [2, 2, 3]):
+        parts = np.split(x, np.cumsum(cut)[:-1])
+        expected = model(emission).fit(x[:, None], lengths=cut)
+        for kind in (
+            np.array,
+            list,
+            tuple,
+            pd.Series,
+            pl.Series,
+            lambda p: pd.Series(p).to_frame(),
+        ):
+            same(model(emission).fit([kind(part.tolist()) for part in parts]), expected)
+    pairs = [[1, 2], [3, 1], [2, 2]]
+    assert model(emission).fit(pairs).n_features_in_ == 1
+    assert model(emission).fit(np.array(pairs)).n_features_in_ == 2
+    assert model(emission).fit(pairs, lengths=[2, 1]).n_features_in_ == 2
+
+
+@pytest.mark.parametrize("emission", ["gaussian", "categorical"])
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame, jn.Table])
+def test_sequences_may_be_dataframes(emission, kind):
+    rng = np.random.default_rng(2)
+    columns = {"b": rng.integers(0, 9, 7) + 0.5, "a": rng.integers(0, 9, 7) + 0.5}
+    first, second = (
+        {name: x[rows] for name, x in columns.items()} for rows in (slice(4), slice(4, 7))
+    )
+    found = model(emission).fit([kind(first), kind(second)])
+    same(found, model(emission).fit(pd.DataFrame(columns), lengths=[4, 3]))
+    assert list(found.feature_names_in_) == ["b", "a"]
+    with pytest.raises(
+        jn.DataError, match=r"^sequence 2 has the columns \['b', 'c'\], but the first"
+    ):
+        found.fit([kind(first), kind({"b": [0.5], "c": [0.5]})])
+
+
+def test_a_list_of_sequences_tells_the_lengths():
+    words = "^X is a list of sequences, which tells their lengths: leave out lengths$"
+    for X in (
+        [np.zeros((3, 1)), np.ones((2, 1))],
+        [np.zeros(3), np.ones(2)],
+        [[1.0, 2.0, 3.0], [4.0, 5.0]],
+        [pd.DataFrame({"a": [1.0, 2.0, 4.0]}), pd.DataFrame({"a": [1.0, 2.0]})],
+    ):
+        with pytest.raises(jn.DataError, match=words):
+            model("gaussian").fit(X, lengths=[3, 2])
+    with pytest.raises(jn.DataError, match=words):
+        model().fit([list("ab"), list("ba")], lengths=[2, 2])
+
+
+def test_what_is_no_sequence_is_named():
+    with pytest.raises(jn.DataError, match=r"^sequence 2 is 3: give a list or an array of steps$"):
+        model().fit([[1, 2], 3])
 
 
 def test_without_lengths_all_rows_are_one_sequence():
@@ -122,7 +176,7 @@ BAD = {
         r"^the sequences differ in their number of columns$",
     ),
     "three axes": (np.array([[["a"]]]), {}, r"dim 3"),
-    "a weight below 0": (PARTS, {"sequence_weight": [1, -1, 1]}, r"row 2 is -1.0"),
+    "a weight below 0": (PARTS, {"sequence_weight": [1, -1, 1]}, r"sequence 2 is -1.0"),
     "no weight": (PARTS, {"sequence_weight": [0, 0, 0]}, r"^there is nothing to learn from"),
     "too many weights": (PARTS, {"sequence_weight": [1] * 8}, r"need 3 weights"),
 }
@@ -140,7 +194,7 @@ def test_sequences_that_cannot_be(case):
     [
         ("poisson", [[0.0], [-1.0]], r"row 2, column 1 is -1, but counts are whole, 0 or more$"),
         ("poisson", [[0.5, 1.0]], r"^row 1, column 1 is 0.5, but counts are whole, 0 or more$"),
-        ("bernoulli", [[1.0, 2.0]], r"^row 1, column 2 is 2, but Bernoulli values are 0 or 1$"),
+        ("bernoulli", np.array([[1.0, 2.0]]), r"^row 1, column 2 is 2, but Bernoulli values are "),
         ("gaussian", [[], [[1.0]]], r"^sequence 1 has no steps: leave it out$"),
         ("gaussian", [np.zeros((0, 1)), np.ones((2, 1))], r"^sequence 1 has no steps"),
         ("gaussian", [np.ones((2, 1)), np.ones((2, 2))], r"differ in their number of columns$"),
@@ -152,13 +206,11 @@ def test_numbers_that_cannot_be(emission, X, words):
         model(emission).fit(X)
 
 
-def test_a_label_that_was_not_there_is_refused():
-    found = model().fit(PARTS)
-    for ask in (found.decode, found.smooth, found.log_likelihood, found.forecast):
-        with pytest.raises(jn.DataError, match=r"^row 3 has a label that was not there"):
-            ask([["a", "b"], ["z"]])
-    with pytest.raises(jn.DataError):
+def test_symbols_must_hold_all_labels():
+    with pytest.raises(jn.DataError, match=r"^row 7 has the label 'c', which is not among "):
         model(symbols=["a", "b"]).fit(PARTS)
+    with pytest.raises(jn.DataError, match="the states of 'symbols' must be a list in order"):
+        model(symbols="abc").fit(PARTS)
 
 
 def test_other_widths_are_refused_when_asked():

@@ -10,6 +10,7 @@ from scipy import stats as distributions
 from jensen.families import (
     gamma,
     kl,
+    linear_regression,
     log_evidence,
     neg_log_density,
     normal_gamma,
@@ -18,6 +19,7 @@ from jensen.families import (
     tied,
 )
 from jensen.families.gamma import Gamma
+from jensen.families.linear_regression import Regression, RegressionWords
 from jensen.families.wishart import Words
 from jensen.fields import add, zip_fields
 
@@ -112,6 +114,52 @@ class GammaCase(NamedTuple):
         return Gamma(total, exposure), expected - base_measure
 
 
+class RegressionCase(NamedTuple):
+    """K regressions on D numbers."""
+
+    family: Any
+    K: int
+    D: int
+
+    def random(self, seed, counted=0.0):
+        rng = np.random.default_rng(seed)
+        root = rng.standard_normal((self.K, self.D, self.D)) + 2.0 * np.eye(self.D)
+        words = RegressionWords(
+            rng.standard_normal((self.K, self.D)),
+            root @ np.swapaxes(root, -1, -2) / self.D,
+            counted + rng.uniform(0.2, 5.0, self.K),
+            rng.uniform(0.3, 3.0, self.K),
+        )
+        return words, self.family.from_words(*words)
+
+    def point(self, t):
+        """Coefficients (K, D) and precisions (K,)."""
+        precision = -2.0 * t.second
+        return t.first / precision[:, None], precision
+
+    def log_density(self, words, point):
+        return naive.regression_log_density(words, *point)
+
+    def near(self, point, rng, step):
+        coefficients, precision = point
+        turned = coefficients + step * rng.standard_normal(coefficients.shape)
+        return turned, precision * np.exp(step * rng.standard_normal(precision.shape))
+
+    def log_predictions(self, words, eta, seed):
+        rng = np.random.default_rng(seed)
+        labels, y = rng.integers(0, self.K, 12), rng.standard_normal(12)
+        x = rng.standard_normal((12, self.D)) + 1.0
+        expected = naive.regression_log_predictions(words, x, y, labels)
+        parts = [(x[labels == k], y[labels == k]) for k in range(self.K)]
+        stats = Regression(
+            np.array([float(len(v)) for _, v in parts]),
+            np.array([v @ v for _, v in parts]),
+            np.array([u.T @ v for u, v in parts]),
+            np.array([u.T @ u for u, _ in parts]),
+        )
+        return stats, expected + 0.5 * len(y) * np.log(2.0 * np.pi)
+
+
 GAUSSIANS = [
     pytest.param(GaussianCase(family, kind, K, D), id=f"{kind} {K} x {D}")
     for family, kind in [
@@ -123,7 +171,11 @@ GAUSSIANS = [
     for K, D in [(1, 1), (1, 3), (3, 1), (2, 3), (3, 4)]
 ]
 GAMMAS = [pytest.param(GammaCase(gamma, K, D), id=f"gamma {K} x {D}") for K, D in [(1, 1), (2, 3)]]
-every_family = pytest.mark.parametrize("case", GAUSSIANS + GAMMAS)
+REGRESSIONS = [
+    pytest.param(RegressionCase(linear_regression, K, D), id=f"regression {K} x {D}")
+    for K, D in [(1, 1), (1, 3), (3, 2)]
+]
+every_family = pytest.mark.parametrize("case", GAUSSIANS + GAMMAS + REGRESSIONS)
 every_gaussian = pytest.mark.parametrize("case", GAUSSIANS)
 
 
@@ -196,7 +248,7 @@ def test_kl_is_zero_at_equality_and_positive_elsewhere(case):
     assert kl(case.family, prior, eta, case.family.mean_stats(eta)) > 0.0
 
 
-@pytest.mark.parametrize("case", GAUSSIANS[3::5] + GAMMAS[1:])
+@pytest.mark.parametrize("case", GAUSSIANS[3::5] + GAMMAS[1:] + REGRESSIONS[1:2])
 def test_kl_is_the_mean_log_ratio_of_the_densities(case):
     """A two-sided z-test over draws, at P_VALUE."""
     prior_words, prior = case.random(5, counted=2.0)
@@ -231,7 +283,14 @@ def test_words_go_and_come_back(case):
     assert case.family.describe(eta).keys() == set(Words._fields)
 
 
-@every_gaussian
+@pytest.mark.parametrize("case", REGRESSIONS)
+def test_words_of_regressions_go_and_come_back(case):
+    words, eta = case.random(9)
+    assert_same(case.family.words(eta), words, rtol=1e-10, atol=1e-12)
+    assert case.family.describe(eta).keys() == set(RegressionWords._fields)
+
+
+@pytest.mark.parametrize("case", GAUSSIANS + REGRESSIONS)
 def test_a_prior_has_a_mode_if_it_is_a_distribution_and_its_count_is_not_negative(case):
     _, eta = case.random(10, counted=1.0)
     assert case.family.has_mode(eta)

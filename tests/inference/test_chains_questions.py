@@ -214,6 +214,16 @@ def test_one_sequence_comes_without_lists():
         known(THETA).sample()
 
 
+def _refuses(model, X, number, *others):
+    for name in ("filter", "smooth", "sample_states", "forecast"):
+        with pytest.raises(jn.ImpossibleError, match=rf"^sequence {number} has probability 0"):
+            getattr(model, name)(X)
+    all_of_them = ", ".join(map(str, (number, *others)))
+    for name in ("predict", "predict_proba", "decode"):
+        with pytest.raises(jn.ImpossibleError, match=rf" cannot occur \({all_of_them}\), "):
+            getattr(model, name)(X)
+
+
 def test_what_is_impossible():
     model = known(THETA)
     X = [["a"], ["b", "a"], ["c"]]
@@ -221,18 +231,14 @@ def test_what_is_impossible():
     model = known(theta)
     assert model.log_likelihood(X).tolist() == [pytest.approx(np.log(0.1)), LOG0, np.log(0.9)]
     assert model.score(X) == LOG0
-    for name in ("filter", "smooth", "predict", "decode", "sample_states", "forecast"):
-        with pytest.raises(jn.ImpossibleError, match=r"^sequence 2 has probability 0"):
-            getattr(model, name)(X)
+    _refuses(model, X, 2)
 
 
 def test_the_impossible_is_named_by_its_place_among_all(monkeypatch):
     monkeypatch.setattr(hidden_markov, "UNIT_ROWS", 2)
     model = known({**THETA, "initial": np.array([0.0, 1.0, 0.0])})
     X = [["a"], ["c"], ["c", "a"], ["b", "a"], ["b"]]
-    for name in ("filter", "smooth", "predict", "decode", "sample_states", "forecast"):
-        with pytest.raises(jn.ImpossibleError, match=r"^sequence 4 has probability 0"):
-            getattr(model, name)(X)
+    _refuses(model, X, 4, 5)
 
 
 def test_units_and_threads_change_nothing(theta, monkeypatch):

@@ -378,7 +378,7 @@ def test_members_that_may_be_left_out(chains, name):
         ((("learned", "trace"), [[None]]), "learned.trace[0][0] must be a number, not null"),
         ((("learned", "trace"), [1.0]), "learned.free_energy may be null for chains only"),
         ((("learned", "r_hat"), "much"), "learned.r_hat must be a number, not text"),
-        ((("learned", "starts"), [None]), "learned.starts[0] must be a number, not null"),
+        ((("learned", "starts"), ["a"]), "learned.starts[0] must be a number, not text"),
         (((V, 0, "samples"), []), "variables[0].samples must hold one sample at least"),
         (((V, 0, "samples"), [[0.5, 0.5]]), "variables[0].samples must have the table as its mean"),
         (((V, 0, "samples", 3), [0.5]), "variables[0].samples[3] has 1 numbers, but the variable"),

@@ -497,3 +497,23 @@ def test_the_documented_example_is_read():
     rain = pd.DataFrame({"rain": ["yes", "yes", "no"]})
     assert states.log_likelihood(rain, [2, 1]).tolist() == [0.0, -np.inf]
     assert io.to_bytes(states, "m.json").decode().strip() == examples[1].strip()
+
+
+def test_starts_that_came_to_nothing_are_kept():
+    rows = np.random.default_rng(0).normal(size=(14, 2))
+    model = fitted(jn.GaussianMixture(3, n_init=6, random_state=0), rows)
+    assert np.isnan(model.starts_).any()
+    document = json.loads(io.to_bytes(model))
+    assert None in document["learned"]["starts"]
+    again = io.from_bytes(io.to_bytes(model), FILE)
+    np.testing.assert_array_equal(again.starts_, model.starts_)
+    document["learned"]["starts"] = [None]
+    with pytest.raises(jn.FileError, match=r"learned\.starts must have free_energy as its largest"):
+        io.from_bytes(json.dumps(document).encode(), FILE)
+
+
+def test_choices_that_would_be_ignored_are_refused():
+    document = json.loads(io.to_bytes(chain()))
+    document["choices"]["covariance"] = "tied"
+    with pytest.raises(jn.FileError, match="covariance='tied' belongs to emission='gaussian'"):
+        io.from_bytes(json.dumps(document).encode(), FILE)

@@ -158,3 +158,27 @@ def gamma_log_predictions(shape, rate, rows, labels):
         shape[k] += x
         rate[k] += 1.0
     return float(total)
+
+
+def regression_log_density(words, coefficients, precision):
+    """Log p(β, λ): every β a Gaussian given its λ, every λ a Wishart in one dimension."""
+    total = 0.0
+    for beta, lam, m, strength, nu, W in zip(coefficients, precision, *words, strict=True):
+        total += multivariate_normal.logpdf(beta, m, np.linalg.inv(lam * strength))
+        total += wishart.logpdf(lam, nu, W)
+    return total
+
+
+def regression_log_predictions(words, x, y, labels):
+    """Σ log p(y | x, the rows before), each a Student t about the regression so far."""
+    m, strength, nu, W = (np.array(part) for part in words)
+    total, scatter = 0.0, 1.0 / W
+    for row, value, k in zip(x, y, labels, strict=True):
+        spread = 1.0 + row @ np.linalg.solve(strength[k], row)
+        step = value - row @ m[k]
+        total += multivariate_t.logpdf([step], [0.0], [[spread * scatter[k] / nu[k]]], nu[k])
+        scatter[k] += step**2 / spread
+        updated = strength[k] + np.outer(row, row)
+        m[k] = np.linalg.solve(updated, strength[k] @ m[k] + value * row)
+        strength[k], nu[k] = updated, nu[k] + 1.0
+    return total

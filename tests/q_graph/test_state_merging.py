@@ -213,9 +213,9 @@ def test_equal_strings_give_that_string():
     ("sequences", "message"),
     [
         ([], "no sequences to learn from"),
-        ([[0], []], r"sequence 1 has the shape \(0,\).*empty sequence visits no state"),
-        ([[[0]]], r"sequence 0 has the shape \(1, 1\)"),
-        ([[0, 2]], r"sequence 0 must have whole numbers from 0 to 1 \(n_symbols - 1\), not 0 to 2"),
+        ([[0], []], r"sequence 2 has the shape \(0,\).*empty sequence visits no state"),
+        ([[[0]]], r"sequence 1 has the shape \(1, 1\)"),
+        ([[0, 2]], r"sequence 1 must have whole numbers from 0 to 1 \(n_symbols - 1\), not 0 to 2"),
         ([[-1]], "from 0 to 1"),
         ([[0.5]], "of type float64"),
     ],

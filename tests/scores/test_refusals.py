@@ -11,10 +11,17 @@ TABLE = {"a": [0, 1, 1], "b": [0, 0, 1]}
 def test_unknown_scores():
     with pytest.raises(
         jn.JensenError,
-        match=r"^there is no score 'bge': choose one of loglik, aic, bic, bdeu, bds, k2, fnml, "
-        r"bde$",
+        match=r"^there is no score 'bdx': choose one of loglik, aic, bic, bdeu, bds, k2, fnml, "
+        r"bde, bge$",
     ):
-        jn.score("a -> b", TABLE, "bge")
+        jn.score("a -> b", TABLE, "bdx")
+
+
+def test_a_score_of_continuous_columns():
+    with pytest.raises(
+        jn.JensenError, match=r"^'bge' is a score of continuous columns: use 'bdeu' for states$"
+    ):
+        make_score("bge")
 
 
 @pytest.mark.parametrize("name", ["loglik", "aic", "bic", "k2", "fnml"])

@@ -85,8 +85,8 @@ Emission = Annotated[
     typer.Option(
         "--emission",
         metavar="KIND",
-        help="What a state of an hmm makes: categorical, gaussian, poisson or bernoulli; "
-        "categorical unless given.",
+        help="What a state of an hmm makes: categorical, gaussian, poisson or bernoulli; by the "
+        "kinds of the columns unless given (labels, real numbers, counts).",
     ),
 ]
 End = Annotated[

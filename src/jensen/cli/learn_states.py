@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.cli import options
 from jensen.cli.learn_options import Loop, ModelKind, Source
-from jensen.cli.state_rows import Groups, group_rows, weights_of_groups
+from jensen.cli.state_rows import Groups, group_rows, require_numbers
 from jensen.exceptions import JensenError
 
 if TYPE_CHECKING:
     from jensen.data import Table
+
+
+OTHERWISE = ", name columns of numbers with --column, or use --model latent-class"
 
 
 class StateChoices(NamedTuple):
@@ -41,18 +44,14 @@ class StateChoices(NamedTuple):
             self._refuse(("emission", "end", "sequences"), model.value)
         if model is ModelKind.LATENT_CLASS:
             self._refuse(("covariance",), model.value)
-        has_labels = model is ModelKind.LATENT_CLASS or (
-            model is ModelKind.HMM and self.emission in (None, "categorical")
-        )
-        if model is ModelKind.HMM and has_labels:
-            self._refuse(("covariance",), "hmm with labels: add --emission gaussian")
         for text in self.labels():
             if "=" not in text:
                 raise JensenError(f"--states {text}: write how many there are: --states 3")
-        if self.labels() and not has_labels:
-            raise JensenError(f"--states {self.labels()[0]}: the columns here hold numbers")
-        if source.categorical and model is not ModelKind.LATENT_CLASS:
-            raise JensenError(f"--categorical does not belong to --model {model.value}")
+        if model is ModelKind.MIXTURE or self.emission not in (None, "categorical"):
+            given = {"--states": self.labels(), "--categorical": source.categorical}
+            for option, texts in given.items():
+                if texts:
+                    raise JensenError(f"{option} {texts[0]}: the columns here hold numbers")
         if source.complete_rows and model is ModelKind.HMM:
             raise JensenError(
                 "--complete-rows would tear holes into sequences: values may be missing, keep them"
@@ -128,6 +127,7 @@ def _mixture(
 ) -> Any:
     from jensen.estimators.gaussian_mixture import GaussianMixture
 
+    require_numbers(table, "a mixture", OTHERWISE)
     if chosen.covariance is not None:
         choices["covariance"] = chosen.covariance
     estimator = GaussianMixture(K, **choices)
@@ -157,16 +157,39 @@ def _hmm(
 ) -> Any:
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel
 
-    for name in ("covariance", "emission"):
-        if getattr(chosen, name) is not None:
-            choices[name] = getattr(chosen, name)
+    usual = getattr(choices.get("start"), "emission", None)
+    emission = chosen.emission or usual or _emission_of(table)
+    if emission != "categorical":
+        require_numbers(table, f"an hmm with --emission {emission}", OTHERWISE)
+    if chosen.covariance is not None:
+        if emission != "gaussian":
+            raise JensenError(
+                f"--covariance does not belong to an hmm whose states make {emission} columns: "
+                f"add --emission gaussian"
+            )
+        choices["covariance"] = chosen.covariance
+    choices["emission"] = emission
     estimator = HiddenMarkovModel(K, end=chosen.end, **choices)
     return estimator.fit(
         table.with_weights(None),
         lengths=groups.lengths,
-        sequence_weight=weights_of_groups(table, groups),
+        sequence_weight=groups.weights(table.weights),
         checkpoint=checkpoint,
     )
+
+
+def _emission_of(table: Table) -> str:
+    """What states make of columns of these kinds."""
+    kinds = {variable.kind for variable in table.variables}
+    if "categorical" not in kinds:
+        return "poisson" if kinds == {"count"} else "gaussian"
+    if len(kinds) > 1:
+        shown = ", ".join(f"{v.name} is {v.kind}" for v in table.variables)
+        raise JensenError(
+            f"the columns are of different kinds ({shown:.200}), and states of an hmm make one: "
+            f"name columns of one kind with --column, or say which with --emission"
+        )
+    return "categorical"
 
 
 _LEARNERS = {

@@ -45,8 +45,9 @@ def tell(net: BayesianNetwork, table: Table, output: str | None) -> None:
     print(f"{algorithm_of(net).name}: {_course(net)}")
     if output is None:
         print()
+        show = net.cpt if net.gaussian is None else net.regression
         for name in net.graph.topological_order():
-            print(net.cpt(name), end="\n\n")
+            print(show(name), end="\n\n")
         print("Nothing was written: -o net.json keeps the network.")
     else:
         print(f"written to {output}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from jensen.cli import options
@@ -16,7 +17,7 @@ def summary(model: Any, rows: Learned, output: str | None) -> dict[str, Any]:
     learned: dict[str, Any] = {"rows": rows.weight}
     if rows.n_sequences is not None:
         learned["sequences"] = rows.n_sequences
-    return {**description(model), **learned, "output": output}
+    return {**description(model), **learned, **criteria(model, rows), "output": output}
 
 
 def tell(model: Any, rows: Learned, output: str | None) -> None:
@@ -25,11 +26,26 @@ def tell(model: Any, rows: Learned, output: str | None) -> None:
     of = "" if rows.n_sequences is None else f" of {plural(rows.n_sequences, 'sequence')}"
     print(f"learned from {options.show_number(rows.weight)} {noun}{of}")
     print(model.summary())
+    for name, value in criteria(model, rows).items():
+        print(f"{name.upper()} {value:.6f} (lower is better)")
     print()
     if output is None:
         print("Nothing was written: -o model.json keeps the model.")
     else:
         print(f"written to {output}")
+
+
+def criteria(model: Any, rows: Learned) -> dict[str, float]:
+    """AIC and BIC, where F is the log-likelihood of the rows."""
+    from jensen.estimators.summary import meaning
+
+    if meaning(model) != "log-likelihood":
+        return {}
+    deviance, n_parameters = -2.0 * model.free_energy_, model.n_parameters
+    return {
+        "aic": deviance + 2.0 * n_parameters,
+        "bic": deviance + math.log(rows.weight) * n_parameters,
+    }
 
 
 def description(model: Any) -> dict[str, Any]:

@@ -68,8 +68,9 @@ def command(
     asked = options.read_model(net)
     if not options.is_network(asked):
         options.refuse_for_states(asked, {"--target": target})
-        of_states = read_state_rows(asked, data, missing, sequences, unknown)
-        predict_states(asked, of_states, path, probabilities, impossible, output, as_json)
+        of_states = read_state_rows(asked, data, missing, sequences)
+        lenient = {"impossible": impossible.value, "unknown": unknown.value}
+        predict_states(asked, of_states, path, probabilities, lenient, output, as_json)
         return
     options.refuse_for_networks({"--sequences": sequences, "--path": path})
     if target is None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from jensen.cli import options
 from jensen.cli.rows import write_rows
 from jensen.cli.state_rows import StateRows
-from jensen.exceptions import ImpossibleError, JensenError
-from jensen.text import plural, some
+from jensen.exceptions import JensenError
+from jensen.text import plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,25 +20,19 @@ def predict_states(
     rows: StateRows,
     path: bool,
     probabilities: bool,
-    impossible: options.Impossible,
+    lenient: dict[str, str],
     output: str,
     as_json: bool,
 ) -> None:
-    """Write the rows with their most probable states."""
-    import numpy as np
+    """Write the rows with their most probable states; `lenient` is what may be wrong with rows."""
     import pyarrow as pa
 
     is_chain = model.noun == "state"
     if path and not is_chain:
         raise JensenError(f"--path belongs to hidden Markov models, not to a {_what(model)}")
     options.refuse_together({"--path": path, "--probabilities": probabilities})
-    where = {"lengths": rows.groups.lengths} if is_chain else {}
-    log_like = model.log_likelihood(rows.inputs, **where)
-    lost = np.repeat(log_like, rows.groups.lengths) if is_chain else log_like
-    lost = np.asarray(lost == -np.inf)
-    if lost.any() and impossible is options.Impossible.RAISE:
-        _refuse_impossible(lost)
-    best, values = _ask(model, rows, ~lost, path)
+    best, values = _ask(model, rows, path, lenient)
+    lost = best < 0
     rows.written.add(f"predicted_{model.noun}", pa.array(best, pa.int64(), mask=lost))
     if probabilities:
         for k in range(values.shape[1]):
@@ -56,36 +50,19 @@ def predict_states(
 
 
 def _ask(
-    model: Any, rows: StateRows, possible: NDArray[np.bool_], path: bool
+    model: Any, rows: StateRows, path: bool, lenient: dict[str, str]
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The best state of each row and the probabilities of all; 0 where a row is impossible."""
+    """The best state of each row, -1 where there is none, and the probabilities of all."""
     import numpy as np
 
-    lengths, inputs = rows.groups.lengths, rows.inputs
-    where = {}
-    if model.noun == "state":
-        begins = np.cumsum(lengths) - lengths
-        where = {"lengths": lengths[possible[begins]]}
-    best = np.zeros(len(possible), np.int64)
-    values = np.zeros((len(possible), 0 if path else model.require_fitted().model.n_states))
-    if possible.any():
-        chosen = inputs.take(possible) if hasattr(inputs, "read_as") else inputs[possible]
-        if path:
-            best[possible] = model.decode(chosen, **where)
-        else:
-            values[possible] = model.predict_proba(chosen, **where)
-            best[possible] = values[possible].argmax(1)
-    return best, values
+    from jensen.estimators.states_estimator import best_states
 
-
-def _refuse_impossible(lost: NDArray[np.bool_]) -> None:
-    import numpy as np
-
-    n, first = int(lost.sum()), some(np.flatnonzero(lost) + 1, most=4)
-    raise ImpossibleError(
-        f"{plural(n, 'row')} cannot be under this model (row {first}): --impossible nan leaves "
-        f"such rows without an answer"
-    )
+    where = {"lengths": rows.groups.lengths} if model.noun == "state" else {}
+    if path:
+        best = model.decode(rows.inputs, **where, **lenient)
+        return best, np.empty((len(best), 0))
+    values = model.predict_proba(rows.inputs, **where, **lenient)
+    return best_states(values), values
 
 
 def _answers(

@@ -98,7 +98,10 @@ def _assignment(found: Any) -> dict[str, Any]:
 def _distribution(found: Any) -> dict[str, Any]:
     """Probabilities for programs: the same shape for one variable and for several."""
     from jensen.inference.distribution import combinations
+    from jensen.inference.gaussian_distribution import GaussianDistribution
 
+    if isinstance(found, GaussianDistribution):
+        return {"means": found.means.tolist(), "covariance": found.covariance.tolist()}
     rows = []
     for k, labels in enumerate(combinations(found.variables)):
         row: dict[str, Any] = {"state": dict(zip(found.names, labels, strict=True))}

@@ -76,6 +76,8 @@ def fill(values: pa.ChunkedArray, before: Column, after: Column) -> pa.ChunkedAr
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if after.variable.kind != "categorical":
+        return _fill_numbers(values, before, after)
     states = list(after.variable.states)
     if after.variable.cuts is None:  # else a value is not the state that it falls in
         seen, rows = np.unique(before.data, return_index=True)
@@ -90,6 +92,18 @@ def fill(values: pa.ChunkedArray, before: Column, after: Column) -> pa.ChunkedAr
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         values = pc.cast(values, pa.string())
     return pc.if_else(pa.array(where), labels, values)
+
+
+def _fill_numbers(values: pa.ChunkedArray, before: Column, after: Column) -> pa.ChunkedArray:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    where, numbers = pa.array(before.missing() & ~after.missing()), pa.array(after.data)
+    try:
+        values = pc.cast(values, pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # text says what is missing there
+        numbers = pc.cast(numbers, pa.string())
+    return pc.if_else(where, numbers, values)
 
 
 def write_rows(columns: dict[str, pa.ChunkedArray], output: str) -> None:

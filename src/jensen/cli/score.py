@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from jensen.cli import options
-from jensen.cli.state_rows import read_state_rows, weights_of_groups
+from jensen.cli.state_rows import read_state_rows
 from jensen.exceptions import JensenError
 from jensen.text import grid
 
@@ -58,8 +58,8 @@ def command(
 ) -> None:
     """Score a graph (a total, higher is better) or the rows under a network's own tables.
 
-    A network's own tables score rows with values missing anywhere, as do other models; the score
-    of a graph needs complete rows.
+    A network's own tables score rows with values missing anywhere, as do other models, with their
+    AIC and BIC (of these lower is better); the score of a graph needs complete rows.
     """
     options.set_threads(threads)
     options.refuse_two_inputs(subject, data, prior_network)
@@ -146,22 +146,25 @@ def _score_states(
     """Rows, or the steps of sequences, under a mixture or hidden Markov model."""
     import numpy as np
 
-    rows = read_state_rows(model, data, missing, sequences, weights=weights)
+    rows = read_state_rows(model, data, missing, sequences, weights)
     table, lengths = rows.written.table, rows.groups.lengths
+    answer: dict[str, Any] = {"rows": table.total_weight}
     if model.noun == "state":
         log_like = model.log_likelihood(rows.inputs, lengths)
-        weight = weights_of_groups(table, rows.groups)
-        answer = {"sequences": float(len(lengths)), "rows": table.total_weight}
+        weight = rows.groups.weights(table.weights)
+        answer = {"sequences": float(len(lengths)), **answer}
     else:
-        log_like, weight = model.log_likelihood(rows.inputs), table.weights
-        answer = {"rows": table.total_weight}
-    weight = np.ones(len(log_like)) if weight is None else weight
+        log_like = model.log_likelihood(rows.inputs)
+        weight = np.ones(len(log_like)) if table.weights is None else table.weights
     total = float((weight * log_like)[weight > 0.0].sum())
     answer |= {"log_likelihood": total, "per_row": total / table.total_weight}
-    if total == -math.inf:
-        lost = log_like == -math.inf
+    lost = (log_like == -math.inf) & (weight > 0.0)
+    if lost.any():
         gone = lengths[lost].sum() if model.noun == "state" else lost.sum()
         answer["impossible_rows"] = int(gone)
+    p = model.n_parameters
+    answer["aic"] = -2.0 * total + 2.0 * p
+    answer["bic"] = -2.0 * total + math.log(table.total_weight) * p
     return answer
 
 

@@ -70,6 +70,9 @@ def command(
         drawn = shown.to_svg(beliefs=beliefs or None, highlight=node or (), **known)
         options.write_text(drawn, svg)
         return
+    if shown.gaussian is not None:
+        _show_regressions(shown, node, intervals, as_json)
+        return
     if as_json and node:
         network = shown.require_network()
         options.print_json([io.json_format.entry(network, name) for name in node])
@@ -91,6 +94,20 @@ def command(
         print()
     for table in tables:
         print(table, end="\n\n")
+
+
+def _show_regressions(shown: Any, node: list[str] | None, intervals: bool, as_json: bool) -> None:
+    """A Gaussian network."""
+    from jensen import io
+
+    if as_json:
+        options.refuse_together({"--json": True, "--node": node})
+        options.print_bytes(io.to_bytes(shown))
+        return
+    if not node:
+        print(shown.summary(), end="\n\n")
+    for name in node or shown.graph.topological_order():
+        print(shown.posterior(name) if intervals else shown.regression(name), end="\n\n")
 
 
 def _show_states(shown: Any, as_json: bool) -> None:

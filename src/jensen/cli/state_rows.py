@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jensen.cli import options
 from jensen.cli.rows import Written, as_written
 from jensen.exceptions import JensenError
 from jensen.text import some
@@ -21,6 +21,12 @@ class Groups(NamedTuple):
 
     lengths: NDArray[np.int64]
     column: str | None
+
+    def weights(self, by_row: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        """How often each sequence counts; all its rows must agree."""
+        from jensen.estimators.sequences import read_sequence_weights
+
+        return read_sequence_weights(None, self.lengths, by_row)
 
 
 class StateRows(NamedTuple):
@@ -59,21 +65,17 @@ def group_rows(table: Table, column: str | None) -> Groups:
     return Groups(np.diff(np.append(begins, table.n_rows)), column)
 
 
-def weights_of_groups(table: Table, groups: Groups) -> NDArray[np.float64] | None:
-    """How often each sequence counts; all its rows must agree."""
-    import numpy as np
+def require_numbers(table: Table, what: str, otherwise: str = "") -> None:
+    """Refuse columns with words."""
+    from jensen.data.variable import is_number
 
-    if table.weights is None:
-        return None
-    begins = np.cumsum(groups.lengths) - groups.lengths
-    weights = np.asarray(table.weights[begins])
-    differs = np.repeat(weights, groups.lengths) != table.weights
-    if differs.any():
-        raise JensenError(
-            f"row {int(differs.argmax()) + 1} has another weight than the row before: a sequence "
-            f"counts as a whole, so all its rows have one weight"
-        )
-    return weights
+    for variable in table.variables:
+        for label in variable.states:
+            if not is_number(label):
+                raise JensenError(
+                    f"the column {variable.name!r} holds {label!r}, and {what} needs numbers: add "
+                    f"--missing {label!r} if that means missing{otherwise}"
+                )
 
 
 def read_state_rows(
@@ -81,11 +83,10 @@ def read_state_rows(
     data: str,
     missing: list[str] | None,
     sequences: str | None,
-    unknown: options.Unknown = options.Unknown.RAISE,
     weights: str | None = None,
 ) -> StateRows:
     """Read a DATA argument for a model."""
-    from jensen.data import Table, Variable
+    from jensen.data import Table
     from jensen.data.encode import encode
     from jensen.data.files import read_columns
     from jensen.estimators.states_summary import column_names
@@ -101,16 +102,7 @@ def read_state_rows(
                 f"{_what(model)} knows {some(column_names(model))}"
             )
     table = Table.from_columns(encode(raws[name], None, None, missing or ()) for name in names)
-    known = getattr(model, "variables_", None)
-    variables = known or [Variable(name, "continuous") for name in names]
-    if known is not None:
-        table = Table.from_columns([_named(table, n, v) for n, v in zip(names, known, strict=True)])
-    table, strange = table.read_as(variables)
-    if strange.any() and unknown is options.Unknown.RAISE:
-        raise JensenError(
-            f"row {int(strange.argmax()) + 1} (and {int(strange.sum()) - 1} more) holds a label "
-            f"that {_what(model)} does not know: --unknown missing takes it as missing"
-        )
+    table = _as_known(model, table)
     if weights is not None:
         table = table.with_weights(encode(raws[weights], "continuous", None, ()).data)
     groups = group_rows(table, None)
@@ -134,14 +126,20 @@ def _names(model: Any, others: list[str]) -> list[str]:
     return known if has_names or len(others) != len(known) else others
 
 
-def _named(table: Table, name: str, variable: Any) -> Any:
-    """A column under the name that the model has for it."""
-    from dataclasses import replace
-
+def _as_known(model: Any, table: Table) -> Table:
+    """Numbers as numbers; labels as they are, under the names that the model has for them."""
+    from jensen.data import Table, Variable
     from jensen.data.encode import Column
 
-    column = table.column(name)
-    return Column(replace(column.variable, name=variable.name), column.data)
+    known = getattr(model, "variables_", None)
+    if known is None:
+        require_numbers(table, _what(model))
+        return table.read_as([Variable(name, "continuous") for name in table.names])[0]
+    pairs = zip(known, table.names, strict=True)
+    columns = [(variable.name, table.column(name)) for variable, name in pairs]
+    return Table.from_columns(
+        Column(replace(column.variable, name=name), column.data) for name, column in columns
+    )
 
 
 def _inputs(model: Any, table: Table) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,11 @@ from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
 
 Array = NDArray[np.float64]
+
+LARGEST = 1e100
+"""Statistics are sums of squares, which overflow far beyond."""
+NARROWEST = 1e-70
+"""Of what values differ by: precisions are inverses of squares."""
 
 
 def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Array:
@@ -29,7 +35,26 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Array:
     checked = validate_data(
         estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", order="C"
     )
-    return np.asarray(checked, np.float64)
+    values = np.asarray(checked, np.float64)
+    check_size(values, names_of(estimator, values.shape[1]))
+    return values
+
+
+def names_of(estimator: Any, n_columns: int) -> list[str]:
+    """Names of the columns; x0, x1, ... where they have none."""
+    usual = [f"x{i}" for i in range(n_columns)]
+    return list(map(str, getattr(estimator, "feature_names_in_", usual)))
+
+
+def check_size(values: Array, names: Sequence[str]) -> None:
+    """Refuse numbers whose squares overflow."""
+    large = np.abs(values) > LARGEST
+    if large.any():
+        row, column = np.argwhere(large)[0]
+        raise DataError(
+            f"row {row + 1} of the column {names[column]!r} is {values[row, column]:g}, and "
+            f"numbers beyond {LARGEST:g} overflow when they are squared: divide the column"
+        )
 
 
 def _names_file(X: Any) -> bool:
@@ -65,9 +90,16 @@ def read_weights(sample_weight: Any, n_rows: int) -> Array:
     return weight
 
 
-def check_columns(values: Array, names: list[str]) -> None:
-    """Refuse columns without any value: nothing says what they are."""
+def check_columns(values: Array, names: Sequence[str]) -> None:
+    """Refuse columns without any value, and those whose variance is too small for a number."""
     empty = np.isnan(values).all(0)
     if empty.any():
-        name = names[int(np.argmax(empty))]
-        raise DataError(f"the column {name!r} has no values: leave it out")
+        raise DataError(f"the column {names[int(np.argmax(empty))]!r} has no values: leave it out")
+    width = np.nanmax(values, axis=0) - np.nanmin(values, axis=0)
+    narrow = (width > 0.0) & (width < NARROWEST)
+    if narrow.any():
+        column = int(np.argmax(narrow))
+        raise DataError(
+            f"the values of the column {names[column]!r} differ by {width[column]:g} at most, "
+            f"whose square is as good as 0: multiply the column"
+        )

@@ -1,10 +1,10 @@
-"""Discrete Bayesian networks: learn the tables of a given graph, and use them."""
+"""Bayesian networks: learn the tables or the regressions of a given graph, and use them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,22 +12,24 @@ from numpy.typing import NDArray
 from jensen.data import Variable, as_table
 from jensen.estimators.base import Estimator
 from jensen.estimators.choices import Choices
+from jensen.estimators.gaussian_learning import is_gaussian, learn_gaussian
 from jensen.estimators.learning import learn
-from jensen.estimators.questions import Questions
+from jensen.estimators.network_views import Views
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
-from jensen.inference.findings import read_findings
+from jensen.inference.gaussian_network import GaussianNetwork, network_from_regressions
 from jensen.inference.handmade import network_from_tables, replace_table
+from jensen.inference.regression import LinearRegression, RegressionPosterior
 from jensen.text import plural
 
-if TYPE_CHECKING:
-    from jensen.plots.cards import Beliefs
 
+class BayesianNetwork(Views, Estimator):
+    """A Bayesian network over categorical variables, some hidden, or over continuous ones.
 
-class BayesianNetwork(Questions, Estimator):
-    """A Bayesian network over categorical variables, some of which may be hidden.
+    Where all columns are continuous every node is a linear regression on its parents, with
+    Gaussian noise.
 
     Parameters
     ----------
@@ -40,10 +42,13 @@ class BayesianNetwork(Questions, Estimator):
         "em" (maximum likelihood, or the mode under a prior), "vbem" (Dirichlet posteriors, a bound
         of the log evidence), "viterbi" and "me" (the same with the most probable completion),
         "stochastic-em" and "gibbs" (with drawn ones). None: "em" without a prior, else "vbem".
+        Continuous columns: "em" and "vbem".
     prior
         None (flat; "bdeu" for "vbem", "me" and "gibbs", which cannot do without a proper prior),
         the Dirichlet concentration of every cell (1.0 is Laplace's rule), "bdeu",
         "bds", "k2", or a dict variable → concentrations (a number, or an array shaped as its CPT).
+        Of continuous columns None (flat; "bge" for "vbem"), "bge", or a dict with some of its
+        parts: prior_mean, mean_strength, degrees_of_freedom, scale, as in `jn.score`.
     equivalent_sample_size
         Of "bdeu" and "bds".
     start
@@ -62,9 +67,9 @@ class BayesianNetwork(Questions, Estimator):
 
     Attributes
     ----------
-    network_ : Network
-        The frozen result: graph, variables, tables. States of hidden variables are in the order of
-        falling expected counts, unless the prior or the start gave them a meaning.
+    network_ : Network or GaussianNetwork
+        The frozen result: graph, variables, tables or regressions. States of hidden variables are
+        in the order of falling expected counts, unless the prior or the start gave them a meaning.
     free_energy_ : float
         "em", "viterbi": the log-likelihood (of the completed data) plus the log prior density;
         "vbem", "me": a bound of the log evidence. NaN after "gibbs".
@@ -93,7 +98,7 @@ class BayesianNetwork(Questions, Estimator):
     yes           0.5
     """
 
-    network_: Network
+    network_: Network | GaussianNetwork
     free_energy_: float
     is_bound_: bool
     trace_: NDArray[np.float64]
@@ -165,9 +170,10 @@ class BayesianNetwork(Questions, Estimator):
         given = self.get_params()
         graph = given.pop("graph")
         choices = Choices(**{**given, "hidden": given["hidden"] or {}})
-        learned = learn(graph, as_table(table), choices, checkpoint)
-        self.network_ = learned.network
-        learned.course.set_on(self, choices)
+        data = as_table(table)
+        learner = learn_gaussian if is_gaussian(graph, data) else learn
+        self.network_, course = learner(graph, data, choices, checkpoint)
+        course.set_on(self, choices)
         return self
 
     @classmethod
@@ -207,6 +213,29 @@ class BayesianNetwork(Questions, Estimator):
         return cls.from_network(network_from_tables(dag, tables, states or {}))
 
     @classmethod
+    def from_regressions(cls, graph: Any, regressions: Mapping[str, Any]) -> Self:
+        """Build a Gaussian network by hand.
+
+        Parameters
+        ----------
+        graph
+            As in the class.
+        regressions
+            For every variable its intercept (0), its coefficients by parent, and the variance (1)
+            of its noise, as a dict; or what `regression` gives.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> net = jn.BayesianNetwork.from_regressions(
+        ...     "x -> y", {"x": {"variance": 4.0}, "y": {"coefficients": {"x": 0.5}}}
+        ... )
+        >>> net.query("y").variance
+        2.0
+        """
+        return cls.from_network(network_from_regressions(as_dag(graph), regressions))
+
+    @classmethod
     def from_pgmpy(cls, model: Any) -> Self:
         """The network of a pgmpy model whose tables are all set."""
         from jensen.io.peers import from_pgmpy
@@ -221,7 +250,7 @@ class BayesianNetwork(Questions, Estimator):
         return cls.from_network(from_pyagrum(bn))
 
     @classmethod
-    def from_network(cls, network: Network) -> Self:
+    def from_network(cls, network: Network | GaussianNetwork) -> Self:
         """An estimator that holds a known network."""
         net = cls(network.graph)
         net.network_ = network
@@ -239,17 +268,17 @@ class BayesianNetwork(Questions, Estimator):
     @property
     def states(self) -> dict[str, tuple[str, ...]]:
         """Name → labels of the states, in the order of every table."""
-        return {v.name: v.states for v in self.require_network().variables}
+        return {v.name: v.states for v in self.require_any().variables}
 
     @property
     def variables(self) -> tuple[Variable, ...]:
         """The variables, by name."""
-        return self.require_network().variables
+        return self.require_any().variables
 
     @property
     def parameters_count(self) -> int:
-        """How many free parameters the tables have."""
-        return self.require_network().n_parameters
+        """How many free parameters the tables, or the regressions, have."""
+        return self.require_any().n_parameters
 
     def summary(self) -> Summary:
         """What was learned and how, and every variable with its parents; prints as text."""
@@ -259,9 +288,13 @@ class BayesianNetwork(Questions, Estimator):
         """P(name | parents) as a labelled table; after VB the posterior means."""
         return self.require_network().cpt(name)
 
-    def posterior(self, name: str) -> TablePosterior:
-        """The Dirichlet posterior of P(name | parents): means, intervals, predictive table."""
-        return self.require_network().posterior(name)
+    def regression(self, name: str) -> LinearRegression:
+        """The regression of a continuous variable on its parents; after VB posterior means."""
+        return self.require_gaussian().regression(name)
+
+    def posterior(self, name: str) -> TablePosterior | RegressionPosterior:
+        """The posterior of P(name | parents), of a table or of a regression: means, intervals."""
+        return self.require_any().posterior(name)
 
     def table_samples(self, name: str) -> NDArray[np.float64]:
         """Samples of P(name | parents) after "gibbs", (samples, parents..., states)."""
@@ -269,89 +302,44 @@ class BayesianNetwork(Questions, Estimator):
 
     def equals(self, other: BayesianNetwork, tolerance: float = 0.0) -> bool:
         """Same graph, same states, and tables (and posteriors) equal within `tolerance`."""
-        return self.require_network().equals(other.require_network(), tolerance)
-
-    # --- pictures and files ---
-
-    def to_svg(
-        self,
-        *,
-        beliefs: bool | Mapping[str, Beliefs] | None = None,
-        given: Mapping[str, Any] | None = None,
-        do: Mapping[str, Any] | None = None,
-        highlight: Iterable[str] = (),
-    ) -> str:
-        """A picture of the graph as SVG text.
-
-        Parameters
-        ----------
-        beliefs
-            Variable → (state → probability), drawn as bars inside the nodes. True: the marginals
-            of all variables; those that are known are certain.
-        given, do
-            What the marginals are given, as in `query`.
-        highlight
-            Names of nodes to emphasise.
-        """
-        from jensen.plots.svg import graph_svg
-
-        if (given or do) and beliefs is not True:
-            raise JensenError("given and do are what the marginals are given: add beliefs=True")
-        if isinstance(beliefs, bool):
-            beliefs = self._beliefs(given, do) if beliefs else None
-        for name, belief in (beliefs or {}).items():
-            if hasattr(self, "network_"):
-                self.require_network().check_belief(name, belief)
-        return graph_svg(self.graph, beliefs=beliefs, highlight=highlight)
-
-    def _beliefs(
-        self, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
-    ) -> dict[str, Beliefs]:
-        """The marginals of all variables; those that are known are certain."""
-        network = self.require_network()
-        findings = read_findings(network, given, do)
-        certain = {}
-        for v, k in {**findings.hard, **findings.do}.items():
-            variable = network.variables[v]
-            certain[variable.name] = {x: float(i == k) for i, x in enumerate(variable.states)}
-        return {**self.marginals(given, do), **certain}
-
-    def to_arviz(self) -> Any:
-        """The samples after "gibbs" as ArviZ's InferenceData, if ArviZ is installed."""
-        from jensen.io.arviz import to_arviz
-
-        return to_arviz(self)
-
-    def to_pgmpy(self) -> Any:
-        """The same network as a pgmpy `DiscreteBayesianNetwork`, if pgmpy is installed."""
-        from jensen.io.peers import to_pgmpy
-
-        return to_pgmpy(self.require_network())
-
-    def to_pyagrum(self) -> Any:
-        """The same network as a pyAgrum `BayesNet`, if pyAgrum is installed."""
-        from jensen.io.peers import to_pyagrum
-
-        return to_pyagrum(self.require_network())
-
-    def save(self, path: str | Path) -> None:
-        """Write the network to a file; `jn.load` reads it back. The suffix tells the format."""
-        from jensen.io import save
-
-        save(self, path)
+        mine, theirs = self.require_any(), other.require_any()
+        if isinstance(mine, GaussianNetwork) or isinstance(theirs, GaussianNetwork):
+            return isinstance(mine, GaussianNetwork) and mine.equals(theirs, tolerance)
+        return mine.equals(theirs, tolerance)
 
     # --- inside ---
 
-    def require_network(self) -> Network:
-        """The frozen network, or an error if there is none yet."""
+    @property
+    def gaussian(self) -> GaussianNetwork | None:
+        """The frozen network of regressions, if the variables are continuous."""
+        network = getattr(self, "network_", None)
+        return network if isinstance(network, GaussianNetwork) else None
+
+    def require_any(self) -> Network | GaussianNetwork:
+        """The frozen network, of whatever kind, or an error if there is none yet."""
         if not hasattr(self, "network_"):
             raise NotFittedError("this network has no tables yet: call fit(table) first")
         return self.network_
 
-    def _repr_html_(self) -> str | None:
-        from jensen.plots.html import network_html
+    def require_network(self) -> Network:
+        """The frozen network of tables, or an error if there is none."""
+        network = self.require_any()
+        if isinstance(network, GaussianNetwork):
+            raise JensenError(
+                "the variables of this network are continuous, so it has no states and no tables: "
+                "see regression(name), query, predict, or make states with jn.discretize"
+            )
+        return network
 
-        return network_html(self) if hasattr(self, "network_") else self.graph._repr_svg_()
+    def require_gaussian(self) -> GaussianNetwork:
+        """The frozen network of regressions, or an error if there is none."""
+        network = self.require_any()
+        if not isinstance(network, GaussianNetwork):
+            raise JensenError(
+                "the variables of this network have states, so it has tables and no regressions: "
+                "see cpt(name)"
+            )
+        return network
 
     def __repr__(self) -> str:
         graph = self.network_.graph if hasattr(self, "network_") else self.graph

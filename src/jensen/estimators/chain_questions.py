@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import check_whole
-from jensen.estimators.states_estimator import StatesEstimator, mean_of
-from jensen.exceptions import JensenError
+from jensen.estimators.refusals import (
+    UnknownLabels,
+    check_impossible,
+    refuse_impossible,
+    refuse_unknown,
+)
+from jensen.estimators.sequences import chosen_steps, read_sequence_weights
+from jensen.estimators.states_estimator import StatesEstimator, best_states, mean_of
+from jensen.exceptions import DataError, ImpossibleSequenceError, JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference import chains
 from jensen.inference.chains import Steps, parameters_of
+from jensen.models.fitted_states import FittedStates
 from jensen.randomness import as_generator
 
 Array = NDArray[np.float64]
@@ -36,6 +45,7 @@ class ChainQuestions(StatesEstimator):
     n_states: int
     end: bool
     noun = "state"
+    size = "n_states"
 
     def filter(self, X: Any, lengths: Any = None) -> Array:
         """p(state of a step | the sequence up to it), (T, K)."""
@@ -52,17 +62,51 @@ class ChainQuestions(StatesEstimator):
         nodes = chains.smoothed(fitted, steps)
         return (nodes, chains.pair_posteriors(fitted, steps)) if pairs else nodes
 
-    def predict_proba(self, X: Any, lengths: Any = None) -> Array:
-        """The same as `smooth`."""
-        return chains.smoothed(self.require_fitted(), self._read_steps(X, lengths))
+    def predict_proba(
+        self,
+        X: Any,
+        lengths: Any = None,
+        *,
+        impossible: Literal["raise", "nan"] = "raise",
+        unknown: Literal["raise", "missing"] = "raise",
+    ) -> Array:
+        """The same as `smooth`, of many sequences.
 
-    def predict(self, X: Any, lengths: Any = None) -> NDArray[np.intp]:
-        """The most probable state of each step by itself; `decode` gives the best path."""
-        return np.asarray(self.predict_proba(X, lengths).argmax(1))
+        Parameters
+        ----------
+        X, lengths
+            Sequences as in `fit`.
+        impossible
+            What to do with sequences of probability 0: "raise", or "nan" in all their steps.
+        unknown
+            What to do with labels that were not there in `fit`: "raise", or take as "missing".
+        """
+        steps = self._read_steps(X, lengths, unknown=unknown)
+        return np.asarray(self._answers(steps, impossible, chains.smoothed, np.nan))
 
-    def decode(self, X: Any, lengths: Any = None) -> Ints:
-        """The most probable path of states, (T,), by Viterbi's algorithm."""
-        return self.decode_with_value(X, lengths)[1]
+    def predict(self, X: Any, lengths: Any = None, **choices: Any) -> NDArray[np.intp]:
+        """The most probable state of each step by itself; `decode` gives the best path.
+
+        Choices as in `predict_proba`; with ``impossible="nan"`` the steps of an impossible sequence
+        have the state -1.
+        """
+        return best_states(self.predict_proba(X, lengths, **choices))
+
+    def decode(
+        self,
+        X: Any,
+        lengths: Any = None,
+        *,
+        impossible: Literal["raise", "nan"] = "raise",
+        unknown: Literal["raise", "missing"] = "raise",
+    ) -> Ints:
+        """The most probable path of states, (T,), by Viterbi's algorithm.
+
+        Choices as in `predict`.
+        """
+        steps = self._read_steps(X, lengths, unknown=unknown)
+        paths = self._answers(steps, impossible, lambda *x: chains.best_paths(*x)[1], -1)
+        return np.asarray(paths)
 
     def decode_with_value(self, X: Any, lengths: Any = None) -> tuple[Array, Ints]:
         """Log p(sequence, best path) of every sequence, and the paths."""
@@ -83,23 +127,56 @@ class ChainQuestions(StatesEstimator):
         return Forecast(*chains.forecast(fitted, steps, int(h)))
 
     def log_likelihood(self, X: Any, lengths: Any = None) -> Array:
-        """Log p(sequence), one for each sequence."""
-        return chains.log_likelihood(self.require_fitted(), self._read_steps(X, lengths))
+        """Log p(sequence), one for each; -inf if it is impossible, or has an unknown label."""
+        return self._log_like(X, lengths)[0]
 
-    def score(self, X: Any, y: None = None, *, lengths: Any = None) -> float:
-        """The mean log-likelihood of a step."""
-        fitted, steps = self.require_fitted(), self._read_steps(X, lengths)
-        return float(chains.log_likelihood(fitted, steps).sum() / len(steps.values))
+    def score(
+        self,
+        X: Any,
+        y: None = None,
+        *,
+        lengths: Any = None,
+        sequence_weight: Any = None,
+        sample_weight: Any = None,
+    ) -> float:
+        """The mean log-likelihood of a step.
 
-    def bic(self, X: Any, lengths: Any = None) -> float:
+        Weights are those of sequences; `sample_weight`, by which scikit-learn's tools pass them,
+        has one for each row, the same for all rows of a sequence.
+        """
+        total, n = self._total(X, lengths, sequence_weight, sample_weight)
+        return total / n
+
+    def bic(self, X: Any, lengths: Any = None, *, sequence_weight: Any = None) -> float:
         """Bayesian information criterion, -2 log L + p log T; lower is better, as elsewhere."""
-        n = len(self._read_steps(X, lengths).values)
-        log_like = self.log_likelihood(X, lengths).sum()
-        return float(-2.0 * log_like + self.n_parameters * np.log(n))
+        total, n = self._total(X, lengths, sequence_weight)
+        return float(-2.0 * total + self.n_parameters * np.log(n))
 
-    def aic(self, X: Any, lengths: Any = None) -> float:
+    def aic(self, X: Any, lengths: Any = None, *, sequence_weight: Any = None) -> float:
         """Akaike information criterion, -2 log L + 2 p; lower is better."""
-        return float(-2.0 * self.log_likelihood(X, lengths).sum() + 2.0 * self.n_parameters)
+        total, _ = self._total(X, lengths, sequence_weight)
+        return -2.0 * total + 2.0 * self.n_parameters
+
+    def _log_like(self, X: Any, lengths: Any) -> tuple[Array, Ints]:
+        """Log p(sequence) and the length of each."""
+        fitted = self.require_fitted()
+        steps, strange = self._read_known(X, lengths)
+        log_like = chains.log_likelihood(fitted, steps)
+        if strange is not None:
+            begins = np.cumsum(steps.lengths) - steps.lengths
+            log_like[np.logical_or.reduceat(strange.rows, begins)] = -np.inf
+        return log_like, steps.lengths
+
+    def _total(
+        self, X: Any, lengths: Any, sequence_weight: Any, sample_weight: Any = None
+    ) -> tuple[float, float]:
+        """The log-likelihood of all sequences and the number of their steps, by weight."""
+        log_like, sizes = self._log_like(X, lengths)
+        weight = read_sequence_weights(sequence_weight, sizes, sample_weight)
+        counts = weight > 0.0
+        if not counts.any():
+            raise DataError("the mean over no steps is undefined: no sequence has a weight")
+        return float(weight[counts] @ log_like[counts]), float(weight @ sizes)
 
     @property
     def n_parameters(self) -> int:
@@ -132,13 +209,43 @@ class ChainQuestions(StatesEstimator):
 
     @property
     def n_states_(self) -> int:
-        """How many states live: those expected to have made more than half a step."""
+        """How many states live: those with more than half a step, and always the largest."""
         return self.n_live_
 
     def _generator(self, random_state: Any) -> np.random.Generator:
         return as_generator(self.random_state if random_state is None else random_state)
 
-    def _read_steps(self, X: Any, lengths: Any, *, reset: bool = False) -> Steps:
+    def _answers(
+        self,
+        steps: Steps,
+        impossible: str,
+        ask: Callable[[FittedStates, Steps], Any],
+        no_answer: float,
+    ) -> Any:
+        """What is asked of every step; of impossible sequences there is no answer."""
+        check_impossible(impossible)
+        fitted = self.require_fitted()
+        try:
+            return ask(fitted, steps)
+        except ImpossibleSequenceError:
+            lost = chains.log_likelihood(fitted, steps) == -np.inf
+        refuse_impossible(lost, impossible, "sequence")
+        some = ask(fitted, chosen_steps(steps, np.flatnonzero(~lost)))
+        answers = np.full((len(steps.values), *some.shape[1:]), no_answer, some.dtype)
+        answers[np.repeat(~lost, steps.lengths)] = some
+        return answers
+
+    def _read_steps(self, X: Any, lengths: Any, *, unknown: str = "raise") -> Steps:
+        """Sequences whose labels are all known, or taken as missing."""
+        self.require_fitted()
+        steps, strange = self._read_known(X, lengths)
+        refuse_unknown(strange, unknown)
+        return steps
+
+    def _read_known(
+        self, X: Any, lengths: Any, *, reset: bool = False
+    ) -> tuple[Steps, UnknownLabels | None]:
+        """Sequences as the model knows them, and labels that it does not know."""
         raise NotImplementedError
 
     def _labelled(self, values: Array) -> Any:

@@ -1,4 +1,4 @@
-"""Starts and masks of hidden Markov models: what is given, and what must stay 0."""
+"""Kinds, starts and masks of hidden Markov models: what is given, and what must stay 0."""
 
 from __future__ import annotations
 
@@ -8,15 +8,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.estimators.states_estimator import check_one_of
 from jensen.exceptions import JensenError
-from jensen.models.emissions.named import read_array, read_shares
-from jensen.models.emissions.priors import check_words
+from jensen.models.emissions.making import EMISSIONS
+from jensen.models.emissions.named import read_array, read_shares, with_spread
+from jensen.models.emissions.priors import COVARIANCES, check_words
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 MASKED = ("initial", "transition", "end", "emission")
+
+
+def check_kinds(estimator: Any) -> None:
+    """Refuse kinds that there are not, and choices that would be ignored."""
+    check_one_of("emission", estimator.emission, EMISSIONS)
+    check_one_of("covariance", estimator.covariance, COVARIANCES)
+    if estimator.symbols is not None and estimator.emission != "categorical":
+        raise JensenError("symbols are the labels of emission='categorical'")
+    if estimator.covariance != "full" and estimator.emission != "gaussian":
+        raise JensenError(
+            f"covariance={estimator.covariance!r} belongs to emission='gaussian', and would be "
+            f"ignored by {estimator.emission!r}"
+        )
+    if not isinstance(estimator.end, bool | np.bool_):
+        raise JensenError(f"end must be True or False, not {estimator.end!r:.80}")
 
 
 def named_start(start: Any) -> Mapping[str, Any]:
@@ -42,24 +59,42 @@ def _in_parts(start: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**{k: v for k, v in start.items() if k != "emission"}, **start["emission"]}
 
 
-def read_chain_start(start: Any, model: HiddenMarkov) -> Chained:
-    """η whose mode has the parameters of a start."""
-    named, K = dict(named_start(start)), model.n_states
+def read_chain_start(start: Any, model: HiddenMarkov, values: Array | None = None) -> Chained:
+    """η whose mode has the parameters of a start; what it does not say is even, as masks allow.
+
+    Covariances that it does not say are those of the values, if there are any.
+    """
+    named = dict(named_start(start))
     known = ["initial", "transition", *(["end"] if model.has_end else [])]
-    own = [name for name in named if name not in known]
+    own = {name: named[name] for name in named if name not in known}
     parts = getattr(model.emission, "names", ())
     check_words(named, (*known, "emission", "means", "covariances", *parts), "start")
-    named.setdefault("initial", np.full(K, 1.0 / K))
-    initial = read_shares(named, "initial", (K,))
-    if model.has_end:
-        moves = read_array(named, "transition", (K, K))
-        ends = read_array(named, "end", (K,))
-        both = {"transition": np.concatenate([moves, ends[:, None]], axis=1)}
-        transition = read_shares(both, "transition", (K, K + 1))
-    else:
-        transition = read_shares(named, "transition", (K, K))
-    emission = model.emission.read({name: named[name] for name in own})
-    return Chained(initial, transition, emission)
+    initial = _even(model, "initial")
+    if "initial" in named:
+        initial = read_shares(named, "initial", initial.shape)
+    if values is not None:
+        own = dict(with_spread(own, model.emission, values))
+    return Chained(initial, _read_moves(named, model), model.emission.read(own))
+
+
+def _read_moves(named: Mapping[str, Any], model: HiddenMarkov) -> Array:
+    """Transitions, and in a last column the end, if there is one."""
+    K = model.n_states
+    if "transition" not in named and "end" not in named:
+        return _even(model, "transition")
+    if not model.has_end:
+        return read_shares(named, "transition", (K, K))
+    moves = read_array(named, "transition", (K, K))
+    ends = read_array(named, "end", (K,))
+    both = {"transition": np.concatenate([moves, ends[:, None]], axis=1)}
+    return read_shares(both, "transition", (K, K + 1))
+
+
+def _even(model: HiddenMarkov, name: str) -> Array:
+    """Equal probabilities of all that may be."""
+    shape = getattr(model.blank, name).shape
+    possible = model.masks.get(name, np.ones(shape, bool))
+    return np.asarray(possible / possible.sum(-1, keepdims=True))
 
 
 def chain_masks(estimator: Any, n_states: int) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,8 +22,6 @@ from jensen.text import grid
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
-
-NAMES = ("n_components", "n_classes", "n_states")
 
 
 class Candidate(NamedTuple):
@@ -90,7 +89,7 @@ class ComponentsChoice:
 
 def choose_components(
     data: Any,
-    numbers: Iterable[int] = range(1, 11),
+    numbers: int | Iterable[int] = range(1, 11),
     *,
     model: StatesEstimator | None = None,
     by: str = "bound",
@@ -104,7 +103,7 @@ def choose_components(
     data
         What the model's `fit` takes.
     numbers
-        Numbers of components to try.
+        Numbers of components to try; one number n: from 1 to n.
     model
         The model, not fitted: a `GaussianMixture`, `LatentClass` or `HiddenMarkovModel`; its own
         number is not looked at. By default a `GaussianMixture` where all columns are numbers, else
@@ -127,27 +126,37 @@ def choose_components(
     """
     if by not in ("bound", "bic"):
         raise JensenError(f"by must be 'bound' or 'bic', not {by!r}")
-    if by == "bic" and fit.get("sequence_weight") is not None:
-        raise JensenError("by='bic' does not count sequences by weight: repeat them, or by='bound'")
     if label_correction and by == "bic":
         raise JensenError("label_correction belongs to by='bound'")
-    wanted = list(numbers)
-    if not wanted:
-        raise JensenError("numbers is empty: give the numbers of components to try")
-    for n in wanted:
-        check_whole("numbers", n, at_least=1)
+    wanted = _numbers(numbers)
     template = _usual(data) if model is None else model
-    candidates = tuple(
-        _candidate(template, data, int(n), by, label_correction, fit) for n in wanted
-    )
+    if not isinstance(template, StatesEstimator):
+        raise JensenError(
+            f"model must be a GaussianMixture, LatentClass or HiddenMarkovModel, not "
+            f"{template!r:.80}"
+        )
+    candidates = tuple(_candidate(template, data, n, by, label_correction, fit) for n in wanted)
     if all(math.isnan(c.value) for c in candidates):
         raise JensenError("every candidate came to nothing: give the model a prior, prior={}")
     return ComponentsChoice(candidates, by)
 
 
+def _numbers(numbers: int | Iterable[int]) -> list[int]:
+    """The numbers to try."""
+    if isinstance(numbers, Integral):
+        check_whole("numbers", numbers, at_least=1)
+        return list(range(1, int(numbers) + 1))
+    wanted = list(numbers) if isinstance(numbers, Iterable) else [numbers]
+    if not wanted:
+        raise JensenError("numbers is empty: give the numbers of components to try")
+    for n in wanted:
+        check_whole("numbers", n, at_least=1)
+    return list(map(int, wanted))
+
+
 def _usual(data: Any) -> StatesEstimator:
     """The model for data of which nothing else was said."""
-    is_matrix = isinstance(data, np.ndarray)
+    is_matrix = isinstance(data, np.ndarray | list | tuple)
     if is_matrix or all(v.kind != "categorical" for v in as_table(data).variables):
         return GaussianMixture(n_init=5, random_state=0)
     return LatentClass(n_init=5, random_state=0)
@@ -157,23 +166,21 @@ def _candidate(
     template: StatesEstimator, data: Any, n: int, by: str, label_correction: bool, fit: Any
 ) -> Candidate:
     model = clone(template)
-    name = next((name for name in NAMES if hasattr(model, name)), None)
-    if name is None:
-        raise JensenError(f"{type(model).__name__} has no number of components to choose")
     method = "vbem" if by == "bound" else "em"
     if model.method not in (None, method):
         raise JensenError(f"by={by!r} needs method={method!r}, and the model has {model.method!r}")
-    model.set_params(**{name: n, "method": method})
+    model.set_params(**{model.size: n, "method": method})
     try:
         model.fit(data, **fit)
     except CollapseError:
         return Candidate(n, math.nan, 0, None)
     value = model.free_energy_ if by == "bound" else model.bic(data, **_counted(fit))
     if label_correction:
-        value += math.lgamma(n + 1.0)
+        value += model.label_correction_
     return Candidate(n, float(value), model.n_live_, model)
 
 
 def _counted(fit: dict[str, Any]) -> dict[str, Any]:
     """What says which rows there are, and how often each counts."""
-    return {name: value for name, value in fit.items() if name in ("lengths", "sample_weight")}
+    known = ("lengths", "sample_weight", "sequence_weight")
+    return {name: value for name, value in fit.items() if name in known}

@@ -29,7 +29,7 @@ class Course(NamedTuple):
     free_energy: float
     trace: NDArray[np.float64]  # (sweeps + 1,); of chains (chains, samples)
     converged: bool
-    starts: NDArray[np.float64]  # F at the end of every start
+    starts: NDArray[np.float64]  # F at the end of every start; NaN where it came to nothing
     n_sweeps: int
     r_hat: float = np.nan
     effective_sample_size: float = np.nan
@@ -64,10 +64,9 @@ def climb(
         warn_of_limit(len(best.trace) - 1)
     if found.collapsed:
         warn_of_collapse(found.collapsed, choices.n_init)
-    starts = np.array([fit.trace[-1] for fit in found.fits])
     converged = best.converged and not found.was_stopped
-    course = Course(float(best.trace[-1]), best.trace, converged, starts, len(best.trace) - 1)
-    return best, course
+    free_energy, n_sweeps = float(best.trace[-1]), len(best.trace) - 1
+    return best, Course(free_energy, best.trace, converged, found.free_energies, n_sweeps)
 
 
 def run_chains(

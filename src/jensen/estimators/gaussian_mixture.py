@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.estimators.arrays import check_columns, read_matrix, read_weights, weights_of
+from jensen.estimators.arrays import (
+    check_columns,
+    names_of,
+    read_matrix,
+    read_weights,
+    weights_of,
+)
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
 from jensen.estimators.states_estimator import (
     check_held,
+    check_one_of,
     check_rows,
     check_states,
     concentration,
@@ -25,7 +31,7 @@ from jensen.exceptions import JensenError
 from jensen.models.emissions import Emission
 from jensen.models.emissions.held_parts import PARTS
 from jensen.models.emissions.making import make_gaussian
-from jensen.models.emissions.named import read_shares
+from jensen.models.emissions.named import read_shares, with_spread
 from jensen.models.emissions.priors import COVARIANCES, GAUSSIAN_WORDS, check_words
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.state_starts import start_stats
@@ -57,12 +63,14 @@ class GaussianMixture(MixtureQuestions):
         - "degrees_of_freedom" ν₀: by default the number of columns; 1 where columns are apart
           ("diagonal", "spherical"); one more for methods that look for a mode.
         - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default such that the
-          expected precision ν₀ W₀ is the inverse of the columns' variances.
+          expected precision ν₀ W₀ is the inverse of the columns' variances; the variance of a
+          column that does not vary is taken for 1.
 
         ``prior={}`` takes the default of every part.
     start
-        Parameters to start from: a dict of "weights", "means" and "covariances", or a fitted
-        mixture. Else the first start is by k-means++, the second by random shares, and so on.
+        Parameters to start from: a dict of "means", "weights" (else equal) and "covariances" (else
+        the columns' variances), or a fitted mixture, which `clone` leaves fitted. Without it the
+        first start is by k-means++, the second by random shares, and so on.
     fixed
         What is held at `start`: any of "weights", "means", "covariances"; "components" is the last
         two. What is not held has the joint prior given what is: a held mean μ adds a row to ν₀ and
@@ -85,18 +93,27 @@ class GaussianMixture(MixtureQuestions):
         falling weight, unless start or prior gave them a meaning. After "vbem" posterior means;
         covariances are inverses of the expected precisions. After "gibbs" means over samples.
     n_components_ : int
-        How many components live: those with more than half a row.
+        How many components live: those with more than half a row, and always the largest.
     free_energy_ : float
         "em", "viterbi": the log-likelihood (of the completed rows) plus the log prior density;
         "vbem", "me": a bound of the log evidence with all its constants, so that mixtures with
         different K compare. NaN after "gibbs".
     label_correction_ : float
         log K!: there are as many equal modes, of which the bound counts one. Offered apart.
-    is_bound_, trace_, n_sweeps_, converged_, starts_, r_hat_, effective_sample_size_
+    starts_ : array
+        F at the end of every start; NaN where a component was lost on the way.
+    is_bound_, trace_, n_sweeps_, converged_, r_hat_, effective_sample_size_
         As in `BayesianNetwork`.
 
     Notes
     -----
+    What is missing belongs to the hidden variables. At a point ("em") it is integrated out, and
+    costs nothing. Under "vbem" the potentials of a component are E[log p], which lie below a
+    density: of missing values they leave a Gaussian of precision E[Λ]_mm, and a cost that vanishes
+    as the posterior narrows. So even a row that misses everything lowers the bound a little (the
+    number of rows is data, and E[log weights] are no probabilities either); `score` and the other
+    answers are predictive, and there what is missing costs nothing.
+
     scikit-learn's `check_estimator` passes. What does not apply: without a prior a component may
     collapse on a handful of rows, which is an error here; and draws of "gibbs" are the same for
     rows of weight 2 and for rows that are there twice in their distribution only.
@@ -185,12 +202,8 @@ class GaussianMixture(MixtureQuestions):
         choices = self._choices_of_loop()
         choices.check()
         K = check_states("n_components", self.n_components)
-        if self.covariance not in COVARIANCES:
-            raise JensenError(
-                f"covariance must be one of {', '.join(COVARIANCES)}, not {self.covariance!r}"
-            )
-        names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(values.shape[1])])
-        check_columns(values, list(names))
+        check_one_of("covariance", self.covariance, COVARIANCES)
+        check_columns(values, names_of(self, values.shape[1]))
         values, weight = values[weight > 0.0], weight[weight > 0.0]
         words = words_of_prior(self.prior, choices.algorithm)
         fixed = check_held(self.fixed, ("weights", "components", *PARTS), self.start)
@@ -204,7 +217,7 @@ class GaussianMixture(MixtureQuestions):
         usual = with_freedom(words, choices.algorithm, self.covariance, values.shape[1])
         emission = make_gaussian(K, values, usual, self.covariance, weight)
         weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
-        start = None if self.start is None else self._read_start(emission, K)
+        start = None if self.start is None else self._read_start(emission, values)
         model = Mixture(emission, weights_prior, K)
         if fixed:
             assert start is not None
@@ -219,8 +232,8 @@ class GaussianMixture(MixtureQuestions):
             content=(K, self.covariance, _plain(words), list(fixed), values, weight),
         )
 
-    def _read_start(self, emission: Emission, K: int) -> Mixed:
-        start = self.start
+    def _read_start(self, emission: Emission, values: Array) -> Mixed:
+        start, K = self.start, int(self.n_components)
         if isinstance(start, GaussianMixture):
             start.require_fitted()
             start = {
@@ -234,21 +247,13 @@ class GaussianMixture(MixtureQuestions):
                 f"not {start!r:.80}"
             )
         check_words(start, ("weights", "means", "covariances"), "start")
-        named = {"weights": np.full(K, 1.0 / K), **start}
+        named = {"weights": np.full(K, 1.0 / K), **with_spread(start, emission, values)}
         return Mixed(read_shares(named, "weights", (K,)), emission.read(named))
 
     def _show(self) -> None:
         shown = self._shown()
         self.weights_ = shown.pop("weights")
         self.means_, self.covariances_ = shown["means"], shown["covariances"]
-
-    def prune(self) -> GaussianMixture:
-        """A copy without the components that do not live, their weight given to the others."""
-        result = copy(self)
-        result.fitted_ = self._live_only()
-        result.n_components = result.fitted_.model.n_states
-        result._show()
-        return result
 
 
 def _tells_apart(words: Mapping[str, Any] | None, K: int) -> bool:

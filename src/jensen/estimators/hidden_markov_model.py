@@ -10,39 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, Variable
-from jensen.data.variable import label_text
-from jensen.data.weights import check_weights
-from jensen.estimators.arrays import check_columns
+from jensen.estimators.chain_problem import chain_problem
 from jensen.estimators.chain_questions import ChainQuestions
-from jensen.estimators.chain_settings import chain_masks, read_chain_start
+from jensen.estimators.chain_settings import check_kinds
+from jensen.estimators.known_chain import known_chain
+from jensen.estimators.refusals import UnknownLabels
 from jensen.estimators.sequences import (
     join_sequences,
     read_labels,
     read_lengths,
     read_numbers,
+    read_sequence_weights,
 )
-from jensen.estimators.state_learning import StateProblem, repeat_by_weight
-from jensen.estimators.states_estimator import (
-    check_held,
-    check_rows,
-    check_states,
-    concentration,
-    with_freedom,
-    with_labels,
-    words_of_prior,
-)
-from jensen.exceptions import DataError, JensenError
-from jensen.fields import zip_fields
+from jensen.estimators.states_estimator import check_states
+from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
-from jensen.models.chain_starts import chain_start
-from jensen.models.emissions.held_parts import PARTS
-from jensen.models.emissions.making import EMISSIONS, make_emission, words_of_emission
-from jensen.models.emissions.priors import COVARIANCES, check_words
-from jensen.models.fitted_states import FittedStates
-from jensen.models.hidden_markov import HiddenMarkov
 
 Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class HiddenMarkovModel(ChainQuestions):
@@ -72,12 +56,15 @@ class HiddenMarkovModel(ChainQuestions):
           1 / K, which lets surplus states die; 1 (flat) for methods that look for a mode.
         - "emission": the concentration of labels ("categorical", "bernoulli"); by default 1,
           or 2 for methods that look for a mode, which adds one count.
-        - "shape" and "rate" of "poisson": by default 1 and 1 / mean of the column.
+        - "shape" and "rate" of "poisson": by default 1 and 1 / mean of the column, or 1 for a
+          column of zeros.
         - "mean", "mean_strength", "degrees_of_freedom", "scale" of "gaussian": as in
           `GaussianMixture`.
     start
-        Parameters to start from: a dict of "initial", "transition" and the emission ("emission",
-        or "means" and "covariances"; "end" with `end`), or a fitted model. Zeros in it stay zero.
+        Parameters to start from: a dict of the emission ("emission", or "means" and
+        "covariances"), "initial" and "transition" ("end" with `end`), or a fitted model, which
+        `clone` leaves fitted. Zeros in it stay zero. Probabilities that it lacks are even,
+        covariances those of the columns.
     masks
         What may be: a dict of arrays of bools for "initial" (K,), "transition" (K, K), "end" (K,),
         "emission" (K, V) of one column. A cell that is masked out has probability 0, and is outside
@@ -98,7 +85,9 @@ class HiddenMarkovModel(ChainQuestions):
         Probabilities of labels (K, V), rates (K, D) or probabilities of 1 (K, D); for Gaussians
         the means. `means_` and `covariances_` besides for Gaussians.
     n_states_ : int
-        How many states live: those expected to have made more than half a step.
+        How many states live: those with more than half a step, and always the largest.
+    label_correction_ : float
+        Log K!, if nothing (masks, a start, a prior) tells states apart.
     free_energy_, is_bound_, trace_, n_sweeps_, converged_, starts_, r_hat_, effective_sample_size_
         As in `GaussianMixture`.
 
@@ -108,6 +97,9 @@ class HiddenMarkovModel(ChainQuestions):
     rows, and which of them are there, counts in a sequence. A vector of labels is one sequence.
     `lengths` travels as metadata (``set_fit_request(lengths=True)``); since rows cannot be split
     between folds, cross-validate over a list of sequences.
+
+    What is missing is summed out; under "vbem" it costs what it costs in `GaussianMixture` and
+    `LatentClass`, and a step that misses everything also what E[log transition] lacks.
 
     References
     ----------
@@ -181,13 +173,15 @@ class HiddenMarkovModel(ChainQuestions):
         sequence_weight: Any = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
-        """Learn from sequences: rows (T, D) and `lengths`, or a list of arrays.
+        """Learn from sequences: rows (T, D) and `lengths`, or a list of sequences.
 
         Parameters
         ----------
         X
-            The rows of all sequences, one sequence after the other; or a list of sequences. NaN
-            or None is missing: single values, or whole steps.
+            The rows of all sequences, one sequence after the other: an array or dataframe, or a
+            list of rows with `lengths`. Or a list of sequences: arrays, dataframes, or lists of
+            rows; those of one column may be flat. NaN or None is missing: single values, or whole
+            steps.
         y
             Nothing: scikit-learn's pipelines pass it.
         lengths
@@ -198,17 +192,19 @@ class HiddenMarkovModel(ChainQuestions):
             A file that holds the state of the run: if it is killed, the same call goes on from
             there to the identical result.
         """
-        self._check_kinds()
+        choices = self._choices_of_loop()
+        choices.check()
+        check_kinds(self)
+        check_states("n_states", self.n_states)
         if isinstance(X, Table) and X.weights is not None:
             raise DataError("the table has weights of rows: give sequence_weight= instead")
-        steps = self._read_steps(X, lengths, reset=True)
-        n = len(steps.lengths)
-        weight = np.ones(n) if sequence_weight is None else check_weights(sequence_weight, n)
+        steps, _ = self._read_known(X, lengths, reset=True)
+        weight = read_sequence_weights(sequence_weight, steps.lengths)
         if not 0.0 < weight.sum() < np.inf:
             raise DataError(
                 "there is nothing to learn from: the weights sum to zero or to infinity"
             )
-        self._learn(self._problem(steps, weight), checkpoint)
+        self._learn(chain_problem(self, choices, steps, weight), checkpoint)
         return self
 
     @classmethod
@@ -273,56 +269,24 @@ class HiddenMarkovModel(ChainQuestions):
             symbols=symbols,
             start=start,
         )
-        model._check_kinds()
-        model._take(start, np.ones(n_states) if counts is None else np.asarray(counts))
+        check_kinds(model)
+        visits = np.ones(n_states) if counts is None else np.asarray(counts)
+        model.fitted_ = known_chain(model, start, visits)
+        model._show()
         return model
 
-    def _take(self, start: Mapping[str, Array], counts: Array) -> None:
-        """Set known parameters as what was learned."""
-        shown = start.get("means", start.get("emission"))
-        if shown is None or shown.ndim != 2:
-            raise JensenError("give emission= (or means= and covariances=) with a row per state")
-        width, self.variables_ = shown.shape[1], None
+    def _read_known(
+        self, X: Any, lengths: Any, *, reset: bool = False
+    ) -> tuple[Steps, UnknownLabels | None]:
+        rows, lengths = join_sequences(X, lengths)
+        unknown = None
         if self.emission == "categorical":
-            labels = tuple(map(label_text, self.symbols or range(width)))
-            self.variables_ = (Variable("x0", "categorical", labels),)
-            width = 1
-        self.n_features_in_ = width
-        masks = chain_masks(self, self.n_states)
-        emission = make_emission(
-            self.emission,
-            self.n_states,
-            np.zeros((1, width)),
-            None,
-            covariance=self.covariance,
-            labels=[v.n_states for v in self.variables_ or ()],
-            masks=masks.pop("emission", None),
-        )
-        model = HiddenMarkov(emission, None, None, self.n_states, self.end, masks=masks)
-        eta = read_chain_start(start, model)
-        t = zip_fields(lambda family, e: family.mode_stats(e), model.families, eta)
-        self.fitted_ = FittedStates(model, type(eta)(*t), counts)
-        self._show()
-
-    def _check_kinds(self) -> None:
-        for name, known in (("emission", EMISSIONS), ("covariance", COVARIANCES)):
-            if getattr(self, name) not in known:
-                raise JensenError(
-                    f"{name} must be one of {', '.join(known)}, not {getattr(self, name)!r}"
-                )
-        if self.symbols is not None and self.emission != "categorical":
-            raise JensenError("symbols are the labels of emission='categorical'")
-
-    def _read_steps(self, X: Any, lengths: Any, *, reset: bool = False) -> Steps:
-        labels = self.emission == "categorical"
-        rows, lengths = join_sequences(X, lengths, labels=labels)
-        if not labels:
+            known = None if reset else self.variables_
+            values, self.variables_, unknown = read_labels(self, rows, self.symbols, known)
+        else:
             values = read_numbers(self, rows, reset=reset, emission=self.emission)
             self.variables_ = None
-        else:
-            known = None if reset else self.variables_
-            values, self.variables_ = read_labels(self, rows, self.symbols, known)
-        return Steps(values, read_lengths(lengths, len(values)))
+        return Steps(values, read_lengths(lengths, len(values))), unknown
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks: counts, 0 and 1, and labels are not any number."""
@@ -332,70 +296,6 @@ class HiddenMarkovModel(ChainQuestions):
         tags.input_tags.string = self.emission == "categorical"
         return tags
 
-    def _problem(self, steps: Steps, weight: Array) -> StateProblem:
-        choices = self._choices_of_loop()
-        choices.check()
-        K = check_states("n_states", self.n_states)
-        algorithm = choices.algorithm
-        check_columns(steps.values, [f"x{i}" for i in range(steps.values.shape[1])])
-        repeated = repeat_by_weight(weight, algorithm)
-        chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
-        steps = _chosen_steps(steps, chosen)
-        weight = weight[chosen] if repeated is None else np.ones(len(chosen))
-        words = words_of_prior(self.prior, algorithm)
-        if words is not None:
-            check_words(words, ("initial", "transition", *words_of_emission(self.emission)))
-            words = with_labels(words, algorithm)
-        is_gaussian = self.emission == "gaussian"
-        if is_gaussian:
-            words = with_freedom(words, algorithm, self.covariance, steps.values.shape[1])
-        known = ("initial", "transition", "emission", *(PARTS if is_gaussian else ()))
-        fixed = check_held(self.fixed, known, self.start)
-        if words is None and is_gaussian and not {"emission", *PARTS} & {*fixed}:
-            check_rows(len(steps.values), K, self.noun)
-        masks = chain_masks(self, K)
-        emission = make_emission(
-            self.emission,
-            K,
-            steps.values,
-            words,
-            weight=None if np.all(weight == 1.0) else np.repeat(weight, steps.lengths),
-            covariance=self.covariance,
-            labels=None if self.variables_ is None else [v.n_states for v in self.variables_],
-            masks=masks.pop("emission", None),
-        )
-        width = K + bool(self.end)
-        model = HiddenMarkov(
-            emission,
-            _outside_zero(concentration(words, "initial", (K,), algorithm), masks.get("initial")),
-            _outside_zero(
-                concentration(words, "transition", (K, width), algorithm), masks.get("transition")
-            ),
-            K,
-            bool(self.end),
-            masks=masks,
-        )
-        start = None if self.start is None else read_chain_start(self.start, model)
-        if fixed:
-            assert start is not None
-            model = model.holding(start, fixed)
-        return StateProblem(
-            model,
-            model.encode(steps.values, steps.lengths, weight),
-            choices,
-            lambda k, rng: chain_start(model, steps.values, steps.lengths, weight, k, rng),
-            start,
-            may_relabel=start is None and not self.masks and not _gives_meaning(words),
-            content=(repr(self._plain_settings()), steps.values, steps.lengths, weight),
-            sequences=chosen,
-        )
-
-    def _plain_settings(self) -> dict[str, Any]:
-        """What shapes the result besides the loop."""
-        names = ("n_states", "emission", "covariance", "end", "symbols", "prior", "masks", "fixed")
-        with np.printoptions(threshold=10**9, precision=17):
-            return {name: repr(getattr(self, name)) for name in names}
-
     def _show(self) -> None:
         shown = self._shown()
         self.initial_, self.transition_ = shown["initial"], shown["transition"]
@@ -404,22 +304,3 @@ class HiddenMarkovModel(ChainQuestions):
         if self.emission == "gaussian":
             self.means_, self.covariances_ = shown["means"], shown["covariances"]
         self.emission_ = shown["means"] if self.emission == "gaussian" else shown["emission"]
-
-
-def _chosen_steps(steps: Steps, chosen: NDArray[np.intp]) -> Steps:
-    """These sequences, in this order."""
-    if np.array_equal(chosen, np.arange(len(steps.lengths))):
-        return steps
-    begin = np.cumsum(steps.lengths) - steps.lengths
-    rows = [np.arange(begin[s], begin[s] + steps.lengths[s]) for s in chosen]
-    return Steps(steps.values[np.concatenate(rows)], steps.lengths[chosen])
-
-
-def _outside_zero(prior: Array | None, mask: NDArray[np.bool_] | None) -> Array | None:
-    """A prior says nothing of what is masked out."""
-    return prior if prior is None or mask is None else np.where(mask, prior, 0.0)
-
-
-def _gives_meaning(words: Mapping[str, Any] | None) -> bool:
-    """Whether a prior may say different things of different states."""
-    return words is not None and any(np.ndim(value) > 0 for value in words.values())

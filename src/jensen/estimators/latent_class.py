@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import copy
 from pathlib import Path
 from typing import Any, Self
 
@@ -11,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, Variable, as_table
-from jensen.data.counting import require_states
 from jensen.data.encode import Column, smallest_code_type
-from jensen.estimators.arrays import check_columns
+from jensen.estimators.arrays import check_columns, check_size
 from jensen.estimators.mixture_questions import MixtureQuestions
+from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
 from jensen.estimators.states_estimator import (
     check_held,
@@ -27,7 +26,7 @@ from jensen.estimators.states_estimator import (
 from jensen.exceptions import DataError, JensenError
 from jensen.models.emissions import Emission
 from jensen.models.emissions.making import make_gaussian, make_labels, make_poisson
-from jensen.models.emissions.named import read_shares
+from jensen.models.emissions.named import read_shares, with_spread
 from jensen.models.emissions.priors import GAUSSIAN_WORDS, POISSON_WORDS, check_words
 from jensen.models.emissions.product import Product
 from jensen.models.mixture import Mixed, Mixture
@@ -57,12 +56,13 @@ class LatentClass(MixtureQuestions):
         - "concentration" of the weights: by default 1 / K; 1 for methods that look for a mode.
         - "emission": the concentration of every label; by default 1 (2 for methods that look for
           a mode).
-        - "shape" and "rate" of counts: by default 1 and 1 / mean of the column.
+        - "shape" and "rate" of counts: by default 1 and 1 / mean of the column, or 1 for a
+          column of zeros.
         - "mean", "mean_strength", "degrees_of_freedom", "scale" of continuous columns: as in
           `GaussianMixture` with ``covariance="diagonal"``.
     start
         A fitted `LatentClass`, or a dict of "weights" and of every column's parameters, as in
-        `parameters_`.
+        `parameters_`; "covariances" may be left out, as may "weights".
     fixed
         What is held at `start`: any of "weights", "components" (all columns).
     n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, random_state, progress
@@ -79,6 +79,12 @@ class LatentClass(MixtureQuestions):
         The columns, by name.
     n_components_, free_energy_, label_correction_, is_bound_, trace_, n_sweeps_, converged_, ...
         As in `GaussianMixture`.
+
+    Notes
+    -----
+    What is missing is summed out. Under "vbem" with the potentials exp E[log p]: a missing label
+    costs -log Σ exp E[log p(label)], which vanishes as the posterior narrows; so it is with counts,
+    and with numbers as in `GaussianMixture`.
 
     References
     ----------
@@ -132,6 +138,7 @@ class LatentClass(MixtureQuestions):
         self.progress = progress
 
     noun = "class"
+    size = "n_classes"
 
     def fit(self, table: Any, y: None = None, *, checkpoint: str | Path | None = None) -> Self:
         """Learn from anything a `Table` can be built from; the weights of rows are the table's.
@@ -149,12 +156,12 @@ class LatentClass(MixtureQuestions):
         rows = as_table(table)
         if not rows.names or rows.total_weight == 0:
             raise DataError("there is nothing to learn from: no columns, no rows, or no weight")
-        self.variables_ = tuple(
-            require_states(rows, name)
-            if rows.variable(name).kind == "categorical"
-            else rows.variable(name)
-            for name in sorted(rows.names)
-        )
+        if "weights" in rows:
+            raise DataError(
+                "a column cannot be named 'weights', which means those of classes in start=: "
+                "rename it, or read it as the weights of rows, jn.Table(..., weights='weights')"
+            )
+        self.variables_ = tuple(rows.variable(name) for name in sorted(rows.names))
         weight = np.ones(len(rows)) if rows.weights is None else rows.weights
         self._learn(self._problem(_values(rows, self.variables_), weight), checkpoint)
         return self
@@ -175,7 +182,7 @@ class LatentClass(MixtureQuestions):
         usual = with_freedom(with_labels(words, algorithm), algorithm, "diagonal", 1)
         emission = self._emission(K, values, weight, usual)
         fixed = check_held(self.fixed, ("weights", "components"), self.start)
-        start = None if self.start is None else self._read_start(emission, K)
+        start = None if self.start is None else self._read_start(emission, values)
         model = Mixture(emission, concentration(words, "concentration", (K,), algorithm), K)
         if fixed:
             assert start is not None
@@ -212,8 +219,8 @@ class LatentClass(MixtureQuestions):
         columns = tuple(np.array([i]) for i in range(len(parts)))
         return Product(tuple(parts), columns, tuple(v.name for v in self.variables_))
 
-    def _read_start(self, emission: Product, K: int) -> Mixed:
-        start = self.start
+    def _read_start(self, emission: Product, values: Array) -> Mixed:
+        start, K = self.start, int(self.n_classes)
         if isinstance(start, LatentClass):
             start.require_fitted()
             start = {"weights": start.weights_, **start.parameters_}
@@ -224,6 +231,9 @@ class LatentClass(MixtureQuestions):
             )
         check_words(start, ("weights", *emission.names), "start")
         named = {"weights": np.full(K, 1.0 / K), **start}
+        for i, (name, part) in enumerate(zip(emission.names, emission.parts, strict=True)):
+            if isinstance(named.get(name), Mapping):
+                named[name] = with_spread(named[name], part, values[:, i : i + 1])
         return Mixed(read_shares(named, "weights", (K,)), emission.read(named))
 
     def _show(self) -> None:
@@ -231,7 +241,7 @@ class LatentClass(MixtureQuestions):
         self.weights_ = shown.pop("weights")
         self.parameters_ = shown
 
-    def _read(self, X: Any) -> Array:
+    def _read(self, X: Any) -> tuple[Array, UnknownLabels | None]:
         table = as_table(X)
         for variable in self.variables_:
             if variable.name not in table:
@@ -239,27 +249,14 @@ class LatentClass(MixtureQuestions):
                     f"the column {variable.name!r} is missing: this model knows "
                     f"{some(v.name for v in self.variables_)}"
                 )
-        rows, unknown = table.read_as(self.variables_)
-        if unknown.any():
-            raise DataError(
-                f"row {int(np.argmax(unknown)) + 1} has a label that was not there when this "
-                f"model was fitted"
-            )
-        return _values(rows, self.variables_)
+        rows, unknown = read_known(table, self.variables_)
+        return _values(rows, self.variables_), unknown
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[np.intp]]:
         """Draw rows, as a pandas dataframe, and the classes that made them."""
         values, states = super().sample(n_samples, random_state)
         columns = [_column(variable, values[:, i]) for i, variable in enumerate(self.variables_)]
         return Table.from_columns(columns).to_pandas(), states
-
-    def prune(self) -> LatentClass:
-        """A copy without the classes that do not live, their weight given to the others."""
-        result = copy(self)
-        result.fitted_ = self._live_only()
-        result.n_classes = result.fitted_.model.n_states
-        result._show()
-        return result
 
 
 def _values(rows: Table, variables: tuple[Variable, ...]) -> Array:
@@ -269,7 +266,9 @@ def _values(rows: Table, variables: tuple[Variable, ...]) -> Array:
         column = rows.column(variable.name)
         data = column.data.astype(np.float64)
         columns.append(np.where(column.missing(), np.nan, data))
-    return np.stack(columns, axis=1)
+    values = np.stack(columns, axis=1)
+    check_size(values, [variable.name for variable in variables])
+    return values
 
 
 def _column(variable: Variable, values: Array) -> Column:

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table
+from jensen.data import Variable
 from jensen.estimators.hidden_markov_model import HiddenMarkovModel
+from jensen.estimators.sequences import label_table, read_sequence_weights, refuse_empty
 from jensen.exceptions import DataError
 from jensen.families.dirichlet import dirichlet
 from jensen.q_graph.climbing import Merge, Step
@@ -46,10 +47,10 @@ def merge_states(
     Parameters
     ----------
     sequences
-        Sequences of labels; the labels of a string are its characters. Their order is of no
-        importance.
+        Sequences of labels, none of them empty; the labels of a string are its characters. Their
+        order is of no importance.
     weights
-        How often each sequence was seen; once, if None.
+        How often each sequence was seen, which need not be whole; once, if None.
     symbols
         All labels, if some do not occur.
     concentration
@@ -78,20 +79,16 @@ def merge_states(
     >>> found.model.log_likelihood([list("abba")])
     array([-inf])
     """
-    rows = [list(sequence) for sequence in sequences]
-    if not rows:
-        raise DataError("there is nothing to learn from: no sequences")
-    labels = [label for row in rows for label in row]
-    if any(label is None for label in labels):
-        raise DataError("a label is missing: merging needs complete sequences")
-    states = {} if symbols is None else {"x0": symbols}
-    table = Table({"x0": labels}, categorical=["x0"], states=states)
-    variable, codes = table.variable("x0"), table.column("x0").data.astype(np.int64)
-    ends = np.cumsum([len(row) for row in rows])
+    rows = _read(sequences)
+    lengths = np.array([len(row) for row in rows])
+    weight = read_sequence_weights(weights, lengths)
+    if not weight.sum() > 0.0:
+        raise DataError("there is nothing to learn from: the weights sum to zero")
+    variable, codes = _code([label for row in rows for label in row], symbols)
     found = merge_codes(
-        np.split(codes, ends[:-1]),
+        np.split(codes, np.cumsum(lengths)[:-1]),
         variable.n_states,
-        weights=weights,
+        weights=weight,
         concentration=concentration,
         structure_weight=structure_weight,
         lookahead=lookahead,
@@ -106,3 +103,28 @@ def merge_states(
         counts=found.emitted.sum(1),
     )
     return MergedStates(model, found.merges, found.steps, found.trace, found.log_posterior)
+
+
+def _read(sequences: Any) -> list[list[object]]:
+    """The labels of every sequence."""
+    if isinstance(sequences, str) or not isinstance(sequences, Iterable):
+        raise DataError(f"give a list of sequences, not {sequences!r:.40}: [sequence] for one")
+    rows = []
+    for k, sequence in enumerate(sequences):
+        if not isinstance(sequence, Iterable):
+            raise DataError(f"sequence {k + 1} is {sequence!r:.40}: give a list or text of labels")
+        rows.append(list(sequence))
+    if not rows:
+        raise DataError("there is nothing to learn from: no sequences")
+    refuse_empty(np.array([len(row) for row in rows]))
+    return rows
+
+
+def _code(
+    labels: list[object], symbols: Sequence[object] | None
+) -> tuple[Variable, NDArray[np.int64]]:
+    """Labels as codes, and the variable that tells what they mean."""
+    column = label_table({"x0": labels}, symbols).column("x0")
+    if column.missing().any():
+        raise DataError("a label is missing: merging needs complete sequences")
+    return column.variable, column.data.astype(np.int64)

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import check_whole
 from jensen.estimators.arrays import read_matrix, read_weights, weights_of
-from jensen.estimators.states_estimator import LIVE, StatesEstimator, mean_of
+from jensen.estimators.refusals import UnknownLabels, refuse_impossible, refuse_unknown
+from jensen.estimators.states_estimator import StatesEstimator, best_states, mean_of
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.mixtures import draw_rows, row_posteriors
 from jensen.models.emissions.held_parts import select_held
+from jensen.models.emissions.priors import select_words
 from jensen.models.fitted_states import FittedStates
 from jensen.randomness import as_generator
 
@@ -29,13 +33,39 @@ class MixtureQuestions(StatesEstimator):
     after "gibbs" they are mixed over samples.
     """
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """The most probable component of every row."""
-        return np.asarray(self.predict_proba(X).argmax(1))
+    def predict(self, X: Any, **choices: Any) -> NDArray[np.intp]:
+        """The most probable component of every row; choices as in `predict_proba`.
 
-    def predict_proba(self, X: Any) -> Array:
-        """p(component | row), (n, K)."""
-        return self._posteriors(X)[1]
+        With ``impossible="nan"`` an impossible row has the component -1.
+        """
+        return best_states(self.predict_proba(X, **choices))
+
+    def predict_proba(
+        self,
+        X: Any,
+        *,
+        impossible: Literal["raise", "nan"] = "raise",
+        unknown: Literal["raise", "missing"] = "raise",
+    ) -> Array:
+        """p(component | row), (n, K).
+
+        Parameters
+        ----------
+        X
+            Rows as in `fit`; values may be missing anywhere.
+        impossible
+            What to do with rows of probability 0: "raise", or "nan".
+        unknown
+            What to do with labels that were not there in `fit`: "raise", or take as "missing".
+        """
+        fitted = self.require_fitted()
+        values, strange = self._read(X)
+        refuse_unknown(strange, unknown)
+        log_like, nodes = row_posteriors(fitted, values)
+        lost = log_like == -np.inf
+        refuse_impossible(lost, impossible)
+        nodes[lost] = np.nan
+        return nodes
 
     def fit_predict(self, X: Any, y: None = None, **choices: Any) -> NDArray[np.intp]:
         """`fit`, then `predict` of the same rows."""
@@ -43,11 +73,16 @@ class MixtureQuestions(StatesEstimator):
 
     def score_samples(self, X: Any) -> Array:
         """Log p(row), one for each row; scikit-learn's name of `log_likelihood`."""
-        return self._posteriors(X)[0]
+        return self.log_likelihood(X)
 
     def log_likelihood(self, X: Any) -> Array:
-        """Log p(row), one for each row."""
-        return self.score_samples(X)
+        """Log p(row), one for each row; -inf if it is impossible, or has an unknown label."""
+        fitted = self.require_fitted()
+        values, strange = self._read(X)
+        log_like, _ = row_posteriors(fitted, values)
+        if strange is not None:
+            log_like[strange.rows] = -np.inf
+        return log_like
 
     def score(self, X: Any, y: None = None, *, sample_weight: Any = None) -> float:
         """The mean log-likelihood of a row; the weights of a `Table` count."""
@@ -69,7 +104,7 @@ class MixtureQuestions(StatesEstimator):
 
     def _weighted(self, X: Any, sample_weight: Any) -> tuple[Array, Array]:
         """Log p(row) of the rows that count, and how often each does."""
-        log_like = self.score_samples(X)
+        log_like = self.log_likelihood(X)
         weight = read_weights(weights_of(X, sample_weight), len(log_like))
         return log_like[weight > 0.0], weight[weight > 0.0]
 
@@ -89,24 +124,12 @@ class MixtureQuestions(StatesEstimator):
 
     @property
     def n_components_(self) -> int:
-        """How many components live: those with more than half a row."""
+        """How many components live: those with more than half a row, and always the largest."""
         return self.n_live_
 
-    @property
-    def label_correction_(self) -> float:
-        """Log K!: so many labellings have the same bound, which counts one of them."""
-        return math.lgamma(self.require_fitted().model.n_states + 1.0)
-
-    def _lives(self) -> NDArray[np.bool_]:
-        return self.require_fitted().counts > LIVE
-
-    def _read(self, X: Any) -> Array:
-        """Rows as the mixture knows them."""
-        return read_matrix(self, X, reset=False)
-
-    def _posteriors(self, X: Any) -> tuple[Array, Array]:
-        fitted = self.require_fitted()
-        return row_posteriors(fitted, self._read(X))
+    def _read(self, X: Any) -> tuple[Array, UnknownLabels | None]:
+        """Rows as the mixture knows them, and labels that it does not know."""
+        return read_matrix(self, X, reset=False), None
 
     def _shown(self) -> dict[str, Any]:
         """Parameters by name; means over samples after Gibbs."""
@@ -116,11 +139,27 @@ class MixtureQuestions(StatesEstimator):
         shown = [{"weights": np.exp(t.weights), **emission.show(t.components)} for t in draws]
         return {name: mean_of([one[name] for one in shown]) for name in shown[0]}
 
-    def _live_only(self) -> FittedStates:
-        """The mixture of the components that live."""
-        fitted, states = self.require_fitted(), np.flatnonzero(self._lives())
-        if len(states) == 0:
-            raise JensenError("no component lives: there is nothing to keep")
+    def prune(self) -> Self:
+        """A copy without the components that do not live, their weight given to the others.
+
+        What `prior` says of each component is cut to those that live, and a `start` becomes the
+        parameters of the copy. `free_energy_`, `trace_` and `starts_` remain those of the mixture
+        that was fitted: fit the copy again for a bound of its own.
+        """
+        states, K = np.flatnonzero(self._lives()), self.require_fitted().model.n_states
+        result = copy(self)
+        result.fitted_ = self._of_states(states)
+        setattr(result, self.size, len(states))
+        if isinstance(self.prior, Mapping):
+            result.prior = select_words(self.prior, K, states, getattr(self, "covariance", None))
+        if self.start is not None:
+            result.start = result._shown()
+        result._show()
+        return result
+
+    def _of_states(self, states: NDArray[np.intp]) -> FittedStates:
+        """The mixture of these components."""
+        fitted = self.require_fitted()
         if fitted.samples is not None:
             raise JensenError("prune needs one set of parameters, and 'gibbs' leaves many samples")
         model = fitted.model

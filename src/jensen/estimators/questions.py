@@ -10,12 +10,23 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
 from jensen.data.refill import is_frame, refill
+from jensen.estimators import gaussian_rows
 from jensen.exceptions import DataError, ImpossibleError, JensenError
-from jensen.inference import Distribution, Distributions, Network, conditional, forward, information
+from jensen.inference import (
+    Distribution,
+    Distributions,
+    Network,
+    conditional,
+    forward,
+    gaussian_queries,
+    information,
+)
 from jensen.inference import query as queries
 from jensen.inference.completions import Method, complete
 from jensen.inference.counts import expected_counts
 from jensen.inference.findings import known_states
+from jensen.inference.gaussian_distribution import GaussianDistribution
+from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.impossible import explain_row
 from jensen.inference.most_probable import most_probable
 from jensen.inference.rows import all_posteriors, log_likelihood
@@ -29,7 +40,12 @@ class Questions:
     """Queries, predictions and completions; mixed into an estimator."""
 
     def require_network(self) -> Network:
-        """The frozen network, or an error if there is none yet."""
+        """The frozen network of tables, or an error if there is none."""
+        raise NotImplementedError
+
+    @property
+    def gaussian(self) -> GaussianNetwork | None:
+        """The frozen network of regressions, if the variables are continuous."""
         raise NotImplementedError
 
     # --- one question ---
@@ -42,7 +58,7 @@ class Questions:
         *,
         interval: float | None = None,
         random_state: Any = 0,
-    ) -> Distribution | Distributions:
+    ) -> Distribution | Distributions | GaussianDistribution:
         """P(targets | do, given), exactly.
 
         Parameters
@@ -55,6 +71,8 @@ class Questions:
             in a table is not known, and columns of targets are not looked at).
         do
             Variable → the state it is set to: the arrows into it are cut before anything is given.
+            Of a Gaussian network `given` and `do` hold numbers, and the answer is a
+            `GaussianDistribution` with means and covariances.
         interval
             Also bounds of every probability that hold the posterior with this probability, from
             1,000 draws of the tables (after "vbem") or from the samples (after "gibbs").
@@ -74,6 +92,10 @@ class Questions:
         >>> round(net.query("rain", given={"wet_grass": "yes"}, do={"sprinkler": "on"})["yes"], 4)
         0.5238
         """
+        if self.gaussian is not None:
+            if interval is not None:
+                raise JensenError("the answer of a Gaussian network has .interval(level) itself")
+            return gaussian_queries.query(self.gaussian, targets, given, do)
         network = self.require_network()
         if given is None or isinstance(given, Mapping):
             rng = None if interval is None else as_generator(random_state)
@@ -91,18 +113,25 @@ class Questions:
         rows = self._read(given, "raise", skip=names)
         return queries.query_many(network, targets, known_states(network, rows), do)
 
-    def marginals(
-        self, given: Given | None = None, do: Given | None = None
-    ) -> Mapping[str, Distribution]:
+    def marginals(self, given: Given | None = None, do: Given | None = None) -> Mapping[str, Any]:
         """P(X | do, given) of every variable X that is not known, by name."""
+        if self.gaussian is not None:
+            return gaussian_queries.marginals(self.gaussian, given, do)
         return queries.marginals(self.require_network(), given, do)
 
     def probability(self, given: Given, do: Given | None = None) -> float:
         """P(given | do); 0.0 if it is impossible."""
+        if self.gaussian is not None:
+            raise JensenError(
+                "a value of a continuous variable has no probability: log_probability gives its "
+                "log density"
+            )
         return float(np.exp(self.log_probability(given, do)))
 
     def log_probability(self, given: Given, do: Given | None = None) -> float:
-        """Log P(given | do); -inf if it is impossible."""
+        """Log P(given | do), of a Gaussian network its log density; -inf if it is impossible."""
+        if self.gaussian is not None:
+            return gaussian_queries.log_probability(self.gaussian, given, do)
         return queries.log_probability(self.require_network(), given, do)
 
     def most_probable(
@@ -132,6 +161,8 @@ class Questions:
         """Draw n rows, exactly given what is known; the same seed gives the same rows."""
         if not isinstance(n, int | np.integer) or n < 0:
             raise JensenError(f"the number of rows to draw must be 0, 1, 2, ..., not {n!r}")
+        if self.gaussian is not None:
+            return gaussian_rows.draw(self.gaussian, int(n), given, do, random_state)
         network, rng = self.require_network(), as_generator(random_state)
         if not given and not do and network.samples is None:
             return forward.sample(network, int(n), rng, progress=progress)
@@ -141,6 +172,8 @@ class Questions:
         self, targets: str | Sequence[str] | None = None, given: Given | None = None
     ) -> float:
         """Entropy of P(targets | given) in nats; of all that is not known, without targets."""
+        if self.gaussian is not None:
+            return gaussian_queries.entropy(self.gaussian, targets, given)
         return information.entropy(self.require_network(), targets, given)
 
     def mutual_information(
@@ -154,6 +187,8 @@ class Questions:
         `given` is evidence (a dict: I under P(· | evidence)) or names of variables (a list: the
         conditional mutual information, averaged over their states).
         """
+        if self.gaussian is not None:
+            return gaussian_queries.mutual_information(self.gaussian, a, b, given)
         return information.mutual_information(self.require_network(), a, b, given)
 
     # --- many rows ---
@@ -193,11 +228,16 @@ class Questions:
             return found[v]
         return {network.variables[v].name: values for v, values in found.items()}
 
-    def predict(self, table: Any, target: str, **choices: Any) -> NDArray[np.str_]:
+    def predict(self, table: Any, target: str, **choices: Any) -> NDArray[Any]:
         """The most probable state of the target in every row; choices as in `predict_proba`.
 
-        With ``impossible="nan"`` an impossible row has the label "".
+        With ``impossible="nan"`` an impossible row has the label "". Of a continuous target the
+        mean given the rest of the row.
         """
+        if self.gaussian is not None:
+            if choices:
+                raise JensenError(f"a Gaussian network predicts without {some(choices)}")
+            return gaussian_rows.predict(self.gaussian, table, target)
         values = self.predict_proba(table, target, **choices)
         states = np.array([*self.require_network().variables_by_name[target].states, ""])
         lost = np.isnan(values).any(1)
@@ -220,7 +260,7 @@ class Questions:
         method
             "mode": the most probable joint completion of each row (of all variables, also those
             that have no column); "marginal": the most probable state of each cell on its own;
-            "draw": a joint draw.
+            "draw": a joint draw. Of continuous variables the first two are their means.
         random_state
             Of the draws.
         impossible
@@ -228,6 +268,8 @@ class Questions:
         unknown
             What to do with labels that the network does not know: "raise", or fill ("missing").
         """
+        if self.gaussian is not None:
+            return gaussian_rows.impute(self.gaussian, table, method, random_state)
         data = as_table(table)
         rows = self._read(data, unknown)
         filled, lost = complete(self.require_network(), rows, method, as_generator(random_state))
@@ -241,6 +283,8 @@ class Questions:
 
     def log_likelihood(self, table: Any) -> NDArray[np.float64]:
         """Log p(row), what is missing summed out; -inf if impossible or of an unknown state."""
+        if self.gaussian is not None:
+            return gaussian_rows.log_likelihood(self.gaussian, table)
         network = self.require_network()
         rows, strange = self._recode(as_table(table))
         found = log_likelihood(network, rows)

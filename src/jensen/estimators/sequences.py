@@ -1,38 +1,37 @@
-"""Sequences as people pass them: one array with lengths, or a list of arrays."""
+"""Sequences as people pass them: one array with lengths, or a list of sequences."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from jensen.data import Table, Variable
+from jensen.data.choices import states_by_column
+from jensen.data.weights import check_weights
 from jensen.estimators.arrays import read_matrix
+from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.exceptions import DataError
+from jensen.inference.chains import Steps
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def join_sequences(X: Any, lengths: Any, *, labels: bool) -> tuple[Any, Any]:
+def join_sequences(X: Any, lengths: Any) -> tuple[Any, Any]:
     """All rows in one piece, and the lengths that the caller or a list of sequences says.
 
-    A list of arrays is a list of sequences; so is a list of lists of labels.
+    A list of anything but single values is a list of sequences, unless lengths say that it is one
+    of rows.
     """
-    if _is_list_of_sequences(X, labels) and lengths is None:
-        parts = [_rows(part) for part in X]
-        found = np.array([len(part) for part in parts], np.int64)
-        _refuse_empty(found)
-        if len({part.shape[1] for part in parts}) > 1:
-            raise DataError("the sequences differ in their number of columns")
-        return np.concatenate(parts), found
-    if isinstance(X, np.ndarray) and X.ndim == 1 and labels:
-        X = X[:, None]
-    elif isinstance(X, list | tuple) and X and np.ndim(X[0]) == 0 and labels:
-        X = _rows(X)
+    if isinstance(X, list | tuple) and X and not _is_single(X[0]):
+        if lengths is None:
+            return _join(X)
+        _refuse_sequences(X, lengths)
     return X, lengths
 
 
@@ -44,7 +43,7 @@ def read_lengths(lengths: Any, n_rows: int) -> Ints:
     if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
         raise DataError("lengths must be whole numbers, one for each sequence")
     found = found.astype(np.int64)
-    _refuse_empty(found)
+    refuse_empty(found)
     if found.sum() != n_rows:
         raise DataError(
             f"the lengths sum to {found.sum()}, but there are {n_rows} rows: give the lengths of "
@@ -53,56 +52,140 @@ def read_lengths(lengths: Any, n_rows: int) -> Ints:
     return found
 
 
-def _is_list_of_sequences(X: Any, labels: bool) -> bool:
-    if not isinstance(X, list | tuple) or not X:
-        return False
-    first = X[0]
-    if isinstance(first, np.ndarray):
-        return True
-    return isinstance(first, list | tuple) and (labels or not first or np.ndim(first) == 2)
+def refuse_empty(lengths: Ints) -> None:
+    """Refuse sequences without a step."""
+    if (lengths < 1).any():
+        number = int(np.argmax(lengths < 1)) + 1
+        raise DataError(f"sequence {number} has no steps: leave it out")
+
+
+def read_sequence_weights(sequence_weight: Any, lengths: Ints, sample_weight: Any = None) -> Array:
+    """How often each sequence counts: said of sequences, or of all their rows alike."""
+    if sample_weight is None:
+        said = np.ones(len(lengths)) if sequence_weight is None else sequence_weight
+        return check_weights(said, len(lengths), "sequence")
+    if sequence_weight is not None:
+        raise DataError("give sequence_weight, or sample_weight for every row, not both")
+    by_row = check_weights(sample_weight, int(lengths.sum()))
+    weight = by_row[np.cumsum(lengths) - lengths]
+    differs = np.repeat(weight, lengths) != by_row
+    if differs.any():
+        raise DataError(
+            f"row {int(differs.argmax()) + 1} has another weight than the row before: a sequence "
+            f"counts as a whole, so all its rows have one weight"
+        )
+    return np.asarray(weight)
+
+
+def chosen_steps(steps: Steps, chosen: NDArray[np.intp]) -> Steps:
+    """These sequences, in this order."""
+    if np.array_equal(chosen, np.arange(len(steps.lengths))):
+        return steps
+    begin = np.cumsum(steps.lengths) - steps.lengths
+    rows = [np.arange(begin[s], begin[s] + steps.lengths[s]) for s in chosen]
+    return Steps(
+        steps.values[np.concatenate([np.empty(0, np.int64), *rows])], steps.lengths[chosen]
+    )
+
+
+# --- lists of sequences ---
+
+
+def _is_single(part: Any) -> bool:
+    """Whether this is one value; a text is one label, whatever its length."""
+    is_many = hasattr(part, "__len__") and not isinstance(part, str | bytes)
+    return not is_many or (isinstance(part, np.ndarray) and part.ndim == 0)
+
+
+def _join(X: Sequence[Any]) -> tuple[Any, Ints]:
+    """The rows of all sequences."""
+    for k, part in enumerate(X):
+        if _is_single(part):
+            raise DataError(f"sequence {k + 1} is {part!r:.40}: give a list or an array of steps")
+    refuse_empty(np.array([len(part) for part in X], np.int64))
+    if all(_is_frame(part) for part in X):
+        return _join_frames(X), np.array([len(part) for part in X], np.int64)
+    parts = [_rows(part) for part in X]
+    if len({part.shape[1:] for part in parts}) > 1:
+        raise DataError("the sequences differ in their number of columns")
+    return np.concatenate(parts), np.array([len(part) for part in parts], np.int64)
+
+
+def _is_frame(part: Any) -> bool:
+    return isinstance(part, Table) or hasattr(part, "columns")
+
+
+def _join_frames(X: Sequence[Any]) -> Any:
+    """One dataframe; that of tables is pandas'."""
+    frames = [
+        nw.from_native(part.to_pandas() if isinstance(part, Table) else part, eager_only=True)
+        for part in X
+    ]
+    for k, frame in enumerate(frames):
+        if frame.columns != frames[0].columns:
+            raise DataError(
+                f"sequence {k + 1} has the columns {frame.columns}, but the first one has "
+                f"{frames[0].columns}"
+            )
+    return nw.concat(frames).to_native()
+
+
+def _refuse_sequences(X: Sequence[Any], lengths: Any) -> None:
+    """With lengths, parts are rows, all equally long; refuse those that must be sequences."""
+    sizes = [len(part) for part in X if not _is_single(part)]
+    deep = any(len(getattr(part, "shape", (0,))) > 1 or _is_frame(part) for part in X)
+    is_sum = np.ndim(lengths) == 1 and np.array_equal(sizes, lengths) and sum(sizes) != len(X)
+    if deep or is_sum or len(set(sizes)) > 1:
+        raise DataError("X is a list of sequences, which tells their lengths: leave out lengths")
 
 
 def _rows(part: Any) -> NDArray[Any]:
     """One sequence as rows and columns; labels keep their type."""
-    if isinstance(part, np.ndarray):
-        array = part
+    if hasattr(part, "__array__"):
+        array = np.asarray(part)
     else:
         is_numbers = all(isinstance(x, int | float | np.number) for x in np.ravel(part))
         array = np.array(part) if is_numbers else np.array(part, dtype=object)
     return array[:, None] if array.ndim == 1 else array
 
 
-def _refuse_empty(lengths: Ints) -> None:
-    if (lengths < 1).any():
-        number = int(np.argmax(lengths < 1)) + 1
-        raise DataError(f"sequence {number} has no steps: leave it out")
+# --- labels and numbers ---
 
 
 def read_labels(
     estimator: Any, X: Any, symbols: Sequence[object] | None, known: tuple[Variable, ...] | None
-) -> tuple[Array, tuple[Variable, ...]]:
-    """Codes (n, D), missing NaN, and the variable of each column.
+) -> tuple[Array, tuple[Variable, ...], UnknownLabels | None]:
+    """Codes (n, D), missing NaN, the variable of each column, and labels that are not known.
 
-    Labels match by their text; a label that is not known is refused.
+    Labels match by their text.
     """
     columns = _label_columns(estimator, X, reset=known is None)
+    unknown = None
     if known is None:
-        states = {} if symbols is None else dict.fromkeys(columns, symbols)
-        table = Table(columns, categorical=list(columns), states=states)
+        table = label_table(columns, symbols)
         variables = table.variables
     else:
         variables = known
         renamed = dict(zip((v.name for v in known), columns.values(), strict=True))
-        table, unknown = Table(renamed, categorical=list(renamed)).read_as(known)
-        if unknown.any():
-            row = int(np.argmax(unknown))
-            raise DataError(
-                f"row {row + 1} has a label that was not there when this model was fitted: "
-                f"declare all of them with symbols=[...]"
-            )
+        table, unknown = read_known(Table(renamed, categorical=list(renamed)), known)
     codes = [table.column(v.name) for v in variables]
     values = [np.where(c.missing(), np.nan, c.data.astype(np.float64)) for c in codes]
-    return np.stack(values, axis=1), variables
+    return np.stack(values, axis=1), variables, unknown
+
+
+def label_table(columns: dict[str, Any], symbols: Sequence[object] | None) -> Table:
+    """Columns of labels; `symbols` are all that there are, unless None."""
+    table = Table(columns, categorical=list(columns))
+    if symbols is None:
+        return table
+    labels = states_by_column({"symbols": symbols}, {})["symbols"]
+    table, unknown = read_known(table, [Variable(name, "categorical", labels) for name in columns])
+    if unknown is not None:
+        raise DataError(
+            f"row {int(unknown.rows.argmax()) + 1} has the label {unknown.label!r}, which is not "
+            f"among symbols={list(labels)!r:.80}: add it there"
+        )
+    return table
 
 
 def _label_columns(estimator: Any, X: Any, *, reset: bool) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from jensen.text import plural
 Array = NDArray[np.float64]
 
 LIVE = 0.5
-"""A state lives if it is expected to have made more than half a row."""
+"""A state lives if it is expected to have made more than half a row; the largest does always."""
 
 
 class NotFittedStatesError(NotFittedError, SklearnNotFitted):  # type: ignore[misc]
@@ -34,6 +36,8 @@ class NotFittedStatesError(NotFittedError, SklearnNotFitted):  # type: ignore[mi
 class StatesEstimator(BaseEstimator):  # type: ignore[misc]
     """A learner of hidden states: what `fit` leaves behind, whatever the states make."""
 
+    prior: Any
+    start: Any
     fitted_: FittedStates
     free_energy_: float
     is_bound_: bool
@@ -45,6 +49,7 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
     effective_sample_size_: float
 
     noun = "component"
+    size = "n_components"  # the choice that says how many there are
 
     def _choices_of_loop(self) -> LoopChoices:
         names = LoopChoices.__dataclass_fields__
@@ -75,10 +80,26 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
 
         save(self, path)
 
+    def __sklearn_clone__(self) -> Any:
+        """A copy of all choices; a fitted model to start from stays fitted."""
+        twin = super().__sklearn_clone__()
+        if hasattr(self.start, "require_fitted"):
+            twin.start = deepcopy(self.start)
+        return twin
+
     @property
     def n_live_(self) -> int:
-        """How many states are expected to have made more than half a row."""
-        return int((self.require_fitted().counts > LIVE).sum())
+        """How many states live: those with more than half a row, and always the largest."""
+        return int(self._lives().sum())
+
+    def _lives(self) -> NDArray[np.bool_]:
+        counts = self.require_fitted().counts
+        return np.asarray((counts > LIVE) | (np.arange(len(counts)) == counts.argmax()))
+
+    @property
+    def label_correction_(self) -> float:
+        """Log K!: so many labellings have the same bound, which counts one of them."""
+        return math.lgamma(self.require_fitted().model.n_states + 1.0)
 
     def summary(self) -> Summary:
         """What was learned and how, and the parameters, on one page of text."""
@@ -168,10 +189,22 @@ def check_rows(n_rows: int, n_states: int, noun: str) -> None:
         )
 
 
+def check_one_of(name: str, value: Any, known: tuple[str, ...]) -> None:
+    """Refuse what is none of the words that a choice has."""
+    if value not in known:
+        raise JensenError(f"{name} must be one of {', '.join(known)}, not {value!r}")
+
+
 def check_states(name: str, n: Any) -> int:
     """A number of states."""
     check_whole(name, n, at_least=1)
     return int(n)
+
+
+def best_states(values: Array) -> NDArray[np.intp]:
+    """The most probable state of every row (n, K); -1 where there is no answer."""
+    lost = np.isnan(values[:, 0])
+    return np.where(lost, -1, np.where(lost[:, None], 0.0, values).argmax(1))
 
 
 def mean_of(found: list[Any]) -> Any:

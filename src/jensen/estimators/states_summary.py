@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.estimators.arrays import names_of
 from jensen.estimators.summary import Summary, algorithm_of, learning
 from jensen.text import grid, plural
 
@@ -72,8 +73,7 @@ def column_names(model: Any) -> list[str]:
     variables = getattr(model, "variables_", None)
     if variables is not None:
         return [variable.name for variable in variables]
-    usual = [f"x{i}" for i in range(model.n_features_in_)]
-    return list(map(str, getattr(model, "feature_names_in_", usual)))
+    return names_of(model, model.n_features_in_)
 
 
 def parameter_table(model: Any) -> str:

@@ -14,6 +14,7 @@ from jensen.text import grid, plural, some
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork
+    from jensen.inference.gaussian_network import GaussianNetwork
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,10 @@ class Summary:
 
 def summarise(net: BayesianNetwork) -> Summary:
     """What was learned and how, and the variables with their parents."""
+    head = "\n".join([repr(net), *learning(net)])
+    if net.gaussian is not None:
+        return Summary(f"{head}\n\n{_regressions(net.gaussian)}")
     network = net.require_network()
-    lines = [[repr(net)], *([text] for text in learning(net))]
-    head = "\n".join(line for (line,) in lines)
     rows = [["variable", "states", "parents", "free parameters"]]
     for variable in network.variables:
         parents = network.parents(variable.name)
@@ -44,6 +46,15 @@ def summarise(net: BayesianNetwork) -> Summary:
             ]
         )
     return Summary(f"{head}\n\n{grid(rows, left=3, rule=True)}")
+
+
+def _regressions(network: GaussianNetwork) -> str:
+    rows = [["variable", "parents", "intercept", "standard deviation"]]
+    for one in network.regressions:
+        numbers = (f"{x:.4g}" for x in (one.intercept, one.standard_deviation))
+        slopes = (f"{value:.4g} {parent}" for parent, value in one.coefficients.items())
+        rows.append([one.name, some(slopes, most=4) or "-", *numbers])
+    return grid(rows, left=2, rule=True)
 
 
 def learning(net: Any) -> list[str]:

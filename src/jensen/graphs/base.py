@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import combinations
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -180,8 +180,20 @@ class Graph(ABC):
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a {type(self).__name__} cannot be changed; make a new one")
 
-    def __getstate__(self) -> dict[str, Content]:
-        return {"_content": self._content}  # what is cached can be made again
+    def __getstate__(self) -> dict[str, object]:
+        # what is cached can be made again
+        return {"_content": self._content, **({"_info": self.info} if self.info else {})}
+
+    @property
+    def info(self) -> Any:
+        """How the graph was learned, if it was: the score, its trace, whether it is optimal, ..."""
+        return self.__dict__.get("_info")
+
+    def with_info(self, info: Any) -> Self:
+        """The same graph, with what is known of how it was learned."""
+        graph = self._of(self._content)
+        graph.__dict__["_info"] = info
+        return graph
 
     @classmethod
     def _of(cls, content: Content) -> Self:

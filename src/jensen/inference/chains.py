@@ -223,7 +223,8 @@ def _evidence(fitted: FittedStates, unit: Sequences) -> Array:
 def _shares(fitted: FittedStates, unit: Sequences) -> Array:
     """(samples, S): how much each sample has to say of each sequence."""
     log_share = _evidence(fitted, unit)
-    return np.asarray(np.exp(log_share - np.logaddexp.reduce(log_share, axis=0)))
+    total = np.logaddexp.reduce(log_share, axis=0)
+    return np.asarray(np.exp(log_share - np.where(total == -np.inf, 0.0, total)))
 
 
 def _mixed(

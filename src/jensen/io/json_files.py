@@ -7,6 +7,7 @@ from typing import Any
 from jensen.io.checked import parse_json
 
 STATES = "jensen-states"
+GAUSSIAN = "jensen-gaussian-network"
 
 
 def looks_like(text: str) -> bool:
@@ -16,6 +17,10 @@ def looks_like(text: str) -> bool:
 
 def dumps(model: Any) -> str:
     """A network or a model of hidden states as JSON text."""
+    if getattr(model, "gaussian", None) is not None:
+        from jensen.io.json_gaussian import dumps as gaussian_text
+
+        return gaussian_text(model)
     if hasattr(model, "require_network"):
         from jensen.io.json_format import dumps as network_text
 
@@ -28,10 +33,15 @@ def dumps(model: Any) -> str:
 def loads(text: str, file: str) -> Any:
     """What `dumps` wrote; `file` is for messages."""
     head = parse_json(text, file)
-    if isinstance(head.value, dict) and head.value.get("format") == STATES:
+    found = head.value.get("format") if isinstance(head.value, dict) else None
+    if found == STATES:
         from jensen.io.json_states import read as read_states
 
         return read_states(head)
+    if found == GAUSSIAN:
+        from jensen.io.json_gaussian import read as read_gaussian
+
+        return read_gaussian(head)
     from jensen.io.json_format import read as read_network
 
     return read_network(head)

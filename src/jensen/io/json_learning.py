@@ -164,7 +164,7 @@ def plain_learned(net: Any) -> dict[str, Any] | None:
     }
     starts = np.asarray(net.starts_, np.float64)
     if not np.array_equal(starts, _usual_starts(net)):
-        found["starts"] = starts.tolist()
+        found["starts"] = [None if math.isnan(value) else value for value in starts.tolist()]
     for name in ("r_hat", "effective_sample_size"):
         value = float(getattr(net, f"{name}_"))
         if not math.isnan(value):
@@ -182,7 +182,7 @@ def read_learned(net: Any, value: Checked, *, has_posterior: bool, n_samples: in
     net.trace_ = _read_trace(members["trace"])
     net.n_sweeps_ = members["n_sweeps"].whole()
     net.converged_ = members["converged"].flag()
-    net.starts_ = members["starts"].numbers() if "starts" in members else _usual_starts(net)
+    net.starts_ = _read_starts(members["starts"]) if "starts" in members else _usual_starts(net)
     net.r_hat_, net.effective_sample_size_ = (
         _read_number(members[name]) if name in members else math.nan
         for name in ("r_hat", "effective_sample_size")
@@ -202,13 +202,20 @@ def _check_ascent(net: Any, members: Mapping[str, Checked]) -> None:
         members["free_energy"].fail("may be null for chains only, whose trace is a list of lists")
     if len(net.trace_) == 0 or net.trace_[-1] != net.free_energy_:
         members["trace"].fail("must end in free_energy")
-    if len(net.starts_) == 0 or net.starts_.max() != net.free_energy_:
+    ended = net.starts_[~np.isnan(net.starts_)]
+    if len(ended) == 0 or ended.max() != net.free_energy_:
         members["starts"].fail("must have free_energy as its largest number")
 
 
 def _usual_starts(net: Any) -> NDArray[np.float64]:
     """One start that ended in F; chains have none."""
     return np.array([net.free_energy_] if np.ndim(net.trace_) == 1 else [], np.float64)
+
+
+def _read_starts(value: Checked) -> NDArray[np.float64]:
+    """F of every start; null where it came to nothing."""
+    starts = [math.nan if item.is_null() else item.number() for item in value.items()]
+    return np.array(starts, np.float64)
 
 
 def _read_trace(value: Checked) -> NDArray[np.float64]:

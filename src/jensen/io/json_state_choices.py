@@ -20,7 +20,7 @@ from jensen.io.json_learning import (
     usual_choices,
 )
 from jensen.models.emissions.held_parts import PARTS
-from jensen.models.emissions.making import EMISSIONS, words_of_emission
+from jensen.models.emissions.making import words_of_emission
 from jensen.models.emissions.priors import COVARIANCES, GAUSSIAN_WORDS, POISSON_WORDS, check_words
 
 if TYPE_CHECKING:
@@ -103,17 +103,17 @@ def read_state_choices(kind: Kind, value: Checked) -> dict[str, Any]:
 
 def check_state_choices(estimator: Any) -> None:
     """Refuse choices that `fit` would refuse whatever the data: no file holds such."""
-    from jensen.estimators.states_estimator import check_states, words_of_prior
+    from jensen.estimators.chain_settings import check_kinds
+    from jensen.estimators.states_estimator import check_one_of, check_states, words_of_prior
 
     kind = find_kind(estimator)
     choices = estimator._choices_of_loop()
     choices.check()
     check_states(kind.size, getattr(estimator, kind.size))
-    for name, known in (("emission", EMISSIONS), ("covariance", COVARIANCES)):
-        if name in kind.own and getattr(estimator, name) not in known:
-            raise JensenError(
-                f"{name} must be one of {', '.join(known)}, not {getattr(estimator, name)!r}"
-            )
+    if "emission" in kind.own:
+        check_kinds(estimator)
+    elif "covariance" in kind.own:
+        check_one_of("covariance", estimator.covariance, COVARIANCES)
     check_words(words_of_prior(estimator.prior, choices.algorithm) or {}, _words(estimator, kind))
     for name in estimator.fixed:
         if name not in kind.parts:

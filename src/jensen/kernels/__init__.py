@@ -13,19 +13,26 @@ from numba import njit
 from numba.core import event
 
 MODULES = (
+    "best_networks",
     "chains",
     "chains_log",
     "columns",
     "counting",
     "elimination",
     "forward",
+    "further_parents",
     "gaussians",
+    "graph_moves",
     "hidden_sets",
     "interning",
+    "local_terms",
     "log_tables",
     "messages",
+    "pair_information",
     "posteriors",
     "records",
+    "spanning",
+    "subsets",
     "tree_programs",
 )
 """Every module of kernels; `jensen compile` goes through them."""

@@ -85,12 +85,12 @@ def _check_codes(k: int, sequence: ArrayLike, n_symbols: int) -> tuple[int, ...]
     codes = np.asarray(sequence)
     if codes.ndim != 1 or not codes.size:
         raise DataError(
-            f"sequence {k} has the shape {codes.shape}: give a list of codes with at least one; "
-            f"the empty sequence visits no state"
+            f"sequence {k + 1} has the shape {codes.shape}: give a list of codes with at least "
+            f"one; the empty sequence visits no state"
         )
     if codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= n_symbols:
         raise DataError(
-            f"sequence {k} must have whole numbers from 0 to {n_symbols - 1} (n_symbols - 1), "
+            f"sequence {k + 1} must have whole numbers from 0 to {n_symbols - 1} (n_symbols - 1), "
             f"not {codes.min()!s} to {codes.max()!s} of type {codes.dtype}"
         )
     return tuple(codes.tolist())

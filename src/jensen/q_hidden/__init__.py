@@ -3,6 +3,6 @@
 from jensen.q_hidden.draw import draw
 from jensen.q_hidden.exact import exact
 from jensen.q_hidden.mode import mode
-from jensen.q_hidden.structures import FamilyTables, Hidden, Known
+from jensen.q_hidden.structures import FamilyTables, GaussianCells, Hidden, Known
 
-__all__ = ["FamilyTables", "Hidden", "Known", "draw", "exact", "mode"]
+__all__ = ["FamilyTables", "GaussianCells", "Hidden", "Known", "draw", "exact", "mode"]

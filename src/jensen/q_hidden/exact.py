@@ -7,7 +7,16 @@ import numpy as np
 
 from jensen.cluster_trees import run
 from jensen.hidden_states import chain, independent
-from jensen.q_hidden.structures import Chain, FamilyTables, Hidden, Independent, Known, known
+from jensen.q_hidden import gaussian_cells
+from jensen.q_hidden.structures import (
+    Chain,
+    FamilyTables,
+    GaussianCells,
+    Hidden,
+    Independent,
+    Known,
+    known,
+)
 
 
 @singledispatch
@@ -35,3 +44,9 @@ def _(potentials: Independent, memory: Any = None, rng: Any = None) -> Hidden:
 def _(potentials: Chain, memory: Any = None, rng: Any = None) -> Hidden:
     value, counts = chain.expected(potentials)
     return Hidden(value, counts)
+
+
+@exact.register
+def _(potentials: GaussianCells, memory: Any = None, rng: Any = None) -> Hidden:
+    value, moments = gaussian_cells.expected(potentials)
+    return Hidden(value, moments)

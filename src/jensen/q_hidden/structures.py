@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from jensen.cluster_trees.records import Problems, Program
 from jensen.hidden_states.records import Chain, ChainCounts, Independent, Observed, StateCounts
+from jensen.q_hidden.gaussian_cells import GaussianCells
 
 Array = NDArray[np.float64]
 
@@ -14,6 +15,7 @@ __all__ = [
     "Chain",
     "ChainCounts",
     "FamilyTables",
+    "GaussianCells",
     "Hidden",
     "Independent",
     "Known",

@@ -10,10 +10,13 @@ from jensen.checks import WITH_SAMPLE_SIZE, check_sample_size
 from jensen.data import Table, as_table
 from jensen.data.counting import COMPLETE_ROWS, require_complete
 from jensen.exceptions import DataError, JensenError
-from jensen.graphs import as_dag
+from jensen.graphs import DAG, as_dag
 from jensen.scores import dirichlet, fnml, likelihood
 from jensen.scores.bde import PriorNetworkScore
 from jensen.scores.counts import FamilyCounts, family_counts
+from jensen.scores.gaussian_checks import check_gaussian_score
+from jensen.scores.gaussian_prior import PARTS, refuse_prior
+from jensen.text import some
 
 
 class Score(Protocol):
@@ -52,8 +55,8 @@ AVAILABLE_CASE: Mapping[str, Score] = {
 
 Missing = Literal["refuse", "available-case"]
 
-NAMES = (*SCORES, "bde")
-"""Every score; bde needs a prior network besides."""
+NAMES = (*SCORES, "bde", "bge")
+"""Every score; bde needs a prior network besides, bge continuous columns."""
 
 
 def make_score(
@@ -65,6 +68,8 @@ def make_score(
     """A score by its name; `equivalent_sample_size` (1 by default) belongs to bdeu, bds and bde."""
     if not isinstance(name, str) or name not in NAMES:
         raise JensenError(f"there is no score {name!r}: choose one of {', '.join(NAMES)}")
+    if name == "bge":
+        raise JensenError("'bge' is a score of continuous columns: use 'bdeu' for states")
     if (name == "bde") != (prior_network is not None):
         raise JensenError(
             "the score 'bde' and prior_network= go together: it spreads the equivalent sample as "
@@ -93,6 +98,7 @@ def score(
     equivalent_sample_size: float | None = None,
     missing: Missing = "refuse",
     prior_network: Any = None,
+    **gaussian: Any,
 ) -> float:
     """How well a graph explains the data: a total over rows and variables, higher is better.
 
@@ -102,17 +108,24 @@ def score(
         A `DAG`, its text, or a `CPDAG`: one member of its class is scored (which one matters to
         bds, k2 and fnml only).
     table
-        Anything a `Table` can be built from; columns that are no nodes are ignored.
+        Anything a `Table` can be built from; columns that are no nodes are ignored. The columns
+        must be all categorical, or all continuous.
     name
-        "loglik", "aic", "bic"; the exact log evidences "bdeu", "bds", "k2", "bde"; "fnml".
+        "loglik", "aic", "bic"; for states the exact log evidences "bdeu", "bds", "k2", "bde", and
+        "fnml"; for continuous columns the exact log evidence "bge".
     equivalent_sample_size
         Of bdeu, bds and bde; 1 by default.
     missing
-        "refuse", or for loglik, aic and bic "available-case": N times the average over the rows
-        in which the variable and its parents are known.
+        "refuse", or for loglik, aic and bic of states "available-case": N times the average over
+        the rows in which the variable and its parents are known.
     prior_network
         Of bde (Heckerman, Geiger and Chickering 1995): the equivalent sample is spread over the
         cells of a family as this network says, so equivalent graphs score the same.
+    **gaussian
+        Of bge, the normal-Wishart prior of all n nodes: `prior_mean` (a number, one per node in
+        the order of their names, or a dict; default: the means of the columns), `mean_strength`
+        α_μ = 1, `degrees_of_freedom` α_w = n + 2, and `scale`, a matrix or a number times the
+        identity, by default α_μ (α_w - n - 1)/(α_μ + 1).
 
     Examples
     --------
@@ -120,6 +133,9 @@ def score(
     >>> table = jn.Table({"a": [0, 0, 1, 1], "b": [0, 0, 1, 1]})
     >>> round(jn.score("a -> b", table, "k2"), 6)
     -5.598422
+    >>> table = jn.Table({"a": [0.5, 1.5, 2.5, 4.0], "b": [1.25, 1.0, 3.5, 4.5]})
+    >>> jn.score("a -> b", table, "bge") > jn.score("a; b", table, "bge")
+    True
     """
     terms = local_scores(
         graph,
@@ -128,6 +144,7 @@ def score(
         equivalent_sample_size=equivalent_sample_size,
         missing=missing,
         prior_network=prior_network,
+        **gaussian,
     )
     return float(sum(terms.values()))
 
@@ -140,24 +157,66 @@ def local_scores(
     equivalent_sample_size: float | None = None,
     missing: Missing = "refuse",
     prior_network: Any = None,
+    **gaussian: Any,
 ) -> dict[str, float]:
     """The terms of `score`, one per variable."""
-    chosen = make_score(name, equivalent_sample_size, missing, prior_network)
     dag, data = as_dag(graph), as_table(table)
+    discrete = (equivalent_sample_size, missing, prior_network)
+    if _is_gaussian(name, data, dag.nodes):
+        return _gaussian_scores(dag, data, name, discrete, gaussian)
+    _check_gaussian_choices(gaussian)
+    refuse_prior(name, *(gaussian.get(part) for part in PARTS))
+    chosen = make_score(name, *discrete)
     if isinstance(chosen, PriorNetworkScore):
         data = chosen.read(data, dag.nodes)
     if missing == "refuse":
         require_complete(data, dag.nodes, f"the score {name!r}", f"{AVAILABLE}, or {COMPLETE_ROWS}")
     if chosen.needs_integer_weights:
-        _check_integer_weights(data, name)
+        check_integer_weights(data, name)
     families: Sequence[tuple[str, Sequence[str]]] = [(x, dag.parents(x)) for x in dag.nodes]
     counts, n_total = family_counts(data, families), data.total_weight
     return {x: chosen.local(c, n_total) for (x, _), c in zip(families, counts, strict=True)}
 
 
+def _is_gaussian(name: object, table: Table, nodes: Sequence[str]) -> bool:
+    """Whether the columns, or the name of the score, are those of Gaussian networks."""
+    kinds = {table.variable(x).kind for x in nodes}
+    numbers = "continuous" in kinds and "categorical" not in kinds
+    return name in NAMES and (name == "bge" or numbers)
+
+
+def _gaussian_scores(
+    dag: DAG,
+    table: Table,
+    name: str,
+    discrete: tuple[float | None, Missing, Any],
+    choices: dict[str, Any],
+) -> dict[str, float]:
+    from jensen.scores.gaussian_scorer import GaussianScorer
+
+    _check_gaussian_choices(choices)
+    check_gaussian_score(name)
+    if discrete != (None, "refuse", None):
+        raise JensenError(
+            "equivalent_sample_size, missing='available-case' and prior_network belong to scores "
+            "of categorical columns, and these are continuous"
+        )
+    scorer = GaussianScorer.of(table.select(dag.nodes), name, **choices)
+    return {
+        x: scorer.family(v, parents)
+        for v, (x, parents) in enumerate(zip(dag.nodes, dag.parent_indices, strict=True))
+    }
+
+
+def _check_gaussian_choices(choices: dict[str, Any]) -> None:
+    for name in choices:
+        if name not in PARTS:
+            raise JensenError(f"a score has no choice {name!r}: those of bge are {some(PARTS)}")
+
+
 AVAILABLE = "use 'bic' with missing='available-case' (--score bic --available-case)"
 
 
-def _check_integer_weights(table: Table, name: str) -> None:
+def check_integer_weights(table: Table, name: str) -> None:
     if table.weights is not None and np.any(table.weights != np.floor(table.weights)):
         raise DataError(f"{name} sums over data sets of a size, so row weights must be integers")

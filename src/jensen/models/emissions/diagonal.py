@@ -11,7 +11,7 @@ from jensen.exceptions import JensenError
 from jensen.families.normal_gamma import NormalGamma
 from jensen.families.spherical import Spherical
 from jensen.models.emissions.columns import column_moments, standardised
-from jensen.models.emissions.gaussian import LOG_2PI, log_student
+from jensen.models.emissions.gaussian_rows import LOG_2PI, log_student
 from jensen.models.emissions.held_parts import family_given, mean_strength
 from jensen.models.emissions.named import read_array
 

@@ -1,14 +1,12 @@
 """Gaussian rows with full covariances: one per state, or one for all.
 
 Rows are kept relative to `shift`, the mean of the data: statistics are sums of squares, which lose
-their digits far from 0. Of a row's missing values x_m the potentials leave a Gaussian with
-precision E[Λ]_mm, whatever q(θ) is: at a point it is the exact conditional distribution.
+their digits far from 0.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,21 +16,12 @@ from jensen.families import tied
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
 from jensen.models.emissions.columns import column_moments, standardised
+from jensen.models.emissions.gaussian_rows import LOG_2PI, Components, Predicted, Seen
 from jensen.models.emissions.held_parts import family_given, mean_strength
 from jensen.models.emissions.named import read_array
 from jensen.models.emissions.patterns import Pattern, patterns_of
 
 Array = NDArray[np.float64]
-
-LOG_2PI = float(np.log(2.0 * np.pi))
-
-
-class Components(NamedTuple):
-    """The log density of state k: constant_k - (x - mean_k)ᵀ precision_k (x - mean_k) / 2."""
-
-    constant: Array  # (K,)
-    mean: Array  # (K, D)
-    precision: Array  # (K, D, D)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,11 +69,11 @@ class Gaussian:
         """Rows by what they miss."""
         return patterns_of(values - self.shift)
 
-    def observe(self, t: NormalWishart | Tied, rows: tuple[Pattern, ...]) -> "Seen":
+    def observe(self, t: NormalWishart | Tied, rows: tuple[Pattern, ...]) -> Seen:
         """Rows at this θ."""
         return Seen(self, components(t), rows)
 
-    def predict(self, eta: NormalWishart | Tied, rows: tuple[Pattern, ...]) -> "Predicted | Seen":
+    def predict(self, eta: NormalWishart | Tied, rows: tuple[Pattern, ...]) -> Predicted | Seen:
         """Rows under Student distributions; under Gaussian ones, if the covariances are held."""
         if "covariances" in self.held:
             return Seen(self, self._wider(eta), rows)
@@ -211,162 +200,6 @@ def components(t: NormalWishart | Tied) -> Components:
     return Components(constant, mean, precision)
 
 
-class _Rows:
-    """Rows by pattern, and the distance of each from every state."""
-
-    def __init__(
-        self, emission: Gaussian, mean: Array, precision: Array, rows: tuple[Pattern, ...]
-    ) -> None:
-        self.emission = emission
-        self.mean = mean
-        self.precision = np.array(precision, order="C")  # a kernel wants to own it
-        self.rows = rows
-        self.root = cache(self._root)  # of each pattern, when it is first looked at
-
-    def _root(self, p: int) -> Array:
-        """Cholesky factors of the precisions, the missing columns first: (K, D, D)."""
-        from jensen.kernels.gaussians import factor
-
-        root = np.empty_like(self.precision)
-        factor(self.precision, self.rows[p].order, root)
-        return root
-
-    def parts(self, start: int, stop: int) -> Iterator[tuple[int, int, int, NDArray[np.int64]]]:
-        """For every pattern: where its rows of this segment begin and end, and their places."""
-        for p, pattern in enumerate(self.rows):
-            a, b = np.searchsorted(pattern.rows, [start, stop])
-            if a < b:
-                yield p, int(a), int(b), pattern.rows[a:b] - start
-
-    def distances(self, p: int, a: int, b: int) -> Array:
-        """(K, rows): squared distances, by what is seen of the rows a..b of a pattern."""
-        from jensen.kernels.gaussians import squared_distances
-
-        pattern = self.rows[p]
-        m = pattern.n_missing
-        root = np.ascontiguousarray(self.root(p)[:, m:, m:])
-        mean = np.ascontiguousarray(self.mean[:, pattern.seen])
-        out = np.empty((len(mean), b - a))
-        squared_distances(pattern.x, a, b, mean, root, out)
-        return out
-
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
-        """(K, rows); `peak` changes nothing, for what is missing here is real numbers."""
-        out = np.empty((len(self.mean), stop - start))
-        for p, a, b, places in self.parts(start, stop):
-            found = self.log_density(p, self.distances(p, a, b))
-            if len(places) == stop - start:
-                return found
-            out[:, places] = found
-        return out
-
-    def log_density(self, p: int, distance: Array) -> Array:
-        """Of rows of a pattern at these squared distances."""
-        raise NotImplementedError
-
-
-class Seen(_Rows):
-    """Rows at one θ."""
-
-    def __init__(
-        self, emission: Gaussian, components: Components, rows: tuple[Pattern, ...]
-    ) -> None:
-        super().__init__(emission, components.mean, components.precision, rows)
-        self.constant = components.constant
-
-    def log_density(self, p: int, distance: Array) -> Array:
-        """The quadratic, what is missing integrated out."""
-        m = self.rows[p].n_missing
-        constant = self.constant + 0.5 * m * LOG_2PI - _half_log_det(self.root(p)[:, :m, :m])
-        distance *= -0.5
-        distance += constant[:, None]
-        return distance
-
-    def stats(
-        self,
-        start: int,
-        stop: int,
-        nodes: Array,
-        rng: np.random.Generator | None = None,
-        *,
-        peak: bool = False,
-    ) -> NormalWishart | Tied:
-        """Counts and moments."""
-        K, D = self.mean.shape
-        first, second = np.zeros((K, D)), np.zeros((K, D, D))
-        for p, a, b, places in self.parts(start, stop):
-            whole = len(places) == stop - start
-            here = nodes if whole else np.ascontiguousarray(nodes[:, places])
-            order = self.rows[p].order
-            if rng is not None and self.rows[p].n_missing:
-                a_first, a_second = _moments(self._completed(p, a, b, here, rng), 0, b - a, here)
-            else:
-                a_first, a_second = _moments(self.rows[p].x, a, b, here)
-                a_first, a_second = self._expected(p, here.sum(1), a_first, a_second)
-            first[:, order] += a_first
-            second[:, order[:, None], order] += a_second
-        return self.emission.gather(nodes.sum(1), first, second)
-
-    def _missing_given_seen(self, p: int) -> tuple[Array, Array, Array]:
-        """x_m | x_o, k has mean a_k - G_k x_o and covariance C_k."""
-        pattern, m = self.rows[p], self.rows[p].n_missing
-        root = self.root(p)
-        inverse = np.linalg.inv(root[:, :m, :m])
-        turned = np.swapaxes(inverse, 1, 2)
-        gain = turned @ np.swapaxes(root[:, m:, :m], 1, 2)
-        mean_seen = self.mean[:, pattern.seen, None]
-        base = self.mean[:, pattern.order[:m]] + (gain @ mean_seen)[:, :, 0]
-        return base, gain, turned @ inverse
-
-    def _expected(self, p: int, count: Array, first: Array, second: Array) -> tuple[Array, Array]:
-        """Moments of all columns, the missing first, from those of what is seen."""
-        if self.rows[p].n_missing == 0:
-            return first, second
-        base, gain, spread = self._missing_given_seen(p)
-        shifted = (gain @ first[:, :, None])[:, :, 0]
-        missing = count[:, None] * base - shifted
-        cross = base[:, :, None] * first[:, None, :] - gain @ second
-        square = missing[:, :, None] * base[:, None, :] + count[:, None, None] * spread
-        square -= cross @ np.swapaxes(gain, 1, 2)
-        full = np.block([[square, cross], [np.swapaxes(cross, 1, 2), second]])
-        return np.concatenate([missing, first], axis=1), full
-
-    def _completed(self, p: int, a: int, b: int, nodes: Array, rng: np.random.Generator) -> Array:
-        """The rows a..b of a pattern with what is missing drawn, given the state of each."""
-        pattern, m = self.rows[p], self.rows[p].n_missing
-        x = np.empty((len(pattern.order), b - a))
-        x[m:] = pattern.x[:, a:b]
-        base, gain, spread = self._missing_given_seen(p)
-        normal = rng.standard_normal((m, b - a))
-        states = nodes.argmax(0)
-        for k in np.unique(states):
-            rows = states == k
-            noise = np.linalg.cholesky(spread[k]) @ normal[:, rows]
-            x[:m, rows] = base[k][:, None] - gain[k] @ x[m:, rows] + noise
-        return x
-
-
-class Predicted(_Rows):
-    """Rows under multivariate Student distributions."""
-
-    def __init__(
-        self,
-        emission: Gaussian,
-        freedom: Array,
-        mean: Array,
-        precision: Array,
-        rows: tuple[Pattern, ...],
-    ) -> None:
-        super().__init__(emission, mean, precision, rows)
-        self.freedom = freedom
-
-    def log_density(self, p: int, distance: Array) -> Array:
-        """The Student density of what is seen, which is a Student density too."""
-        m = self.rows[p].n_missing
-        log_det = _half_log_det(np.ascontiguousarray(self.root(p)[:, m:, m:]))
-        return log_student(distance, self.freedom, log_det, self.mean.shape[1] - m)
-
-
 def student(words: Any) -> tuple[Array, Array, Array]:
     """Degrees of freedom (K,), mean and precision that predict a row (Bishop 10.81)."""
     K, D = words.mean.shape
@@ -374,30 +207,3 @@ def student(words: Any) -> tuple[Array, Array, Array]:
     scale = freedom / (1.0 + 1.0 / words.mean_strength)  # a known mean has strength ∞
     precision = np.broadcast_to(words.scale, (K, D, D)) * scale[:, None, None]
     return freedom, words.mean, np.ascontiguousarray(precision)
-
-
-def log_student(distance: Array, freedom: Array, half_log_det: Array, n_columns: int) -> Array:
-    """Log density of Student distributions (K,) at squared distances (K, n)."""
-    from scipy.special import gammaln
-
-    half = 0.5 * (freedom + n_columns)
-    constant = gammaln(half) - gammaln(0.5 * freedom) + half_log_det
-    constant = constant - 0.5 * n_columns * np.log(freedom * np.pi)
-    return np.asarray(constant[:, None] - half[:, None] * np.log1p(distance / freedom[:, None]))
-
-
-def _half_log_det(root: Array) -> Array:
-    """½ log|LLᵀ|, one for each state."""
-    return np.asarray(np.log(np.diagonal(root, axis1=1, axis2=2)).sum(1))
-
-
-def _moments(x: Array, start: int, stop: int, nodes: Array) -> tuple[Array, Array]:
-    """Σ nodes · x and Σ nodes · xxᵀ for each state."""
-    from jensen.kernels.gaussians import add_moments
-
-    K, D = len(nodes), len(x)
-    first, second = np.zeros((K, D)), np.zeros((K, D, D))
-    add_moments(x, start, stop, nodes, first, second)
-    upper = np.triu_indices(D, 1)
-    second[:, upper[0], upper[1]] = second[:, upper[1], upper[0]]
-    return first, second

@@ -14,6 +14,10 @@ Array = NDArray[np.float64]
 
 GAUSSIAN_WORDS = ("mean", "mean_strength", "degrees_of_freedom", "scale")
 POISSON_WORDS = ("shape", "rate")
+LARGEST = 1e200
+"""Of the numbers of a prior; its inverse is the smallest. Others would overflow."""
+FAR = 1e11
+"""Squares that are so much larger leave less than 5 digits of what is added to them."""
 COVARIANCES = ("full", "diagonal", "spherical", "tied")
 
 
@@ -27,7 +31,7 @@ def gaussian_prior(
     By default the mean m₀ is that of the columns, with the strength β₀ = 1 of one row; the degrees
     of freedom ν₀ are the fewest with which rows give every method a mode (D, or 1 for a column);
     and the scale W₀ is such that the expected precision ν₀ W₀ is the inverse of the columns'
-    variances.
+    variances, or 1 for a column that does not vary.
     """
     K, D = n_states, len(shift)
     is_matrix = covariance in ("full", "tied")
@@ -43,6 +47,7 @@ def gaussian_prior(
         "else the distribution has no integral",
     )
     scale = _scale(words, covariance, K, variance, freedom)
+    _refuse_far(mean, strength, _spread(scale, covariance))
     if covariance == "diagonal":
         wide = np.ones((K, D))
         return normal_gamma.from_words(
@@ -72,17 +77,40 @@ def _scale(
     scale = _read(words, "scale", shape, usual)
     if covariance in ("full", "tied"):
         symmetric = np.allclose(scale, np.swapaxes(scale, -1, -2), rtol=1e-8, atol=0.0)
-        if not symmetric or np.linalg.eigvalsh(scale).min() <= 0.0:
-            raise JensenError("prior['scale'] must be a symmetric positive definite matrix")
+        if not symmetric or np.linalg.eigvalsh(scale).min() < 1.0 / LARGEST:
+            raise JensenError(
+                f"prior['scale'] must be a symmetric positive definite matrix, whose eigenvalues "
+                f"are {1.0 / LARGEST:g} or more"
+            )
     else:
         _require_above(scale, 0.0, "scale", "it is the scale of a precision")
     return scale
 
 
+def _spread(scale: Array, covariance: str) -> Array:
+    """The diagonal of W₀⁻¹, to be broadcast to (K, D)."""
+    if covariance in ("full", "tied"):
+        return np.asarray(np.diagonal(np.linalg.inv(scale), axis1=-2, axis2=-1))
+    return 1.0 / (scale[:, None] if covariance == "spherical" else scale)
+
+
+def _refuse_far(mean: Array, strength: Array, spread: Array) -> None:
+    """Refuse means (K, D) so far from the data that their squares leave no digits for the spread.
+
+    `spread` is the diagonal of the inverse of W₀.
+    """
+    far = strength[:, None] * mean**2 > FAR * spread
+    if far.any():
+        raise JensenError(
+            f"prior['mean'] is {np.abs(mean[far]).max():g} away from the mean of its column, so "
+            f"far that the digits of the spread are lost: move it nearer, or say a wider 'scale'"
+        )
+
+
 def poisson_prior(words: Mapping[str, Any], n_states: int, mean: Array) -> Gamma:
     """η₀ of rates; by default as if one row had been seen, with the mean of the column.
 
-    That is the shape 1 and the rate 1 / mean.
+    That is the shape 1 and the rate 1 / mean, or 1 for a column of zeros.
     """
     shape = (n_states, len(mean))
     a = _read(words, "shape", shape, 1.0)
@@ -99,6 +127,22 @@ def label_prior(words: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> 
     return alpha - 1.0
 
 
+def select_words(
+    words: Mapping[str, Any], n_states: int, states: NDArray[np.intp], covariance: str | None
+) -> dict[str, Any]:
+    """Words of which those that say something of each state say it of these states only."""
+    axes = {"concentration": 1, "mean": 2, "mean_strength": 1, "degrees_of_freedom": 1}
+    axes["scale"] = {"full": 3, "diagonal": 2, "spherical": 1}.get(covariance or "", -1)
+
+    def is_per_state(name: str, value: Any) -> bool:
+        return np.ndim(value) == axes.get(name) and len(value) == n_states
+
+    return {
+        name: np.asarray(value)[states] if is_per_state(name, value) else value
+        for name, value in words.items()
+    }
+
+
 def check_words(words: Mapping[str, Any], known: tuple[str, ...], choice: str = "prior") -> None:
     """Refuse words that would be ignored."""
     for name in words:
@@ -113,8 +157,9 @@ def _read(words: Mapping[str, Any], name: str, shape: tuple[int, ...], usual: An
         array = np.asarray(usual if given is None else given, np.float64)
     except (TypeError, ValueError):
         raise JensenError(f"prior[{name!r}] must be a number or an array of numbers") from None
-    if not np.isfinite(array).all():
-        raise JensenError(f"prior[{name!r}] must be finite")
+    most = np.sqrt(LARGEST) if name == "mean" else LARGEST  # means are squared
+    if not (np.abs(array) <= most).all():
+        raise JensenError(f"prior[{name!r}] must be finite, and not above {most:g}")
     try:
         return np.array(np.broadcast_to(array, shape))
     except ValueError:
@@ -128,3 +173,5 @@ def _require_above(values: Array, least: float, name: str, why: str) -> None:
         raise JensenError(
             f"prior[{name!r}] must be above {least:g} everywhere, not {values.min():g}: {why}"
         )
+    if least == 0.0 and not (values >= 1.0 / LARGEST).all():
+        raise JensenError(f"prior[{name!r}] must be {1.0 / LARGEST:g} or more: {values.min():g}")

@@ -1,0 +1,131 @@
+"""From the choices of a hidden Markov model and its sequences to what the loop learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.estimators.arrays import check_columns, names_of
+from jensen.estimators.chain_settings import chain_masks, read_chain_start
+from jensen.estimators.loop_choices import LoopChoices
+from jensen.estimators.sequences import chosen_steps
+from jensen.estimators.state_learning import StateProblem, repeat_by_weight
+from jensen.estimators.states_estimator import (
+    check_held,
+    check_rows,
+    check_states,
+    concentration,
+    with_freedom,
+    with_labels,
+    words_of_prior,
+)
+from jensen.free_energy import Algorithm
+from jensen.inference.chains import Steps
+from jensen.models.chain_starts import chain_start
+from jensen.models.emissions.held_parts import PARTS
+from jensen.models.emissions.making import make_emission, words_of_emission
+from jensen.models.emissions.priors import check_words
+from jensen.models.hidden_markov import HiddenMarkov
+
+Array = NDArray[np.float64]
+
+SETTINGS = ("n_states", "emission", "covariance", "end", "symbols", "prior", "masks", "fixed")
+"""Choices that shape the result besides those of the loop."""
+
+
+def chain_problem(
+    estimator: Any, choices: LoopChoices, steps: Steps, weight: Array
+) -> StateProblem:
+    """What is learned from these sequences; weight (S,) is how often each counts."""
+    algorithm = choices.algorithm
+    check_columns(steps.values, names_of(estimator, steps.values.shape[1]))
+    repeated = repeat_by_weight(weight, algorithm)
+    chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
+    steps = chosen_steps(steps, chosen)
+    weight = weight[chosen] if repeated is None else np.ones(len(chosen))
+    words = _words(estimator, algorithm, steps.values.shape[1])
+    fixed = _held(estimator)
+    if words is None and estimator.emission == "gaussian" and not {"emission", *PARTS} & {*fixed}:
+        check_rows(len(steps.values), estimator.n_states, estimator.noun)
+    model = _model(estimator, algorithm, steps, weight, words)
+    start = None
+    if estimator.start is not None:
+        start = read_chain_start(estimator.start, model, steps.values)
+    if fixed:
+        assert start is not None
+        model = model.holding(start, fixed)
+    return StateProblem(
+        model,
+        model.encode(steps.values, steps.lengths, weight),
+        choices,
+        lambda k, rng: chain_start(model, steps.values, steps.lengths, weight, k, rng),
+        start,
+        may_relabel=start is None and not estimator.masks and not _gives_meaning(words),
+        content=(repr(_plain_settings(estimator)), steps.values, steps.lengths, weight),
+        sequences=chosen,
+    )
+
+
+def _words(estimator: Any, algorithm: Algorithm, n_columns: int) -> Mapping[str, Any] | None:
+    """The prior in words, with what is usual."""
+    words = words_of_prior(estimator.prior, algorithm)
+    if words is not None:
+        check_words(words, ("initial", "transition", *words_of_emission(estimator.emission)))
+        words = with_labels(words, algorithm)
+    if estimator.emission == "gaussian":
+        words = with_freedom(words, algorithm, estimator.covariance, n_columns)
+    return words
+
+
+def _held(estimator: Any) -> tuple[str, ...]:
+    parts = PARTS if estimator.emission == "gaussian" else ()
+    return check_held(
+        estimator.fixed, ("initial", "transition", "emission", *parts), estimator.start
+    )
+
+
+def _model(
+    estimator: Any,
+    algorithm: Algorithm,
+    steps: Steps,
+    weight: Array,
+    words: Mapping[str, Any] | None,
+) -> HiddenMarkov:
+    """The model with its prior and its masks; nothing is held yet."""
+    K, variables = check_states("n_states", estimator.n_states), estimator.variables_
+    masks = chain_masks(estimator, K)
+    emission = make_emission(
+        estimator.emission,
+        K,
+        steps.values,
+        words,
+        weight=None if np.all(weight == 1.0) else np.repeat(weight, steps.lengths),
+        covariance=estimator.covariance,
+        labels=None if variables is None else [v.n_states for v in variables],
+        masks=masks.pop("emission", None),
+    )
+    has_end = bool(estimator.end)
+
+    def prior_of(name: str, shape: tuple[int, ...]) -> Array | None:
+        return _outside_zero(concentration(words, name, shape, algorithm), masks.get(name))
+
+    initial, transition = prior_of("initial", (K,)), prior_of("transition", (K, K + has_end))
+    return HiddenMarkov(emission, initial, transition, K, has_end, masks=masks)
+
+
+def _plain_settings(estimator: Any) -> dict[str, Any]:
+    with np.printoptions(threshold=10**9, precision=17):
+        return {name: repr(getattr(estimator, name)) for name in SETTINGS}
+
+
+def _outside_zero(prior: Array | None, mask: NDArray[np.bool_] | None) -> Array | None:
+    """A prior says nothing of what is masked out."""
+    return prior if prior is None or mask is None else np.where(mask, prior, 0.0)
+
+
+def _gives_meaning(words: Mapping[str, Any] | None) -> bool:
+    """Whether a prior may say different things of different states."""
+    return words is not None and any(np.ndim(value) > 0 for value in words.values())

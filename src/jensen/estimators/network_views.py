@@ -1,0 +1,97 @@
+"""A network seen from outside: pictures, files, and the objects of other libraries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jensen.estimators.questions import Questions
+from jensen.exceptions import JensenError
+from jensen.graphs import DAG
+from jensen.inference import Network
+from jensen.inference.findings import read_findings
+from jensen.inference.gaussian_network import GaussianNetwork
+
+if TYPE_CHECKING:
+    from jensen.plots.cards import Beliefs
+
+
+class Views(Questions):
+    """Questions, pictures and files; mixed into an estimator."""
+
+    graph: DAG
+    network_: Network | GaussianNetwork
+
+    def to_svg(
+        self,
+        *,
+        beliefs: bool | Mapping[str, Beliefs] | None = None,
+        given: Mapping[str, Any] | None = None,
+        do: Mapping[str, Any] | None = None,
+        highlight: Iterable[str] = (),
+    ) -> str:
+        """A picture of the graph as SVG text.
+
+        Parameters
+        ----------
+        beliefs
+            Variable → (state → probability), drawn as bars inside the nodes. True: the marginals
+            of all variables; those that are known are certain.
+        given, do
+            What the marginals are given, as in `query`.
+        highlight
+            Names of nodes to emphasise.
+        """
+        from jensen.plots.svg import graph_svg
+
+        if (given or do) and beliefs is not True:
+            raise JensenError("given and do are what the marginals are given: add beliefs=True")
+        if isinstance(beliefs, bool):
+            beliefs = self._beliefs(given, do) if beliefs else None
+        for name, belief in (beliefs or {}).items():
+            if hasattr(self, "network_") and self.gaussian is None:
+                self.require_network().check_belief(name, belief)
+        return graph_svg(self.graph, beliefs=beliefs, highlight=highlight)
+
+    def _beliefs(
+        self, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
+    ) -> dict[str, Beliefs]:
+        """The marginals of all variables; those that are known are certain."""
+        network = self.require_network()
+        findings = read_findings(network, given, do)
+        certain = {}
+        for v, k in {**findings.hard, **findings.do}.items():
+            variable = network.variables[v]
+            certain[variable.name] = {x: float(i == k) for i, x in enumerate(variable.states)}
+        return {**self.marginals(given, do), **certain}
+
+    def to_arviz(self) -> Any:
+        """The samples after "gibbs" as ArviZ's InferenceData, if ArviZ is installed."""
+        from jensen.io.arviz import to_arviz
+
+        return to_arviz(self)
+
+    def to_pgmpy(self) -> Any:
+        """The same network as a pgmpy `DiscreteBayesianNetwork`, if pgmpy is installed."""
+        from jensen.io.peers import to_pgmpy
+
+        return to_pgmpy(self.require_network())
+
+    def to_pyagrum(self) -> Any:
+        """The same network as a pyAgrum `BayesNet`, if pyAgrum is installed."""
+        from jensen.io.peers import to_pyagrum
+
+        return to_pyagrum(self.require_network())
+
+    def save(self, path: str | Path) -> None:
+        """Write the network to a file; `jn.load` reads it back. The suffix tells the format."""
+        from jensen.io import save
+
+        save(self, path)
+
+    def _repr_html_(self) -> str | None:
+        from jensen.plots.html import network_html
+
+        has_tables = hasattr(self, "network_") and self.gaussian is None
+        return network_html(self) if has_tables else self.graph._repr_svg_()

@@ -1,0 +1,124 @@
+"""One variable of a Gaussian network: its regression on its parents, and what is known of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaincinv, stdtrit
+
+from jensen.checks import is_real
+from jensen.exceptions import JensenError
+from jensen.families.linear_regression import RegressionWords
+from jensen.text import grid
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class LinearRegression:
+    """A variable is intercept + Σ coefficient · parent + Gaussian noise of this variance.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> table = jn.Table({"x": [0.5, 1.5, 2.0, 4.0], "y": [1.25, 3.0, 4.5, 8.0]})
+    >>> jn.BayesianNetwork("x -> y").fit(table).regression("y")
+    regression of y
+    term                coefficient
+    -------------------------------
+    intercept                0.3029
+    x                         1.942
+    standard deviation       0.1938
+    """
+
+    name: str
+    intercept: float
+    coefficients: Mapping[str, float]  # by parent
+    variance: float
+
+    @property
+    def standard_deviation(self) -> float:
+        """Of the noise."""
+        return float(np.sqrt(self.variance))
+
+    def __repr__(self) -> str:
+        values = {"intercept": self.intercept, **self.coefficients}
+        rows = [[name, f"{value:.4g}"] for name, value in values.items()]
+        rows.append(["standard deviation", f"{self.standard_deviation:.4g}"])
+        table = grid([["term", "coefficient"], *rows], left=1, rule=True)
+        return f"regression of {self.name}\n{table}"
+
+
+@dataclass(frozen=True, eq=False)
+class RegressionPosterior:
+    """What is known of a regression: Student distributions of its coefficients.
+
+    `words` has K = 1 component, with columns less `centre`: that of the variable, then of the
+    parents.
+    """
+
+    name: str
+    parents: tuple[str, ...]
+    words: RegressionWords
+    centre: Array  # (p + 1,)
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """What the coefficients belong to."""
+        return ("intercept", *self.parents)
+
+    @property
+    def degrees_of_freedom(self) -> float:
+        """How much is known of the variance, in rows."""
+        return float(self.words.degrees_of_freedom[0])
+
+    @property
+    def mean(self) -> Array:
+        """(p + 1,): the intercept, then the slopes."""
+        intercept, *slopes = self.words.coefficients[0]
+        return np.array([intercept + self.centre[0] - self.centre[1:] @ np.array(slopes), *slopes])
+
+    @property
+    def variance(self) -> float:
+        """Of the noise: the inverse of its expected precision."""
+        return float(1.0 / (self.words.degrees_of_freedom[0] * self.words.scale[0]))
+
+    @property
+    def spread(self) -> Array:
+        """(p + 1,): by how much a coefficient may differ, the scale of its Student distribution."""
+        turn = np.eye(len(self.terms))
+        turn[0, 1:] = -self.centre[1:]
+        root = np.linalg.solve(np.linalg.cholesky(self.words.strength[0]), turn.T)
+        return np.asarray(np.sqrt(self.variance * np.square(root).sum(0)))
+
+    def interval(self, level: float = 0.9) -> tuple[Array, Array]:
+        """Equal-tailed credible intervals of the intercept and the slopes."""
+        check_level(level)
+        reach = self.spread * stdtrit(self.degrees_of_freedom, 0.5 + 0.5 * level)
+        return self.mean - reach, self.mean + reach
+
+    def variance_interval(self, level: float = 0.9) -> tuple[float, float]:
+        """An equal-tailed credible interval of the variance of the noise."""
+        check_level(level)
+        tails = np.array([0.5 + 0.5 * level, 0.5 - 0.5 * level])
+        chi_square = 2.0 * gammaincinv(0.5 * self.degrees_of_freedom, tails)
+        low, high = 1.0 / (self.words.scale[0] * chi_square)
+        return float(low), float(high)
+
+    def __repr__(self) -> str:
+        rows = [["term", "mean", "interval"]]
+        for term, mean, low, high in zip(self.terms, self.mean, *self.interval(0.9), strict=True):
+            rows.append([term, f"{mean:.4g}", f"{low:.4g}..{high:.4g}"])
+        low, high = self.variance_interval(0.9)
+        rows.append(["variance", f"{self.variance:.4g}", f"{low:.4g}..{high:.4g}"])
+        table = grid(rows, left=1, rule=True)
+        return f"posterior of the regression of {self.name}, 90 % intervals\n{table}"
+
+
+def check_level(level: float) -> None:
+    """Refuse what is no probability of an interval."""
+    if not is_real(level) or not 0 < level < 1:
+        raise JensenError(f"the level of an interval lies between 0 and 1, not {level}")

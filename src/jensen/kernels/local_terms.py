@@ -1,0 +1,202 @@
+"""Local scores read out of tables of counts.
+
+A cell without a count adds nothing. The others are gathered into tiles, which go through loops that
+the compiler turns into vectors.
+"""
+
+import math
+
+import numpy as np
+
+from jensen.kernels import helper, kernel
+
+LIKELIHOOD, BDEU, BDS, K2 = 0, 1, 2, 3
+"""What a score is; `amount` is its penalty of one free parameter, or its equivalent sample size."""
+
+TILE = 256
+SMALL = 8
+HALF_LOG_2PI = 0.9189385332046727
+LOG_2 = 0.6931471805599453
+MANTISSA = np.int64((1 << 52) - 1)
+ONE = np.int64(1023 << 52)
+HALF_WAY = np.int64(0x0006A09E667F3BCD)  # the digits of √2
+MAGIC = 1.5 * 2.0**52  # a whole number added to it stands in its lowest bits
+MAGIC_BITS = np.int64(0x4338000000000000)
+
+
+@helper
+def logarithms(x, bits, power, power_bits):
+    """Replace positive numbers by their logarithms, to the last digit or two.
+
+    x = 2^e · m with m near 1, and log m = 2 artanh((m - 1) / (m + 1)). `bits` is x seen as whole
+    numbers, and `power_bits` is `power`, room for e.
+    """
+    for i in range(x.shape[0]):
+        b = bits[i]
+        up = np.int64((b & MANTISSA) > HALF_WAY)
+        power_bits[i] = (b >> 52) - 1023 + up + MAGIC_BITS
+        bits[i] = (b & MANTISSA) | (ONE - (up << 52))
+    for i in range(x.shape[0]):
+        s = (x[i] - 1.0) / (x[i] + 1.0)
+        z = s * s
+        p = 1.0 / 19.0
+        p = p * z + 1.0 / 17.0
+        p = p * z + 1.0 / 15.0
+        p = p * z + 1.0 / 13.0
+        p = p * z + 1.0 / 11.0
+        p = p * z + 1.0 / 9.0
+        p = p * z + 1.0 / 7.0
+        p = p * z + 1.0 / 5.0
+        p = p * z + 1.0 / 3.0
+        x[i] = (power[i] - MAGIC) * LOG_2 + 2.0 * (s + s * z * p)
+
+
+@helper
+def prepare_rises(a, small):
+    """Fill small[n] with log Γ(a + n) - log Γ(a) for few n, then a, then log Γ(a).
+
+    Neighbouring tables often have the same a, and then nothing is to be done.
+    """
+    if small[SMALL] == a:
+        return
+    small[0] = 0.0
+    for n in range(1, SMALL):
+        small[n] = small[n - 1] + math.log(a + (n - 1))
+    small[SMALL] = a
+    small[SMALL + 1] = math.lgamma(a) - HALF_LOG_2PI
+
+
+@helper
+def sum_rises(counts, a, small, desk):
+    """Return Σ log Γ(a + n) - log Γ(a)."""
+    prepare_rises(a, small)
+    often = np.zeros(SMALL, np.int64)
+    argument, waiting, n_large, total = desk[2], 0, 0, 0.0
+    for i in range(counts.shape[0]):
+        n = counts[i]
+        if n == 0:
+            continue
+        if n < SMALL:
+            often[n] += 1
+            continue
+        argument[waiting] = n + a
+        waiting += 1
+        if waiting == TILE:
+            total += stirling_sum(argument, desk)
+            n_large += TILE
+            waiting = 0
+    total += stirling_sum(argument[:waiting], desk) - (n_large + waiting) * small[SMALL + 1]
+    for n in range(1, SMALL):
+        total += often[n] * small[n]
+    return total
+
+
+@helper
+def stirling_sum(argument, desk):
+    """Return Σ log Γ(x) of numbers of 8 and more, without ½ log 2π."""
+    x, power, total = desk[0], desk[1], 0.0
+    size = argument.shape[0]
+    for i in range(size):
+        x[i] = argument[i]
+    logarithms(x[:size], x.view(np.int64), power, power.view(np.int64))
+    for i in range(size):
+        y = 1.0 / argument[i]
+        z = y * y
+        tail = 1 / 1260.0 - z * (1 / 1680.0 - z / 1188.0)
+        tail = y * (1 / 12.0 - z * (1 / 360.0 - z * tail))
+        x[i] = (argument[i] - 0.5) * x[i] - argument[i] + tail
+    for i in range(size):
+        total += x[i]
+    return total
+
+
+@helper
+def sum_entropies(counts, desk):
+    """Return Σ n log n."""
+    argument, waiting, total = desk[2], 0, 0.0
+    for i in range(counts.shape[0]):
+        if counts[i] < 2:  # 1 log 1 = 0
+            continue
+        argument[waiting] = counts[i]
+        waiting += 1
+        if waiting == TILE:
+            total += entropy_sum(argument, desk)
+            waiting = 0
+    return total + entropy_sum(argument[:waiting], desk)
+
+
+@helper
+def entropy_sum(argument, desk):
+    """Return Σ n log n of numbers above 1."""
+    x, power, total = desk[0], desk[1], 0.0
+    size = argument.shape[0]
+    for i in range(size):
+        x[i] = argument[i]
+    logarithms(x[:size], x.view(np.int64), power, power.view(np.int64))
+    for i in range(size):
+        total += argument[i] * x[i]
+    return total
+
+
+@helper
+def make_desk():
+    """Return the room that sums need: three tiles, and what was prepared for cells and configs."""
+    desk = np.empty((5, TILE))
+    desk[3, SMALL] = desk[4, SMALL] = np.nan
+    return desk
+
+
+@helper
+def local_score(table, above, desk, q, r, s, kind, amount, n_configs):
+    """Return the score of a variable from counts (q, r, s): its r states, parents q and s.
+
+    Configurations that do not occur may be left out; n_configs says how many there are with them.
+    `above` is room for q · s counts, and `desk` what sums need.
+    """
+    found = 0
+    for p in range(q):
+        here = above[p * s : (p + 1) * s]
+        for t in range(s):
+            here[t] = table[p * r * s + t]
+        for k in range(1, r):
+            row = table[(p * r + k) * s : (p * r + k + 1) * s]
+            for t in range(s):
+                here[t] += row[t]
+        for t in range(s):
+            found += here[t] > 0
+    cells, configs = table[: q * r * s], above[: q * s]
+    if kind == LIKELIHOOD:
+        return (
+            sum_entropies(cells, desk) - sum_entropies(configs, desk) - amount * n_configs * (r - 1)
+        )
+    a, b = 1.0, float(r)
+    if kind != K2:
+        spread = float(max(found, 1)) if kind == BDS else n_configs
+        a, b = amount / (spread * r), amount / spread
+    return sum_rises(cells, a, desk[3], desk) - sum_rises(configs, b, desk[4], desk)
+
+
+@kernel("float64(int32[::1], int64[::1], int64, int64, float64, float64[::1])")
+def score_family(table, sizes, r, kind, amount, less):
+    """Return the score of a family from its table: parents of these sizes, then r states.
+
+    Fills less (p,) with the score without each parent: the table summed over it.
+    """
+    q = table.shape[0] // r
+    above, summed = np.empty(q, np.int32), np.empty(table.shape[0], np.int32)
+    desk = make_desk()
+    after = 1
+    for j in range(sizes.shape[0] - 1, -1, -1):
+        size, width = sizes[j], after * r
+        for b in range(q // (size * after)):
+            here = summed[b * width : (b + 1) * width]
+            for y in range(width):
+                here[y] = table[b * size * width + y]
+            for x in range(1, size):
+                there = table[(b * size + x) * width : (b * size + x + 1) * width]
+                for y in range(width):
+                    here[y] += there[y]
+        left = q // size
+        less[j] = local_score(summed, above, desk, left, r, 1, kind, amount, float(left))
+        after *= size
+    return local_score(table, above, desk, q, r, 1, kind, amount, float(q))

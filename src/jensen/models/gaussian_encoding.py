@@ -1,0 +1,51 @@
+"""A table as a Gaussian network learns from it: rows by what they miss, each pattern once."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table
+from jensen.data.units import Units
+from jensen.models.emissions.columns import column_moments
+from jensen.models.emissions.patterns import patterns_of
+from jensen.models.gaussian_network import Cells
+from jensen.q_hidden.gaussian_cells import CellPattern, compressed
+
+Array = NDArray[np.float64]
+
+UNIT_PATTERNS = 256
+"""Patterns of one unit of work; fixed, so that sums never depend on threads."""
+
+
+def values_of(table: Table, names: Sequence[str]) -> Array:
+    """(rows, n): numbers, NaN where they are missing; a name without a column is missing."""
+    absent = np.full(table.n_rows, np.nan)
+    columns = [table.column(name).data if name in table else absent for name in names]
+    return np.array(columns, np.float64).reshape(len(names), table.n_rows).T
+
+
+def encode(values: Array, weights: Array | None, shift: Array) -> Units:
+    """Rows of weight > 0 as units for the loop."""
+    weight = np.ones(len(values)) if weights is None else weights
+    patterns = []
+    for pattern in patterns_of(values - shift):
+        own = weight[pattern.rows]
+        z = np.column_stack([np.ones(len(own)), pattern.x.T]) * np.sqrt(own)[:, None]
+        missing = pattern.order[: pattern.n_missing].astype(np.intp) + 1
+        seen = np.append(0, pattern.seen + 1).astype(np.intp)
+        patterns.append(CellPattern(missing, seen, compressed(z), float(own.sum())))
+    parts = [
+        Cells(tuple(patterns[k : k + UNIT_PATTERNS]))
+        for k in range(0, len(patterns), UNIT_PATTERNS)
+    ]
+    complete = all(not len(pattern.missing) for pattern in patterns)
+    return Units(tuple(parts), float(weight.sum()), is_complete=complete)
+
+
+def independent_moments(values: Array, weights: Array | None, shift: Array) -> Array:
+    """Σ z zᵀ of rows as heavy as the data, with their means and variances and no dependence."""
+    mean, variance = column_moments(values - shift, weights)
+    z = np.append(1.0, mean)
+    total = float(len(values)) if weights is None else float(weights.sum())
+    return np.asarray(total * (np.outer(z, z) + np.diag(np.append(0.0, variance))))

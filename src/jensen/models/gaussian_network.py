@@ -1,0 +1,165 @@
+"""Gaussian Bayesian network: every variable is a linear regression on its parents.
+
+Columns are kept relative to `shift`, near their means: statistics are sums of squares, which lose
+their digits far from 0. With z = (1, x) all statistics are entries of Σ z zᵀ.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import CollapseError, DataError
+from jensen.families import linear_regression
+from jensen.families.collapse import NO_ROWS
+from jensen.families.linear_regression import Regression
+from jensen.families.product import Product
+from jensen.q_hidden import GaussianCells, Hidden
+from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern
+from jensen.scores.gaussian import BGe
+from jensen.scores.schur import given
+
+Array = NDArray[np.float64]
+
+
+class Regressions(NamedTuple):
+    """One regression per variable, each of one component."""
+
+    regressions: tuple[Regression, ...] | None  # None: the flat prior
+
+
+class RegressionsFamily(NamedTuple):
+    """The family of each field of `Regressions`."""
+
+    regressions: "NodeRegressions"
+
+
+class Cells(NamedTuple):
+    """A unit: rows by what they miss."""
+
+    patterns: tuple[CellPattern, ...]
+
+    @property
+    def weight(self) -> Array:
+        """Values are totals already."""
+        return np.ones(len(self.patterns))
+
+
+@dataclass(frozen=True)
+class NodeRegressions(Product):
+    """Regressions side by side; one without an estimate is named."""
+
+    names: tuple[str, ...] = ()
+
+    def mean_stats(self, eta: tuple[Any, ...]) -> tuple[Any, ...]:
+        """E[t(θ)], node by node."""
+        return self._each(linear_regression.mean_stats, eta)
+
+    def mode_stats(self, eta: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Read t at the modes."""
+        return self._each(linear_regression.mode_stats, eta)
+
+    def _each(self, f: Callable[[Any], Any], eta: tuple[Any, ...]) -> tuple[Any, ...]:
+        found = []
+        for name, one in zip(self.names, eta, strict=True):
+            try:
+                found.append(f(one))
+            except CollapseError as error:
+                raise DataError(_why(name, error.why)) from None
+        return tuple(found)
+
+
+def _why(name: str, why: str) -> str:
+    if NO_ROWS in why:
+        return f"no row has a weight, so nothing says how {name!r} depends on its parents"
+    return (
+        f"the likelihood of {name!r} has no bound: it is constant, or a linear function of its "
+        f"parents, or they are of each other, or the rows are too few for so many parents; leave "
+        f"out a column, or give a prior, prior='bge'"
+    )
+
+
+@dataclass(frozen=True)
+class RegressionNetwork:
+    """A directed graph of continuous variables, and the prior of its regressions."""
+
+    names: tuple[str, ...]
+    parents: tuple[tuple[int, ...], ...]
+    prior: Regressions
+
+    @cached_property
+    def families(self) -> RegressionsFamily:
+        """One regression for every variable."""
+        parts = (linear_regression,) * len(self.names)
+        return RegressionsFamily(NodeRegressions(parts, self.names))
+
+    @cached_property
+    def places(self) -> tuple[list[int], ...]:
+        """For each variable the places in z of what it is regressed on: the constant, parents."""
+        return tuple([0, *(p + 1 for p in parents)] for parents in self.parents)
+
+    @property
+    def blank(self) -> Regressions:
+        """Zeros."""
+        n = len(self.names)
+        return self.stats_of(np.zeros((n + 1, n + 1)))
+
+    def potentials(self, t: Regressions, unit: Cells) -> GaussianCells:
+        """The quadratic form of z that all regressions add up to."""
+        assert t.regressions is not None
+        quadratic = np.zeros((len(self.names) + 1,) * 2)
+        constant = -0.5 * len(self.names) * LOG_2PI
+        for v, (part, places) in enumerate(zip(t.regressions, self.places, strict=True)):
+            constant += float(part.count[0])
+            quadratic[v + 1, v + 1] += -2.0 * part.second[0]
+            quadratic[v + 1, places] -= part.first[0]
+            quadratic[places, v + 1] -= part.first[0]
+            quadratic[np.ix_(places, places)] += -2.0 * part.strength[0]
+        return GaussianCells(constant, quadratic, unit.patterns)
+
+    def expected_stats(self, unit: Cells, hidden: Hidden) -> Regressions:
+        """The entries of Σ E[z zᵀ] that each regression reads."""
+        return self.stats_of(hidden.moments)
+
+    def stats_of(self, moments: Array) -> Regressions:
+        """The statistics of every regression from Σ z zᵀ."""
+        found = []
+        for v, places in enumerate(self.places):
+            block = moments[np.ix_(places, places)]
+            first, second = moments[v + 1, places], moments[v + 1, v + 1]
+            found.append(Regression(moments[None, 0, 0], second[None], first[None], block[None]))
+        return Regressions(tuple(found))
+
+
+def make_prior(bge: BGe, parents: Sequence[Sequence[int]], shift: Array) -> Regressions:
+    """What the normal-Wishart prior of all columns says of each regression.
+
+    Given its precision λ ~ Wishart(1/t, a), where a = α_w - n + p + 1 and t is the residual of T, a
+    variable less its prior mean has an intercept ~ N(0, 1/(α_μ λ)), at the prior means of the
+    parents, and slopes ~ N(T_PP⁻¹ T_Pv, (λ T_PP)⁻¹). The evidence of complete data is BGe.
+    """
+    away = shift - bge.mean
+    found = []
+    for v, own in enumerate(parents):
+        members = list(own)
+        degrees = bge.degrees_of_freedom - len(bge.mean) + len(members) + 1
+        left = given(bge.prior, members, [v])
+        slopes = left.coefficients[:, 0]
+        strength = np.zeros((len(members) + 1,) * 2)
+        strength[0, 0] = bge.mean_strength
+        strength[1:, 1:] = bge.prior[np.ix_(members, members)]
+        turn = np.eye(len(members) + 1)
+        turn[0, 1:] = -away[members]  # intercept at the prior means, from that at the shift
+        intercept = away[members] @ slopes - away[v]
+        found.append(
+            linear_regression.from_words(
+                np.array([[intercept, *slopes]]),
+                (turn.T @ strength @ turn)[None],
+                np.array([degrees]),
+                1.0 / left.left.residual,
+            )
+        )
+    return Regressions(tuple(found))

@@ -1,0 +1,140 @@
+"""What a learned graph must and must not hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import GraphError
+from jensen.graphs import DAG
+from jensen.graphs.names import show_path
+from jensen.graphs.order import find_cycle
+
+Flags = NDArray[np.bool_]
+
+
+class Constraints(NamedTuple):
+    """Edges by position among the sorted names, [parent, child]."""
+
+    required: Flags  # (n, n)
+    forbidden: Flags  # (n, n)
+    most_parents: int
+
+    @property
+    def allowed(self) -> NDArray[np.uint8]:
+        """Bit 0: the edge may be added; bit 1: it may be dropped."""
+        may_add = ~self.forbidden & ~np.eye(len(self.forbidden), dtype=bool)
+        return np.asarray(may_add + 2 * ~self.required, np.uint8)
+
+
+def read_constraints(
+    names: Sequence[str],
+    max_parents: int | None = None,
+    required: Any = (),
+    forbidden: Any = (),
+    tiers: Iterable[Iterable[str]] = (),
+) -> Constraints:
+    """Check what the caller asks for, and refuse what contradicts itself.
+
+    Parameters
+    ----------
+    max_parents
+        The most parents that a variable may have.
+    required, forbidden
+        Pairs (from, to), or a text like "A -> B; C -> D".
+    tiers
+        Groups of variables in time: no edge leads from a later to an earlier one. A variable that
+        stands in none may have any edge.
+    """
+    if max_parents is not None and (isinstance(max_parents, bool) or max_parents < 0):
+        raise GraphError(f"max_parents must be 0 or more, not {max_parents!r}")
+    must, never = _edges(names, required, "required"), _edges(names, forbidden, "forbidden")
+    back = _backwards(names, tiers)
+    _refuse(names, must & never, "is required and forbidden at once: leave one out")
+    _refuse(names, must & back, "is required, but leads back to an earlier tier")
+    cycle = find_cycle([tuple(np.flatnonzero(column)) for column in must.T])
+    if cycle:
+        path = show_path([names[i] for i in cycle])
+        raise GraphError(f"the required edges make a cycle: {path}")
+    most = len(names) if max_parents is None else int(max_parents)
+    crowded = np.flatnonzero(must.sum(0) > most)
+    if len(crowded):
+        raise GraphError(
+            f"max_parents={most}, but {must[:, crowded[0]].sum()} edges to "
+            f"{names[crowded[0]]!r} are required"
+        )
+    return Constraints(must, never | back, most)
+
+
+def read_start(start: Any, names: Sequence[str], constraints: Constraints) -> Flags:
+    """The graph that a search begins with, the required edges added; refused if it breaks rules."""
+    joined = constraints.required.copy()
+    if start is None:
+        return joined
+    dag = DAG(start)
+    unknown = sorted(set(dag.nodes) - set(names))
+    if unknown:
+        raise GraphError(f"start= has a node {unknown[0]!r} that is no column")
+    joined |= _edges(names, dag.edges, "start")
+    _refuse(names, joined & constraints.forbidden, "of start= is forbidden")
+    cycle = find_cycle([tuple(np.flatnonzero(column)) for column in joined.T])
+    if cycle:
+        path = show_path([names[i] for i in cycle])
+        raise GraphError(f"start= together with the required edges makes a cycle: {path}")
+    crowded = np.flatnonzero(joined.sum(0) > constraints.most_parents)
+    if len(crowded):
+        raise GraphError(
+            f"start= gives {names[crowded[0]]!r} more parents than "
+            f"max_parents={constraints.most_parents}"
+        )
+    return joined
+
+
+def _edges(names: Sequence[str], given: Any, what: str) -> Flags:
+    """Pairs of names, or a text, as a matrix."""
+    at = {name: i for i, name in enumerate(names)}
+    flags = np.zeros((len(names), len(names)), bool)
+    pairs: Any = given
+    if isinstance(given, str):
+        pairs = [pair for part in given.split(";") if part.strip() for pair in DAG(part).edges]
+    elif isinstance(given, DAG):
+        pairs = given.edges
+    for pair in pairs:
+        if isinstance(pair, str) or len(pair) != 2:
+            raise GraphError(f"{what}= lists pairs (from, to), not {pair!r}")
+        for name in pair:
+            if name not in at:
+                raise GraphError(f"{what}= names {name!r}, which is no column")
+        if pair[0] == pair[1]:
+            raise GraphError(f"{what}= has an edge from {pair[0]!r} to itself")
+        flags[at[pair[0]], at[pair[1]]] = True
+    return flags
+
+
+def _backwards(names: Sequence[str], tiers: Iterable[Iterable[str]]) -> Flags:
+    """Edges from a later tier to an earlier one."""
+    tier_of: dict[str, int] = {}
+    for number, tier in enumerate(tiers):
+        if isinstance(tier, str):
+            raise GraphError(f"tiers= is a list of lists of names; write [{tier!r}]")
+        for name in tier:
+            if name not in names:
+                raise GraphError(f"tiers= names {name!r}, which is no column")
+            if name in tier_of:
+                raise GraphError(f"tiers= names {name!r} twice")
+            tier_of[name] = number
+    last = len(tier_of) + 1
+    after = np.array([tier_of.get(name, -1) for name in names])
+    before = np.array([tier_of.get(name, last) for name in names])
+    flags: Flags = after[:, None] > before[None, :]
+    return flags
+
+
+def _refuse(names: Sequence[str], edges: Flags, why: str) -> None:
+    found = np.argwhere(edges)
+    if len(found):
+        a, b = found[0]
+        raise GraphError(f"the edge {names[a]} -> {names[b]} {why}")

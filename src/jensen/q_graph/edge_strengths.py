@@ -1,0 +1,145 @@
+"""How often edges were found, and the network that is made of those found often enough."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.checks import is_real
+from jensen.exceptions import JensenError
+from jensen.graphs import DAG
+from jensen.text import grid
+
+if TYPE_CHECKING:
+    import pandas
+
+Array = NDArray[np.float64]
+
+MOST_SHOWN = 20
+
+
+class EdgeStrength(NamedTuple):
+    """One pair of variables, in the direction that was found more often."""
+
+    parent: str
+    child: str
+    strength: float  # how often the two were joined
+    direction: float  # how often of these in this direction
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeStrengths:
+    """Shares of graphs in which edges are found; prints as a table, the strongest first.
+
+    Attributes
+    ----------
+    names
+        The variables, sorted.
+    shares : (n, n) array
+        [a, b]: in which share of the graphs there is an edge from a to b. An edge whose direction
+        the data cannot tell counts half in each.
+    n_graphs
+        How many graphs were learned.
+    """
+
+    names: tuple[str, ...]
+    shares: Array
+    n_graphs: int
+
+    def __getitem__(self, edge: tuple[str, str]) -> float:
+        a, b = edge
+        if a not in self.names or b not in self.names:
+            raise KeyError(edge)
+        return float(self.shares[self.names.index(a), self.names.index(b)])
+
+    def strength(self, a: str, b: str) -> float:
+        """How often a and b were joined, in whatever direction."""
+        return self[a, b] + self[b, a]
+
+    def direction(self, a: str, b: str) -> float:
+        """How often of these from a to b; NaN if they were never joined."""
+        both = self.strength(a, b)
+        return self[a, b] / both if both else float("nan")
+
+    @property
+    def threshold(self) -> float:
+        """Where weak and strong edges part best (Scutari and Nagarajan 2013).
+
+        Strengths would be 0 or 1 if all were known for certain. Of all distributions on 0 and 1
+        that one is taken which is nearest to the strengths found, and the threshold is where it
+        says so.
+        """
+        upper = np.triu_indices(len(self.names), 1)
+        return _threshold((self.shares + self.shares.T)[upper])
+
+    def edges(self, threshold: float | None = None) -> list[EdgeStrength]:
+        """All pairs that were joined (more often than the threshold), the strongest first."""
+        least = 0.0 if threshold is None else threshold
+        found = []
+        for i, a in enumerate(self.names):
+            for j in range(i + 1, len(self.names)):
+                there, back = float(self.shares[i, j]), float(self.shares[j, i])
+                both = there + back
+                if both > least:
+                    pair = (a, self.names[j]) if there >= back else (self.names[j], a)
+                    found.append(EdgeStrength(*pair, both, max(there, back) / both))
+        return sorted(found, key=lambda edge: (-edge.strength, -edge.direction, edge[:2]))
+
+    def averaged(self, threshold: float | None = None) -> DAG:
+        """The graph of all edges stronger than the threshold, each in its usual direction.
+
+        The strongest come first; an edge that would close a cycle is turned, or left out if that
+        closes one too.
+
+        Parameters
+        ----------
+        threshold
+            Between 0 and 1; by default `threshold`.
+        """
+        if threshold is not None and not (is_real(threshold) and 0.0 <= threshold <= 1.0):
+            raise JensenError(f"threshold must be between 0 and 1, not {threshold!r}")
+        least = self.threshold if threshold is None else threshold
+        dag = DAG((), self.names)
+        for edge in self.edges(least):
+            for a, b in ((edge.parent, edge.child), (edge.child, edge.parent)):
+                if b not in dag.ancestors(a):
+                    dag = dag.with_edge(a, b)
+                    break
+        return dag
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A row for each pair that was joined."""
+        import pandas as pd
+
+        return pd.DataFrame(self.edges(), columns=["from", "to", "strength", "direction"])
+
+    def __repr__(self) -> str:
+        edges = self.edges()
+        rows = [
+            [edge.parent, edge.child, f"{edge.strength:.3f}", f"{edge.direction:.3f}"]
+            for edge in edges[:MOST_SHOWN]
+        ]
+        head = f"EdgeStrengths: {self.n_graphs:,} graphs, threshold {self.threshold:.3f}"
+        more = [] if len(edges) <= MOST_SHOWN else [f"... {len(edges)} edges in all"]
+        table = grid([["from", "to", "strength", "direction"], *rows], left=2)
+        return "\n".join([head, table, *more])
+
+
+def _threshold(strengths: Array) -> float:
+    """The strength at which the nearest distribution on 0 and 1 steps up.
+
+    That distribution has a share t at 0; its distance to the distribution F of the strengths is
+    ∫ |F(x) - t| dx, which the median of F over [0, 1] makes smallest.
+    """
+    if not len(strengths):
+        return 0.0
+    points = np.unique(np.concatenate([[0.0, 1.0], strengths]))
+    below = np.searchsorted(np.sort(strengths), points[:-1], side="right") / len(strengths)
+    order, widths = np.argsort(below, kind="stable"), np.diff(points)
+    reach = np.cumsum(widths[order])
+    t = below[order][np.searchsorted(reach, 0.5 * reach[-1])]
+    at = np.searchsorted(below, t)  # the first step that reaches t
+    return float(points[at])

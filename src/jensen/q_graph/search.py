@@ -1,0 +1,237 @@
+"""q(G) as a point, found by climbing: the best of adding, dropping or turning one edge, repeated.
+
+What a move changes is scored again, and nothing else: the child whose parents changed, or two where
+an edge was turned. Of moves that gain the same the first by name is made, with two exceptions that
+greedy search is much better for. Where an edge gains the same in both directions, that direction is
+taken which leaves more to be gained. And where nothing gains any more, edges are turned that can be
+turned for nothing: the graph then says the same, but other moves become possible.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.q_graph.constraints import Constraints
+from jensen.scores.scorer import Scorer
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+SLACK = 1e-11
+"""Gains that differ by less than this share of the score are equal: the rest is rounding."""
+
+TABU_LENGTH = 10
+"""How many graphs tabu search does not return to, and how many moves it goes on without a gain."""
+
+PATIENCE = 8
+"""How many moves that gain nothing hill climbing makes in a row."""
+
+KEPT_BYTES = 1 << 26
+"""What may be kept of families that were scored before."""
+
+Move = tuple[int, int, int]
+"""What, parent, child."""
+
+Watch = Callable[[float, int], bool]
+"""Sees the score and the number of moves; True stops the search."""
+
+
+class Found(NamedTuple):
+    """The best graph of a search."""
+
+    joined: Flags  # (n, n), [parent, child]
+    score: float
+    trace: list[float]  # the score at the start and after every move
+    stopped: bool  # whether the caller's wish ended it
+
+
+class Family(NamedTuple):
+    """Scores of a variable with its parents, and with one parent less or more."""
+
+    score: float
+    less: Array  # (p,)
+    more: Array  # (n,); -inf where parents are enough
+
+
+class Climber:
+    """A graph, its score, and what every possible move would gain."""
+
+    def __init__(self, scorer: Scorer, constraints: Constraints) -> None:
+        self.scorer = scorer
+        self.constraints = constraints
+        self.allowed = constraints.allowed
+        n = len(scorer.names)
+        self.joined = np.zeros((n, n), bool)
+        self.ancestors = np.zeros((n, (n + 63) // 64), np.uint64)
+        self.score = np.zeros(n)
+        self.more = np.full((n, n), -np.inf)
+        self.less = np.full((n, n), -np.inf)
+        # a graph's key is the exclusive or of those of its edges
+        self.keys = np.random.default_rng(0).integers(1, 1 << 63, (n, n)).astype(np.uint64)
+        self.key = np.uint64(0)
+        self.known: dict[tuple[int, tuple[int, ...]], Family] = {}
+        self.n_scored = 0
+
+    def begin(self, joined: Flags) -> "Climber":
+        """Stand at this graph."""
+        self.joined = joined.copy()
+        self.key = np.uint64(np.bitwise_xor.reduce(self.keys[joined], initial=0))
+        for v in range(len(joined)):
+            self._refresh(v)
+        self._find_ancestors()
+        return self
+
+    @property
+    def total(self) -> float:
+        """The score of the graph."""
+        return float(self.score.sum())
+
+    @property
+    def slack(self) -> float:
+        """Gains that differ by less are equal."""
+        return SLACK * (1.0 + abs(self.total))
+
+    def best_move(self, tabu: Sequence[np.uint64], floor: float) -> Move | None:
+        """The best move that gains more than `floor` and leads to none of these graphs."""
+        from jensen.kernels.graph_moves import ADD, best_move
+
+        move = np.empty(3, np.int64)
+        best_move(
+            self.joined, self.ancestors, self.more, self.less, self.score, self.allowed,
+            self.constraints.most_parents, self.keys, np.array([*tabu, self.key], np.uint64),
+            floor, self.slack, move,
+        )  # fmt: skip
+        what, u, v = move.tolist()
+        if what == ADD and self._is_better_turned(u, v):
+            return what, v, u
+        return None if what < 0 else (what, u, v)
+
+    def make(self, move: Move) -> None:
+        """Change the graph, and score again what changed."""
+        from jensen.kernels.graph_moves import ADD, TURN
+
+        what, u, v = move
+        self.joined[u, v] = what == ADD
+        self.key ^= self.keys[u, v]
+        if what == TURN:
+            self.joined[v, u] = True
+            self.key ^= self.keys[v, u]
+            self._refresh(u)
+        self._refresh(v)
+        self._find_ancestors()
+
+    def _is_better_turned(self, u: int, v: int) -> bool:
+        """Whether v -> u gains as much as u -> v, and leaves more to be gained."""
+        gain, other = self.more[v, u] - self.score[v], self.more[u, v] - self.score[u]
+        if abs(gain - other) > self.slack or not self._may_add(v, u):
+            return False
+        return self._prospect(v, u) > self._prospect(u, v) + self.slack
+
+    def _prospect(self, u: int, v: int) -> float:
+        """What u -> v adds to the sum of all gains of further parents of v."""
+        parents = self._parents(v)
+        after = self._look(v, sorted((*parents, u)))
+        rest = self.allowed[:, v] & 1 == 1
+        rest[[*parents, u, v]] = False
+        gains = np.maximum(after.more[rest] - after.score, 0.0)
+        gains -= np.maximum(self.more[v, rest] - self.score[v], 0.0)
+        return float(gains.sum())
+
+    def _may_add(self, u: int, v: int) -> bool:
+        closes = int(self.ancestors[u, v >> 6]) >> (v & 63) & 1
+        few = self.joined[:, v].sum() < self.constraints.most_parents
+        return bool(self.allowed[u, v] & 1 and not closes and few)
+
+    def _parents(self, v: int) -> list[int]:
+        found: list[int] = np.flatnonzero(self.joined[:, v]).tolist()
+        return found
+
+    def _refresh(self, v: int) -> None:
+        parents = self._parents(v)
+        family = self._look(v, parents)
+        self.score[v], self.more[v] = family.score, family.more
+        self.less[v, parents] = family.less
+
+    def _look(self, v: int, parents: list[int]) -> Family:
+        """The scores around a family, kept for the next time."""
+        key = v, tuple(parents)
+        if key not in self.known:
+            n = len(self.joined)
+            if len(self.known) > KEPT_BYTES // (8 * n):
+                self.known.clear()
+            more = np.full(n, -np.inf)
+            if len(parents) < self.constraints.most_parents:
+                more = self.scorer.with_each(v, parents)
+            less = self.scorer.without_each(v, parents)
+            self.known[key] = Family(self.scorer.family(v, parents), less, more)
+            self.n_scored += n
+        return self.known[key]
+
+    def _find_ancestors(self) -> None:
+        from jensen.kernels.graph_moves import find_ancestors
+
+        find_ancestors(self.joined, self.ancestors)
+
+
+def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Found:
+    """Make the best move until none gains anything, nor does turning edges help any more."""
+    trace, visited = [climber.total], [climber.key]
+    best, top, idle = climber.joined.copy(), trace[0], 0
+    while not watch(top, len(trace) - 1):
+        move = climber.best_move((), 0.0)
+        if move is None and idle < patience:  # the first move found gains about nothing
+            move = climber.best_move(visited, -2.0 * climber.slack)
+        if move is None:
+            return Found(best, top, trace, stopped=False)
+        climber.make(move)
+        trace.append(climber.total)
+        idle += 1
+        visited.append(climber.key)
+        if trace[-1] > top + climber.slack:
+            best, top, idle, visited = climber.joined.copy(), trace[-1], 0, [climber.key]
+    return Found(best, top, trace, stopped=True)
+
+
+def tabu_search(climber: Climber, watch: Watch, length: int = TABU_LENGTH) -> Found:
+    """Make the best move to a graph that was not visited lately, even if it loses.
+
+    It ends after `length` moves without a better graph than the best so far.
+    """
+    trace, visited = [climber.total], [climber.key]
+    best, top, idle = climber.joined.copy(), trace[0], 0
+    while not watch(top, len(trace) - 1):
+        move = climber.best_move(visited[-length:-1], -np.inf)
+        if move is None or idle == length:
+            return Found(best, top, trace, stopped=False)
+        climber.make(move)
+        trace.append(climber.total)
+        visited.append(climber.key)
+        idle += 1
+        if trace[-1] > top + SLACK * (1.0 + abs(top)):
+            best, top, idle = climber.joined.copy(), trace[-1], 0
+    return Found(best, top, trace, stopped=True)
+
+
+def perturbed(
+    joined: Flags, constraints: Constraints, n_moves: int, rng: np.random.Generator
+) -> Flags:
+    """A graph after some random moves that the constraints allow."""
+    from jensen.kernels.graph_moves import find_ancestors
+
+    joined, n = joined.copy(), len(joined)
+    allowed = constraints.allowed
+    ancestors = np.zeros((n, (n + 63) // 64), np.uint64)
+    for _ in range(n_moves):
+        u, v = (int(x) for x in rng.choice(n, 2, replace=False)) if n > 1 else (0, 0)
+        if joined[u, v] or joined[v, u]:
+            parent, child = (u, v) if joined[u, v] else (v, u)
+            if allowed[parent, child] & 2:
+                joined[parent, child] = False
+            continue
+        find_ancestors(joined, ancestors)
+        closes = bool(int(ancestors[u, v >> 6]) >> (v & 63) & 1)
+        if allowed[u, v] & 1 and not closes and joined[:, v].sum() < constraints.most_parents:
+            joined[u, v] = True
+    return joined

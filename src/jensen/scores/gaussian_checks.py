@@ -1,0 +1,61 @@
+"""Which tables a Gaussian score can read."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table
+from jensen.data.counting import COMPLETE_ROWS, require_complete
+from jensen.exceptions import DataError, JensenError
+from jensen.text import some
+
+GAUSSIAN_SCORES = ("bge", "loglik", "aic", "bic")
+
+
+def check_gaussian_score(score: str) -> None:
+    """Refuse the name of a score that continuous columns do not have."""
+    if score not in GAUSSIAN_SCORES:
+        raise JensenError(
+            f"there is no score {score!r} of continuous columns: choose one of "
+            f"{', '.join(GAUSSIAN_SCORES)}, or make states of the columns with jn.discretize"
+        )
+
+
+def require_continuous(table: Table, names: Sequence[str], what: str) -> None:
+    """Refuse columns of another kind, and values that are no numbers."""
+    kinds = {name: table.variable(name).kind for name in names}
+    states = [name for name, kind in kinds.items() if kind == "categorical"]
+    counts = [name for name, kind in kinds.items() if kind == "count"]
+    if states and len(states) == len(names):
+        raise DataError(
+            f"{what} needs continuous columns, and {some(map(repr, states))} "
+            f"{'is' if len(states) == 1 else 'are'} categorical: declare "
+            f"continuous=[...] if they are numbers"
+        )
+    if states:
+        raise DataError(
+            f"{what} cannot mix states with numbers, and {some(map(repr, states))} "
+            f"{'is' if len(states) == 1 else 'are'} categorical: leave them out, make states of "
+            f"the others with jn.discretize, or declare continuous=[...] if they are numbers"
+        )
+    if counts:
+        raise DataError(
+            f"{what} is for measurements, and {some(map(repr, counts))} "
+            f"{'holds' if len(counts) == 1 else 'hold'} counts: if they are measurements, say so, "
+            f"jn.Table(data, continuous=[{some(map(repr, counts), most=20)}])"
+        )
+    for name in names:
+        if np.isinf(table.column(name).data).any():
+            raise DataError(f"column {name!r} holds an infinite value, which no Gaussian has")
+
+
+def complete_rows(
+    table: Table, names: Sequence[str], score: str
+) -> tuple[Table, NDArray[np.bool_]]:
+    """The rows that have a weight, and which they are; refused if a value is missing in one."""
+    require_complete(
+        table, names, f"the score {score!r}", f"fill them in (net.impute), or {COMPLETE_ROWS}"
+    )
+    kept = np.ones(table.n_rows, bool) if table.weights is None else table.weights > 0.0
+    return (table if kept.all() else table.take(kept)), kept

@@ -1,0 +1,90 @@
+"""The prior of BGe, as people write it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.checks import is_real
+from jensen.exceptions import JensenError
+from jensen.scores.gaussian import BGe
+
+Array = NDArray[np.float64]
+
+PARTS = ("prior_mean", "mean_strength", "degrees_of_freedom", "scale")
+
+
+def make_bge(
+    names: Sequence[str],
+    means: Array,
+    prior_mean: Any,
+    mean_strength: float | None,
+    degrees_of_freedom: float | None,
+    scale: Any,
+) -> BGe:
+    """The score of columns with these means; what is None has its default."""
+    n = len(names)
+    strength = 1.0 if mean_strength is None else _positive("mean_strength", mean_strength)
+    degrees = n + 2.0
+    if degrees_of_freedom is not None:
+        degrees = _positive("degrees_of_freedom", degrees_of_freedom)
+    least = n + 1 if scale is None else n - 1
+    if not degrees > least:
+        raise JensenError(
+            f"degrees_of_freedom={degrees:g} are too few for {n} columns: give more than {least}"
+            + (", or a scale=, with which more than two fewer will do" if scale is None else "")
+        )
+    if scale is None:
+        scale = strength * (degrees - n - 1.0) / (strength + 1.0)
+    mean = means if prior_mean is None else _mean(prior_mean, names)
+    return BGe(mean, strength, degrees, _scale(scale, n))
+
+
+def refuse_prior(score: str, *parts: Any) -> None:
+    """Refuse parts of a prior that a score without one would ignore."""
+    for name, part in zip(PARTS, parts, strict=True):
+        if part is not None:
+            raise JensenError(f"{score} has no {name}: only bge has one")
+
+
+def _positive(name: str, value: Any) -> float:
+    if not (is_real(value) and 0 < value < np.inf):
+        raise JensenError(f"{name} must be positive and finite, not {value!r}")
+    return float(value)
+
+
+def _mean(prior_mean: Any, names: Sequence[str]) -> Array:
+    if isinstance(prior_mean, Mapping):
+        if set(prior_mean) != set(names):
+            raise JensenError(f"prior_mean must name each column once: {', '.join(names)}")
+        prior_mean = [prior_mean[name] for name in names]
+    mean = _numbers("prior_mean", prior_mean)
+    if mean.shape not in ((), (len(names),)) or not np.isfinite(mean).all():
+        raise JensenError(
+            f"prior_mean must be a number, or one for each of the {len(names)} columns (sorted by "
+            f"name, or in a dict), all finite"
+        )
+    return np.array(np.broadcast_to(mean, len(names)))
+
+
+def _scale(scale: Any, n: int) -> Array:
+    values = _numbers("scale", scale)
+    if values.shape == ():
+        values = values * np.eye(n)
+    if values.shape != (n, n) or not np.isfinite(values).all():
+        raise JensenError(
+            f"scale must be a number, or a matrix ({n}, {n}) of the columns sorted by name"
+        )
+    if not np.allclose(values, values.T, rtol=1e-10, atol=0.0) or (
+        n and np.linalg.eigvalsh(values).min() <= 0.0
+    ):
+        raise JensenError("scale must be positive; a matrix symmetric and positive definite")
+    return np.asarray(0.5 * (values + values.T))
+
+
+def _numbers(name: str, value: Any) -> Array:
+    try:
+        return np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        raise JensenError(f"{name} must hold numbers, not {value!r:.80}") from None

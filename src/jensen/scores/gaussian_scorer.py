@@ -1,0 +1,255 @@
+"""Local scores of continuous columns, from their means and scatters alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table
+from jensen.exceptions import DataError, JensenError
+from jensen.memory import check_memory
+from jensen.scores import schur
+from jensen.scores.gaussian import BGe, GaussianScore, aic, bic, loglik
+from jensen.scores.gaussian_checks import check_gaussian_score, complete_rows, require_continuous
+from jensen.scores.gaussian_prior import make_bge, refuse_prior
+from jensen.scores.moments import Moments, merged, moments_of
+from jensen.text import plural, some
+
+Array = NDArray[np.float64]
+
+LIKELIHOODS = {"loglik": loglik, "aic": aic, "bic": bic}
+
+
+@dataclass(frozen=True, eq=False)
+class GaussianScorer:
+    """Scores of families of continuous variables; implements `Scorer`.
+
+    A likelihood has no bound where a child is a linear function of its parents. Such a family is
+    refused, in whatever question it comes up; a further parent that is a linear function of the
+    parents scores -inf, so that a search never takes it.
+    """
+
+    names: tuple[str, ...]
+    formula: GaussianScore
+    groups: dict[int, Moments]  # rows by the variable that was set in them; -1: none was
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        score: str = "bge",
+        *,
+        interventions: NDArray[np.int64] | None = None,
+        prior_mean: Any = None,
+        mean_strength: float | None = None,
+        degrees_of_freedom: float | None = None,
+        scale: Any = None,
+    ) -> GaussianScorer:
+        """The scorer of all columns of a table, which must be continuous and complete.
+
+        Parameters
+        ----------
+        score
+            "bge", "bic", "aic" or "loglik".
+        interventions
+            For each row the variable that was set in it, as a position among the sorted names; -1
+            where none was. Such rows are left out of that variable's families.
+        prior_mean
+            Of bge: a number, one per column (in the order of the sorted names, or a dict by name);
+            None: the means of the columns.
+        mean_strength
+            Of bge: how many rows the prior mean is worth, α_μ; 1 by default.
+        degrees_of_freedom
+            Of bge: α_w; two more than there are columns by default.
+        scale
+            Of bge: T, a matrix in the order of the sorted names, or a number times the identity;
+            α_μ (α_w - n - 1)/(α_μ + 1) by default.
+        """
+        choices = (prior_mean, mean_strength, degrees_of_freedom, scale)
+        check_gaussian_score(score)
+        names = tuple(sorted(table.names))
+        require_continuous(table, names, f"the score {score!r}")
+        rows, kept = complete_rows(table, names, score)
+        groups = _groups(rows, names, None if interventions is None else interventions[kept])
+        if score == "bge":
+            everything = merged(groups.values(), len(names))
+            return cls(names, make_bge(names, everything.mean, *choices), groups)
+        refuse_prior(score, *choices)
+        scorer = cls(names, LIKELIHOODS[score], groups)
+        scorer._check_spread()
+        return scorer
+
+    @property
+    def is_set_function(self) -> bool:
+        """Whether score(x, parents) = L(parents + x) - L(parents): not with interventions."""
+        return not self._was_set
+
+    @cached_property
+    def _was_set(self) -> frozenset[int]:
+        return frozenset(v for v, rows in self.groups.items() if v >= 0 and rows.weight > 0.0)
+
+    @cached_property
+    def _matrices(self) -> dict[int, tuple[float, Array]]:
+        return {}
+
+    def _of(self, child: int) -> tuple[float, Array]:
+        """Weight and matrix of the rows in which the child was not set."""
+        key = child if child in self._was_set else -1
+        if key not in self._matrices:
+            parts = (rows for v, rows in self.groups.items() if v < 0 or v != key)
+            rows = merged(parts, len(self.names))
+            self._matrices[key] = rows.weight, self.formula.matrix(rows)
+        return self._matrices[key]
+
+    # --- what a search asks ---
+
+    def family(self, child: int, parents: Sequence[int]) -> float:
+        """The score of a variable given its parents."""
+        weight, matrix = self._of(child)
+        data = schur.family(matrix, child, parents)
+        if data.is_nothing:
+            self._refuse(matrix, weight, (*parents, child))
+        prior = self.formula.prior
+        before = None if prior is None else schur.family(prior, child, parents)
+        return float(self.formula.local(weight, len(parents), data, before))
+
+    def without_each(self, child: int, parents: Sequence[int]) -> Array:
+        """(p,): the score without the first parent, without the second, ..."""
+        weight, matrix = self._of(child)
+        data = schur.without_each(matrix, child, parents)
+        for parent, lost in zip(parents, data.is_nothing, strict=True):
+            if lost:
+                self._refuse(matrix, weight, (*(p for p in parents if p != parent), child))
+        prior = self.formula.prior
+        before = None if prior is None else schur.without_each(prior, child, parents)
+        return self.formula.local(weight, len(parents) - 1, data, before)
+
+    def with_each(self, child: int, parents: Sequence[int]) -> Array:
+        """(n,): the score with each other variable as a further parent.
+
+        What stands at the child and at its parents means nothing.
+        """
+        weight, matrix = self._of(child)
+        data, further = schur.with_each(matrix, child, parents)
+        others = np.ones(len(self.names), bool)
+        others[[child, *parents]] = False
+        depends = others & further.is_nothing
+        if depends.any() and isinstance(self.formula, BGe):
+            self._refuse(matrix, weight, (*parents, int(np.flatnonzero(depends)[0])))
+        usable = others & ~depends
+        for u in np.flatnonzero(usable & data.is_nothing):
+            self._refuse(matrix, weight, (*parents, int(u), child))
+        prior = self.formula.prior
+        before = None if prior is None else schur.with_each(prior, child, parents)[0]
+        with np.errstate(divide="ignore", invalid="ignore"):  # at the child and at its parents
+            found = self.formula.local(weight, len(parents) + 1, data, before)
+        return np.where(usable, found, -np.inf)
+
+    # --- scores as differences of one function of sets ---
+
+    def set_value(self, members: Sequence[int]) -> float:
+        """L of a set: score(x, parents) = L(parents + x) - L(parents)."""
+        self._check_set_function()
+        weight, matrix = self._of(-1)
+        log_det = self._log_det(matrix, weight, members)
+        prior = self.formula.prior
+        before = np.zeros(()) if prior is None else schur.given(prior, members, []).left.log_det
+        return float(self.formula.of_set(weight, len(members), log_det, before))
+
+    def all_set_values(self, largest: int | None = None) -> Array:
+        """(2ⁿ,): L of every set; bit i of the position says that variable i is a member.
+
+        What stands at sets of more than `largest` members means nothing.
+        """
+        self._check_set_function()
+        n = len(self.names)
+        check_memory(8.0 * 8 * 2.0**n, f"the values of all subsets of {n} columns", "take fewer")
+        weight, matrix = self._of(-1)
+        log_dets, prior = schur.log_dets(matrix), self.formula.prior
+        before = np.zeros(2**n) if prior is None else schur.log_dets(prior)
+        sizes, found = np.zeros(1, np.int8), np.empty(2**n)
+        for _ in range(n):
+            sizes = np.concatenate([sizes, sizes + np.int8(1)])
+        lost = np.flatnonzero(np.isnan(log_dets) & (sizes <= (n if largest is None else largest)))
+        if lost.size:
+            self._refuse(matrix, weight, [v for v in range(n) if lost[0] >> v & 1])
+        for size in range(n + 1):
+            at = sizes == size
+            found[at] = self.formula.of_set(weight, size, log_dets[at], before[at])
+        return found
+
+    # --- what cannot be scored ---
+
+    def _log_det(self, matrix: Array, weight: float, members: Sequence[int]) -> Array:
+        for k, v in enumerate(members):
+            if schur.family(matrix, v, members[:k]).is_nothing:
+                self._refuse(matrix, weight, members[: k + 1])
+        return schur.given(matrix, members, []).left.log_det
+
+    def _check_set_function(self) -> None:
+        if not self.is_set_function:
+            raise JensenError(
+                "with interventions every variable has rows of its own, so scores are no "
+                "differences of one function of sets"
+            )
+
+    def _check_spread(self) -> None:
+        for v, name in enumerate(self.names):
+            weight, matrix = self._of(v)
+            if weight == 0.0:
+                set_in_all = f"{name!r} was set in every row, so none is left to score it by"
+                raise DataError(set_in_all if v in self._was_set else "there are no rows to score")
+            if matrix[v, v] == 0.0:
+                raise DataError(f"column {name!r} is constant, so {UNBOUNDED}")
+
+    def _refuse(self, matrix: Array, weight: float, members: Sequence[int]) -> None:
+        """Say which members are linear functions of which; the last that depends is named."""
+        *before, last = _dependent(matrix, members)
+        whose = some(repr(self.names[v]) for v in before)
+        function = f"{self.names[last]!r} is an exact linear function of {whose}"
+        if isinstance(self.formula, BGe):
+            raise DataError(
+                f"{function}, as far as rounding tells, and next to these numbers the prior of "
+                f"bge is lost: bring the columns to similar units, raise scale=, or leave one out"
+            )
+        if weight < len(before) + 2:
+            raise DataError(
+                f"{weight:g} rows are too few for {self.names[last]!r} given "
+                f"{plural(len(before), 'parent')} ({whose}), so {UNBOUNDED}, or set a lower "
+                f"max_parents"
+            )
+        raise DataError(f"{function}, so {UNBOUNDED}")
+
+
+UNBOUNDED = "the likelihood has no bound: leave the column out, or use the score 'bge'"
+
+
+def _groups(
+    rows: Table, names: Sequence[str], interventions: NDArray[np.int64] | None
+) -> dict[int, Moments]:
+    """The moments of the rows in which nothing was set, and of those in which each variable was."""
+    if interventions is None:
+        return {-1: moments_of(rows, names)}
+    targets = np.unique(interventions)
+    check_memory(
+        16.0 * len(targets) * len(names) ** 2,
+        f"the scatters of {len(targets)} kinds of interventional rows",
+        "leave out columns",
+    )
+    return {int(v): moments_of(rows.take(interventions == v), names) for v in targets}
+
+
+def _dependent(matrix: Array, members: Sequence[int]) -> tuple[int, ...]:
+    """The first member that depends on those before it, behind those that it depends on."""
+    for k, v in enumerate(members):
+        known = schur.given(matrix, members[:k], [v])
+        if known.left.is_nothing[0]:
+            parts = np.square(known.coefficients[:, 0]) * np.diagonal(matrix)[list(members[:k])]
+            matters = parts > 1e-10 * matrix[v, v]
+            return (*(u for u, yes in zip(members[:k], matters, strict=True) if yes), v)
+    return tuple(members)

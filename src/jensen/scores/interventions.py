@@ -1,0 +1,93 @@
+"""Rows in which a variable was set from outside: they say nothing of what its parents do to it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table
+from jensen.exceptions import DataError
+from jensen.scores.scorer import Scorer
+
+Array = NDArray[np.float64]
+NONE = -1
+
+
+def split_interventions(table: Table, interventions: Any) -> tuple[Table, NDArray[np.int64] | None]:
+    """The variables, and for each row which of them was set, by sorted name; -1: none.
+
+    Parameters
+    ----------
+    interventions
+        A column, which is then no variable, or one name per row; missing where nothing was set.
+    """
+    if interventions is None:
+        return table, None
+    if isinstance(interventions, str):
+        column = table.column(interventions)
+        if column.variable.kind != "categorical":
+            raise DataError(
+                f"interventions={interventions!r}: the column must name the variable that was set "
+                f"in each row, or be empty; it holds numbers"
+            )
+        states, codes = column.variable.states, np.asarray(column.data, np.int64)
+        rest = table.select([name for name in table.names if name != interventions])
+    else:
+        labels = [None if x is None or x != x or x == "" else str(x) for x in interventions]
+        if len(labels) != table.n_rows:
+            raise DataError(f"interventions has {len(labels):,} entries for {table.n_rows:,} rows")
+        states = tuple(sorted({x for x in labels if x is not None}))
+        at = {label: code for code, label in enumerate(states)}
+        codes = np.array([len(states) if x is None else at[x] for x in labels], np.int64)
+        rest = table
+    position = {name: v for v, name in enumerate(sorted(rest.names))}
+    unknown = [label for label in states if label not in position]
+    if unknown:
+        raise DataError(
+            f"interventions: {unknown[0]!r} is no column; each row names the column that was set "
+            f"in it, or nothing"
+        )
+    return rest, np.array([*(position[s] for s in states), NONE], np.int64)[codes]
+
+
+@dataclass(frozen=True, eq=False)
+class PerChild:
+    """A scorer for all rows, and others for variables that were set in some of them."""
+
+    everywhere: Scorer
+    where_not_set: dict[int, Scorer]
+
+    @classmethod
+    def of(
+        cls, table: Table, was_set: NDArray[np.int64], make: Callable[[Table], Scorer]
+    ) -> "PerChild":
+        """Leave out of every family the rows in which its child was set."""
+        targets = [int(v) for v in np.unique(was_set) if v != NONE]
+        return cls(make(table), {v: make(table.take(was_set != v)) for v in targets})
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables, sorted."""
+        return self.everywhere.names
+
+    @property
+    def is_set_function(self) -> bool:
+        """Different rows have different functions."""
+        return not self.where_not_set and self.everywhere.is_set_function
+
+    def family(self, child: int, parents: Sequence[int]) -> float:
+        """The score of a variable given its parents."""
+        return self._of(child).family(child, parents)
+
+    def without_each(self, child: int, parents: Sequence[int]) -> Array:
+        """(p,): the score without each parent."""
+        return self._of(child).without_each(child, parents)
+
+    def with_each(self, child: int, parents: Sequence[int]) -> Array:
+        """(n,): the score with each other variable as a further parent."""
+        return self._of(child).with_each(child, parents)
+
+    def _of(self, child: int) -> Scorer:
+        return self.where_not_set.get(child, self.everywhere)

@@ -1,0 +1,114 @@
+"""The scorer of a table: which one, by the kinds of its columns and the name of the score."""
+
+from typing import Any
+
+import numpy as np
+
+from jensen.data import Table, as_table
+from jensen.data.counting import COMPLETE_ROWS, require_complete, require_states
+from jensen.exceptions import DataError
+from jensen.scores.bde import PriorNetworkScore
+from jensen.scores.by_name import AVAILABLE, Missing, check_integer_weights, make_score
+from jensen.scores.count_scorer import CountScorer
+from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.interventions import PerChild, split_interventions
+from jensen.scores.plain_scorer import PlainScorer
+from jensen.scores.scorer import Scorer
+from jensen.text import some
+
+
+LARGEST_SAMPLE_SIZE = 1e6
+"""Above it the quick way to log Γ(a + n) - log Γ(a) loses digits."""
+
+
+def make_scorer(
+    table: Any,
+    score: str | None = None,
+    *,
+    equivalent_sample_size: float | None = None,
+    missing: Missing = "refuse",
+    prior_network: Any = None,
+    interventions: Any = None,
+    **gaussian: Any,
+) -> Scorer:
+    """Local scores of all columns of a table.
+
+    Parameters
+    ----------
+    score
+        As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
+    interventions
+        A column, or one entry per row: the name of the variable that was set in that row. The row
+        is left out of that variable's family.
+    """
+    data, was_set = split_interventions(as_table(table), interventions)
+    if not data.names:
+        raise DataError("the table has no columns to learn a graph of")
+    if _kind(data) == "continuous":
+        discrete = {
+            "equivalent_sample_size": (equivalent_sample_size, None),
+            "missing": (missing, "refuse"),
+            "prior_network": (prior_network, None),
+        }
+        for name, (given, default) in discrete.items():
+            if given != default:
+                raise DataError(f"{name}= belongs to scores of categorical columns, not to these")
+        return GaussianScorer.of(data, score or "bge", interventions=was_set, **gaussian)
+    if gaussian:
+        raise DataError(
+            f"{some(sorted(gaussian))}: these choices belong to scores of continuous columns"
+        )
+    name = score or "bdeu"
+    chosen = make_score(name, equivalent_sample_size, missing, prior_network)
+    if missing == "refuse":
+        require_complete(
+            data, data.names, f"the score {name!r}", f"{AVAILABLE}, or {COMPLETE_ROWS}"
+        )
+    if isinstance(chosen, PriorNetworkScore):
+        data = chosen.read(data, data.names)
+    for variable in data.names:
+        require_states(data, variable)
+    if chosen.needs_integer_weights:
+        check_integer_weights(data, name)
+
+    def make(rows: Table) -> Scorer:
+        plain = PlainScorer(rows, tuple(sorted(rows.names)), chosen)
+        return _compiled(plain, name, equivalent_sample_size or 1.0) or plain
+
+    return make(data) if was_set is None else PerChild.of(data, was_set, make)
+
+
+def _kind(table: Table) -> str:
+    kinds = {variable.kind: variable.name for variable in table.variables}
+    if len(kinds) == 1 and "count" not in kinds:
+        return next(iter(kinds))
+    if "count" in kinds:
+        raise DataError(
+            f"column {kinds['count']!r} holds counts: declare it categorical=[...] or "
+            f"continuous=[...], or group its values with jn.discretize"
+        )
+    raise DataError(
+        f"column {kinds['continuous']!r} is continuous and {kinds['categorical']!r} categorical: "
+        f"a graph is learned of columns of one kind; use jn.discretize, or choose columns"
+    )
+
+
+def _compiled(plain: PlainScorer, name: str, sample_size: float) -> CountScorer | None:
+    """The quick way to the same scores, where there is one."""
+    from jensen.kernels.local_terms import BDEU, BDS, K2, LIKELIHOOD
+
+    table = plain.table
+    if table.weights is not None or table.n_missing() or not 0 < table.n_rows < 1 << 31:
+        return None
+    if sample_size > LARGEST_SAMPLE_SIZE:
+        return None
+    half_log = 0.5 * float(np.log(table.n_rows))
+    kinds = {
+        "loglik": (LIKELIHOOD, 0.0),
+        "aic": (LIKELIHOOD, 1.0),
+        "bic": (LIKELIHOOD, half_log),
+        "bdeu": (BDEU, sample_size),
+        "bds": (BDS, sample_size),
+        "k2": (K2, 0.0),
+    }
+    return CountScorer(plain, *kinds[name]) if name in kinds else None

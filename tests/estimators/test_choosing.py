@@ -1,0 +1,64 @@
+"""How many components: what can be compared, and what is refused."""
+
+import numpy as np
+import pytest
+
+import jensen as jn
+
+RNG = np.random.default_rng(0)
+X = np.concatenate([RNG.normal(0, 1, (40, 1)), RNG.normal(9, 1, (30, 1))])
+SEQUENCES = [list("aabb"), list("ab"), list("bbba")]
+
+
+def values(choice):
+    return [candidate.value for candidate in choice.candidates]
+
+
+def test_one_number_is_all_up_to_it():
+    expected = jn.choose_components(X, [1, 2, 3])
+    assert expected.n == 2
+    assert values(jn.choose_components(X, 3)) == values(expected)
+    assert values(jn.choose_components(X, range(1, 4))) == values(expected)
+
+
+def test_lists_of_rows_are_a_matrix():
+    assert values(jn.choose_components(X.tolist(), [2])) == values(jn.choose_components(X, [2]))
+
+
+def test_states_of_chains_with_and_without_the_correction():
+    model = jn.HiddenMarkovModel(prior={}, random_state=0)
+    plain = jn.choose_components(SEQUENCES, [1, 3], model=model)
+    corrected = jn.choose_components(SEQUENCES, [1, 3], model=model, label_correction=True)
+    np.testing.assert_allclose(np.subtract(values(corrected), values(plain)), [0.0, np.log(6.0)])
+    assert plain.candidates[1].model.label_correction_ == pytest.approx(np.log(6.0))
+
+
+def test_weights_of_sequences_count_in_bic():
+    model, weight = jn.HiddenMarkovModel(random_state=0), [2, 1, 3]
+    many = [SEQUENCES[k] for k in np.repeat(np.arange(3), weight)]
+    one = jn.choose_components(SEQUENCES, [1], model=model, by="bic", sequence_weight=weight)
+    two = jn.choose_components(many, [1], model=model, by="bic")
+    np.testing.assert_allclose(values(one), values(two), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("numbers", "choices", "words"),
+    [
+        ([], {}, "^numbers is empty"),
+        (0, {}, "^numbers must be a whole number, 1 or more, not 0$"),
+        (2.5, {}, "^numbers must be a whole number, 1 or more, not 2.5$"),
+        ([1, 0], {}, "^numbers must be a whole number, 1 or more, not 0$"),
+        ("3", {}, "^numbers must be a whole number, 1 or more, not '3'$"),
+        (
+            [1],
+            {"model": 3},
+            "^model must be a GaussianMixture, LatentClass or Hidden",
+        ),
+        ([1], {"by": "aic"}, "^by must be 'bound' or 'bic', not 'aic'$"),
+        ([1], {"by": "bic", "label_correction": True}, "^label_correction belongs to by='bound'$"),
+        ([1], {"model": jn.GaussianMixture(method="em")}, "^by='bound' needs method='vbem'"),
+    ],
+)
+def test_what_cannot_be_compared(numbers, choices, words):
+    with pytest.raises(jn.JensenError, match=words):
+        jn.choose_components(X, numbers, **choices)

@@ -1,0 +1,215 @@
+"""Every error text of the scores of continuous columns."""
+
+import re
+
+import numpy as np
+import pytest
+
+import jensen as jn
+from jensen.scores.gaussian_scorer import GaussianScorer
+
+RNG = np.random.default_rng(0)
+X, Y = RNG.normal(size=(2, 30))
+DATA = {"x": X, "y": Y}
+NO_BOUND = r"so the likelihood has no bound: leave the column out, or use the score 'bge'"
+
+
+def refused(match, *, error=jn.DataError):
+    return pytest.raises(error, match=match)
+
+
+@pytest.mark.parametrize("name", ["bdeu", "k2", "fnml", "bds"])
+def test_scores_of_states(name):
+    with refused(
+        rf"^there is no score '{name}' of continuous columns: choose one of bge, loglik, aic, bic, "
+        r"or make states of the columns with jn.discretize$",
+        error=jn.JensenError,
+    ):
+        jn.score("x -> y", DATA, name)
+
+
+def test_bge_of_states():
+    data = {"a": ["u", "v"], "b": ["u", "u"]}
+    with refused(
+        r"^the score 'bge' needs continuous columns, and 'a', 'b' are categorical: declare "
+        r"continuous=\[...\] if they are numbers$"
+    ):
+        jn.score("a -> b", data, "bge")
+
+
+def test_mixed_columns():
+    data = {**DATA, "s": ["u", "v"] * 15}
+    with refused(
+        r"^the score 'bge' cannot mix states with numbers, and 's' is categorical: leave them out, "
+        r"make states of the others with jn.discretize, or declare continuous=\[...\] if they are "
+        r"numbers$"
+    ):
+        jn.score("x -> s", data, "bge")
+    with refused("column 'x' is continuous, and only states can be counted: use jn.discretize"):
+        jn.score("x -> s", data, "bic")
+
+
+def test_counts():
+    data = {"n": np.arange(30), "x": X}
+    with refused(
+        r"^the score 'bge' is for measurements, and 'n' holds counts: if they are measurements, "
+        r"say so, jn.Table\(data, continuous=\['n'\]\)$"
+    ):
+        jn.score("x -> n", data, "bge")
+    with refused("^the score 'bic' is for measurements, and 'n' holds counts"):
+        jn.score("x -> n", data, "bic")
+    assert np.isfinite(jn.score("x -> n", jn.Table(data, continuous=["n"]), "bge"))
+
+
+def test_missing_values():
+    data = {"x": np.where(X > 1.0, np.nan, X), "y": Y}
+    with refused(
+        r"^the score 'bge' needs complete data, but \d values are missing: x \(\d\); fill them in "
+        r"\(net.impute\), or keep only complete rows with table.complete_rows\(\)"
+    ):
+        jn.score("x -> y", data, "bge")
+
+
+def test_infinite_values():
+    data = {"x": np.where(X > 1.0, np.inf, X), "y": Y}
+    with refused(r"^column 'x' holds an infinite value, which no Gaussian has$"):
+        jn.score("x -> y", jn.Table(data), "bic")
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [{"equivalent_sample_size": 1.0}, {"missing": "available-case"}, {"prior_network": "net"}],
+)
+def test_choices_of_discrete_scores(choices):
+    with refused("belong to scores of categorical columns", error=jn.JensenError):
+        jn.score("x -> y", DATA, "bic", **choices)
+
+
+@pytest.mark.parametrize(
+    ("choices", "text"),
+    [
+        ({"mean_strength": 0.0}, "mean_strength must be positive and finite, not 0.0"),
+        ({"mean_strength": True}, "mean_strength must be positive and finite, not True"),
+        ({"degrees_of_freedom": -1}, "degrees_of_freedom must be positive and finite, not -1"),
+        (
+            {"degrees_of_freedom": 3.0},
+            "degrees_of_freedom=3 are too few for 2 columns: give more than 3, or a scale=, with "
+            "which more than two fewer will do",
+        ),
+        (
+            {"degrees_of_freedom": 1.0, "scale": 1.0},
+            "degrees_of_freedom=1 are too few for 2 columns: give more than 1",
+        ),
+        ({"prior_mean": "x"}, "prior_mean must hold numbers, not 'x'"),
+        ({"prior_mean": [1.0, 2.0, 3.0]}, "prior_mean must be a number, or one for each of the 2"),
+        ({"prior_mean": np.nan}, "prior_mean must be a number, or one for each of the 2"),
+        ({"prior_mean": {"x": 1.0}}, "prior_mean must name each column once: x, y"),
+        ({"scale": [1.0, 2.0]}, "scale must be a number, or a matrix (2, 2) of the columns sorted"),
+        ({"scale": -1.0}, "scale must be positive; a matrix symmetric and positive definite"),
+        ({"scale": [[1.0, 2.0], [0.0, 1.0]]}, "scale must be positive; a matrix symmetric and"),
+        ({"scale": [[1.0, 2.0], [2.0, 1.0]]}, "scale must be positive; a matrix symmetric and"),
+        ({"alpha": 1.0}, "a score has no choice 'alpha': those of bge are prior_mean,"),
+    ],
+)
+def test_impossible_priors(choices, text):
+    with refused(f"^{re.escape(text)}", error=jn.JensenError):
+        jn.score("x -> y", DATA, "bge", **choices)
+
+
+def test_priors_that_would_be_ignored():
+    with refused(r"^bic has no scale: only bge has one$", error=jn.JensenError):
+        jn.score("x -> y", DATA, "bic", scale=1.0)
+    with refused(r"^bdeu has no prior_mean: only bge has one$", error=jn.JensenError):
+        jn.score("a -> b", {"a": [0, 1], "b": [0, 1]}, "bdeu", prior_mean=0.0)
+
+
+@pytest.mark.parametrize("name", ["loglik", "aic", "bic"])
+def test_columns_without_spread(name):
+    data = {**DATA, "c": np.full(30, 0.1)}
+    with refused(rf"^column 'c' is constant, {NO_BOUND}$"):
+        jn.score("x -> c", data, name)
+    assert np.isfinite(jn.score("x -> c", data, "bge"))
+
+
+DEPENDENT = {"x": X, "y": Y, "z": X + Y}
+
+
+def test_a_child_that_its_parents_determine():
+    scorer = GaussianScorer.of(jn.Table(DEPENDENT), "bic")
+    text = rf"^'z' is an exact linear function of 'x', 'y', {NO_BOUND}$"
+    with refused(text):
+        scorer.family(2, [0, 1])
+    with refused(text):
+        scorer.with_each(2, [0])
+    with refused(text):
+        jn.score("x -> z <- y", DEPENDENT, "loglik")
+    with refused(text):
+        scorer.set_value([0, 1, 2])
+    with refused(text):
+        scorer.all_set_values()
+    pairs = scorer.all_set_values(2)
+    assert np.isfinite(pairs[:7]).all()
+    assert np.isfinite(scorer.with_each(2, [])[:2]).all()
+    assert np.isfinite(jn.score("x -> z <- y", DEPENDENT, "bge"))
+
+
+def test_without_a_parent_the_others_may_determine_a_child():
+    scorer = GaussianScorer.of(jn.Table({**DEPENDENT, "w": RNG.normal(size=30)}), "bic")
+    names = ("w", "x", "y", "z")
+    assert scorer.names == names
+    with refused(r"^'z' is an exact linear function of 'x', 'y'"):
+        scorer.without_each(3, [0, 1, 2])
+
+
+def test_a_further_parent_that_the_parents_determine_is_never_worth_it():
+    data = {**DEPENDENT, "w": RNG.normal(size=30)}
+    scorer = GaussianScorer.of(jn.Table(data), "bic")
+    assert scorer.with_each(0, [1, 2])[3] == -np.inf
+    assert np.isfinite(scorer.family(0, [1, 2]))
+    with refused(r"^'z' is an exact linear function of 'x', 'y'"):
+        scorer.family(0, [1, 2, 3])
+
+
+def test_nearly_dependent_parents_are_told_from_dependent_ones():
+    rng = np.random.default_rng(5)
+    a, e = rng.normal(size=(2, 200))
+    b = a + 1e-4 * e
+    data = {"a": a, "b": b, "c": (b - a) * 1e4 + 0.1 * rng.normal(size=200)}
+    assert np.isfinite(jn.score("a -> c <- b", data, "bic"))
+    with refused("'c' is an exact linear function of 'a', 'b'"):
+        jn.score("a -> c <- b", {"a": a, "b": b, "c": (b - a) * 1e4}, "bic")
+
+
+def test_fewer_rows_than_parents():
+    data = {f"x{k}": RNG.normal(size=4) for k in range(6)}
+    scorer = GaussianScorer.of(jn.Table(data), "bic")
+    with refused(
+        r"^4 rows are too few for 'x3' given 3 parents \('x0', 'x1', 'x2'\), "
+        rf"{NO_BOUND}, or set a lower max_parents$"
+    ):
+        scorer.family(3, [0, 1, 2])
+    assert np.isfinite(GaussianScorer.of(jn.Table(data), "bge").family(3, [0, 1, 2, 4, 5]))
+
+
+def test_a_prior_that_is_lost_in_the_numbers():
+    data = {name: 1e9 * column for name, column in DEPENDENT.items()}
+    text = (
+        r"^'z' is an exact linear function of 'x', 'y', as far as rounding tells, and next to "
+        r"these numbers the prior of bge is lost: bring the columns to similar units, raise "
+        r"scale=, or leave one out$"
+    )
+    with refused(text):
+        jn.score("x -> z <- y", data, "bge")
+    with refused(text):
+        GaussianScorer.of(jn.Table({**data, "w": X * Y}), "bge").with_each(0, [1, 2])
+    assert np.isfinite(jn.score("x -> z <- y", data, "bge", scale=1e16))
+
+
+def test_no_rows():
+    empty = jn.Table({"x": [1.5], "y": [2.5]}, weights=[0.0])
+    with refused("^there are no rows to score$"):
+        jn.score("x -> y", empty, "bic")
+    assert jn.score("x -> y", empty, "bge") == pytest.approx(0.0, abs=1e-12)
+    was_set = np.zeros(30, np.int64)
+    with refused("^'x' was set in every row, so none is left to score it by$"):
+        GaussianScorer.of(jn.Table(DATA), "bic", interventions=was_set)
