@@ -17,25 +17,24 @@ TILE = 256
 SMALL = 8
 HALF_LOG_2PI = 0.9189385332046727
 LOG_2 = 0.6931471805599453
-MANTISSA = np.int64((1 << 52) - 1)
-ONE = np.int64(1023 << 52)
-HALF_WAY = np.int64(0x0006A09E667F3BCD)  # the digits of √2
+ROOT = np.uint64(0x3FE6A09E667F3BCD)  # the bits of √½
+DIGITS = np.uint64(52)  # of a number after its point
 MAGIC = 1.5 * 2.0**52  # a whole number added to it stands in its lowest bits
-MAGIC_BITS = np.int64(0x4338000000000000)
+MAGIC_BITS = np.uint64(0x4338000000000000)
 
 
 @helper
-def logarithms(x, bits, power, power_bits):
-    """Replace positive numbers by their logarithms, to the last digit or two.
+def logarithms(x, power):
+    """Replace numbers of 1 and more by their logarithms, to the last digit or two.
 
-    x = 2^e · m with m near 1, and log m = 2 artanh((m - 1) / (m + 1)). `bits` is x seen as whole
-    numbers, and `power_bits` is `power`, room for e.
+    x = 2^e · m with m between √½ and √2, and log m = 2 artanh((m - 1) / (m + 1)); power is room
+    for e.
     """
+    bits, power_bits = x.view(np.uint64), power.view(np.uint64)
     for i in range(x.shape[0]):
-        b = bits[i]
-        up = np.int64((b & MANTISSA) > HALF_WAY)
-        power_bits[i] = (b >> 52) - 1023 + up + MAGIC_BITS
-        bits[i] = (b & MANTISSA) | (ONE - (up << 52))
+        e = (bits[i] - ROOT) >> DIGITS
+        power_bits[i] = e + MAGIC_BITS
+        bits[i] -= e << DIGITS
     for i in range(x.shape[0]):
         s = (x[i] - 1.0) / (x[i] + 1.0)
         z = s * s
@@ -98,7 +97,7 @@ def stirling_sum(argument, desk):
     size = argument.shape[0]
     for i in range(size):
         x[i] = argument[i]
-    logarithms(x[:size], x.view(np.int64), power, power.view(np.int64))
+    logarithms(x[:size], power)
     for i in range(size):
         y = 1.0 / argument[i]
         z = y * y
@@ -132,7 +131,7 @@ def entropy_sum(argument, desk):
     size = argument.shape[0]
     for i in range(size):
         x[i] = argument[i]
-    logarithms(x[:size], x.view(np.int64), power, power.view(np.int64))
+    logarithms(x[:size], power)
     for i in range(size):
         total += argument[i] * x[i]
     return total

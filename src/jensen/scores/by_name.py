@@ -218,5 +218,6 @@ AVAILABLE = "use 'bic' with missing='available-case' (--score bic --available-ca
 
 
 def check_integer_weights(table: Table, name: str) -> None:
+    """Refuse weights that are no frequencies, for a score that counts data sets."""
     if table.weights is not None and np.any(table.weights != np.floor(table.weights)):
         raise DataError(f"{name} sums over data sets of a size, so row weights must be integers")
