@@ -17,7 +17,7 @@ from jensen.cli import convert, demo, impute, learn, predict, query, sample, sco
 from jensen.exceptions import JensenError
 
 INTERRUPTED = 130
-EPILOG = "Example: jensen learn patients.csv --graph 'smoker -> cancer -> xray' -o net.json"
+EPILOG = "Example: jensen learn patients.csv --svg net.svg -o net.json"
 
 app = typer.Typer(
     name="jensen",
@@ -69,7 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = [word for word in given if word != "--traceback"]  # allowed anywhere
     _prepare_streams()
     try:
-        code = int(app(given or ["--help"], prog_name="jensen", standalone_mode=False) or 0)
+        words = given or ["--help"]
+        code = int(app(words, prog_name="jensen", standalone_mode=False, obj=given) or 0)
         sys.stdout.flush()
         return _complain("interrupted", code) if code == INTERRUPTED else code
     except (BrokenPipeError, SystemExit):  # whoever read our output has seen enough
@@ -80,7 +81,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if wants_traceback:
             traceback.print_exc()
-        return _complain(_in_one_line(error), 2)
+        code = _complain(_in_one_line(error), 2)
+        for command in getattr(error, "commands", ()):  # that work instead
+            print(f"  {command}", file=sys.stderr)
+        return code
 
 
 def _in_one_line(error: Exception) -> str:

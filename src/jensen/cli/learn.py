@@ -1,31 +1,62 @@
-"""`jensen learn`: networks, mixtures and hidden Markov models, with values missing anywhere."""
+"""`jensen learn`: networks and their graphs, mixtures and hidden Markov models."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 import typer
 
 from jensen.cli import learn_options as of_learn
 from jensen.cli import learned, learned_states, options
+from jensen.cli import structure_options as of_graph
 from jensen.cli.learn_network import learn_network
-from jensen.cli.learn_options import Loop, ModelKind, Source
+from jensen.cli.learn_options import Loop, ModelKind, NetworkChoices, Source
 from jensen.cli.learn_states import StateChoices, learn_states
+from jensen.cli.learn_structure import learn_structure
+from jensen.cli.structure_options import StructureChoices
 from jensen.exceptions import JensenError
 
 NAME = "learn"
-EPILOG = (
-    "Example: jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json; "
-    "jensen learn answers.csv --graph 'kind -> a; kind -> b' --hidden kind=3 --n-init 10 --seed 0; "
-    "jensen learn faithful.csv --model mixture --states 6 --prior default -o mixture.json; "
-    "jensen learn walks.csv --model hmm --states 3 --emission gaussian --sequences walk -o hmm.json"
+EPILOG = "\n".join(
+    [
+        "\b",  # keeps the lines as they are
+        "Example: jensen learn patients.csv --score bic --max-parents 3 --svg net.svg -o net.json",
+        "  jensen learn patients.csv --structure exact --tier age,sex --forbidden 'xray -> cancer'",
+        "  jensen learn patients.csv --bootstrap 200 --seed 0 --svg stable.svg",
+        "  jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json",
+        "  jensen learn answers.csv --graph 'kind -> a; kind -> b' --hidden kind=3 --n-init 10",
+        "  jensen learn faithful.csv --model mixture --states 6 --prior default -o mixture.json",
+        "  jensen learn walks.csv --model hmm --states 3 --sequences walk -o hmm.json",
+    ]
 )
 INTERRUPTED = 130
+OF_ALL_MODELS = (
+    "--column",
+    "--without",
+    "--prior",
+    "--states",
+    "--start",
+    "--checkpoint",
+    "--output",
+)
 
 
 def command(
+    context: typer.Context,
     data: options.Data,
     model: of_learn.Model = ModelKind.NETWORK,
     graph: of_learn.Graph = None,
+    structure: of_graph.Structure = None,
+    score: of_graph.Score = None,
+    max_parents: of_graph.MaxParents = None,
+    required: of_graph.Required = None,
+    forbidden: of_graph.Forbidden = None,
+    tier: of_graph.Tiers = None,
+    start_graph: of_graph.StartGraph = None,
+    restarts: of_graph.Restarts = None,
+    bootstrap: of_graph.Bootstrap = None,
+    interventions: of_graph.Interventions = None,
+    prior_network: options.PriorNetwork = None,
+    available_case: options.AvailableCase = False,
     states: of_learn.States = None,
     prior: of_learn.Prior = None,
     equivalent_sample_size: options.SampleSize = None,
@@ -36,6 +67,7 @@ def command(
     end: of_learn.End = False,
     sequences: options.Sequences = None,
     column: of_learn.Columns = None,
+    without: of_graph.Without = None,
     n_init: of_learn.Starts = None,
     max_iter: of_learn.MaxIter = None,
     tol: of_learn.Tol = None,
@@ -47,74 +79,110 @@ def command(
     start: of_learn.Start = None,
     checkpoint: of_learn.Checkpoint = None,
     output: of_learn.Output = None,
+    svg: of_graph.Svg = None,
     missing: options.Missing = None,
     categorical: options.Categorical = None,
+    continuous: options.Continuous = None,
     weights: options.Weights = None,
     complete_rows: options.CompleteRows = False,
     threads: options.Threads = None,
     as_json: options.Json = False,
 ) -> None:
-    """Learn a model; values may be missing anywhere, and whole variables too.
+    """Learn a model: a network with its graph, or hidden states.
 
-    A network learns the tables of a graph. The other models learn hidden states: which component,
-    class or state made a row.
+    A network without --graph learns the graph of all columns, from complete rows, and then its
+    parameters (without --prior the most likely ones); with --graph it learns the parameters, and
+    values may be missing anywhere, whole variables too. The other models learn hidden states:
+    which component, class or state made a row.
     """
     options.set_threads(threads)
-    options.refuse_two_inputs(data, graph, start)
-    _check_files(output, checkpoint, model)
-    options.refuse_together({"-o -": output == "-", "--json": as_json})
-    source = Source(data, missing, categorical, weights, complete_rows)
+    options.refuse_two_inputs(data, graph, start, start_graph, prior_network)
+    _check_files(output, checkpoint, svg, model)
+    options.refuse_together({"-o -": output == "-", "--svg -": svg == "-", "--json": as_json})
+    source = Source(data, missing, categorical, weights, complete_rows, continuous)
     loop = Loop(method, n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, seed)
-    of_network = {
-        "--graph": graph,
-        "--hidden": hidden,
-        "--equivalent-sample-size": equivalent_sample_size is not None,
-    }
-    chosen = StateChoices(states, prior, covariance, emission, end, sequences, column, start)
-    if model is ModelKind.NETWORK:
-        chosen.refuse_for_networks()
-        found = learn_network(
-            source, loop, graph, prior, equivalent_sample_size, hidden, states, start, checkpoint
-        )
-        _write(found, output, as_json, learned)
+    files = Files(output, svg, as_json)
+    of_graph_alone = StructureChoices(
+        structure, score, prior_network, available_case, max_parents, required, forbidden, tier,
+        start_graph, restarts, interventions, bootstrap, column, without,
+    )  # fmt: skip
+    of_network = NetworkChoices(
+        graph, prior, equivalent_sample_size, hidden, states, start, checkpoint, output
+    )
+    of_states = StateChoices(
+        states, prior, covariance, emission, end, sequences, column, without, start
+    )
+    if model is not ModelKind.NETWORK:
+        foreign = [*of_graph_alone.given(), *of_network.given(), *(["--svg"] if svg else [])]
+        _refuse_foreign(foreign, model)
+        _write(*learn_states(model, source, loop, of_states, checkpoint), files, learned_states)
+        return
+    of_states.refuse_for_networks()
+    if graph is not None:
+        of_graph_alone.refuse_beside_graph()
+        net, table = learn_network(source, loop, graph, of_network)
+        found = None
     else:
-        _refuse_foreign(of_network, "--model network", model)
-        found = learn_states(model, source, loop, chosen, checkpoint)
-        _write(found, output, as_json, learned_states)
+        of_network.refuse_without_graph()
+        net, table, found = learn_structure(
+            source, loop, of_network, of_graph_alone, context.obj or ()
+        )
+    _write(net, learned.LearnedFrom(table, found, svg), files, learned)
 
 
-def _refuse_foreign(given: Mapping[str, object], owner: str, model: ModelKind) -> None:
+class Files(NamedTuple):
+    """Where the answer goes."""
+
+    output: str | None
+    svg: str | None
+    as_json: bool
+
+    @property
+    def is_printed(self) -> bool:
+        """Whether standard output is taken."""
+        return "-" in (self.output, self.svg)
+
+
+def _refuse_foreign(given: Iterable[str], model: ModelKind) -> None:
     """Refuse options of another model; none is ignored in silence."""
-    for name, is_given in given.items():
-        if is_given:
-            raise JensenError(f"{name} belongs to {owner}, not to --model {model.value}")
+    for name in given:
+        if name not in OF_ALL_MODELS:
+            raise JensenError(f"{name} belongs to --model network, not to --model {model.value}")
 
 
-def _write(found: tuple[Any, Any], output: str | None, as_json: bool, words: Any) -> None:
+def _write(model: Any, source: Any, files: Files, words: Any) -> None:
     """Write what was learned, and tell about it in the words of its kind."""
     from jensen import io
 
-    model, rows = found
-    if output == "-":
+    if files.output == "-":
         options.print_bytes(io.to_bytes(model))
-    elif output is not None:
-        model.save(output)
-    if as_json:
-        options.print_json(words.summary(model, rows, output))
-    elif output != "-":
-        words.tell(model, rows, output)
-    if learned.was_stopped(model):
+    elif files.output is not None:
+        model.save(files.output)
+    if files.svg is not None:
+        options.write_text(model.to_svg(), files.svg)
+    if files.as_json:
+        options.print_json(words.summary(model, source, files.output))
+    elif not files.is_printed:
+        words.tell(model, source, files.output)
+    if learned.was_stopped(model, source):
         raise typer.Exit(INTERRUPTED)
 
 
-def _check_files(output: str | None, checkpoint: str | None, model: ModelKind) -> None:
+def _check_files(
+    output: str | None, checkpoint: str | None, svg: str | None, model: ModelKind
+) -> None:
     """Refuse files that cannot be written, before anything is read."""
     from jensen import io
 
     if output is not None and output != "-":
         is_network = model is ModelKind.NETWORK
         io.check_path(output, holds="BayesianNetwork" if is_network else f"{model.value} model")
-    if checkpoint is not None:
-        options.check_text_path(checkpoint)
-        if checkpoint == output:
-            raise JensenError(f"-o and --checkpoint both name {output}: name two files")
+    written: dict[str, str] = {}
+    for option, path in (("-o", output), ("--checkpoint", checkpoint), ("--svg", svg)):
+        if path is None or (path == "-" and option != "--checkpoint"):
+            continue
+        if option != "-o":
+            options.check_text_path(path)
+        if path in written:
+            raise JensenError(f"{written[path]} and {option} both name {path}: name two files")
+        written[path] = option

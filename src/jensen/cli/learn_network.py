@@ -5,26 +5,18 @@ from typing import Any
 
 from jensen.checks import WITH_SAMPLE_SIZE
 from jensen.cli import options
-from jensen.cli.learn_options import Loop, Source
+from jensen.cli.learn_options import Loop, NetworkChoices, Source
 from jensen.exceptions import JensenError
 
 
 def learn_network(
-    source: Source,
-    loop: Loop,
-    graph: str | None,
-    prior: str | None,
-    equivalent_sample_size: float | None,
-    hidden: list[str] | None,
-    states: list[str] | None,
-    start: str | None,
-    checkpoint: str | None,
+    source: Source, loop: Loop, graph: str, choices: NetworkChoices
 ) -> tuple[Any, Any]:
     """Learn; the network, and the table that it was learned from."""
     from jensen.estimators import BayesianNetwork
+    from jensen.estimators.gaussian_learning import is_gaussian
 
-    if graph is None:
-        raise JensenError("Missing option '--graph'. (try jensen learn --help)")
+    _, prior, equivalent_sample_size, hidden, states, start, checkpoint, _ = choices
     options.refuse_two_inputs(source.data, graph, start)
     if equivalent_sample_size is not None and prior not in WITH_SAMPLE_SIZE:
         raise JensenError("--equivalent-sample-size belongs to --prior bdeu or --prior bds")
@@ -36,23 +28,24 @@ def learn_network(
         chosen["start"] = options.read_net(start)
     net = BayesianNetwork(
         options.read_graph(graph) if known is None else known.graph,
-        prior=_prior(prior),
+        prior=read_prior(prior),
         hidden=dict(map(_one_hidden, hidden or [])) or None,
         progress=sys.stderr.isatty(),
         **chosen,
     )
     table = options.read_data(
-        source.data, source.missing, source.categorical, source.weights, states
+        source.data, source.missing, source.categorical, source.weights, states, source.continuous
     )
     if known is not None:
         table = options.read_as(table, known)
     if source.complete_rows:
         seen = [x for x in net.graph.nodes if x in table and x not in (net.hidden or {})]
         table = table.complete_rows(seen)
+    choices.check_output(is_gaussian(net.graph, table))
     return net.fit(table, checkpoint=checkpoint), table
 
 
-def _prior(text: str | None) -> Any:
+def read_prior(text: str | None) -> Any:
     """A number if it is one, else the name of a prior."""
     try:
         return None if text is None else float(text)

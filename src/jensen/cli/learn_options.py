@@ -7,6 +7,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from jensen.exceptions import JensenError
+
 
 class ModelKind(StrEnum):
     """What is learned."""
@@ -21,8 +23,8 @@ Model = Annotated[
     ModelKind,
     typer.Option(
         "--model",
-        help="A network (needs --graph), or hidden states (need --states K): a Gaussian mixture of "
-        "columns of numbers, latent classes of columns of any kind, a hidden Markov model.",
+        help="A network, or hidden states (need --states K): a Gaussian mixture of columns of "
+        "numbers, latent classes of columns of any kind, a hidden Markov model.",
     ),
 ]
 Graph = Annotated[
@@ -30,7 +32,8 @@ Graph = Annotated[
     typer.Option(
         "--graph",
         metavar="GRAPH",
-        help="Of a network: 'A -> B <- C; B -> D', '[A][C][B|A:C][D|B]', or a network file.",
+        help="Of a network: 'A -> B <- C; B -> D', '[A][C][B|A:C][D|B]', or a network file; "
+        "learned from all columns unless given.",
     ),
 ]
 Prior = Annotated[
@@ -38,8 +41,9 @@ Prior = Annotated[
     typer.Option(
         "--prior",
         metavar="PRIOR",
-        help="Of a network: bdeu, bds, k2, or the Dirichlet concentration of every cell; flat "
-        "unless given (bdeu for vbem, me and gibbs). Of other models: default, or parts with their "
+        help="Of the parameters of a network, its graph given or learned: bdeu, bds, k2, or the "
+        "Dirichlet concentration of every cell; bge of columns of numbers; flat unless given (bdeu "
+        "or bge for vbem, me and gibbs). Of other models: default, or parts with their "
         "numbers, as in concentration=0.01,mean_strength=2 (each part as in Python); flat unless "
         "given (default for vbem, me and gibbs).",
     ),
@@ -98,8 +102,7 @@ Columns = Annotated[
     typer.Option(
         "--column",
         metavar="NAME",
-        help="Of a mixture, latent-class or hmm: a column to learn from, all unless given; "
-        "repeatable.",
+        help="Without --graph: a column to learn from, all unless given; repeatable.",
     ),
 ]
 Starts = Annotated[
@@ -179,3 +182,50 @@ class Source(NamedTuple):
     categorical: list[str] | None
     weights: str | None
     complete_rows: bool
+    continuous: list[str] | None
+
+
+class NetworkChoices(NamedTuple):
+    """What was said of a network, whether its graph is given or learned."""
+
+    graph: str | None
+    prior: str | None
+    equivalent_sample_size: float | None
+    hidden: list[str] | None
+    states: list[str] | None
+    start: str | None
+    checkpoint: str | None
+    output: str | None
+
+    def given(self) -> list[str]:
+        """The options that stand on the command line."""
+        return spelled(self)
+
+    def check_output(self, is_gaussian: bool) -> None:
+        """Refuse a file that cannot hold regressions, before these are learned."""
+        from jensen import io
+
+        if is_gaussian and self.output is not None and self.output != "-":
+            io.check_path(self.output, holds="Gaussian network")
+
+    def refuse_without_graph(self) -> None:
+        """Refuse what only a graph gives a meaning."""
+        if self.hidden:
+            raise JensenError(
+                "--hidden belongs to --graph: a graph is learned of columns, and a hidden variable "
+                "has none"
+            )
+        if self.start is not None:
+            raise JensenError(
+                "--start belongs to --graph: it holds the parameters of a graph that is known; "
+                "--start-graph says where a search begins"
+            )
+
+
+def spelled(choices: NamedTuple) -> list[str]:
+    """The options that were given, as they stand on the command line."""
+    return [
+        f"--{name.replace('_', '-')}"
+        for name, value in choices._asdict().items()
+        if not (value is None or value is False or value == [])
+    ]

@@ -27,11 +27,12 @@ class StateChoices(NamedTuple):
     end: bool
     sequences: str | None
     columns: list[str] | None
+    without: list[str] | None
     start: str | None
 
     def refuse_for_networks(self) -> None:
         """Refuse what a network would ignore."""
-        self._refuse(("covariance", "emission", "end", "sequences", "columns"), "network")
+        self._refuse(("covariance", "emission", "end", "sequences"), "network")
         if any(_is_number(text) for text in self.states or []):
             raise JensenError(
                 "--states K belongs to --model mixture, latent-class or hmm; for a column of a "
@@ -73,8 +74,7 @@ class StateChoices(NamedTuple):
     def _refuse(self, names: tuple[str, ...], model: str) -> None:
         for name in names:
             if getattr(self, name):
-                option = "column" if name == "columns" else name
-                raise JensenError(f"--{option} does not belong to --model {model}")
+                raise JensenError(f"--{name} does not belong to --model {model}")
 
 
 class Learned(NamedTuple):
@@ -95,7 +95,12 @@ def learn_states(
     if chosen.start is not None:
         choices["start"] = options.read_states(chosen.start)
     table = options.read_data(
-        source.data, source.missing, source.categorical, source.weights, chosen.labels()
+        source.data,
+        source.missing,
+        source.categorical,
+        source.weights,
+        chosen.labels(),
+        source.continuous,
     )
     groups = group_rows(table, chosen.sequences)
     table = _columns(table, chosen)
@@ -109,12 +114,13 @@ def learn_states(
 def _columns(table: Table, chosen: StateChoices) -> Table:
     """The columns to learn from: all but that of the sequences, unless they are named."""
     others = [name for name in table.names if name != chosen.sequences]
-    if chosen.columns and chosen.sequences in chosen.columns:
-        raise JensenError(f"--column {chosen.sequences} names the column of the sequences")
-    names = list(dict.fromkeys(chosen.columns or others))
-    if not names:
+    for option, given in (("--column", chosen.columns), ("--without", chosen.without)):
+        if given and chosen.sequences in given:
+            raise JensenError(f"{option} {chosen.sequences} names the column of the sequences")
+    table = options.choose_columns(table.select(others), chosen.columns, chosen.without)
+    if not table.names:
         raise JensenError("there is no column to learn from")
-    return table.select(names)
+    return table
 
 
 def _mixture(

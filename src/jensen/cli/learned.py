@@ -1,25 +1,42 @@
-"""What `jensen learn` tells about a network that was learned."""
+"""What `jensen learn` tells about a network that was learned, and about its graph."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.cli import options
-from jensen.text import plural
+from jensen.graphs.names import show_path
+from jensen.text import grid, plural
 
 if TYPE_CHECKING:
+    from jensen.cli.learn_structure import Structure
     from jensen.data import Table
     from jensen.estimators.bayesian_network import BayesianNetwork
+    from jensen.graphs import DAG
+    from jensen.q_graph.edge_strengths import EdgeStrengths
+
+WIDTH = 98
 
 
-def summary(net: BayesianNetwork, table: Table, output: str | None) -> dict[str, Any]:
+class LearnedFrom(NamedTuple):
+    """What a network was learned from."""
+
+    table: Table
+    structure: Structure | None  # None: the graph was given
+    svg: str | None  # where it is drawn
+
+
+def summary(net: BayesianNetwork, learned: LearnedFrom, output: str | None) -> dict[str, Any]:
     """All of it, for programs."""
     from jensen.estimators.summary import algorithm_of, meaning
+
+    table, structure, svg = learned
 
     return {
         "nodes": list(net.graph.nodes),
         "edges": [list(edge) for edge in net.graph.edges],
+        "structure": None if structure is None else _structure_summary(structure),
         "rows": table.total_weight,
         "free_parameters": net.parameters_count,
         "method": algorithm_of(net).name,
@@ -32,14 +49,17 @@ def summary(net: BayesianNetwork, table: Table, output: str | None) -> dict[str,
         "r_hat": net.r_hat_,
         "effective_sample_size": net.effective_sample_size_,
         "output": output,
+        "svg": svg,
     }
 
 
-def tell(net: BayesianNetwork, table: Table, output: str | None) -> None:
+def tell(net: BayesianNetwork, learned: LearnedFrom, output: str | None) -> None:
     """The same for people, and the tables if they are not written."""
     from jensen.estimators.summary import algorithm_of
 
-    rows = table.total_weight
+    if learned.structure is not None:
+        _tell_structure(learned.structure)
+    rows = learned.table.total_weight
     noun = "row" if rows == 1 else "rows"
     print(f"{net}, learned from {options.show_number(rows)} {noun}{_value(net)}")
     print(f"{algorithm_of(net).name}: {_course(net)}")
@@ -51,12 +71,17 @@ def tell(net: BayesianNetwork, table: Table, output: str | None) -> None:
         print("Nothing was written: -o net.json keeps the network.")
     else:
         print(f"written to {output}")
+    if learned.svg is not None:
+        print(f"drawn in {learned.svg}")
 
 
-def was_stopped(net: BayesianNetwork) -> bool:
+def was_stopped(net: BayesianNetwork, learned: Any = None) -> bool:
     """Whether the run was interrupted: it ended neither by converging nor at its limit."""
     from jensen.estimators.summary import algorithm_of
 
+    structure = getattr(learned, "structure", None)
+    if structure is not None and structure.interrupted:
+        return True
     if algorithm_of(net).ascends:
         return not net.converged_ and net.n_sweeps_ < net.max_iter
     return bool(net.trace_.shape[1] < net.n_samples)
@@ -89,3 +114,80 @@ def _course(net: BayesianNetwork) -> str:
 
 def _known(value: float, form: str) -> str:
     return "unknown" if math.isnan(value) else format(value, form)
+
+
+# --- the graph ---
+
+
+def _structure_summary(found: Structure) -> dict[str, Any]:
+    answer: dict[str, Any] = {
+        "method": found.method,
+        "score_name": found.score_name,
+        "score": found.score,
+        "proven": found.proven,
+        "interrupted": found.interrupted,
+        "seconds": found.seconds,
+        "n_moves": max(0, len(found.trace) - 1),
+        "n_scored": found.n_scored,
+        "trace": list(found.trace),
+        "bootstrap": None,
+    }
+    if found.strengths is not None:
+        answer["bootstrap"] = {
+            "n_graphs": found.strengths.n_graphs,
+            "threshold": found.strengths.threshold,
+            "edges": [
+                {"from": a, "to": b, "strength": strength, "direction": direction}
+                for a, b, strength, direction in found.strengths.edges()
+            ],
+        }
+    return answer
+
+
+def _tell_structure(found: Structure) -> None:
+    """The graph, in a form that --graph reads again, and how it was found."""
+    value = f"{found.score_name} {found.score:.6f}"
+    print(f"{_how_found(found)}; {value}; {found.seconds:.2f} s")
+    if found.strengths is None:
+        print("\n".join(f"  {line}" for line in _lines(found.graph)))
+    else:
+        _tell_strengths(found.graph, found.strengths)
+    print()
+
+
+def _how_found(found: Structure) -> str:
+    so_far = ", interrupted: the best so far" if found.interrupted else ""
+    if found.strengths is not None:
+        return (
+            f"bootstrap: {plural(found.strengths.n_graphs, 'graph')} by {found.method}{so_far}, "
+            f"edges in more than {100.0 * found.strengths.threshold:.1f} % of them"
+        )
+    if found.method == "tree":
+        kind = "trees" if found.score_name == "loglik" else "forests"
+        return f"tree: the best of all {kind}"
+    if found.proven:
+        return "exact: proven to be the best graph"
+    moves = plural(len(found.trace) - 1, "move")
+    return f"{found.method}: {moves}{so_far}, not proven to be the best graph"
+
+
+def _tell_strengths(graph: DAG, strengths: EdgeStrengths) -> None:
+    if not graph.edges:
+        print("  no edge")
+        return
+    rows = [["edge", "found in", "in this direction"]]
+    for a, b in sorted(graph.edges, key=lambda edge: (-strengths.strength(*edge), edge)):
+        shares = (strengths.strength(a, b), strengths.direction(a, b))
+        rows.append([show_path([a, b]), *(f"{100.0 * share:.0f} %" for share in shares)])
+    print("\n".join(f"  {line}" for line in grid(rows, left=1).splitlines()))
+
+
+def _lines(graph: DAG) -> list[str]:
+    """The statements of a graph, as many in a line as fit; a new line parts them as well."""
+    lines: list[str] = []
+    for statement in str(graph).split("; "):
+        if lines and len(lines[-1]) + len(statement) + 2 <= WIDTH:
+            lines[-1] += f"; {statement}"
+        else:
+            lines.append(statement)
+    return lines

@@ -47,6 +47,14 @@ Categorical = Annotated[
         "--categorical", metavar="COLUMN", help="A column of numbers to read as states; repeatable."
     ),
 ]
+Continuous = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--continuous",
+        metavar="COLUMN",
+        help="A column of whole numbers to read as measurements; repeatable.",
+    ),
+]
 Weights = Annotated[
     str | None,
     typer.Option(
@@ -78,7 +86,21 @@ SampleSize = Annotated[
     typer.Option(
         "--equivalent-sample-size",
         metavar="SIZE",
-        help="Of bdeu and bds (score: bde too); 1 unless given.",
+        help="Of bdeu and bds, as score and as prior, and of score bde; 1 unless given.",
+    ),
+]
+PriorNetwork = Annotated[
+    str | None,
+    typer.Option(
+        "--prior-network", metavar="NET", help="Of bde: a network that spreads the prior sample."
+    ),
+]
+AvailableCase = Annotated[
+    bool,
+    typer.Option(
+        "--available-case",
+        help="Where values are missing: average over the rows known to each family (score loglik, "
+        "aic or bic).",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, for programs.")]
@@ -147,6 +169,7 @@ def read_data(
     categorical: list[str] | None = None,
     weights: str | None = None,
     states: list[str] | None = None,
+    continuous: list[str] | None = None,
 ) -> Table:
     """The table that a DATA argument names."""
     from jensen.data import read_table
@@ -155,6 +178,7 @@ def read_data(
         data,
         missing=missing or [],
         categorical=categorical or [],
+        continuous=continuous or [],
         weights=weights,
         states=dict(map(_one_states, states or [])),
     )
@@ -165,6 +189,19 @@ def _one_states(text: str) -> tuple[str, list[str]]:
     if not equals:
         raise JensenError(f"--states {text}: write the column, =, and its states: --states x=a,b,c")
     return name, labels.split(",")
+
+
+def choose_columns(
+    table: Table, named: list[str] | None, left_out: list[str] | None, beside: str | None = None
+) -> Table:
+    """The columns that --column names, or all; without those of --without; one more in any case."""
+    dropped = set(left_out or [])
+    for name in sorted(dropped):
+        table.column(name)  # refused if there is none
+        if name in (named or []):
+            raise JensenError(f"--column and --without both name {name}: choose one")
+    chosen = [name for name in named or table.names if name not in dropped]
+    return table.select(dict.fromkeys(chosen if beside is None else [*chosen, beside]))
 
 
 def read_findings(option: str, texts: list[str] | None, net: BayesianNetwork) -> dict[str, str]:

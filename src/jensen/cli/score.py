@@ -21,19 +21,8 @@ Name = Annotated[
     typer.Option(
         "--score",
         metavar="SCORE",
-        help="loglik, aic, bic, bdeu, bds, k2, bde or fnml; bdeu for a graph unless given.",
-    ),
-]
-PriorNetwork = Annotated[
-    str | None,
-    typer.Option(
-        "--prior-network", metavar="NET", help="Of bde: a network that spreads the prior sample."
-    ),
-]
-AvailableCase = Annotated[
-    bool,
-    typer.Option(
-        "--available-case", help="Average over the rows known to each family (loglik, aic, bic)."
+        help="bdeu, bds, k2, bde, fnml, bic, aic or loglik; of columns of numbers bge, bic, aic or "
+        "loglik; of a graph bdeu or bge unless given.",
     ),
 ]
 Local = Annotated[bool, typer.Option("--local", help="Show the term of every variable.")]
@@ -44,12 +33,13 @@ def command(
     data: options.Data,
     score: Name = None,
     equivalent_sample_size: options.SampleSize = None,
-    prior_network: PriorNetwork = None,
-    available_case: AvailableCase = False,
+    prior_network: options.PriorNetwork = None,
+    available_case: options.AvailableCase = False,
     local: Local = False,
     sequences: options.Sequences = None,
     missing: options.Missing = None,
     categorical: options.Categorical = None,
+    continuous: options.Continuous = None,
     weights: options.Weights = None,
     states: options.States = None,
     complete_rows: options.CompleteRows = False,
@@ -72,6 +62,7 @@ def command(
             "--available-case": available_case,
             "--local": local,
             "--categorical": categorical,
+            "--continuous": continuous,
             "--states": states,
             "--complete-rows": complete_rows,
         }
@@ -80,7 +71,7 @@ def command(
         return
     options.refuse_for_networks({"--sequences": sequences})
     graph = options.read_graph(subject) if net is None else net.graph
-    table = options.read_data(data, missing, categorical, weights, states)
+    table = options.read_data(data, missing, categorical, weights, states, continuous)
     if complete_rows:
         table = table.complete_rows([name for name in graph.nodes if name in table])
     if score is None and net is not None:
@@ -98,7 +89,7 @@ def command(
         answer = _score_graph(
             graph,
             table,
-            score or "bdeu",
+            score or _usual_score(graph, table),
             equivalent_sample_size=equivalent_sample_size,
             missing="available-case" if available_case else "refuse",
             prior_network=None if prior_network is None else options.read_net(prior_network),
@@ -166,6 +157,11 @@ def _score_states(
     answer["aic"] = -2.0 * total + 2.0 * p
     answer["bic"] = -2.0 * total + math.log(table.total_weight) * p
     return answer
+
+
+def _usual_score(graph: Any, table: Any) -> str:
+    kinds = {table.variable(name).kind for name in graph.nodes}
+    return "bge" if kinds == {"continuous"} else "bdeu"
 
 
 def _score_graph(graph: Any, table: Any, name: str, **choices: Any) -> dict[str, Any]:

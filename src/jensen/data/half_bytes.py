@@ -5,6 +5,7 @@ variable of up to 256 states has a byte of its own; one of more has none.
 """
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,16 @@ def pack_half_bytes(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Ha
         ptr.append(len(member))
     fields = np.array(member, np.int64).reshape(-1, 3).T
     return HalfBytes(packed, np.array(ptr, np.int64), *(np.ascontiguousarray(f) for f in fields))
+
+
+def cut(packed: HalfBytes, n: int) -> list[HalfBytes]:
+    """So many parts of about as many bytes; fewer if there are fewer bytes."""
+    cuts = np.linspace(0, len(packed.bytes), n + 1).astype(int)
+    return [
+        packed._replace(bytes=packed.bytes[a:b], ptr=packed.ptr[a : b + 1])
+        for a, b in pairwise(cuts)
+        if a < b
+    ]
 
 
 def _fill_halves(sizes: Sequence[int]) -> list[list[int]]:

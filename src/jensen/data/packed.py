@@ -85,5 +85,5 @@ class Packed:
         from jensen.kernels.counting import pack_bits
 
         level = self.levels[name]
-        codes = np.require(self._columns[name].data, np.uint8, "CW")  # 64 states at most
+        codes = np.require(self._columns[name].data, np.uint8, ["C", "W"])  # 64 states at most
         pack_bits(codes, self._bits, level.bits.start, level.size)

@@ -1,8 +1,9 @@
 """How many threads there are, and the one place where they run."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import lru_cache
 from operator import index
 from threading import local
 from typing import SupportsIndex, TypeVar
@@ -62,15 +63,47 @@ def get_threads() -> int:
 def ordered_map(f: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Run f on every item, on threads if that can help; results come in the order of items.
 
-    Within one of these threads there are no further ones: parallelism is never nested.
+    Within one of these threads there are no further ones: parallelism is never nested. Nothing runs
+    on when this has ended, be it by an exception or by a caller who takes no more results.
     """
     items = list(items)
     workers = min(get_threads(), len(items))
     if workers <= 1 or getattr(_here, "is_worker", False):
         yield from map(f, items)
         return
-    with ThreadPoolExecutor(workers, initializer=_become_worker) as pool:
-        yield from pool.map(f, items)
+    futures = [_pool(os.getpid(), workers).submit(f, item) for item in items]
+    try:
+        for future in futures:
+            yield future.result()
+    finally:
+        for future in futures:
+            future.cancel()
+        wait(futures)
+
+
+def run_parts(f: Callable[[Item], None], parts: Sequence[Item]) -> None:
+    """Run f on every one of a few parts, the first here: for work that takes a moment only."""
+    if len(parts) == 1:
+        f(parts[0])
+        return
+    others = [_pool(os.getpid(), len(parts) - 1).submit(f, part) for part in parts[1:]]
+    try:
+        f(parts[0])
+    finally:
+        wait(others)
+    for future in others:
+        future.result()
+
+
+def n_parts() -> int:
+    """How many parts work may be cut into here: 1 within a thread that does a part already."""
+    return 1 if getattr(_here, "is_worker", False) else get_threads()
+
+
+@lru_cache(maxsize=4)
+def _pool(process: int, workers: int) -> ThreadPoolExecutor:
+    """Threads that wait for work; a forked process has to have its own."""
+    return ThreadPoolExecutor(workers, "jensen", _become_worker)
 
 
 def _become_worker() -> None:

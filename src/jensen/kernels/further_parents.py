@@ -1,10 +1,14 @@
-"""Counts of a family together with every variable that might become its further parent."""
+"""Scores of a family with every variable that might become its further parent.
+
+Tables of counts stand in `room`: first that of the family itself, then those with the others.
+"""
 
 import numpy as np
 
-from jensen.kernels import kernel
+from jensen.kernels import helper, kernel
 from jensen.kernels.counting import and_count, and_into, table_positions
-from jensen.kernels.local_terms import local_score, make_desk
+from jensen.kernels.local_terms import find_occupied, local_score, make_desk
+from jensen.kernels.records import HALF_BYTES, signature
 
 WORDS = 256
 """Words of every bitset that are looked at before going on: they stay in the cache."""
@@ -16,21 +20,18 @@ WIDE = 2
 """Which half of a byte a variable has: 0, 1, or all of it."""
 
 
-@kernel(
-    "void(uint64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
-    "int64, int64, int32[::1])"
-)
-def count_with_bits(bits, first, size, family, others, at, start, stop, out):
-    """Add counts of (cell of the family, state of another) over words start..stop to out.
+@helper
+def tally_bits(bits, first, size, family, others, at, room):
+    """Add counts of (cell of the family, state of another), by ANDs of bitsets, depth first.
 
-    Variable v has bitsets first[v] .. + size[v]. The table of the family itself comes first, that
-    of the k-th of the others begins at at[k]; its last state comes by difference.
+    Variable v has bitsets first[v] .. + size[v]. The table of the k-th of the others begins at
+    at[k]; its last state comes by difference.
     """
-    depth = family.shape[0]
+    depth, n_words = family.shape[0], bits.shape[1]
     sets = np.empty((depth, WORDS), np.uint64)
     state, cell = np.zeros(depth, np.int64), np.zeros(depth, np.int64)
-    for begin in range(start, stop, WORDS):
-        end = min(begin + WORDS, stop)
+    for begin in range(0, n_words, WORDS):
+        end = min(begin + WORDS, n_words)
         level = 0
         state[0] = 0
         while level >= 0:
@@ -50,7 +51,7 @@ def count_with_bits(bits, first, size, family, others, at, start, stop, out):
                 level += 1
                 state[level] = 0
                 continue
-            out[cell[level]] += np.int32(found)
+            room[cell[level]] += np.int32(found)
             for k in range(others.shape[0]):
                 u, rest = others[k], found
                 base = at[k] + cell[level] * size[u]
@@ -58,34 +59,79 @@ def count_with_bits(bits, first, size, family, others, at, start, stop, out):
                     if rest == 0:
                         break
                     n = and_count(here, bits[first[u] + t, begin:end])
-                    out[base + t] += np.int32(n)
+                    room[base + t] += np.int32(n)
                     rest -= n
-                out[base + size[u] - 1] += np.int32(rest)
+                room[base + size[u] - 1] += np.int32(rest)
 
 
 @kernel(
-    "void(int32[::1], int64[::1], int64[::1], int64[::1], int64, int64, int64, float64, "
+    "void(int32[::1], int32[::1], int64[::1], int64[::1], int64[::1], int64, int64, float64, "
     "float64[::1])"
 )
-def score_tables(counts, size, others, at, q, r, kind, amount, score):
-    """Fill score[u] for the others from their tables of counts."""
-    above, desk = np.empty(at[at.shape[0] - 1], np.int32), make_desk()
+def score_tables(table, counts, size, others, at, r, kind, amount, score):
+    """Fill score[u] for the others from the family's table and theirs, which begin at at[k]."""
+    q = table.shape[0] // r
+    occupied, desk = np.empty(q, np.int64), make_desk()
+    occupied = occupied[: find_occupied(table, q, r, occupied)]
+    widest = 1
     for k in range(others.shape[0]):
-        u = others[k]
-        s, table = size[u], counts[at[k] : at[k + 1]]
-        score[u] = local_score(table, above, desk, q, r, s, kind, amount, float(q * s))
+        widest = max(widest, size[others[k]])
+    above = np.empty(q * widest, np.int32)
+    for k in range(others.shape[0]):
+        u, here = others[k], counts[at[k] : at[k + 1]]
+        score[u] = local_score(here, occupied, above, desk, q, r, size[u], kind, amount)
 
 
-@kernel("void(uint8[:, ::1], int64[::1], int64[::1], uint8[:, ::1], int64, int64, int32[:, ::1])")
-def count_with_bytes(planes, plane, stride, bytes_, start, stop, out):
-    """Add counts of (cell of the family, byte) over rows start..stop to out (bytes, cells · 256).
+@kernel(
+    "void(uint64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, float64, "
+    "int32[::1], float64[::1], float64[::1])"
+)
+def score_with_bits(bits, first, size, family, others, kind, amount, room, score, turned):
+    """Fill score[u] for the others, counting with bitsets.
+
+    If `turned` has room, a pair is scored the other way round too, from the same counts.
+    """
+    cells = 1
+    for j in range(family.shape[0]):
+        cells *= size[family[j]]
+    at = np.empty(others.shape[0] + 1, np.int64)
+    at[0] = cells
+    for k in range(others.shape[0]):
+        at[k + 1] = at[k] + cells * size[others[k]]
+    end = at[others.shape[0]]
+    for i in range(end):
+        room[i] = 0
+    tally_bits(bits, first, size, family, others, at, room)
+    r = size[family[family.shape[0] - 1]]
+    score_tables(room[:cells], room, size, others, at, r, kind, amount, score)
+    if turned.shape[0] > 0:
+        q, back = cells // r, np.empty(end, np.int32)
+        transpose(room[:cells], q, r, 1, back[:cells])
+        for k in range(others.shape[0]):
+            a, b = at[k], at[k + 1]
+            transpose(room[a:b], q, r, size[others[k]], back[a:b])
+        score_tables(back[:cells], back, size, others, at, q, kind, amount, turned)
+
+
+@helper
+def transpose(table, q, r, s, out):
+    """Fill out (r, q, s) with a table (q, r, s)."""
+    for p in range(q):
+        for k in range(r):
+            for t in range(s):
+                out[(k * q + p) * s + t] = table[(p * r + k) * s + t]
+
+
+@helper
+def tally_bytes(planes, plane, stride, bytes_, counts):
+    """Add counts of (cell of the family, byte) to counts (bytes, cells · 256).
 
     Four bytes at a time: increments of different tables do not wait for each other.
     """
     position = np.empty(ROWS, np.uint32)
-    n_bytes = bytes_.shape[0]
-    for begin in range(start, stop, ROWS):
-        end = min(begin + ROWS, stop)
+    n_bytes, n_rows = bytes_.shape
+    for begin in range(0, n_rows, ROWS):
+        end = min(begin + ROWS, n_rows)
         n = end - begin
         table_positions(planes, plane, stride, begin, end, position)
         for i in range(n):
@@ -94,7 +140,7 @@ def count_with_bytes(planes, plane, stride, bytes_, start, stop, out):
         while g + 3 < n_bytes:
             a, b = bytes_[g, begin:end], bytes_[g + 1, begin:end]
             c, d = bytes_[g + 2, begin:end], bytes_[g + 3, begin:end]
-            one, two, three, four = out[g], out[g + 1], out[g + 2], out[g + 3]
+            one, two, three, four = counts[g], counts[g + 1], counts[g + 2], counts[g + 3]
             for i in range(n):
                 at = position[i]
                 one[at + a[i]] += 1
@@ -103,54 +149,83 @@ def count_with_bytes(planes, plane, stride, bytes_, start, stop, out):
                 four[at + d[i]] += 1
             g += 4
         while g < n_bytes:
-            a, one = bytes_[g, begin:end], out[g]
+            a, one = bytes_[g, begin:end], counts[g]
             for i in range(n):
                 one[position[i] + a[i]] += 1
             g += 1
 
 
-@kernel(
-    "void(int32[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64[::1], "
-    "int64, int64, int64, float64, float64[::1])"
-)
-def score_with_bytes(counts, ptr, member, half, divide, size, q, r, kind, amount, score):
-    """Fill score[u] for the variables that stand in bytes, from counts (bytes, cells · 256).
-
-    Byte g holds member[ptr[g]:ptr[g + 1]]; a variable is (half byte // divide) modulo its size.
-    """
-    cells = q * r
-    halves = np.empty((2, cells * 16), np.int32)
-    widest = 16
-    for j in range(member.shape[0]):
-        widest = max(widest, size[member[j]])
-    table, above = np.empty(cells * widest, np.int32), np.empty(q * widest, np.int32)
-    desk, digit = make_desk(), np.empty(16, np.int64)
-    for g in range(ptr.shape[0] - 1):
-        for c in range(cells):
-            here = counts[g, c * 256 : c * 256 + 256]
-            low, high = halves[0, c * 16 : c * 16 + 16], halves[1, c * 16 : c * 16 + 16]
+@helper
+def sum_halves(table, counts, halves):
+    """Fill halves (2, cells · 16) with the counts of either half of a byte, where cells occur."""
+    for c in range(table.shape[0]):
+        if table[c] == 0:
+            continue
+        here = counts[c * 256 : c * 256 + 256]
+        low, high = halves[0, c * 16 : c * 16 + 16], halves[1, c * 16 : c * 16 + 16]
+        for a in range(16):
+            total = np.int32(0)
             for b in range(16):
-                low[b] = 0
+                total += here[a * 16 + b]
+            high[a] = total
+        for b in range(16):
+            low[b] = here[b]
+        for a in range(1, 16):
+            for b in range(16):
+                low[b] += here[a * 16 + b]
+
+
+@helper
+def spread(table, half, divide, size, joint):
+    """Fill joint (cells, size) with the counts of a variable that stands in half a byte."""
+    digit = np.empty(16, np.int64)
+    for a in range(16):
+        digit[a] = a // divide % size
+    for c in range(table.shape[0]):
+        row = joint[c * size : (c + 1) * size]
+        for a in range(size):
+            row[a] = 0
+        if table[c] > 0:
             for a in range(16):
-                total = np.int32(0)
-                for b in range(16):
-                    total += here[a * 16 + b]
-                    low[b] += here[a * 16 + b]
-                high[a] = total
-        for j in range(ptr[g], ptr[g + 1]):
-            u = member[j]
-            width = size[u]
-            for i in range(cells * width):
-                table[i] = 0
-            for a in range(16):
-                digit[a] = a // divide[j] % width
-            for c in range(cells):
-                row = table[c * width : (c + 1) * width]
-                if half[j] == WIDE:
-                    for a in range(width):
-                        row[a] = counts[g, c * 256 + a]
-                else:
-                    for a in range(16):
-                        row[digit[a]] += halves[half[j], c * 16 + a]
-            n = float(q * width)
-            score[u] = local_score(table, above, desk, q, r, width, kind, amount, n)
+                row[digit[a]] += half[c * 16 + a]
+
+
+@kernel(
+    signature(
+        "uint8[:, ::1], int64[::1], int64[::1]",
+        HALF_BYTES,
+        "int64[::1], int64, int64, float64, int32[:, ::1], int32[::1], float64[::1]",
+    )
+)
+def score_with_bytes(planes, plane, stride, packed, size, r, kind, amount, counts, table, score):
+    """Fill score[u] for the variables that stand in bytes, and the table of the family.
+
+    Byte g holds packed.member[ptr[g]:ptr[g + 1]]; a variable is (half byte // divide) modulo its
+    size. `counts` (bytes, cells · 256) is room.
+    """
+    cells = table.shape[0]
+    q = cells // r
+    for g in range(counts.shape[0]):
+        for i in range(cells * 256):
+            counts[g, i] = 0
+    tally_bytes(planes, plane, stride, packed.bytes, counts)
+    for c in range(cells):
+        table[c] = 0
+        for b in range(256):
+            table[c] += counts[0, c * 256 + b]
+    occupied, desk = np.empty(q, np.int64), make_desk()
+    occupied = occupied[: find_occupied(table, q, r, occupied)]
+    halves = np.empty((2, cells * 16), np.int32)
+    joint, above = np.empty(cells * 256, np.int32), np.empty(q * 256, np.int32)
+    for g in range(packed.ptr.shape[0] - 1):
+        sum_halves(table, counts[g], halves)
+        for j in range(packed.ptr[g], packed.ptr[g + 1]):
+            u = packed.member[j]
+            if packed.half[j] == WIDE:
+                for c in range(cells):
+                    for a in range(size[u]):
+                        joint[c * size[u] + a] = counts[g, c * 256 + a]
+            else:
+                half = halves[packed.half[j]]
+                spread(table, half, packed.divide[j], size[u], joint)
+            score[u] = local_score(joint, occupied, above, desk, q, r, size[u], kind, amount)

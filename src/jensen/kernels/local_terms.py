@@ -66,24 +66,24 @@ def prepare_rises(a, small):
 
 
 @helper
-def sum_rises(counts, a, small, desk):
-    """Return Σ log Γ(a + n) - log Γ(a)."""
+def sum_rises(counts, blocks, width, a, small, desk):
+    """Return Σ log Γ(a + n) - log Γ(a) over the counts of some blocks of this width."""
     prepare_rises(a, small)
     often = np.zeros(SMALL, np.int64)
     argument, waiting, n_large, total = desk[2], 0, 0, 0.0
-    for i in range(counts.shape[0]):
-        n = counts[i]
-        if n == 0:
-            continue
-        if n < SMALL:
-            often[n] += 1
-            continue
-        argument[waiting] = n + a
-        waiting += 1
-        if waiting == TILE:
-            total += stirling_sum(argument, desk)
-            n_large += TILE
-            waiting = 0
+    for j in range(blocks.shape[0]):
+        for n in counts[blocks[j] * width : (blocks[j] + 1) * width]:
+            if n == 0:
+                continue
+            if n < SMALL:
+                often[n] += 1
+                continue
+            argument[waiting] = n + a
+            waiting += 1
+            if waiting == TILE:
+                total += stirling_sum(argument, desk)
+                n_large += TILE
+                waiting = 0
     total += stirling_sum(argument[:waiting], desk) - (n_large + waiting) * small[SMALL + 1]
     for n in range(1, SMALL):
         total += often[n] * small[n]
@@ -91,9 +91,24 @@ def sum_rises(counts, a, small, desk):
 
 
 @helper
+def sum_of(x):
+    """Return Σ x, in four sums that do not wait for each other."""
+    a = b = c = d = 0.0
+    whole = x.shape[0] // 4 * 4
+    for i in range(0, whole, 4):
+        a += x[i]
+        b += x[i + 1]
+        c += x[i + 2]
+        d += x[i + 3]
+    for i in range(whole, x.shape[0]):
+        a += x[i]
+    return (a + b) + (c + d)
+
+
+@helper
 def stirling_sum(argument, desk):
     """Return Σ log Γ(x) of numbers of 8 and more, without ½ log 2π."""
-    x, power, total = desk[0], desk[1], 0.0
+    x, power = desk[0], desk[1]
     size = argument.shape[0]
     for i in range(size):
         x[i] = argument[i]
@@ -104,37 +119,36 @@ def stirling_sum(argument, desk):
         tail = 1 / 1260.0 - z * (1 / 1680.0 - z / 1188.0)
         tail = y * (1 / 12.0 - z * (1 / 360.0 - z * tail))
         x[i] = (argument[i] - 0.5) * x[i] - argument[i] + tail
-    for i in range(size):
-        total += x[i]
-    return total
+    return sum_of(x[:size])
 
 
 @helper
-def sum_entropies(counts, desk):
-    """Return Σ n log n."""
+def sum_entropies(counts, blocks, width, desk):
+    """Return Σ n log n over the counts of some blocks of this width."""
     argument, waiting, total = desk[2], 0, 0.0
-    for i in range(counts.shape[0]):
-        if counts[i] < 2:  # 1 log 1 = 0
-            continue
-        argument[waiting] = counts[i]
-        waiting += 1
-        if waiting == TILE:
-            total += entropy_sum(argument, desk)
-            waiting = 0
+    for j in range(blocks.shape[0]):
+        for n in counts[blocks[j] * width : (blocks[j] + 1) * width]:
+            if n < 2:  # 1 log 1 = 0
+                continue
+            argument[waiting] = n
+            waiting += 1
+            if waiting == TILE:
+                total += entropy_sum(argument, desk)
+                waiting = 0
     return total + entropy_sum(argument[:waiting], desk)
 
 
 @helper
 def entropy_sum(argument, desk):
     """Return Σ n log n of numbers above 1."""
-    x, power, total = desk[0], desk[1], 0.0
+    x, power = desk[0], desk[1]
     size = argument.shape[0]
     for i in range(size):
         x[i] = argument[i]
     logarithms(x[:size], power)
     for i in range(size):
-        total += argument[i] * x[i]
-    return total
+        x[i] *= argument[i]
+    return sum_of(x[:size])
 
 
 @helper
@@ -146,14 +160,28 @@ def make_desk():
 
 
 @helper
-def local_score(table, above, desk, q, r, s, kind, amount, n_configs):
-    """Return the score of a variable from counts (q, r, s): its r states, parents q and s.
-
-    Configurations that do not occur may be left out; n_configs says how many there are with them.
-    `above` is room for q · s counts, and `desk` what sums need.
-    """
+def find_occupied(table, q, r, occupied):
+    """Return how many of q parent configurations occur in counts (q, r), and fill in which."""
     found = 0
     for p in range(q):
+        for k in range(r):
+            if table[p * r + k] > 0:
+                occupied[found] = p
+                found += 1
+                break
+    return found
+
+
+@helper
+def local_score(table, occupied, above, desk, q, r, s, kind, amount):
+    """Return the score of a variable from counts (q, r, s): its r states, parents q and s.
+
+    Of the q configurations only those matter that occur. `above` (q · s) is room for the counts of
+    all configurations, and `desk` for sums.
+    """
+    found = 0
+    for j in range(occupied.shape[0]):
+        p = occupied[j]
         here = above[p * s : (p + 1) * s]
         for t in range(s):
             here[t] = table[p * r * s + t]
@@ -163,16 +191,17 @@ def local_score(table, above, desk, q, r, s, kind, amount, n_configs):
                 here[t] += row[t]
         for t in range(s):
             found += here[t] > 0
-    cells, configs = table[: q * r * s], above[: q * s]
+    n_configs, width = float(q * s), r * s
     if kind == LIKELIHOOD:
-        return (
-            sum_entropies(cells, desk) - sum_entropies(configs, desk) - amount * n_configs * (r - 1)
-        )
+        log_like = sum_entropies(table, occupied, width, desk)
+        log_like -= sum_entropies(above, occupied, s, desk)
+        return log_like - amount * n_configs * (r - 1)
     a, b = 1.0, float(r)
     if kind != K2:
         spread = float(max(found, 1)) if kind == BDS else n_configs
         a, b = amount / (spread * r), amount / spread
-    return sum_rises(cells, a, desk[3], desk) - sum_rises(configs, b, desk[4], desk)
+    total = sum_rises(table, occupied, width, a, desk[3], desk)
+    return total - sum_rises(above, occupied, s, b, desk[4], desk)
 
 
 @kernel("float64(int32[::1], int64[::1], int64, int64, float64, float64[::1])")
@@ -183,7 +212,7 @@ def score_family(table, sizes, r, kind, amount, less):
     """
     q = table.shape[0] // r
     above, summed = np.empty(q, np.int32), np.empty(table.shape[0], np.int32)
-    desk = make_desk()
+    desk, occupied = make_desk(), np.empty(q, np.int64)
     after = 1
     for j in range(sizes.shape[0] - 1, -1, -1):
         size, width = sizes[j], after * r
@@ -196,6 +225,8 @@ def score_family(table, sizes, r, kind, amount, less):
                 for y in range(width):
                     here[y] += there[y]
         left = q // size
-        less[j] = local_score(summed, above, desk, left, r, 1, kind, amount, float(left))
+        n = find_occupied(summed, left, r, occupied)
+        less[j] = local_score(summed, occupied[:n], above, desk, left, r, 1, kind, amount)
         after *= size
-    return local_score(table, above, desk, q, r, 1, kind, amount, float(q))
+    n = find_occupied(table, q, r, occupied)
+    return local_score(table, occupied[:n], above, desk, q, r, 1, kind, amount)

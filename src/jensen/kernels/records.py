@@ -6,6 +6,7 @@ from numba import types
 from numba.core.sigutils import normalize_signature
 
 from jensen.cluster_trees.records import Desk, Families, Problems, Program, Work
+from jensen.data.half_bytes import HalfBytes
 from jensen.graphs.elimination import Graph
 from jensen.graphs.wiring import Wiring
 
@@ -19,6 +20,7 @@ PROGRAM = types.NamedUniTuple(_INTS, len(Program._fields), Program)
 PROBLEMS = types.NamedTuple([_INTS, _INTS, _INTS, _FLOATS], Problems)
 GRAPH = types.NamedTuple([_BOOLS, _INTS, _INTS, _FLOATS, _FLOATS, _INTS], Graph)
 DESK = types.NamedTuple([_BOOLS, *[_INTS] * 4], Desk)
+HALF_BYTES = types.NamedTuple([types.uint8[:, ::1], *[_INTS] * 4], HalfBytes)
 WORK = types.NamedTuple([_FLOATS, _FLOATS, _FLOATS, _INTS], Work)
 
 

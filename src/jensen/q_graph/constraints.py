@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.checks import check_whole
 from jensen.exceptions import GraphError
 from jensen.graphs import DAG
 from jensen.graphs.names import show_path
@@ -49,8 +50,8 @@ def read_constraints(
         Groups of variables in time: no edge leads from a later to an earlier one. A variable that
         stands in none may have any edge.
     """
-    if max_parents is not None and (isinstance(max_parents, bool) or max_parents < 0):
-        raise GraphError(f"max_parents must be 0 or more, not {max_parents!r}")
+    if max_parents is not None:
+        check_whole("max_parents", max_parents, at_least=0)
     must, never = _edges(names, required, "required"), _edges(names, forbidden, "forbidden")
     back = _backwards(names, tiers)
     _refuse(names, must & never, "is required and forbidden at once: leave one out")

@@ -205,9 +205,7 @@ def _searched(
             trace, stopped = trace + found.trace, found.stopped
             if found.score > best.score + climber.slack:
                 best = found
-    parents = [np.flatnonzero(column).tolist() for column in best.joined.T]
-    total = math.fsum(climber.scorer.family(v, above) for v, above in enumerate(parents))
-    return Outcome(best.joined, total, np.array(trace), climber.n_scored, False, stopped)
+    return Outcome(best.joined, best.score, np.array(trace), climber.n_scored, False, stopped)
 
 
 @contextmanager

@@ -105,7 +105,7 @@ class Climber:
         )  # fmt: skip
         what, u, v = move.tolist()
         if what == ADD and self._is_better_turned(u, v):
-            return what, v, u
+            return (what, v, u) if self.key ^ self.keys[v, u] not in tabu else (what, u, v)
         return None if what < 0 else (what, u, v)
 
     def make(self, move: Move) -> None:
@@ -183,7 +183,7 @@ def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Foun
         move = climber.best_move((), 0.0)
         if move is None and idle < patience:  # the first move found gains about nothing
             move = climber.best_move(visited, -2.0 * climber.slack)
-        if move is None:
+        if move is None or idle >= 2 * patience:  # what seems a gain may be rounding, for ever
             return Found(best, top, trace, stopped=False)
         climber.make(move)
         trace.append(climber.total)

@@ -1,16 +1,16 @@
 """Local scores of categorical tables by compiled counting: all further parents in one pass."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property, reduce
+from collections.abc import Iterator, Sequence
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table, get_threads
+from jensen.data import Table
 from jensen.data.counting import MAX_LANED_CELLS
-from jensen.data.half_bytes import HALF, WHOLE, HalfBytes, pack_half_bytes
-from jensen.data.threads import ordered_map
+from jensen.data.half_bytes import HALF, WHOLE, HalfBytes, cut, pack_half_bytes
+from jensen.data.threads import n_parts, run_parts
 from jensen.scores.plain_scorer import PlainScorer
 
 Array = NDArray[np.float64]
@@ -19,20 +19,23 @@ Counts = NDArray[np.int32]
 Scored = tuple[Counts, list[int]]
 """The table of the family itself, and variables that are still to be scored."""
 
-NS_PER_WORD, NS_PER_CALL = 0.27, 9.0
+NS_PER_WORD, NS_PER_CALL = 0.19, 9.0
 """What one bitset costs per word and per 256 words; measured, like the next."""
 
-NS_PER_BYTE, NS_PER_BYTE_CELL = 0.65, 128.0
+NS_PER_BYTE, NS_PER_HALVES = 0.6, 260.0
 """What one byte of half bytes costs per row and per cell of the family."""
 
 NS_PER_INDEX = 1.2
 """What one row costs when a family is counted by itself."""
 
+NS_PER_COUNT = 2.0
+"""What the score of one cell takes."""
+
 MOST_COUNTS = 1 << 23
 """The most counts that are held at once; larger families are counted by sorting."""
 
-LONG = 1 << 17
-"""Tables of fewer rows are counted by one thread."""
+LONG = 1e6
+"""Work that takes less, in ns, is not shared out to threads."""
 
 
 class CountScorer:
@@ -62,6 +65,9 @@ class CountScorer:
         self._without_bits = [v for v in self._all if not len(self.levels[v].bits)]
         self._without_bytes = [v for v in self._all if self._sizes[v] > WHOLE]
         self._last: tuple[int, tuple[int, ...], float, Array] | None = None
+        self._turned: tuple[tuple[int, ...], Array, Counts] | None = None
+        self._rooms: dict[int, Counts] = {}
+        self._byte_parts = cache(lambda n: cut(self._half_bytes, n))
 
     @property
     def is_set_function(self) -> bool:
@@ -83,14 +89,24 @@ class CountScorer:
         """
         family = (*parents, child)
         cells = math.prod(self._sizes[v] for v in family)
+        if self._turned is not None and self._turned[0] == family:
+            _, out, other = self._turned
+            self._remember(child, parents, other)
+            return self._complete(child, parents, self._without_bits, out)
         out = np.full(len(self.names), np.nan)
         costs = self._costs(family, cells)
         way = min(costs, key=lambda name: costs[name])
         table, left = None, self._all
         if costs[way] < math.inf:
-            table, left = getattr(self, way)(family, cells, out)
+            n = n_parts() if costs[way] > LONG else 1
+            table, left = getattr(self, way)(family, cells, n, out)
             self._remember(child, parents, table)
+        return self._complete(child, parents, left, out)
+
+    def _complete(self, child: int, parents: Sequence[int], left: list[int], out: Array) -> Array:
+        """Score by plain counting what is left."""
         if left:
+            family = (*parents, child)
             self.plain.with_some(child, parents, [u for u in left if u not in family], out)
         return out
 
@@ -98,18 +114,23 @@ class CountScorer:
         """What each way of counting takes, in ns; ∞ where it cannot be done."""
         n_rows, words = self.table.n_rows, self.table.n_rows / 64
         a_set = NS_PER_WORD * words + NS_PER_CALL * (1.0 + words / 256)
+        scoring = NS_PER_COUNT * cells * self._n_states
         costs = {
-            "_with_bits": cells * self._n_sets * a_set,
-            "_with_bytes": self._n_bytes * (NS_PER_BYTE * n_rows + NS_PER_BYTE_CELL * cells),
-            "_with_index": len(self.names) * n_rows * NS_PER_INDEX,
+            "_with_bits": cells * self._n_sets * a_set + scoring,
+            "_with_bytes": self._n_bytes * (NS_PER_BYTE * n_rows + NS_PER_HALVES * cells) + scoring,
+            "_with_index": len(self.names) * n_rows * NS_PER_INDEX + scoring,
         }
         if self._without_bits and any(v in self._without_bits for v in family):
             costs["_with_bits"] = math.inf
-        if cells * self._n_bytes > MOST_COUNTS // 256:
+        if not self._n_bytes or cells * self._n_bytes > MOST_COUNTS // 256:
             costs["_with_bytes"] = math.inf
         if cells * max(self._sizes) > MOST_COUNTS:
             costs["_with_index"] = costs["_with_bits"] = math.inf
         return costs
+
+    @cached_property
+    def _n_states(self) -> int:
+        return sum(self._sizes)
 
     @cached_property
     def _n_sets(self) -> int:
@@ -133,68 +154,75 @@ class CountScorer:
     @cached_property
     def _half_bytes(self) -> HalfBytes:
         columns = [self.table.column(name).data for name in self.names]
-        return pack_half_bytes(columns, self.size.tolist())
+        return pack_half_bytes(columns, self._sizes)
 
-    def _with_bits(self, family: Sequence[int], cells: int, out: Array) -> Scored:
+    def _with_bits(self, family: Sequence[int], cells: int, n: int, out: Array) -> Scored:
         """Score what has bitsets."""
-        chosen = set(family)
-        others = np.array([u for u in self._with_bitsets if u not in chosen], np.int64)
-        counts, at = self._count_bits(family, others)
-        self._score_tables(family, cells, counts, others, at, out)
-        return counts[:cells], self._without_bits
+        from jensen.kernels.further_parents import score_with_bits
 
-    def _with_index(self, family: Sequence[int], cells: int, out: Array) -> Scored:
+        chosen, members = np.array(family, np.int64), set(family)
+        others = [u for u in self._with_bitsets if u not in members]
+        parts = [np.array(others[k::n], np.int64) for k in range(n)]
+        rooms = [self._room(k, cells * (1 + int(self.size[u].sum()))) for k, u in enumerate(parts)]
+
+        turned = np.full(len(out) if len(family) == 2 else 0, np.nan)
+
+        def score(k: int) -> None:
+            score_with_bits(
+                self._bits, self.first, self.size, chosen, parts[k], self.kind, self.amount,
+                rooms[k], out, turned,
+            )  # fmt: skip
+
+        run_parts(score, range(n))
+        if len(turned):
+            table = rooms[0][:cells].reshape(self.size[chosen]).T.ravel()
+            self._turned = (tuple(reversed(family)), turned, table)
+        return rooms[0][:cells], self._without_bits
+
+    def _with_bytes(self, family: Sequence[int], cells: int, n: int, out: Array) -> Scored:
+        """Score what stands in bytes."""
+        from jensen.kernels.further_parents import score_with_bytes
+
+        plane, stride = self._strides(family)
+        r, parts = self._sizes[family[-1]], self._byte_parts(n)
+        tables = [np.empty(cells, np.int32) for _ in parts]
+        rooms = [
+            self._room(k, 256 * cells * len(part.bytes)).reshape(-1, 256 * cells)
+            for k, part in enumerate(parts)
+        ]
+
+        def score(k: int) -> None:
+            score_with_bytes(
+                self._planes, plane, stride, parts[k], self.size, r, self.kind, self.amount,
+                rooms[k], tables[k], out,
+            )  # fmt: skip
+
+        run_parts(score, range(len(parts)))
+        return tables[0], self._without_bytes
+
+    def _with_index(self, family: Sequence[int], cells: int, n: int, out: Array) -> Scored:
         """Score all, one after the other."""
-        chosen = set(family)
-        others = [u for u in self._by_size if u not in chosen]
-        for some in _batches(others, [cells * self._sizes[u] for u in others]):
-            counts, at = self._count_index([(*family, u) for u in some])
-            self._score_tables(family, cells, counts, np.array(some, np.int64), at, out)
-        return self._count_index([family])[0], []
-
-    def _score_tables(
-        self, family: Sequence[int], cells: int, counts: Counts, others: Ints, at: Ints, out: Array
-    ) -> None:
         from jensen.kernels.further_parents import score_tables
 
-        r = self._sizes[family[-1]]
-        score_tables(counts, self.size, others, at, cells // r, r, self.kind, self.amount, out)
+        members = set(family)
+        others = [u for u in self._by_size if u not in members]
+        table, r = self._count_index([family])[0], self._sizes[family[-1]]
 
-    def _count_bits(self, family: Sequence[int], others: Ints) -> tuple[Counts, Ints]:
-        """Tables of the family and of it with each of the others, and where these begin."""
-        from jensen.kernels.further_parents import count_with_bits
+        def score(k: int) -> None:
+            part = others[k::n]
+            for some in _batches(part, [cells * self._sizes[u] for u in part]):
+                counts, at = self._count_index([(*family, u) for u in some])
+                chosen = np.array(some, np.int64)
+                score_tables(table, counts, self.size, chosen, at, r, self.kind, self.amount, out)
 
-        chosen = np.array(family, np.int64)
-        cells = math.prod(self._sizes[v] for v in family)
-        at = np.empty(len(others) + 1, np.int64)
-        at[0] = cells
-        np.cumsum(self.size[others] * cells, out=at[1:])
-        at[1:] += cells
+        run_parts(score, range(n))
+        return table, []
 
-        def count(start: int, stop: int) -> Counts:
-            found = np.zeros(at[-1], np.int32)
-            words = start // 64, -(-stop // 64)
-            count_with_bits(self._bits, self.first, self.size, chosen, others, at, *words, found)
-            return found
-
-        return self._sum(count), at
-
-    def _with_bytes(self, family: Sequence[int], cells: int, out: Array) -> Scored:
-        """Score what stands in bytes."""
-        from jensen.kernels.further_parents import count_with_bytes, score_with_bytes
-
-        packed, (plane, stride) = self._half_bytes, self._strides(family)
-        r = self._sizes[family[-1]]
-
-        def count(start: int, stop: int) -> Counts:
-            found = np.zeros((len(packed.bytes), 256 * cells), np.int32)
-            count_with_bytes(self._planes, plane, stride, packed.bytes, start, stop, found)
-            return found
-
-        counts = self._sum(count)
-        score_with_bytes(counts, *packed[1:], self.size, cells // r, r, self.kind, self.amount, out)
-        table = np.asarray(counts[0].reshape(-1, 256).sum(1, dtype=np.int32))
-        return table, self._without_bytes
+    def _room(self, part: int, size: int) -> Counts:
+        """Memory of any content, used again and again: fresh one costs more than what is done."""
+        if part not in self._rooms or self._rooms[part].size < size:
+            self._rooms[part] = np.empty(size, np.int32)
+        return self._rooms[part][:size]
 
     def _family(self, child: int, parents: Sequence[int]) -> tuple[float, Array]:
         """The score of a family and of those with a parent less; the last is remembered."""
@@ -206,7 +234,7 @@ class CountScorer:
             found = self.plain.family(*key), self.plain.without_each(*key)
             self._last = (*key, *found)
             return found
-        return self._remember(child, parents, self._count((*parents, child), cells))
+        return self._remember(child, parents, self._count_index([(*parents, child)])[0])
 
     def _remember(self, child: int, parents: Sequence[int], table: Counts) -> tuple[float, Array]:
         from jensen.kernels.local_terms import score_family
@@ -217,12 +245,6 @@ class CountScorer:
         self._last = (child, tuple(parents), here, less)
         return here, less
 
-    def _count(self, family: Sequence[int], cells: int) -> Counts:
-        """The table of a family, flat, the child last."""
-        if cells < NS_PER_INDEX * 64 / NS_PER_WORD and not self._without_bits:
-            return self._count_bits(family, np.empty(0, np.int64))[0]
-        return self._count_index([family])[0]
-
     def _count_index(self, families: Sequence[Sequence[int]]) -> tuple[Counts, Ints]:
         """Tables of families, and where each begins."""
         from jensen.kernels.counting import count_index
@@ -232,14 +254,9 @@ class CountScorer:
         ptr = np.cumsum([0, *(len(planes) for planes, _ in parts)], dtype=np.int64)
         sizes = [math.prod(self._sizes[v] for v in family) for family in families]
         at = np.cumsum([0, *sizes], dtype=np.int64)
-        lanes = 4 if at[-1] <= MAX_LANED_CELLS else 1
-
-        def count(start: int, stop: int) -> Counts:
-            found = np.zeros((lanes, at[-1]), np.int32)
-            count_index(self._planes, ptr, plane, stride, at, start, stop, found)
-            return np.asarray(found.sum(0, dtype=np.int32))
-
-        return self._sum(count), at
+        lanes = np.zeros((4 if at[-1] <= MAX_LANED_CELLS else 1, int(at[-1])), np.int32)
+        count_index(self._planes, ptr, plane, stride, at, 0, self.table.n_rows, lanes)
+        return np.asarray(lanes.sum(0, dtype=np.int32)), at
 
     def _strides(self, family: Sequence[int]) -> tuple[Ints, Ints]:
         """The byte planes of a family, and what each adds to the position in its table."""
@@ -252,21 +269,6 @@ class CountScorer:
             stride.extend(step * 256**k for k in range(len(planes)))
             step *= self._sizes[v]
         return np.array(plane, np.int64), np.array(stride, np.int64)
-
-    def _sum(self, count: Callable[[int, int], Counts]) -> Counts:
-        """Counts of all rows; whole numbers, so it does not matter how rows are shared out."""
-        parts = list(_shares(self.table.n_rows))
-        if len(parts) == 1:
-            return count(*parts[0])
-        return reduce(np.add, ordered_map(lambda part: count(*part), parts))
-
-
-def _shares(n_rows: int) -> Iterator[tuple[int, int]]:
-    """Rows for each thread, in words of 64."""
-    threads = get_threads() if n_rows >= LONG else 1
-    size = max(64, -(-n_rows // threads // 64) * 64)
-    for start in range(0, max(n_rows, 1), size):
-        yield start, min(start + size, n_rows)
 
 
 def _batches(items: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:

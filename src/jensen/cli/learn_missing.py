@@ -1,0 +1,163 @@
+"""Tables of which no graph is learned, and the command that works instead."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+import numpy as np
+
+from jensen.checks import WITH_SAMPLE_SIZE
+from jensen.cli.structure_options import TREE_SCORES, Search, StructureChoices
+from jensen.exceptions import JensenError
+from jensen.text import plural, some
+
+if TYPE_CHECKING:
+    from jensen.data import Table
+
+FLAGS = ("--complete-rows", "--available-case")
+
+
+class AskAgainError(JensenError):
+    """A refusal, and commands that work, each to stand in a line of its own."""
+
+    def __init__(self, text: str, commands: Sequence[str]) -> None:
+        super().__init__(text)
+        self.commands = tuple(commands)
+
+
+class Asked(NamedTuple):
+    """A command line, as it was typed."""
+
+    words: Sequence[str]
+    choices: StructureChoices
+    prior: str | None
+
+    def but(self, *more: str, without: Sequence[str] = ()) -> str:
+        """The command with other options."""
+        words = _drop(self.words, without)
+        end = words.index("--") if "--" in words else len(words)
+        return shlex.join(["jensen", *words[:end], *more, *words[end:]])
+
+    def naming(self, option: str, columns: Sequence[str]) -> str:
+        """The command with an option for each of some columns."""
+        if option == "--without" and self.choices.column:
+            kept = [name for name in self.choices.column if name not in columns]
+            return self.but(*_each("--column", kept), without=["--column"])
+        return self.but(*_each(option, columns))
+
+
+def refuse_empty(table: Table, names: Sequence[str], asked: Asked) -> None:
+    """Refuse columns without any value, and without states that were declared."""
+    empty = [x for x in names if _is_empty(table, x)]
+    if not empty:
+        return
+    text = f"no value is known of {some(empty)}"
+    if len(empty) == len(names):
+        raise JensenError(f"{text}: there is nothing to learn from")
+    raise AskAgainError(f"{text}; this leaves it out:", [asked.naming("--without", empty)])
+
+
+def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
+    """Refuse columns of different kinds, and whole numbers that may mean anything."""
+    by_kind: dict[str, list[str]] = {"categorical": [], "continuous": [], "count": []}
+    for name in names:
+        by_kind[table.variable(name).kind].append(name)
+    labels, numbers, counts = by_kind.values()
+    if counts:
+        ways = [] if numbers else [asked.naming("--categorical", counts)]
+        ways += [] if labels else [asked.naming("--continuous", counts)]
+        ways += [asked.naming("--without", counts)] if len(counts) < len(names) else []
+        raise AskAgainError(
+            f"whole numbers may be labels, measurements or names of rows: say what is in "
+            f"{some(counts)}:",
+            ways,
+        )
+    if labels and numbers:
+        raise AskAgainError(
+            f"a graph has columns of labels or of numbers, and here are both: {some(labels)} with "
+            f"labels, {some(numbers)} with numbers; leave one kind out, or make labels of numbers "
+            f"with jn.discretize in Python:",
+            [asked.naming("--without", numbers), asked.naming("--without", labels)],
+        )
+
+
+def refuse_missing(table: Table, names: Sequence[str], asked: Asked) -> NoReturn:
+    """Say what is missing, and which commands work."""
+    absent = table.n_missing(names)
+    shown = some(f"{name} ({count:,})" for name, count in absent.items())
+    total = sum(absent.values())
+    ways = _ways(table, names, list(absent), asked)
+    if not ways:
+        raise JensenError(
+            f"{plural(total, 'value')} missing: {shown}; no row and no column is known throughout, "
+            f"so there is nothing to learn a graph from"
+        )
+    how = ", or ".join(ways)
+    raise AskAgainError(
+        f"a graph is learned from complete data, and {plural(total, 'value')} "
+        f"{'is' if total == 1 else 'are'} missing: {shown}; this works, {how}:",
+        list(ways.values()),
+    )
+
+
+def _ways(
+    table: Table, names: Sequence[str], absent: Sequence[str], asked: Asked
+) -> dict[str, str]:
+    """How to go on, and by which command."""
+    choices, ways = asked.choices, {}
+    is_numbers = table.variable(names[0]).kind == "continuous"
+    if not is_numbers and choices.search is not Search.TREE and asked.prior != "bds":
+        how = "each family by the rows in which it is known"
+        ways[how] = _available_case(asked)
+    complete = table.complete_rows(names)
+    if complete.n_rows:
+        how = f"with the {plural(complete.n_rows, 'complete row')} of {table.n_rows:,}"
+        ways[how] = _complete_rows(complete, names, asked, is_numbers)
+    if not ways and len(absent) < len(names):
+        ways["without the columns that have gaps"] = asked.naming("--without", absent)
+    return ways
+
+
+def _available_case(asked: Asked) -> str:
+    if asked.choices.score in TREE_SCORES:
+        return asked.but("--available-case", without=FLAGS)
+    foreign = [*FLAGS, "--score", "--prior-network"]
+    if asked.prior not in WITH_SAMPLE_SIZE:
+        foreign.append("--equivalent-sample-size")
+    return asked.but("--score", "bic", "--available-case", without=foreign)
+
+
+def _complete_rows(rows: Table, names: Sequence[str], asked: Asked, is_numbers: bool) -> str:
+    """So few numbers may be left that only a prior keeps the variances from zero."""
+    few = is_numbers and (
+        rows.n_rows < len(names) + 2 or any(np.ptp(rows.column(x).data) == 0.0 for x in names)
+    )
+    if not few or asked.choices.search is Search.TREE:
+        return asked.but("--complete-rows", without=FLAGS)
+    foreign = [*FLAGS, "--score", "--prior"]
+    return asked.but("--complete-rows", "--prior", "bge", without=foreign)
+
+
+def _each(option: str, values: Sequence[str]) -> list[str]:
+    return [word for value in values for word in (option, value)]
+
+
+def _is_empty(table: Table, name: str) -> bool:
+    return not table.variable(name).states and bool(table.column(name).missing().all())
+
+
+def _drop(words: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The words without some options and their values."""
+    kept: list[str] = []
+    left = iter(words)
+    for word in left:
+        if word == "--":
+            return [*kept, word, *left]
+        if word in names:
+            if word not in FLAGS:
+                next(left, None)
+        elif word.partition("=")[0] not in names:
+            kept.append(word)
+    return kept

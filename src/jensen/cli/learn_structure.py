@@ -1,0 +1,284 @@
+"""`jensen learn` without --graph: the graph of all columns, then its parameters."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from jensen.checks import WITH_SAMPLE_SIZE
+from jensen.cli import options
+from jensen.cli.learn_missing import Asked, refuse_empty, refuse_kinds, refuse_missing
+from jensen.cli.learn_network import read_prior
+from jensen.cli.learn_options import Loop, NetworkChoices, Source
+from jensen.cli.structure_options import Search, StructureChoices
+from jensen.exceptions import JensenError
+
+if TYPE_CHECKING:
+    from jensen.data import Table
+    from jensen.graphs import DAG
+    from jensen.q_graph.edge_strengths import EdgeStrengths
+
+log = logging.getLogger("jensen")
+
+WITH_EQUIVALENT_SAMPLE = (*WITH_SAMPLE_SIZE, "bde")
+ROWS_WITH_NAMES = 20
+"""From so many rows on, a label for each of them looks like a name of the row."""
+
+
+class Structure(NamedTuple):
+    """A graph that was learned, and how."""
+
+    graph: DAG
+    method: str
+    score_name: str
+    score: float
+    proven: bool
+    interrupted: bool
+    seconds: float
+    trace: Sequence[float] = ()  # of a search
+    n_scored: int | None = None
+    strengths: EdgeStrengths | None = None  # of a bootstrap
+
+
+def learn_structure(
+    source: Source,
+    loop: Loop,
+    network: NetworkChoices,
+    choices: StructureChoices,
+    words: Sequence[str],
+) -> tuple[Any, Table, Structure]:
+    """Learn; the network, the table of its parameters, and how its graph was found."""
+    choices.check()
+    constraints, start = choices.constraints(), choices.start()
+    table, names = _read(source, network, choices)
+    asked = Asked(words, choices, network.prior)
+    refuse_empty(table, names, asked)
+    refuse_kinds(table, names, asked)
+    is_numbers = table.variable(names[0]).kind == "continuous"
+    network.check_output(is_numbers)
+    of_score = _of_score(choices, network, is_numbers)
+    rows = table.complete_rows(names) if source.complete_rows else table
+    gaps = rows.n_missing(names) and not choices.available_case
+    if gaps or (table.n_rows and not rows.n_rows):
+        refuse_missing(table, names, asked)
+    _warn_of_names(rows, names)
+    with _in_words():
+        net = _estimator(names, loop, network, is_numbers)
+        task = Task(rows, of_score, constraints, start, loop.random_state, network.checkpoint)
+        found = _learn(task, choices)
+        net.graph = found.graph
+        try:
+            seen = _where_nothing_was_set(rows, choices.interventions)
+            net.fit(seen, checkpoint=None if choices.bootstrap else network.checkpoint)
+        except JensenError as error:
+            raise type(error)(f"the graph is {found.graph}, but its parameters: {error}") from None
+    return net, seen, found
+
+
+def _estimator(names: Sequence[str], loop: Loop, network: NetworkChoices, is_numbers: bool) -> Any:
+    """The network, its graph still to be found; choices of its parameters are checked before."""
+    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.choices import Choices
+    from jensen.estimators.gaussian_learning import check_gaussian_choices
+    from jensen.graphs import DAG
+
+    chosen = {**loop.chosen(), "prior": read_prior(network.prior)}
+    if network.prior in WITH_SAMPLE_SIZE and network.equivalent_sample_size is not None:
+        chosen["equivalent_sample_size"] = network.equivalent_sample_size
+    check = check_gaussian_choices if is_numbers else Choices.check
+    net = BayesianNetwork(DAG((), names), progress=sys.stderr.isatty(), **chosen)
+    given = {name: value for name, value in net.get_params().items() if name != "graph"}
+    check(Choices(**{**given, "hidden": {}}))
+    return net
+
+
+# --- which columns, of which kind ---
+
+
+def _read(
+    source: Source, network: NetworkChoices, choices: StructureChoices
+) -> tuple[Table, list[str]]:
+    """The table, and the variables in it."""
+    table = options.choose_columns(
+        options.read_data(
+            source.data, source.missing, source.categorical, source.weights, network.states,
+            source.continuous,
+        ),
+        choices.column,
+        choices.without,
+        choices.interventions,
+    )  # fmt: skip
+    if table.weights is not None:
+        table = table.take(table.weights > 0.0)  # what is missing elsewhere, nobody misses
+    names = [name for name in table.names if name != choices.interventions]
+    if not names:
+        raise JensenError("there is no column to learn a graph of")
+    return table, names
+
+
+def _warn_of_names(table: Table, names: Sequence[str]) -> None:
+    for name in names:
+        if table.n_rows >= ROWS_WITH_NAMES and table.variable(name).n_states == table.n_rows:
+            log.warning(
+                "every row has another label of %s: if it names rows, add --without %s", name, name
+            )
+
+
+def _where_nothing_was_set(table: Table, interventions: str | None) -> Table:
+    """What parameters are learned from: a variable that was set says nothing of its table."""
+    if interventions is None:
+        return table
+    rows = table.take(table.column(interventions).missing())
+    if not rows.n_rows and table.n_rows:
+        raise JensenError(
+            "a variable was set in every row, so no row tells the parameters of all variables"
+        )
+    if rows.n_rows < table.n_rows:
+        shown = (f"{part.n_rows:,}" for part in (rows, table))
+        log.warning(
+            "the parameters are learned from the %s of %s rows in which nothing was set", *shown
+        )
+    return rows
+
+
+# --- the graph ---
+
+
+def _of_score(
+    choices: StructureChoices, network: NetworkChoices, is_numbers: bool
+) -> dict[str, Any]:
+    """The score, as the library takes it."""
+    sample_size = network.equivalent_sample_size
+    if is_numbers and choices.available_case:
+        raise JensenError("--available-case belongs to columns of labels, and these hold numbers")
+    usual = "loglik" if choices.search is Search.TREE else "bge" if is_numbers else "bdeu"
+    found: dict[str, Any] = {"score": choices.score or usual}
+    if sample_size is not None and found["score"] in WITH_EQUIVALENT_SAMPLE:
+        found["equivalent_sample_size"] = sample_size
+    elif sample_size is not None and network.prior not in WITH_SAMPLE_SIZE:
+        raise JensenError(
+            f"--equivalent-sample-size belongs to --score bdeu, bds or bde, not to "
+            f"{found['score']}, or to --prior bdeu or bds"
+        )
+    if choices.available_case:
+        found["missing"] = "available-case"
+    if choices.prior_network is not None:
+        found["prior_network"] = options.read_net(choices.prior_network)
+    if choices.interventions is not None:
+        found["interventions"] = choices.interventions
+    return found
+
+
+class Task(NamedTuple):
+    """What a graph is learned from."""
+
+    table: Table
+    of_score: dict[str, Any]
+    constraints: dict[str, Any]
+    start: DAG | None
+    seed: int | None
+    checkpoint: str | None
+
+
+def _learn(task: Task, choices: StructureChoices) -> Structure:
+    from jensen.q_graph.learning import learn_structure
+
+    if choices.search is Search.TREE:
+        return _tree(task)
+    if choices.bootstrap is not None:
+        return _averaged(task, choices, choices.bootstrap)
+    given = {**task.of_score, **task.constraints, "method": choices.search.value}
+    graph = learn_structure(
+        task.table, **given, start=task.start, restarts=choices.restarts or 0,
+        random_state=task.seed, progress=sys.stderr.isatty(),
+    )  # fmt: skip
+    info = graph.info
+    return Structure(
+        graph, info.method, info.score_name, info.score, info.proven, info.interrupted,
+        info.seconds, info.trace.tolist(), info.n_scored,
+    )  # fmt: skip
+
+
+def _tree(task: Task) -> Structure:
+    from jensen.q_graph.trees import chow_liu
+
+    began, score = time.perf_counter(), task.of_score["score"]
+    graph = chow_liu(task.table, penalty=None if score == "loglik" else score)
+    seconds, value = time.perf_counter() - began, _score(graph, task)
+    return Structure(graph, "tree", score, value, proven=True, interrupted=False, seconds=seconds)
+
+
+def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
+    """The edges that are found often enough when rows are drawn again."""
+    from jensen.q_graph.bootstrap import bootstrap_edges
+
+    began = time.perf_counter()
+    strengths = bootstrap_edges(
+        task.table, n, random_state=task.seed, cpdag=not choices.is_constrained,
+        checkpoint=task.checkpoint, progress=sys.stderr.isatty(), method=choices.search.value,
+        start=task.start, **task.of_score, **task.constraints,
+    )  # fmt: skip
+    graph = _within(strengths.averaged(), strengths, task.constraints)
+    seconds, value = time.perf_counter() - began, _score(graph, task)
+    return Structure(
+        graph, choices.search.value, task.of_score["score"], value, proven=False,
+        interrupted=strengths.n_graphs < n, seconds=seconds, strengths=strengths,
+    )  # fmt: skip
+
+
+def _within(graph: DAG, strengths: EdgeStrengths, constraints: dict[str, Any]) -> DAG:
+    """Drop edges that no single graph was allowed: turned ones, and parents beyond the most."""
+    from jensen.q_graph.constraints import read_constraints
+
+    allowed = read_constraints(strengths.names, **constraints)
+    at = {name: i for i, name in enumerate(strengths.names)}
+    for a, b in graph.edges:
+        if allowed.forbidden[at[a], at[b]]:
+            graph = graph.without_edge(a, b)
+    for x in graph.nodes:
+        weakest = sorted(
+            (p for p in graph.parents(x) if not allowed.required[at[p], at[x]]),
+            key=lambda p: (strengths.strength(p, x), p),
+        )
+        for p in weakest[: max(0, len(graph.parents(x)) - allowed.most_parents)]:
+            graph = graph.without_edge(p, x)
+    return graph
+
+
+def _score(graph: DAG, task: Task) -> float:
+    from jensen.scores.make_scorer import make_scorer
+
+    scorer = make_scorer(task.table, **task.of_score)
+    return float(sum(scorer.family(v, above) for v, above in enumerate(graph.parent_indices)))
+
+
+# --- errors ---
+
+IN_WORDS = (
+    (r"\b(required|forbidden)=", r"--\1"),
+    (r"\btiers=", "--tier"),
+    (r"\bstart=", "--start-graph"),
+    (r"\bmax_parents=(\d+)", r"--max-parents \1"),
+    (r"\bmax_parents\b", "--max-parents"),
+    (r"\binterventions='(\w+)'", r"--interventions \1"),
+    (r"^interventions\b", "--interventions"),
+    (r"\bprior='(\w+)'", r"--prior \1"),
+    (r"\bequivalent_sample_size\b", "--equivalent-sample-size"),
+)
+"""How the library's choices are spelled on the command line."""
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    try:
+        yield
+    except JensenError as error:
+        text = str(error)
+        for pattern, spelled in IN_WORDS:
+            text = re.sub(pattern, spelled, text)
+        raise type(error)(text) from None

@@ -1,0 +1,219 @@
+"""The options of `jensen learn` that say how a graph is learned, and those that go together."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+
+import typer
+
+from jensen.cli import options
+from jensen.cli.learn_options import spelled
+from jensen.exceptions import JensenError
+
+if TYPE_CHECKING:
+    from jensen.graphs import DAG
+
+
+class Search(StrEnum):
+    """How the graph is found."""
+
+    HILL_CLIMB = "hill-climb"
+    TABU = "tabu"
+    EXACT = "exact"
+    TREE = "tree"
+
+
+Structure = Annotated[
+    Search | None,
+    typer.Option(
+        "--structure",
+        help="How a graph is learned; hill-climb: by the best change of an edge until none gains; "
+        "tabu: the same, going on over losses; exact: the proven optimum, of about 22 variables at "
+        "most; tree: the most likely tree (forest with --score bic or aic). hill-climb unless "
+        "given.",
+    ),
+]
+Score = Annotated[
+    str | None,
+    typer.Option(
+        "--score",
+        metavar="SCORE",
+        help="By what graphs are compared: bdeu, bds, k2, bde, fnml, bic, aic or loglik; of "
+        "columns of numbers bge, bic, aic or loglik; bdeu or bge unless given.",
+    ),
+]
+MaxParents = Annotated[
+    int | None,
+    typer.Option(
+        "--max-parents", metavar="N", min=0, help="The most parents of a variable, when learned."
+    ),
+]
+Required = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--required", metavar="'A -> B'", help="An edge of the learned graph; repeatable."
+    ),
+]
+Forbidden = Annotated[
+    list[str] | None,
+    typer.Option("--forbidden", metavar="'A -> B'", help="An edge that must not be; repeatable."),
+]
+Tiers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tier",
+        metavar="A,B",
+        help="Variables of one time; repeat it from first to last: no learned edge leads back.",
+    ),
+]
+Restarts = Annotated[
+    int | None,
+    typer.Option(
+        "--restarts",
+        metavar="N",
+        min=0,
+        help="How often a search begins again from its best graph, changed at random (--seed).",
+    ),
+]
+StartGraph = Annotated[
+    str | None,
+    typer.Option(
+        "--start-graph", metavar="GRAPH", help="Where a search begins, written as in --graph."
+    ),
+]
+Interventions = Annotated[
+    str | None,
+    typer.Option(
+        "--interventions",
+        metavar="COLUMN",
+        help="The column that names, row by row, the variable that was set from outside, or is "
+        "empty. Such a row is left out of that variable's score, and of the parameters.",
+    ),
+]
+Bootstrap = Annotated[
+    int | None,
+    typer.Option(
+        "--bootstrap",
+        metavar="N",
+        min=1,
+        help="Learn N graphs from rows drawn again (--seed); keep the edges found often enough.",
+    ),
+]
+Without = Annotated[
+    list[str] | None,
+    typer.Option("--without", metavar="NAME", help="A column to leave out; repeatable."),
+]
+Svg = Annotated[
+    str | None,
+    typer.Option(
+        "--svg", metavar="FILE", help="Draw a network into this file too; - prints the picture."
+    ),
+]
+
+TREE_SCORES = ("loglik", "aic", "bic")
+
+
+class StructureChoices(NamedTuple):
+    """What was said of the graph on the command line."""
+
+    structure: Search | None
+    score: str | None
+    prior_network: str | None
+    available_case: bool
+    max_parents: int | None
+    required: list[str] | None
+    forbidden: list[str] | None
+    tier: list[str] | None
+    start_graph: str | None
+    restarts: int | None
+    interventions: str | None
+    bootstrap: int | None
+    column: list[str] | None
+    without: list[str] | None
+
+    @property
+    def search(self) -> Search:
+        """How the graph is found."""
+        return self.structure or Search.HILL_CLIMB
+
+    @property
+    def is_constrained(self) -> bool:
+        """Whether directions mean more than the data can tell."""
+        return bool(self.required or self.forbidden or self.tier or self.interventions)
+
+    def given(self) -> list[str]:
+        """The options that stand on the command line, as they are spelled there."""
+        return spelled(self)
+
+    def refuse_beside_graph(self) -> None:
+        """Refuse what a graph that is given makes pointless; nothing is ignored in silence."""
+        for option in self.given():
+            raise JensenError(
+                f"--graph and {option} do not go together: {option} says how a graph is learned, "
+                f"and --graph gives one"
+            )
+
+    def check(self) -> None:
+        """Refuse what does not go together, before anything is read."""
+        if self.search is Search.TREE:
+            self._check_tree()
+        if self.search is Search.EXACT:
+            self._refuse_beside("exact", ("--restarts", "--start-graph"), "it finds the optimum")
+        if self.bootstrap is not None and self.restarts:
+            raise JensenError("--bootstrap and --restarts do not go together: choose one")
+        if (self.score == "bde") != (self.prior_network is not None):
+            raise JensenError("--score bde and --prior-network go together: give both, or neither")
+        if self.available_case and self.score not in TREE_SCORES:
+            raise JensenError("--available-case belongs to --score bic, aic or loglik: add one")
+
+    def _check_tree(self) -> None:
+        self._refuse_beside(
+            "tree",
+            ("--max-parents", "--required", "--forbidden", "--tier", "--restarts", "--start-graph",
+             "--interventions", "--bootstrap", "--available-case", "--prior-network"),
+            "the most likely tree knows no such choice; --structure hill-climb does",
+        )  # fmt: skip
+        if self.score is not None and self.score not in TREE_SCORES:
+            raise JensenError(
+                f"--structure tree and --score {self.score} do not go together: a tree has the "
+                f"score {', '.join(TREE_SCORES[:-1])} or {TREE_SCORES[-1]}"
+            )
+
+    def _refuse_beside(self, search: str, refused: Sequence[str], why: str) -> None:
+        for option in self.given():
+            if option in refused:
+                raise JensenError(f"--structure {search} and {option} do not go together: {why}")
+
+    def constraints(self) -> dict[str, Any]:
+        """Which graphs are allowed, as the library takes it."""
+        return {
+            "max_parents": self.max_parents,
+            "required": _edges("--required", self.required),
+            "forbidden": _edges("--forbidden", self.forbidden),
+            "tiers": [_names(text) for text in self.tier or []],
+        }
+
+    def start(self) -> DAG | None:
+        """Where a search begins."""
+        return None if self.start_graph is None else options.read_graph(self.start_graph)
+
+
+def _edges(option: str, texts: list[str] | None) -> list[tuple[str, str]]:
+    """Every edge that an option names; together they may make a cycle, which is told later."""
+    from jensen.graphs import DAG
+
+    found: list[tuple[str, str]] = []
+    for text in texts or []:
+        edges = DAG(text).edges
+        if not edges:
+            raise JensenError(f"{option} {text}: write an edge: {option} 'A -> B'")
+        found += edges
+    return found
+
+
+def _names(text: str) -> list[str]:
+    """Names with commas between them; one that holds a comma stands in double quotes."""
+    return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]

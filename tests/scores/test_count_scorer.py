@@ -1,0 +1,166 @@
+"""Compiled counting gives the scores of plain counting, whatever way it counts."""
+
+import numpy as np
+import pytest
+
+import jensen as jn
+from jensen.scores import count_scorer
+from jensen.scores.count_scorer import CountScorer
+from jensen.scores.make_scorer import make_scorer
+
+SCORES = ["loglik", "aic", "bic", "bdeu", "bds", "k2"]
+WAYS = ["_with_bits", "_with_bytes", "_with_index"]
+SIZES = [1, 2, 16, 17, 64, 65, 256, 257, 1000]
+every_score = pytest.mark.parametrize("score", SCORES)
+every_way = pytest.mark.parametrize("way", WAYS)
+
+
+def make_table(sizes, n_rows, seed=0):
+    """Variables that depend on the one before; all states are declared, many may never occur."""
+    rng = np.random.default_rng(seed)
+    columns, states, before = {}, {}, np.zeros(n_rows, int)
+    for k, size in enumerate(sizes):
+        noise = rng.integers(0, size, n_rows)
+        before = np.where(rng.random(n_rows) < 0.7, before % size, noise)
+        columns[f"x{k}"], states[f"x{k}"] = before, range(size)
+    return jn.Table(columns, states=states)
+
+
+def force(monkeypatch, way):
+    """Count this way where it can be done."""
+    costs = CountScorer._costs
+
+    def chosen(self, family, cells):
+        found = costs(self, family, cells)
+        return found | {way: -1.0} if found[way] < np.inf else found
+
+    monkeypatch.setattr(CountScorer, "_costs", chosen)
+
+
+def check(scorer, families):
+    """Everything that a search asks, to 1e-11."""
+    assert isinstance(scorer, CountScorer)
+    n = len(scorer.names)
+    for child, parents in families:
+        others = [u for u in range(n) if u != child and u not in parents]
+        for question in ("with_each", "family", "without_each"):
+            found = getattr(scorer, question)(child, parents)
+            expected = getattr(scorer.plain, question)(child, parents)
+            if question == "with_each":
+                found, expected = found[others], expected[others]
+            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11, err_msg=question)
+
+
+@every_score
+@every_way
+@pytest.mark.parametrize("n_rows", [1, 3, 64, 300])
+def test_small_tables(monkeypatch, score, way, n_rows):
+    force(monkeypatch, way)
+    families = [(0, []), (2, [0]), (1, [4]), (3, [1, 2]), (4, [0, 1, 3]), (0, [1, 2, 3, 4])]
+    check(make_scorer(make_table([2, 3, 1, 4, 2], n_rows), score), families)
+
+
+@every_score
+@every_way
+def test_variables_of_all_sizes(monkeypatch, score, way):
+    """Those that a way cannot count are counted otherwise."""
+    force(monkeypatch, way)
+    scorer = make_scorer(make_table(SIZES, 500), score)
+    check(scorer, [(v, []) for v in range(len(SIZES))])
+    check(scorer, [(1, [2]), (2, [1, 3]), (0, [4]), (8, [1]), (1, [7]), (7, [8]), (5, [0, 1, 2])])
+
+
+@pytest.mark.parametrize("sizes", [[300, 257], [1, 1, 1], [1, 300], [1], [2], [256], [65536, 2]])
+@pytest.mark.parametrize("score", ["bic", "bdeu"])
+def test_tables_of_unusual_sizes_only(sizes, score):
+    scorer = make_scorer(make_table(sizes, 40), score)
+    check(scorer, [(v, []) for v in range(len(sizes))])
+    check(scorer, [(v, [u]) for v in range(len(sizes)) for u in range(len(sizes)) if u != v])
+
+
+@every_score
+def test_families_that_are_too_large_for_tables(monkeypatch, score):
+    monkeypatch.setattr(count_scorer, "MOST_COUNTS", 1 << 8)
+    scorer = make_scorer(make_table([4, 4, 4, 4, 4, 4], 200), score)
+    check(scorer, [(0, [1, 2]), (1, [0, 2, 3]), (5, [0, 1, 2, 3, 4]), (2, [])])
+
+
+def test_larger_families_than_rows():
+    """A million cells and more than there are rows."""
+    scorer = make_scorer(make_table([10] * 8, 100), "bdeu")
+    check(scorer, [(0, [1, 2, 3, 4, 5]), (0, [1, 2, 3, 4, 5, 6]), (7, [0, 1, 2, 3, 4, 5, 6])])
+
+
+@every_way
+def test_a_tile_of_words_and_more(monkeypatch, way):
+    """256 words and 4,096 rows are looked at together: 20,001 rows are more."""
+    force(monkeypatch, way)
+    check(make_scorer(make_table([2, 3, 16, 17, 2], 20_001), "bic"), [(0, [1]), (3, [0, 2])])
+
+
+@every_way
+@pytest.mark.parametrize("n_rows", [(1 << 17) - 1, 1 << 17, (1 << 17) + 1])
+def test_threads_change_no_bit(monkeypatch, way, n_rows):
+    force(monkeypatch, way)
+    table = make_table([2, 3, 5, 17], n_rows)
+    found = []
+    try:
+        for threads in (1, 2, 3):
+            jn.set_threads(threads)
+            scorer = make_scorer(table, "bdeu")
+            found.append([scorer.with_each(0, [1]), scorer.without_each(2, [0, 1])])
+    finally:
+        jn.set_threads(None)
+    for other in found[1:]:
+        for x, y in zip(found[0], other, strict=True):
+            np.testing.assert_array_equal(x, y)
+    check(make_scorer(table, "bdeu"), [(0, [1])])
+
+
+@every_way
+def test_neither_columns_nor_rows_in_another_order_change_a_bit(monkeypatch, way):
+    force(monkeypatch, way)
+    table, rng = make_table([2, 3, 4, 17, 2], 300), np.random.default_rng(0)
+    expected = make_scorer(table, "bdeu").with_each(1, [0])
+    for _ in range(5):
+        other = table.select(rng.permutation(table.names)).take(rng.permutation(300))
+        np.testing.assert_array_equal(make_scorer(other, "bdeu").with_each(1, [0]), expected)
+
+
+def test_the_way_does_not_change_a_bit(monkeypatch):
+    table, found = make_table([2, 3, 4, 16, 2], 300), []
+    for way in WAYS:
+        with monkeypatch.context() as patch:
+            force(patch, way)
+            found.append(make_scorer(table, "bic").with_each(1, [0])[2:])
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+def test_the_last_family_is_remembered_and_no_other():
+    scorer = make_scorer(make_table([2, 3, 2], 50), "bdeu")
+    check(scorer, [(0, [1]), (0, [2]), (0, [1, 2]), (1, [0]), (0, [1])])
+    assert scorer.family(0, [1]) == scorer.family(0, (1,))
+
+
+def test_which_tables_are_counted_so():
+    table = make_table([2, 3], 20)
+    assert isinstance(make_scorer(table), CountScorer)
+    for other in (table.with_weights(np.ones(20)), table.take(np.zeros(20, bool))):
+        assert not isinstance(make_scorer(other), CountScorer)
+    assert not isinstance(make_scorer(table, "fnml"), CountScorer)
+    assert make_scorer(table, "bdeu").is_set_function
+    assert not make_scorer(table, "k2").is_set_function
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e5, 1e7, 1e12])
+@pytest.mark.parametrize("score", ["bdeu", "bds"])
+def test_unusual_sample_sizes(size, score):
+    """Equivalent graphs keep the same bdeu: here to 1e-9 of it."""
+    table = make_table([2, 3, 4], 2000)
+    scorer = make_scorer(table, score, equivalent_sample_size=size)
+    for v, parents in [(0, [1]), (2, [0, 1])]:
+        names = scorer.names
+        graph = jn.DAG.from_parents({names[v]: [names[u] for u in parents]})
+        expected = jn.local_scores(graph, table, score, equivalent_sample_size=size)[names[v]]
+        assert scorer.family(v, parents) == pytest.approx(expected, rel=1e-9)
