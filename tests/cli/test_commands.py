@@ -115,6 +115,8 @@ def test_learn_in_json(run, rain):
         "r_hat": None,
         "effective_sample_size": None,
         "output": "net.json",
+        "structure": None,
+        "svg": None,
     }
     assert json.loads(run(*arguments).out)["output"] is None
 
@@ -341,6 +343,7 @@ def test_demo_explains_an_example_and_always_the_same(run):
     assert "Lauritzen" in done.out
     assert "posterior of P(dysp | bronc, either), 90 % intervals" in done.out
     assert "the true graph" in done.out
+    assert "it differs from the true graph in 1 edge." in done.out
     assert "jensen learn" in done.out
     assert run("demo") == done
 

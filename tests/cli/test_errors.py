@@ -23,7 +23,6 @@ def write(name, text):
     [
         (["lern", "rain.csv"], "No such command 'lern'. Did you mean 'learn'?"),
         (["learn"], "Missing argument"),
-        (["learn", "rain.csv"], "Missing option '--graph'."),
         (["learn", "rain.csv", *GRAPH, "--nonsense"], "No such option: --nonsense"),
         (["score", "A -> B"], "Missing argument"),
         (["sample", "asia.json", "-n", "many"], "Invalid value for '-n':"),

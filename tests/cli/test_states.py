@@ -428,7 +428,11 @@ def test_convert_copies_and_other_formats_refuse(run, refuse, models):
         ([*MIXTURE, "-o", "-", "--json"], "-o - and --json do not go together"),
         (["--states", "2", "--graph", "a -> b"], "--states K belongs to --model mixture, latent"),
         (["--graph", "a -> b", "--end"], "--end does not belong to --model network"),
-        (["--graph", "a -> b", "--column", "a"], "--column does not belong to --model network"),
+        (["--graph", "a -> b", "--column", "a"], "--graph and --column do not go together"),
+        ([*MIXTURE, "--without", "c"], "there is no column 'c'; the columns are: a, b"),
+        ([*MIXTURE, "--column", "a", "--without", "a"], "--column and --without both name a"),
+        ([*MIXTURE, "--without", "a", "--without", "b"], "there is no column to learn from"),
+        ([*HMM, "--sequences", "a", "--without", "a"], "--without a names the column of the seq"),
         (["--model", "mixture", "--states", "99"], "35 rows (n_samples=35) cannot tell"),
     ],
 )

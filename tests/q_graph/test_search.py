@@ -182,6 +182,52 @@ def test_every_delta_of_numbers(score):
     assert check_climb(make_numbers(3), score).joined.any()
 
 
+class WholeNumbers:
+    """Edges are worth as much either way, and pairs of parents something more: many ties."""
+
+    is_set_function = False
+
+    def __init__(self, seed, n):
+        rng = np.random.default_rng(seed)
+        self.names = tuple("abcdefgh"[:n])
+        one_way = rng.integers(-1, 4, (n, n))
+        self.edge = np.triu(one_way, 1) + np.triu(one_way, 1).T
+        self.pair = rng.integers(-1, 2, (n, n, n))
+
+    def family(self, child, parents):
+        pairs = sum(self.pair[child, u, v] for u in parents for v in parents if u < v)
+        return float(sum(self.edge[child, u] for u in parents) + pairs)
+
+    def without_each(self, child, parents):
+        return np.array([self.family(child, [u for u in parents if u != x]) for x in parents])
+
+    def with_each(self, child, parents):
+        return np.array([self.family(child, [*parents, u]) for u in range(len(self.names))])
+
+
+@pytest.mark.parametrize("climb", [search.hill_climb, search.tabu_search])
+@pytest.mark.parametrize("max_parents", [1, 2, None])
+def test_every_move_is_legal(climb, max_parents):
+    """Also of an edge that is turned because that leaves more to be gained."""
+    for seed in range(15):
+        scorer = WholeNumbers(seed, 6)
+        choices = {"max_parents": max_parents, "forbidden": "a -> b; c -> d", "required": "e -> f"}
+        rules = naive_rules(scorer, choices)
+        climber = search.Climber(scorer, read_constraints(scorer.names, **choices))
+        climber.begin(climber.constraints.required)
+        visited = []
+
+        def note(score, n_moves, climber=climber, visited=visited):
+            visited.append(naive.parents_of(climber.joined))
+            return False
+
+        found = climb(climber, note)
+        for before, after in pairwise(visited):
+            assert after == before or after in naive.legal_moves(before, rules).values()
+        assert found.trace == [total(scorer, graph) for graph in visited]
+        assert found.score == max(found.trace) == total(scorer, naive.parents_of(found.joined))
+
+
 # --- what is found ---
 
 RULES = [

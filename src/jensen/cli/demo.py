@@ -1,5 +1,7 @@
 """`jensen demo`: a bundled example, end to end, with an explanation of what is done."""
 
+from jensen.text import plural
+
 NAME = "demo"
 EPILOG = "Example: jensen demo"
 
@@ -10,6 +12,7 @@ def command() -> None:
     """Learn a bundled example end to end, and explain what is done."""
     from jensen import examples
     from jensen.estimators import BayesianNetwork
+    from jensen.q_graph.learning import learn_structure
     from jensen.scores import score
 
     truth = examples.load("asia")
@@ -34,10 +37,17 @@ def command() -> None:
         print(f"   {label:24}{score(graph, table, 'bdeu'):14.2f}")
     print(f"\n   On average a new patient has log-probability {net.score(fresh):.4f}.\n")
 
-    print("4. Ask about one patient: a smoker whose X-ray is abnormal.\n")
+    print("4. Forget the graph too, and look for the best one by changing edge after edge:\n")
+    found = learn_structure(table)
+    distance = found.cpdag().shd(truth.graph.cpdag())
+    print(f"   {found}\n")
+    print(f"   Its score is {found.info.score:.2f}. Directions that no data can tell aside,")
+    print(f"   it differs from the true graph in {plural(distance, 'edge')}.\n")
+
+    print("5. Ask about one patient: a smoker whose X-ray is abnormal.\n")
     print(_indent(net.query("lung", given={"smoke": "yes", "xray": "yes"})), "\n")
 
-    print("5. Values may be missing. Take away whether there was cancer or tuberculosis, in all")
+    print("6. Values may be missing. Take away whether there was cancer or tuberculosis, in all")
     print("   patients, and learn again from what is left: `either` is now a hidden variable.\n")
     seen = table.select([name for name in table.names if name != "either"])
     hidden = BayesianNetwork(
@@ -45,6 +55,7 @@ def command() -> None:
     ).fit(seen)
     print(_indent(hidden.cpt("xray")))
     print("\nThe same with your own data:")
+    print("  jensen learn patients.csv --prior bdeu --svg net.svg -o net.json")
     print("  jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json")
     print("  jensen show net.json")
     print("  jensen query net.json cancer --given smoker=yes")

@@ -56,7 +56,8 @@ def refuse_empty(table: Table, names: Sequence[str], asked: Asked) -> None:
     text = f"no value is known of {some(empty)}"
     if len(empty) == len(names):
         raise JensenError(f"{text}: there is nothing to learn from")
-    raise AskAgainError(f"{text}; this leaves it out:", [asked.naming("--without", empty)])
+    it = "it" if len(empty) == 1 else "them"
+    raise AskAgainError(f"{text}; this leaves {it} out:", [asked.naming("--without", empty)])
 
 
 def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:

@@ -84,12 +84,12 @@ def score_tables(table, counts, size, others, at, r, kind, amount, score):
 
 @kernel(
     "void(uint64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, float64, "
-    "int32[::1], float64[::1], float64[::1])"
+    "int32[::1], float64[:, ::1])"
 )
-def score_with_bits(bits, first, size, family, others, kind, amount, room, score, turned):
-    """Fill score[u] for the others, counting with bitsets.
+def score_with_bits(bits, first, size, family, others, kind, amount, room, score):
+    """Fill score[0, u] for the others, counting with bitsets.
 
-    If `turned` has room, a pair is scored the other way round too, from the same counts.
+    If score has a second row, a pair is scored the other way round too, from the same counts.
     """
     cells = 1
     for j in range(family.shape[0]):
@@ -103,14 +103,14 @@ def score_with_bits(bits, first, size, family, others, kind, amount, room, score
         room[i] = 0
     tally_bits(bits, first, size, family, others, at, room)
     r = size[family[family.shape[0] - 1]]
-    score_tables(room[:cells], room, size, others, at, r, kind, amount, score)
-    if turned.shape[0] > 0:
+    score_tables(room[:cells], room, size, others, at, r, kind, amount, score[0])
+    if score.shape[0] == 2:
         q, back = cells // r, np.empty(end, np.int32)
         transpose(room[:cells], q, r, 1, back[:cells])
         for k in range(others.shape[0]):
             a, b = at[k], at[k + 1]
             transpose(room[a:b], q, r, size[others[k]], back[a:b])
-        score_tables(back[:cells], back, size, others, at, q, kind, amount, turned)
+        score_tables(back[:cells], back, size, others, at, q, kind, amount, score[1])
 
 
 @helper
@@ -194,14 +194,15 @@ def spread(table, half, divide, size, joint):
     signature(
         "uint8[:, ::1], int64[::1], int64[::1]",
         HALF_BYTES,
-        "int64[::1], int64, int64, float64, int32[:, ::1], int32[::1], float64[::1]",
+        "int64[::1], int64, int64, float64, int32[:, ::1], int32[::1], float64[:, ::1]",
     )
 )
 def score_with_bytes(planes, plane, stride, packed, size, r, kind, amount, counts, table, score):
-    """Fill score[u] for the variables that stand in bytes, and the table of the family.
+    """Fill score[0, u] for the variables that stand in bytes, and the table of the family.
 
     Byte g holds packed.member[ptr[g]:ptr[g + 1]]; a variable is (half byte // divide) modulo its
-    size. `counts` (bytes, cells · 256) is room.
+    size. `counts` (bytes, cells · 256) is room. If score has a second row, a pair is scored the
+    other way round too.
     """
     cells = table.shape[0]
     q = cells // r
@@ -213,19 +214,24 @@ def score_with_bytes(planes, plane, stride, packed, size, r, kind, amount, count
         table[c] = 0
         for b in range(256):
             table[c] += counts[0, c * 256 + b]
-    occupied, desk = np.empty(q, np.int64), make_desk()
+    occupied, there, desk = np.empty(q, np.int64), np.empty(r, np.int64), make_desk()
+    joint, back = np.empty(cells * 256, np.int32), np.empty(cells * 256, np.int32)
+    transpose(table, q, r, 1, back)
     occupied = occupied[: find_occupied(table, q, r, occupied)]
-    halves = np.empty((2, cells * 16), np.int32)
-    joint, above = np.empty(cells * 256, np.int32), np.empty(q * 256, np.int32)
+    there = there[: find_occupied(back, r, q, there)]
+    halves, above = np.empty((2, cells * 16), np.int32), np.empty(cells * 256, np.int32)
     for g in range(packed.ptr.shape[0] - 1):
         sum_halves(table, counts[g], halves)
         for j in range(packed.ptr[g], packed.ptr[g + 1]):
             u = packed.member[j]
+            s = size[u]
             if packed.half[j] == WIDE:
                 for c in range(cells):
-                    for a in range(size[u]):
-                        joint[c * size[u] + a] = counts[g, c * 256 + a]
+                    for a in range(s):
+                        joint[c * s + a] = counts[g, c * 256 + a]
             else:
-                half = halves[packed.half[j]]
-                spread(table, half, packed.divide[j], size[u], joint)
-            score[u] = local_score(joint, occupied, above, desk, q, r, size[u], kind, amount)
+                spread(table, halves[packed.half[j]], packed.divide[j], s, joint)
+            score[0, u] = local_score(joint, occupied, above, desk, q, r, s, kind, amount)
+            if score.shape[0] == 2:
+                transpose(joint, q, r, s, back)
+                score[1, u] = local_score(back, there, above, desk, r, q, s, kind, amount)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,15 @@ LONG = 1e6
 """Work that takes less, in ns, is not shared out to threads."""
 
 
+class Turned(NamedTuple):
+    """What was found about a pair of variables the other way round, from the same counts."""
+
+    family: tuple[int, ...]
+    out: Array  # (n,)
+    table: Counts
+    left: list[int]  # still to be scored
+
+
 class CountScorer:
     """Scores of one categorical table without weights or missing values.
 
@@ -65,7 +75,7 @@ class CountScorer:
         self._without_bits = [v for v in self._all if not len(self.levels[v].bits)]
         self._without_bytes = [v for v in self._all if self._sizes[v] > WHOLE]
         self._last: tuple[int, tuple[int, ...], float, Array] | None = None
-        self._turned: tuple[tuple[int, ...], Array, Counts] | None = None
+        self._turned: Turned | None = None
         self._rooms: dict[int, Counts] = {}
         self._byte_parts = cache(lambda n: cut(self._half_bytes, n))
 
@@ -88,20 +98,23 @@ class CountScorer:
         Scores the family itself too, for its table comes with the others.
         """
         family = (*parents, child)
+        if self._turned is not None and self._turned.family == family:
+            _, out, table, left = self._turned
+            self._remember(child, parents, table)
+            return self._complete(child, parents, left, out)
         cells = math.prod(self._sizes[v] for v in family)
-        if self._turned is not None and self._turned[0] == family:
-            _, out, other = self._turned
-            self._remember(child, parents, other)
-            return self._complete(child, parents, self._without_bits, out)
-        out = np.full(len(self.names), np.nan)
         costs = self._costs(family, cells)
         way = min(costs, key=lambda name: costs[name])
-        table, left = None, self._all
+        out = np.full((2 if len(family) == 2 else 1, len(self.names)), np.nan)
+        left = self._all
         if costs[way] < math.inf:
             n = n_parts() if costs[way] > LONG else 1
             table, left = getattr(self, way)(family, cells, n, out)
             self._remember(child, parents, table)
-        return self._complete(child, parents, left, out)
+            if len(out) == 2 and way != "_with_index":
+                turned = table.reshape(self.size[list(family)]).T.ravel()
+                self._turned = Turned((child, *parents), out[1], turned, left)
+        return self._complete(child, parents, left, out[0])
 
     def _complete(self, child: int, parents: Sequence[int], left: list[int], out: Array) -> Array:
         """Score by plain counting what is left."""
@@ -156,7 +169,7 @@ class CountScorer:
         columns = [self.table.column(name).data for name in self.names]
         return pack_half_bytes(columns, self._sizes)
 
-    def _with_bits(self, family: Sequence[int], cells: int, n: int, out: Array) -> Scored:
+    def _with_bits(self, family: tuple[int, ...], cells: int, n: int, out: Array) -> Scored:
         """Score what has bitsets."""
         from jensen.kernels.further_parents import score_with_bits
 
@@ -165,21 +178,16 @@ class CountScorer:
         parts = [np.array(others[k::n], np.int64) for k in range(n)]
         rooms = [self._room(k, cells * (1 + int(self.size[u].sum()))) for k, u in enumerate(parts)]
 
-        turned = np.full(len(out) if len(family) == 2 else 0, np.nan)
-
         def score(k: int) -> None:
             score_with_bits(
                 self._bits, self.first, self.size, chosen, parts[k], self.kind, self.amount,
-                rooms[k], out, turned,
+                rooms[k], out,
             )  # fmt: skip
 
         run_parts(score, range(n))
-        if len(turned):
-            table = rooms[0][:cells].reshape(self.size[chosen]).T.ravel()
-            self._turned = (tuple(reversed(family)), turned, table)
         return rooms[0][:cells], self._without_bits
 
-    def _with_bytes(self, family: Sequence[int], cells: int, n: int, out: Array) -> Scored:
+    def _with_bytes(self, family: tuple[int, ...], cells: int, n: int, out: Array) -> Scored:
         """Score what stands in bytes."""
         from jensen.kernels.further_parents import score_with_bytes
 
@@ -200,7 +208,7 @@ class CountScorer:
         run_parts(score, range(len(parts)))
         return tables[0], self._without_bytes
 
-    def _with_index(self, family: Sequence[int], cells: int, n: int, out: Array) -> Scored:
+    def _with_index(self, family: tuple[int, ...], cells: int, n: int, out: Array) -> Scored:
         """Score all, one after the other."""
         from jensen.kernels.further_parents import score_tables
 
@@ -213,7 +221,9 @@ class CountScorer:
             for some in _batches(part, [cells * self._sizes[u] for u in part]):
                 counts, at = self._count_index([(*family, u) for u in some])
                 chosen = np.array(some, np.int64)
-                score_tables(table, counts, self.size, chosen, at, r, self.kind, self.amount, out)
+                score_tables(
+                    table, counts, self.size, chosen, at, r, self.kind, self.amount, out[0]
+                )
 
         run_parts(score, range(n))
         return table, []

@@ -1,0 +1,86 @@
+"""What a search over equivalence classes can be asked for, and where it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from jensen.exceptions import GraphError, JensenError
+from jensen.graphs import PDAG
+from jensen.q_graph.class_graph import Flags
+from jensen.q_graph.constraints import Constraints
+from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.interventions import PerChild
+from jensen.scores.scorer import Scorer
+
+OTHERWISE = "use method='hill-climb' or 'tabu'"
+
+
+def check_scorer(scorer: Scorer) -> None:
+    """Refuse scores that tell the graphs of a class apart."""
+    if scorer.is_set_function:
+        return
+    if isinstance(scorer, PerChild | GaussianScorer):
+        raise JensenError(
+            f"with interventions= the graphs of an equivalence class score differently, so there "
+            f"is no class to search for: {OTHERWISE}"
+        )
+    raise JensenError(
+        f"method='ges' needs a score that is the same for all graphs of an equivalence class: "
+        f"bdeu, bde, bic, aic, loglik or bge; with k2, bds, fnml, missing='available-case' or "
+        f"listed local scores {OTHERWISE}"
+    )
+
+
+def check_rules(names: Sequence[str], constraints: Constraints) -> None:
+    """Refuse what a class cannot promise: directions."""
+    found = np.argwhere(constraints.required)
+    if len(found):
+        raise GraphError(
+            f"{_show(names, found[0])} is required, but method='ges' finds a class of graphs, "
+            f"which need not agree on a direction: {OTHERWISE}"
+        )
+    found = np.argwhere(constraints.forbidden & ~constraints.forbidden.T)
+    if len(found):
+        raise GraphError(
+            f"{_show(names, found[0])} is forbidden (or leads to an earlier tier) in one direction "
+            f"alone, but method='ges' finds a class of graphs, which need not agree on a "
+            f"direction: forbid it in both directions, or {OTHERWISE}"
+        )
+
+
+def read_class(start: Any, names: Sequence[str], constraints: Constraints) -> Flags:
+    """The class that a search begins with, [a, b] and [b, a] for an undirected edge.
+
+    Parameters
+    ----------
+    start
+        A graph whose class is meant: a DAG, a CPDAG, or any that can be extended to a DAG; None
+        has no edges.
+    """
+    joined = np.zeros((len(names), len(names)), bool)
+    if start is None:
+        return joined
+    graph = PDAG(start).cpdag()
+    at = {name: i for i, name in enumerate(names)}
+    unknown = sorted(set(graph.nodes) - set(names))
+    if unknown:
+        raise GraphError(f"start= has a node {unknown[0]!r} that is no column")
+    places = [at[name] for name in graph.nodes]
+    joined[np.ix_(places, places)] = graph.adjacency
+    found = np.argwhere(joined & constraints.forbidden)
+    if len(found):
+        raise GraphError(f"{_show(names, found[0])} of start= is forbidden")
+    crowded = graph.extension()
+    for name in crowded.nodes:
+        if len(crowded.parents(name)) > constraints.most_parents:
+            raise GraphError(
+                f"start= gives {name!r} more parents than max_parents={constraints.most_parents}"
+            )
+    return joined
+
+
+def _show(names: Sequence[str], pair: Any) -> str:
+    return f"the edge {names[pair[0]]} -> {names[pair[1]]}"

@@ -1,0 +1,171 @@
+"""Families that may stand in a best network: those that score more than with parents left out.
+
+Sets of parents grow by one at a time. A set is not looked at if it lies above one whose supersets
+cannot score more than what was reached without them.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import JensenError
+from jensen.q_graph.constraints import Constraints
+from jensen.q_graph.families import Families, Scored, gather
+from jensen.scores.listed_scores import LocalScores
+from jensen.scores.scorer import Scorer
+from jensen.scores.set_functions import Progress
+from jensen.scores.superset_bounds import SupersetBound, superset_bound
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_SETS = 1 << 21
+"""Sets of parents of one size that are looked at for one child: a minute."""
+
+TIE, LEAST_TIE = 1e-12, 1e-8
+"""Scores are the same if they differ by less, in proportion or at all."""
+
+
+def candidate_families(
+    scorer: Scorer, constraints: Constraints, progress: Progress = None
+) -> Families:
+    """All families that the constraints allow and that no smaller one of the same child beats."""
+    by_child: list[list[Scored]] = []
+    n = len(scorer.names)
+    for child in range(n):
+        if isinstance(scorer, LocalScores):
+            found = prune_listed(_listed(scorer, constraints, child))
+        else:
+            found = _Growth(scorer, constraints, child).run()
+        by_child.append(found)
+        if progress is not None:
+            progress((child + 1) / n)
+    return gather(by_child)
+
+
+def _listed(scores: LocalScores, constraints: Constraints, child: int) -> list[Scored]:
+    """The families in a list that the constraints allow."""
+    at = {name: v for v, name in enumerate(scores.names)}
+    required = set(np.flatnonzero(constraints.required[:, child]))
+    forbidden = set(np.flatnonzero(constraints.forbidden[:, child]))
+    found = []
+    for names, score in scores.families[scores.names[child]].items():
+        parents = tuple(sorted(at[name] for name in names))
+        few = len(parents) <= constraints.most_parents
+        if few and required <= set(parents) and not forbidden & set(parents) and score > -math.inf:
+            found.append((score, parents))
+    return found
+
+
+def prune_listed(families: list[Scored]) -> list[Scored]:
+    """Leave out what scores no more than a family with some of its parents."""
+    kept: list[Scored] = []
+    sets: list[int] = []
+    for score, parents in sorted(families, key=lambda x: (len(x[1]), x[1])):
+        number = sum(1 << u for u in parents)
+        tie = tie_of(score)
+        if not any(
+            set_ & ~number == 0 and kept[i][0] >= score - tie for i, set_ in enumerate(sets)
+        ):
+            kept.append((score, parents))
+            sets.append(number)
+    return kept
+
+
+def tie_of(score: float) -> float:
+    """What a score must rise by to be higher."""
+    return TIE * abs(score) + LEAST_TIE
+
+
+class _Growth:
+    """Sets of parents of one child, from the required ones up; a level has k further ones."""
+
+    def __init__(self, scorer: Scorer, constraints: Constraints, child: int) -> None:
+        self.scorer, self.child = scorer, child
+        self.base = [int(u) for u in np.flatnonzero(constraints.required[:, child])]
+        free = ~constraints.forbidden[:, child] & ~constraints.required[:, child]
+        free[child] = False
+        self.free = np.flatnonzero(free)
+        self.levels = min(constraints.most_parents - len(self.base), len(self.free))
+        self.bound: SupersetBound | None = superset_bound(scorer, child)
+
+    def run(self) -> list[Scored]:
+        """All sets that score more than each of their subsets."""
+        score = self.scorer.family(self.child, self.base)
+        kept: list[Scored] = [(score, tuple(self.base))]
+        sets, best = np.zeros((1, 0), np.int64), np.array([score])
+        for k in range(1, self.levels + 1):
+            sets, best = self._open(sets, best)
+            grown, below = self._grow(sets)
+            if not len(grown):
+                break
+            scores = self._score(sets, grown, below)
+            before = best[below].max(axis=1)
+            better = scores > before + TIE * np.abs(scores) + LEAST_TIE
+            for i in np.flatnonzero(better):
+                parents = sorted([*self.base, *self.free[grown[i]].tolist()])
+                kept.append((float(scores[i]), tuple(parents)))
+            sets, best = grown, np.maximum(before, scores)
+        return [family for family in kept if family[0] > -math.inf]
+
+    def _open(self, sets: Ints, best: Array) -> tuple[Ints, Array]:
+        """Sets whose supersets may score more than what was reached."""
+        if self.bound is None:
+            return sets, best
+        whole = np.hstack([np.tile(self.base, (len(sets), 1)).astype(np.int64), self.free[sets]])
+        is_open = self.bound(whole, best) > best
+        return sets[is_open], best[is_open]
+
+    def _grow(self, sets: Ints) -> tuple[Ints, Ints]:
+        """Sets with one more member all of whose subsets are open; where these subsets stand."""
+        m, k = sets.shape
+        last = sets[:, -1] if k else np.full(m, -1)
+        n_more = len(self.free) - 1 - last
+        self._check(int(n_more.sum()), k + 1)
+        source = np.repeat(np.arange(m), n_more)
+        begin = np.repeat(np.cumsum(n_more) - n_more, n_more)
+        new = np.arange(len(source)) - begin + last[source] + 1
+        grown = np.column_stack([sets[source], new])
+        ranks = self._ranks(sets)
+        below = np.empty((len(grown), k + 1), np.int64)
+        is_open = np.ones(len(grown), bool)
+        for j in range(k + 1):
+            rank = self._ranks(np.delete(grown, j, axis=1))
+            below[:, j] = np.minimum(np.searchsorted(ranks, rank), m - 1)
+            is_open &= ranks[below[:, j]] == rank
+        return grown[is_open], below[is_open]
+
+    def _ranks(self, sets: Ints) -> Ints:
+        """Numbers in the order in which the sets of a level are listed."""
+        rank = np.zeros(len(sets), np.int64)
+        for column in sets.T:
+            rank = rank * len(self.free) + column
+        return rank
+
+    def _score(self, sets: Ints, grown: Ints, below: Ints) -> Array:
+        """Scores of the grown sets: all that lie above one set come at once.
+
+        Sets whose members stand mostly at even, or mostly at odd, places go first: between them
+        they lie below nearly all, and most of the others need not be asked.
+        """
+        scores = np.full(len(grown), np.nan)
+        n_grown, k = below.shape
+        order = np.argsort(below.ravel(), kind="stable")
+        first = np.searchsorted(below.ravel()[order], np.arange(len(sets) + 1))
+        balance = np.abs(2 * (sets % 2).sum(axis=1) - sets.shape[1])
+        for i in np.argsort(-balance, kind="stable"):
+            above, place = np.divmod(order[first[i] : first[i + 1]], k)
+            if np.isnan(scores[above]).any():
+                parents = sorted([*self.base, *self.free[sets[i]].tolist()])
+                further = self.scorer.with_each(self.child, parents)
+                scores[above] = further[self.free[grown[above, place]]]
+        return scores
+
+    def _check(self, n_sets: int, size: int) -> None:
+        if n_sets > MOST_SETS:
+            name = self.scorer.names[self.child]
+            raise JensenError(
+                f"{name!r} has {n_sets:,} possible sets of {len(self.base) + size} parents, more "
+                f"than {MOST_SETS:,}: choose a smaller max_parents, or forbid edges"
+            )

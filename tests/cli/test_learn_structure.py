@@ -1,0 +1,670 @@
+"""`jensen learn` without --graph: the graph, its parameters, and commands that work instead."""
+
+import json
+import shlex
+import threading
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jensen as jn
+
+pytestmark = pytest.mark.filterwarnings("ignore:.* never occurred")  # either, of lung and tub
+
+
+def write(name, columns):
+    """A CSV file; None is an empty field."""
+    rows = zip(*columns.values(), strict=True)
+    shown = [",".join("" if x is None else str(x) for x in row) for row in rows]
+    Path(name).write_text("\n".join([",".join(columns), *shown, ""]))
+    return name
+
+
+def labels(table):
+    return {name: table.to_pandas()[name].tolist() for name in table.names}
+
+
+@pytest.fixture
+def clinic():
+    """`clinic.csv`: 1,000 patients of the chest clinic."""
+    return write("clinic.csv", labels(jn.examples.load("asia").sample(1000, random_state=0)))
+
+
+@pytest.fixture
+def holes(clinic):
+    """`my holes.csv`: every seventh value of two columns is missing."""
+    columns = labels(jn.read_table(clinic))
+    for name in ("lung", "smoke"):
+        columns[name] = [None if i % 7 == 0 else x for i, x in enumerate(columns[name])]
+    return write("my holes.csv", columns)
+
+
+@pytest.fixture
+def numbers():
+    """`numbers.csv`: x -> y, x -> z, and w apart."""
+    rng = np.random.default_rng(0)
+    x, w = rng.normal(size=(2, 200))
+    y, z = 2.0 * x + rng.normal(size=200), x - rng.normal(size=200)
+    columns = {"w": w, "x": x, "y": y, "z": z}
+    return write("numbers.csv", {name: values.tolist() for name, values in columns.items()})
+
+
+@pytest.fixture
+def advise(run):
+    """Run a command line that must fail, and answer with its complaint and what works instead."""
+
+    def advise_here(*arguments):
+        done = run(*arguments)
+        assert (done.code, done.out) == (2, "")
+        complaint, *commands = done.err.splitlines()
+        assert complaint.startswith("jensen: ")
+        assert complaint.endswith(":")
+        assert commands
+        assert all(command.startswith("  jensen learn ") for command in commands)
+        return complaint.removeprefix("jensen: "), [command.strip() for command in commands]
+
+    return advise_here
+
+
+@pytest.fixture
+def paste(run):
+    """Run a command as a shell reads it."""
+
+    def paste_here(command):
+        program, *words = shlex.split(command)
+        assert program == "jensen"
+        done = run(*words)
+        assert done.code == 0, (command, done)
+        return done
+
+    return paste_here
+
+
+def edges_of(done):
+    assert done.code == 0, done
+    return {tuple(edge) for edge in json.loads(done.out)["edges"]}
+
+
+# --- the graph ---
+
+
+def test_the_graph_is_learned_then_its_tables(run, clinic):
+    done = run("learn", clinic, "-o", "net.json")
+    dag = jn.learn_structure(clinic)
+    assert jn.load("net.json").equals(jn.BayesianNetwork(dag).fit(clinic))
+    first, graph = done.out.partition("\n\n")[0].split("\n", 1)
+    moves, score = dag.info.n_moves, dag.info.score
+    assert first.startswith(
+        f"hill-climb: {moves} moves, not proven to be the best graph; bdeu {score:.6f}; "
+    )
+    assert first.endswith(" s")
+    assert jn.DAG(graph) == dag
+    assert "\n\nBayesianNetwork(8 nodes, " in done.out
+    assert done.out.endswith("written to net.json\n")
+
+
+def test_without_a_file_the_tables_are_printed(run, rain):
+    done = run("learn", rain)
+    assert "P(rain)\n" in done.out
+    assert done.out.endswith("Nothing was written: -o net.json keeps the network.\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "choices"),
+    [
+        ([], {}),
+        (["--structure", "hill-climb", "--score", "bic"], {"score": "bic"}),
+        (["--structure", "tabu", "--score", "k2"], {"method": "tabu", "score": "k2"}),
+        (["--structure", "exact", "--max-parents", "2"], {"method": "exact", "max_parents": 2}),
+        (["--equivalent-sample-size", "20"], {"equivalent_sample_size": 20.0}),
+        (["--score", "bds", "--equivalent-sample-size", "3"],
+         {"score": "bds", "equivalent_sample_size": 3.0}),
+        (["--required", "asia -> xray", "--required", "smoke -> tub; asia -> dysp"],
+         {"required": "asia -> xray; smoke -> tub; asia -> dysp"}),
+        (["--forbidden", "lung -> either", "--forbidden", "either -> lung"],
+         {"forbidden": "lung -> either; either -> lung"}),
+        (["--tier", "asia, smoke", "--tier", "lung,tub,bronc", "--tier", "either"],
+         {"tiers": [["asia", "smoke"], ["lung", "tub", "bronc"], ["either"]]}),
+        (["--start-graph", "xray -> asia"], {"start": "xray -> asia"}),
+        (["--restarts", "3", "--seed", "5"], {"restarts": 3, "random_state": 5}),
+        (["--score", "fnml", "--max-parents", "1"], {"score": "fnml", "max_parents": 1}),
+    ],
+)  # fmt: skip
+def test_options_are_those_of_the_library(run, clinic, words, choices):
+    done = run("learn", clinic, *words, "--json")
+    dag = jn.learn_structure(clinic, **choices)
+    assert edges_of(done) == set(dag.edges)
+    told = json.loads(done.out)["structure"]
+    assert told.pop("seconds") > 0.0
+    assert told == {
+        "method": dag.info.method,
+        "score_name": dag.info.score_name,
+        "score": dag.info.score,
+        "proven": dag.info.proven,
+        "interrupted": False,
+        "n_moves": dag.info.n_moves,
+        "n_scored": dag.info.n_scored,
+        "trace": dag.info.trace.tolist(),
+        "bootstrap": None,
+    }
+
+
+def test_constraints_hold(run, clinic):
+    words = ["--required", "xray -> asia", "--forbidden", "lung -> either", "--max-parents", 2]
+    tiers = ["--tier", "dysp,xray", "--tier", "smoke"]
+    for structure in ("hill-climb", "tabu", "exact"):
+        found = edges_of(run("learn", clinic, *words, *tiers, "--structure", structure, "--json"))
+        assert ("xray", "asia") in found
+        assert ("lung", "either") not in found
+        assert not {("smoke", "dysp"), ("smoke", "xray")} & found
+        assert max([child for _, child in found].count(x) for _, x in found) <= 2
+
+
+def test_names_with_commas_and_spaces(run):
+    write("odd.csv", {'"a,b"': "0011", "my c": "0011", "d": "0101"})
+    words = ["--tier", '"a,b", d', "--tier", "my c", "--required", '"a,b" -> "my c"']
+    assert edges_of(run("learn", "odd.csv", *words, "--json")) == {("a,b", "my c")}
+
+
+@pytest.mark.parametrize(
+    ("score", "kind"), [(None, "trees"), ("bic", "forests"), ("aic", "forests")]
+)
+def test_trees_and_forests(run, clinic, score, kind):
+    words = [] if score is None else ["--score", score]
+    done = run("learn", clinic, "--structure", "tree", *words, "-o", "net.json")
+    dag = jn.chow_liu(clinic, penalty=score)
+    value = jn.score(dag, clinic, score or "loglik")
+    assert done.out.startswith(f"tree: the best of all {kind}; {score or 'loglik'} {value:.6f}; ")
+    assert jn.load("net.json").graph == dag
+
+
+def test_exact_says_that_it_is_proven(run, clinic):
+    done = run("learn", clinic, "--structure", "exact", "-o", "net.json")
+    assert done.out.startswith("exact: proven to be the best graph; bdeu -")
+
+
+def test_bde_spreads_its_sample_as_a_network_says(run, clinic, asia):
+    done = run("learn", clinic, "--score", "bde", "--prior-network", asia, "--json")
+    dag = jn.learn_structure(clinic, score="bde", prior_network=jn.load(asia))
+    assert edges_of(done) == set(dag.edges)
+
+
+def test_the_prior_is_that_of_the_tables(run, clinic):
+    words = ["--prior", "bdeu", "--equivalent-sample-size", "7", "--score", "bic"]
+    run("learn", clinic, *words, "-o", "net.json")
+    dag = jn.learn_structure(clinic, score="bic")
+    net = jn.BayesianNetwork(dag, prior="bdeu", equivalent_sample_size=7.0).fit(clinic)
+    assert jn.load("net.json").equals(net)
+
+
+def test_columns_are_chosen_or_left_out(run, clinic):
+    done = run("learn", clinic, "--column", "smoke", "--column", "lung", "--json")
+    assert json.loads(done.out)["nodes"] == ["lung", "smoke"]
+    done = run("learn", clinic, "--without", "smoke", "--without", "lung", "--json")
+    assert json.loads(done.out)["nodes"] == ["asia", "bronc", "dysp", "either", "tub", "xray"]
+
+
+def test_weights_count_rows(run):
+    write("weighted.csv", {"a": "0110", "b": "0101", "n": [40, 3, 40, 0]})
+    done = run("learn", "weighted.csv", "--weights", "n", "--json")
+    assert edges_of(done) == {("a", "b")}
+    assert json.loads(done.out)["rows"] == 83.0
+
+
+def test_a_table_from_standard_input(run, clinic, stdin):
+    stdin(Path(clinic).read_text())
+    assert edges_of(run("learn", "-", "--json")) == set(jn.learn_structure(clinic).edges)
+
+
+# --- bootstrap ---
+
+
+def test_bootstrap_averages_and_tells_its_threshold(run, clinic):
+    words = ["learn", clinic, "--bootstrap", 20, "--seed", 3]
+    done = run(*words, "-o", "net.json")
+    strengths = jn.bootstrap_edges(clinic, 20, random_state=3)
+    dag = strengths.averaged()
+    assert jn.load("net.json").graph == dag
+    assert done.out.startswith(
+        f"bootstrap: 20 graphs by hill-climb, edges in more than "
+        f"{100 * strengths.threshold:.1f} % of them; bdeu {jn.score(dag, clinic):.6f}; "
+    )
+    for a, b in dag.edges:
+        assert f"  {a} -> {b}  " in done.out
+    told = json.loads(run(*words, "--json").out)["structure"]["bootstrap"]
+    assert told["n_graphs"] == 20
+    assert told["threshold"] == strengths.threshold
+    assert [tuple(edge.values()) for edge in told["edges"]] == strengths.edges()
+
+
+def test_bootstrap_keeps_the_constraints(run, clinic):
+    words = ["--required", "xray -> asia", "--forbidden", "smoke -> lung", "--max-parents", 1]
+    found = edges_of(run("learn", clinic, "--bootstrap", 10, "--seed", 0, *words, "--json"))
+    assert ("xray", "asia") in found
+    assert ("smoke", "lung") not in found
+    assert len({child for _, child in found}) == len(found)
+
+
+def test_bootstrap_of_nothing_finds_no_edge(run):
+    write("apart.csv", {"a": "0011" * 20, "b": "0101" * 20})
+    assert "\n  no edge\n" in run("learn", "apart.csv", "--bootstrap", 5, "--seed", 0).out
+
+
+def test_bootstrap_goes_on_from_its_checkpoint(run, clinic):
+    words = ["learn", clinic, "--bootstrap", 6, "--seed", 0, "--json", "--checkpoint", "run.ckpt"]
+    first = edges_of(run(*words))
+    assert Path("run.ckpt").exists()
+    assert edges_of(run(*words)) == first
+
+
+# --- interventions ---
+
+
+@pytest.fixture
+def experiment():
+    """`set.csv`: b follows a; in 100 of 300 rows b was set by a coin, in 100 others a was."""
+    rng = np.random.default_rng(1)
+    a = rng.integers(0, 2, 300)
+    b = np.where(rng.random(300) < 0.9, a, 1 - a)
+    b[100:200] = rng.integers(0, 2, 100)
+    was_set = [None] * 100 + ["b"] * 100 + ["a"] * 100
+    return write("set.csv", {"b": b.tolist(), "a": a.tolist(), "target": was_set})
+
+
+def test_interventions_give_edges_their_direction(run, experiment):
+    done = run("learn", experiment, "--interventions", "target", "--json")
+    dag = jn.learn_structure(experiment, interventions="target")
+    assert edges_of(done) == set(dag.edges) == {("a", "b")}
+    assert done.err == (
+        "jensen: the parameters are learned from the 100 of 300 rows in which nothing was set"
+    )
+    assert json.loads(done.out)["rows"] == 100.0
+    again = run("learn", experiment, "--interventions", "target", "--bootstrap", 5, "--json")
+    assert edges_of(again) == {("a", "b")}
+
+
+def test_interventions_that_cannot_be(refuse, experiment):
+    assert refuse("learn", experiment, "--interventions", "c").startswith("there is no column 'c'")
+    write("who.csv", {"a": "01", "b": "01", "target": ["b", "nobody"]})
+    line = refuse("learn", "who.csv", "--interventions", "target")
+    assert line.startswith("--interventions: 'nobody' is no column; each row names the column")
+    write("all.csv", {"a": "0101", "b": "0101", "target": "abab"})
+    line = refuse("learn", "all.csv", "--interventions", "target")
+    assert line.startswith("the graph is a")
+    assert "but its parameters: a variable was set in every row" in line
+
+
+# --- columns of numbers ---
+
+
+def test_columns_of_numbers(run, numbers):
+    done = run("learn", numbers, "-o", "net.json")
+    dag = jn.learn_structure(numbers)
+    assert f"bge {dag.info.score:.6f}" in done.out
+    assert jn.load("net.json").graph == dag
+    assert "regression of x" in run("learn", numbers, "--score", "bic").out
+    tree = run("learn", numbers, "--structure", "tree", "--score", "bic", "--json")
+    assert edges_of(tree) == set(jn.chow_liu(numbers, penalty="bic").edges)
+
+
+def test_networks_of_numbers_are_kept_in_json(refuse, numbers):
+    message = "cannot write net.bif: a Gaussian network is kept in JSON"
+    assert refuse("learn", numbers, "-o", "net.bif").startswith(message)
+    assert refuse("learn", numbers, "--graph", "x -> y", "-o", "net.bif").startswith(message)
+
+
+def test_whole_numbers_are_asked_about(run, advise, paste):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 100, 60)
+    write("marks.csv", {"x": x.tolist(), "y": (x + rng.integers(0, 9, 60)).tolist()})
+    line, commands = advise("learn", "marks.csv")
+    assert line == (
+        "whole numbers may be labels, measurements or names of rows: say what is in x, y:"
+    )
+    assert commands == [
+        "jensen learn marks.csv --categorical x --categorical y",
+        "jensen learn marks.csv --continuous x --continuous y",
+    ]
+    for command in commands:
+        paste(command)
+    paste(f"{commands[1]} --structure exact")
+    done = run("score", "x -> y", "marks.csv", "--continuous", "x", "--continuous", "y", "--json")
+    table = jn.Table("marks.csv", continuous=["x", "y"])
+    assert json.loads(done.out)["bge"] == jn.score("x -> y", table, "bge")
+
+
+def test_numbers_of_rows_are_left_out(advise, paste, clinic):
+    write("ids.csv", {"id": range(5000, 6000), **labels(jn.read_table(clinic))})
+    _, commands = advise("learn", "ids.csv", "--json")
+    assert commands[-1] == "jensen learn ids.csv --json --without id"
+    assert edges_of(paste(commands[-1])) == set(jn.learn_structure(clinic).edges)
+
+
+def test_names_of_rows_are_told(run):
+    names = [f"patient {i}" for i in range(30)]
+    done = run("learn", write("named.csv", {"who": names, "a": "01" * 15}))
+    assert "every row has another label of who: if it names rows, add --without who" in done.err
+
+
+def test_columns_of_different_kinds(advise, paste, numbers):
+    columns = {**labels(jn.read_table(numbers)), "kind": ["p", "q"] * 100, "sort": ["r"] * 200}
+    write("mixed.csv", columns)
+    line, commands = advise("learn", "mixed.csv")
+    assert line.startswith(
+        "a graph has columns of labels or of numbers, and here are both: kind, sort with labels, "
+        "w, x, y, z with numbers; leave one kind out"
+    )
+    assert commands[1] == "jensen learn mixed.csv --without kind --without sort"
+    for command in commands:
+        paste(command)
+    _, commands = advise("learn", "mixed.csv", "--column=x", "--column", "kind", "--column", "y")
+    assert commands == ["jensen learn mixed.csv --column kind",
+                        "jensen learn mixed.csv --column x --column y"]  # fmt: skip
+    paste(commands[1])
+
+
+# --- missing values ---
+
+
+def test_missing_values_are_refused_with_commands_that_work(advise, paste, holes):
+    line, commands = advise("learn", holes)
+    assert line == (
+        "a graph is learned from complete data, and 286 values are missing: lung (143), smoke "
+        "(143); this works, each family by the rows in which it is known, or with the 857 complete "
+        "rows of 1,000:"
+    )
+    assert commands == [
+        "jensen learn 'my holes.csv' --score bic --available-case",
+        "jensen learn 'my holes.csv' --complete-rows",
+    ]
+    first = edges_of(paste(f"{commands[0]} --json"))
+    assert first == set(jn.learn_structure(holes, score="bic", missing="available-case").edges)
+    second = edges_of(paste(f"{commands[1]} --json"))
+    assert second == set(jn.learn_structure(jn.read_table(holes).complete_rows()).edges)
+
+
+def test_available_case_then_em(run, holes):
+    done = run("learn", holes, "--score", "bic", "--available-case", "-o", "net.json")
+    assert "em: converged after" in done.out
+    dag = jn.learn_structure(holes, score="bic", missing="available-case")
+    assert jn.load("net.json").graph == dag
+    assert jn.load("net.json").n_sweeps_ > 1
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--score", "aic"], ["--score aic --available-case", "--score aic --complete-rows"]),
+        (["--score=k2", "--max-parents", "2"],
+         ["--max-parents 2 --score bic --available-case",
+          "--score=k2 --max-parents 2 --complete-rows"]),
+        (["--equivalent-sample-size", "5"],
+         ["--score bic --available-case", "--equivalent-sample-size 5 --complete-rows"]),
+        (["--equivalent-sample-size", "5", "--prior", "bdeu"],
+         ["--equivalent-sample-size 5 --prior bdeu --score bic --available-case",
+          "--equivalent-sample-size 5 --prior bdeu --complete-rows"]),
+        (["--prior", "bds"], ["--prior bds --complete-rows"]),
+        (["--structure", "tree"], ["--structure tree --complete-rows"]),
+        (["--structure", "exact", "--required", "smoke -> lung"],
+         ["--structure exact --required 'smoke -> lung' --score bic --available-case",
+          "--structure exact --required 'smoke -> lung' --complete-rows"]),
+        (["--bootstrap", "3", "--seed", "0"],
+         ["--bootstrap 3 --seed 0 --score bic --available-case",
+          "--bootstrap 3 --seed 0 --complete-rows"]),
+    ],
+)  # fmt: skip
+def test_the_commands_keep_what_was_chosen(advise, paste, holes, words, expected):
+    _, commands = advise("learn", holes, *words)
+    assert commands == [f"jensen learn 'my holes.csv' {more}" for more in expected]
+    for command in commands:
+        paste(command)
+
+
+def test_options_behind_a_double_dash_stay_arguments(advise, paste, holes):
+    _, commands = advise("learn", "--json", "--", holes)
+    assert commands[0] == "jensen learn --json --score bic --available-case -- 'my holes.csv'"
+    paste(commands[0])
+
+
+def test_two_spaces_in_a_name_survive(advise, paste, holes):
+    Path(holes).rename("two  spaces.csv")
+    _, commands = advise("learn", "two  spaces.csv")
+    paste(commands[0])
+
+
+def test_labels_that_mean_missing(advise, paste):
+    write("marked.csv", {"a": "01?101" * 5, "b": "0110?1" * 5})
+    _, commands = advise("learn", "marked.csv", "--missing", "?")
+    assert commands[0] == "jensen learn marked.csv --missing '?' --score bic --available-case"
+    for command in commands:
+        paste(command)
+
+
+def test_missing_numbers(advise, paste, numbers):
+    columns = labels(jn.read_table(numbers))
+    columns["x"][:50] = [None] * 50
+    _, commands = advise("learn", write("gaps.csv", columns))
+    assert commands == ["jensen learn gaps.csv --complete-rows"]
+    paste(commands[0])
+    columns["y"][52:] = [None] * 148  # two complete rows, too few for variances
+    line, commands = advise("learn", write("gaps.csv", columns), "--score", "bic")
+    assert "with the 2 complete rows of 200:" in line
+    assert commands == ["jensen learn gaps.csv --complete-rows --prior bge"]
+    paste(commands[0])
+    columns["y"] = [None] * 50 + columns["y"][50:52] + [None] * 148
+    columns["z"][50:52] = [None] * 2
+    line, commands = advise("learn", write("gaps.csv", columns), "--complete-rows")
+    assert commands == ["jensen learn gaps.csv --complete-rows --without x --without y --without z"]
+    paste(commands[0])
+
+
+def test_no_row_is_complete(advise, paste, refuse):
+    write("never.csv", {"a": ["0", None, "1", None], "b": [None, "0", None, "1"]})
+    _, commands = advise("learn", "never.csv", "--complete-rows")
+    assert commands == ["jensen learn never.csv --score bic --available-case"]
+    paste(commands[0])
+    assert refuse("learn", "never.csv", "--structure", "tree").endswith(
+        "no row and no column is known throughout, so there is nothing to learn a graph from"
+    )
+
+
+def test_columns_without_values(advise, paste, refuse):
+    write("empty.csv", {"a": "0011", "b": "0101", "c": [None] * 4})
+    line, commands = advise("learn", "empty.csv")
+    assert line == "no value is known of c; this leaves it out:"
+    assert commands == ["jensen learn empty.csv --without c"]
+    paste(commands[0])
+    _, commands = advise("learn", "empty.csv", "--column", "a", "--column", "c")
+    assert commands == ["jensen learn empty.csv --column a"]
+    paste(commands[0])
+    write("nothing.csv", {"a": [None] * 4, "b": [None] * 4})
+    assert refuse("learn", "nothing.csv") == (
+        "no value is known of a, b: there is nothing to learn from"
+    )
+
+
+def test_rows_without_weight_miss_nothing(run):
+    write("weighted.csv", {"a": ["0", "1", None], "b": "011", "n": [3, 3, 0]})
+    assert run("learn", "weighted.csv", "--weights", "n").code == 0
+
+
+# --- small tables ---
+
+
+def test_one_row_and_constant_columns(run, refuse, numbers):
+    assert edges_of(run("learn", write("one.csv", {"a": "x", "b": "y"}), "--json")) == set()
+    write("constant.csv", {"a": "0101", "b": "0011", "c": "xxxx"})
+    assert not any("c" in edge for edge in edges_of(run("learn", "constant.csv", "--json")))
+    write("row.csv", {"a": [1.5], "b": [2.5]})
+    line = refuse("learn", "row.csv")
+    assert "but its parameters: the likelihood of 'a' has no bound" in line
+    assert "--prior bge" in line
+    assert run("learn", "row.csv", "--prior", "bge").code == 0
+    write("flat.csv", {"a": [1.5] * 4, "b": [2.5, 1.5, 0.5, 0.25]})
+    assert refuse("learn", "flat.csv", "--score", "bic").startswith("column 'a' is constant")
+
+
+def test_one_column_and_no_rows(run, refuse):
+    assert edges_of(run("learn", write("alone.csv", {"a": "0011"}), "--json")) == set()
+    Path("bare.csv").write_text("a,b\n")
+    assert refuse("learn", "bare.csv").startswith("bare.csv has no rows")
+    write("few.csv", {"a": "01", "b": "01"})
+    words = ["learn", "few.csv", "--without", "a", "--without", "b"]
+    assert refuse(*words) == "there is no column to learn a graph of"
+
+
+# --- pictures ---
+
+
+def test_a_picture_of_what_was_learned(run, clinic):
+    done = run("learn", clinic, "--svg", "net.svg", "-o", "net.json")
+    assert done.out.endswith("written to net.json\ndrawn in net.svg\n")
+    assert Path("net.svg").read_text() == jn.load("net.json").to_svg()
+    assert run("learn", clinic, "--svg", "-").out == Path("net.svg").read_text()
+    assert json.loads(run("learn", clinic, "--svg", "x.svg", "--json").out)["svg"] == "x.svg"
+    assert run("learn", clinic, "--graph", "asia -> tub", "--svg", "given.svg").code == 0
+    assert "tub" in Path("given.svg").read_text()
+
+
+def test_a_picture_is_written_whole_or_not_at_all(refuse, clinic, holes, monkeypatch):
+    Path("net.svg").write_text("old")
+    refuse("learn", clinic, "--svg", "net.svg", "--required", "asia -> nobody")
+    assert Path("net.svg").read_text() == "old"
+    assert refuse("learn", clinic, "--svg", "gone/net.svg").startswith("cannot write gone/net.svg")
+
+    def fails(*_, **__):
+        raise jn.JensenError("no picture today")
+
+    monkeypatch.setattr(jn.BayesianNetwork, "to_svg", fails)
+    assert refuse("learn", clinic, "--svg", "net.svg") == "no picture today"
+    assert Path("net.svg").read_text() == "old"
+
+
+# --- what does not go together ---
+
+EVERY = {
+    "--structure": "exact",
+    "--score": "bic",
+    "--max-parents": "0",
+    "--required": "asia -> tub",
+    "--forbidden": "asia -> tub",
+    "--tier": "asia",
+    "--start-graph": "asia -> tub",
+    "--restarts": "0",
+    "--bootstrap": "2",
+    "--interventions": "asia",
+    "--prior-network": "asia.json",
+    "--available-case": None,
+}
+
+
+@pytest.mark.parametrize("option", [*EVERY, "--column", "--without"])
+def test_a_graph_that_is_given_is_not_learned(refuse, clinic, asia, option):
+    value = EVERY.get(option, "asia")
+    words = [option] if value is None else [option, value]
+    line = refuse("learn", clinic, "--graph", "asia -> tub", *words)
+    assert line.startswith(f"--graph and {option} do not go together: {option} says how a graph is")
+
+
+@pytest.mark.parametrize("option", [*EVERY, "--svg"])
+def test_other_models_have_no_graph(refuse, clinic, option):
+    value = EVERY.get(option, "net.svg")
+    words = [option] if value is None else [option, value]
+    line = refuse("learn", clinic, "--model", "latent-class", "--states", "2", *words)
+    assert line == f"{option} belongs to --model network, not to --model latent-class"
+
+
+@pytest.mark.parametrize(
+    "option", ["--max-parents", "--required", "--forbidden", "--tier", "--restarts",
+               "--start-graph", "--interventions", "--bootstrap"],
+)  # fmt: skip
+def test_a_tree_takes_no_such_choice(refuse, clinic, option):
+    line = refuse("learn", clinic, "--structure", "tree", option, EVERY[option])
+    assert line.startswith(
+        f"--structure tree and {option} do not go together: the most likely tree"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--structure", "best"], "Invalid value for '--structure'"),
+        (["--structure", "tree", "--score", "k2"], "--structure tree and --score k2 do not go tog"),
+        (["--structure", "exact", "--restarts", "2"], "--structure exact and --restarts do not go"),
+        (["--structure", "exact", "--start-graph", "asia"], "--structure exact and --start-graph"),
+        (["--bootstrap", "2", "--restarts", "2"], "--bootstrap and --restarts do not go together"),
+        (["--bootstrap", "0"], "Invalid value for '--bootstrap'"),
+        (["--max-parents", "-1"], "Invalid value for '--max-parents'"),
+        (["--score", "bde"], "--score bde and --prior-network go together"),
+        (["--prior-network", "asia.json"], "--score bde and --prior-network go together"),
+        (["--available-case"], "--available-case belongs to --score bic, aic or loglik"),
+        (["--score", "best"], "there is no score 'best': choose one of"),
+        (["--score", "bge"], "'bge' is a score of continuous columns"),
+        (["--score", "bic", "--equivalent-sample-size", "2"],
+         "--equivalent-sample-size belongs to --score bdeu, bds or bde, not to bic"),
+        (["--equivalent-sample-size", "-2"], "--equivalent-sample-size must be"),
+        (["--required", "asia"], "--required asia: write an edge: --required 'A -> B'"),
+        (["--required", "asia -> nobody"], "--required names 'nobody', which is no column"),
+        (["--forbidden", "asia -> nobody"], "--forbidden names 'nobody', which is no column"),
+        (["--tier", "asia,nobody"], "--tier names 'nobody', which is no column"),
+        (["--tier", "asia", "--tier", "asia"], "--tier names 'asia' twice"),
+        (["--start-graph", "asia -> nobody"], "--start-graph has a node 'nobody' that is no col"),
+        (["--required", "asia -> tub", "--required", "tub -> asia"],
+         "the required edges make a cycle: asia -> tub -> asia"),
+        (["--required", "asia -> tub", "--forbidden", "asia -> tub"],
+         "the edge asia -> tub is required and forbidden at once"),
+        (["--required", "tub -> asia", "--tier", "asia", "--tier", "tub"],
+         "the edge tub -> asia is required, but leads back to an earlier tier"),
+        (["--required", "asia -> tub <- smoke", "--max-parents", "1"],
+         "--max-parents 1, but 2 edges to 'tub' are required"),
+        (["--hidden", "kind=2"], "--hidden belongs to --graph"),
+        (["--start", "asia.json"], "--start belongs to --graph"),
+        (["--prior", "jeffreys"], "there is no prior 'jeffreys'"),
+        (["--method", "magic"], "there is no method 'magic'"),
+        (["--column", "nobody"], "there is no column 'nobody'"),
+        (["--without", "nobody"], "there is no column 'nobody'"),
+        (["--continuous", "asia"], "column 'asia'"),
+        (["--svg", "-", "--json"], "--svg - and --json do not go together"),
+        (["--svg", "-", "-o", "-"], "-o - and --svg - do not go together"),
+        (["--svg", "x.json", "-o", "x.json"], "-o and --svg both name x.json: name two files"),
+        (["--covariance", "full"], "--covariance does not belong to --model network"),
+        (["--states", "3"], "--states K belongs to --model mixture"),
+    ],
+)  # fmt: skip
+def test_wrong_choices(refuse, clinic, asia, words, message):
+    assert refuse("learn", clinic, *words).startswith(message)
+
+
+def test_choices_of_labels_are_refused_for_numbers(refuse, numbers):
+    for words, message in [
+        (["--score", "k2"], "there is no score 'k2' of continuous columns"),
+        (["--score", "bic", "--available-case"], "--available-case belongs to columns of labels"),
+        (["--equivalent-sample-size", "2"], "--equivalent-sample-size belongs to --score bdeu"),
+        (["--method", "gibbs"], "a Gaussian network is learned by 'em' or 'vbem'"),
+    ]:
+        assert refuse("learn", numbers, *words).startswith(message)
+
+
+# --- interrupts ---
+
+
+@contextmanager
+def wished():
+    wish = threading.Event()
+    wish.set()
+    yield wish
+
+
+@pytest.mark.parametrize("words", [[], ["--bootstrap", "50", "--seed", "0"]])
+def test_an_interrupt_keeps_the_best_so_far(run, clinic, monkeypatch, words):
+    where = "bootstrap" if words else "learning"
+    monkeypatch.setattr(f"jensen.q_graph.{where}.interruptible", wished)
+    done = run("learn", clinic, *words, "-o", "net.json", "--svg", "net.svg")
+    assert done.code == 130
+    assert done.err.splitlines()[-1] == "jensen: interrupted"
+    assert ", interrupted: the best so far, " in done.out
+    assert Path("net.svg").exists()
+    kept = jn.load("net.json").graph
+    assert set(kept.nodes) == set(jn.read_table(clinic).names)
