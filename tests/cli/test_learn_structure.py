@@ -594,7 +594,6 @@ def test_a_tree_takes_no_such_choice(refuse, clinic, option):
         (["--structure", "tree", "--score", "k2"], "--structure tree and --score k2 do not go tog"),
         (["--structure", "exact", "--restarts", "2"], "--structure exact and --restarts do not go"),
         (["--structure", "exact", "--start-graph", "asia"], "--structure exact and --start-graph"),
-        (["--bootstrap", "2", "--restarts", "2"], "--bootstrap and --restarts do not go together"),
         (["--bootstrap", "0"], "Invalid value for '--bootstrap'"),
         (["--max-parents", "-1"], "Invalid value for '--max-parents'"),
         (["--score", "bde"], "--score bde and --prior-network go together"),

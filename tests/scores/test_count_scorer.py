@@ -32,7 +32,7 @@ def force(monkeypatch, way):
 
     def chosen(self, family, cells):
         found = costs(self, family, cells)
-        return found | {way: -1.0} if found[way] < np.inf else found
+        return dict.fromkeys(found, np.inf) | {way: found[way]} if found[way] < np.inf else found
 
     monkeypatch.setattr(CountScorer, "_costs", chosen)
 
@@ -102,6 +102,7 @@ def test_a_tile_of_words_and_more(monkeypatch, way):
 @pytest.mark.parametrize("n_rows", [(1 << 17) - 1, 1 << 17, (1 << 17) + 1])
 def test_threads_change_no_bit(monkeypatch, way, n_rows):
     force(monkeypatch, way)
+    monkeypatch.setattr(count_scorer, "LONG", 0)
     table = make_table([2, 3, 5, 17], n_rows)
     found = []
     try:
@@ -115,6 +116,28 @@ def test_threads_change_no_bit(monkeypatch, way, n_rows):
         for x, y in zip(found[0], other, strict=True):
             np.testing.assert_array_equal(x, y)
     check(make_scorer(table, "bdeu"), [(0, [1])])
+
+
+@every_way
+def test_threads_do_not_wait_for_each_other(monkeypatch, way):
+    """Fresh tables of two variables, three threads: what is made once is made before they run."""
+    force(monkeypatch, way)
+    monkeypatch.setattr(count_scorer, "LONG", 0)
+    table = make_table([20, 20], 1 << 16)
+    try:
+        jn.set_threads(3)
+        for _ in range(20):
+            make_scorer(table.select(table.names), "bdeu").with_each(0, [])
+    finally:
+        jn.set_threads(None)
+
+
+@every_score
+@every_way
+def test_a_family_and_the_same_turned_round(monkeypatch, score, way):
+    force(monkeypatch, way)
+    scorer = make_scorer(make_table([2, 3, 16, 17, 300, 1], 200), score)
+    check(scorer, [(0, [1]), (1, [0]), (1, [0]), (0, [1]), (2, [0]), (0, [2]), (3, [5]), (5, [3])])
 
 
 @every_way

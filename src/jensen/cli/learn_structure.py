@@ -221,33 +221,14 @@ def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
     strengths = bootstrap_edges(
         task.table, n, random_state=task.seed, cpdag=not choices.is_constrained,
         checkpoint=task.checkpoint, progress=sys.stderr.isatty(), method=choices.search.value,
-        start=task.start, **task.of_score, **task.constraints,
+        start=task.start, restarts=choices.restarts or 0, **task.of_score, **task.constraints,
     )  # fmt: skip
-    graph = _within(strengths.averaged(), strengths, task.constraints)
+    graph = strengths.averaged()
     seconds, value = time.perf_counter() - began, _score(graph, task)
     return Structure(
         graph, choices.search.value, task.of_score["score"], value, proven=False,
         interrupted=strengths.n_graphs < n, seconds=seconds, strengths=strengths,
     )  # fmt: skip
-
-
-def _within(graph: DAG, strengths: EdgeStrengths, constraints: dict[str, Any]) -> DAG:
-    """Drop edges that no single graph was allowed: turned ones, and parents beyond the most."""
-    from jensen.q_graph.constraints import read_constraints
-
-    allowed = read_constraints(strengths.names, **constraints)
-    at = {name: i for i, name in enumerate(strengths.names)}
-    for a, b in graph.edges:
-        if allowed.forbidden[at[a], at[b]]:
-            graph = graph.without_edge(a, b)
-    for x in graph.nodes:
-        weakest = sorted(
-            (p for p in graph.parents(x) if not allowed.required[at[p], at[x]]),
-            key=lambda p: (strengths.strength(p, x), p),
-        )
-        for p in weakest[: max(0, len(graph.parents(x)) - allowed.most_parents)]:
-            graph = graph.without_edge(p, x)
-    return graph
 
 
 def _score(graph: DAG, task: Task) -> float:

@@ -162,8 +162,6 @@ class StructureChoices(NamedTuple):
             self._check_tree()
         if self.search is Search.EXACT:
             self._refuse_beside("exact", ("--restarts", "--start-graph"), "it finds the optimum")
-        if self.bootstrap is not None and self.restarts:
-            raise JensenError("--bootstrap and --restarts do not go together: choose one")
         if (self.score == "bde") != (self.prior_network is not None):
             raise JensenError("--score bde and --prior-network go together: give both, or neither")
         if self.available_case and self.score not in TREE_SCORES:

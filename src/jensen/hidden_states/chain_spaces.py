@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.hidden_states.records import Chain, Observed
+from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -52,7 +53,7 @@ class Rows:
 
 
 class Room:
-    """Arrays that all blocks use in turn: fresh memory costs more than what is done in it."""
+    """Arrays that all blocks use in turn."""
 
     def __init__(self) -> None:
         self.known: dict[str, Array] = {}
@@ -61,7 +62,7 @@ class Room:
         """Of any content."""
         size = math.prod(shape)
         if name not in self.known or self.known[name].size < size:
-            self.known[name] = np.empty(size)
+            self.known[name] = recycled(size)
         return self.known[name][:size].reshape(shape)
 
     def work(self, rows: Rows, n_states: int, spans: Ints) -> Work:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from jensen.fields import add
 from jensen.hidden_states.records import Independent, StateCounts
 from jensen.hidden_states.segments import segments
+from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
 
@@ -19,7 +20,7 @@ Rule = Callable[[Array], tuple[Array, Array]]
 def expected(potentials: Independent) -> tuple[Array, StateCounts]:
     """Log Z of every row, and the statistics under p(state | row)."""
     log_weights, observed, weight = potentials
-    value, parts = np.empty(len(weight)), []
+    value, parts = recycled(len(weight)), []
     for start, stop in segments(len(weight), len(log_weights)):
         nodes = observed.log_like(start, stop)
         value[start:stop], states = _share(nodes, log_weights, weight[start:stop])

@@ -15,11 +15,14 @@ from jensen.exceptions import JensenError
 from jensen.fingerprint import fingerprint
 from jensen.graphs import DAG
 from jensen.interrupts import interruptible
+from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
 from jensen.randomness import as_generator, generator_state
 
 Array = NDArray[np.float64]
+
+RULES = ("max_parents", "required", "forbidden", "tiers")
 
 
 def bootstrap_edges(
@@ -82,16 +85,18 @@ def bootstrap_edges(
 
         def learn(k: int) -> None:
             if k not in kept.found and not (wish.is_set() and kept.found):
-                again = _drawn(data, np.random.default_rng(kept.seeds[k]))
-                kept.note(k, _shares(learn_structure(again, **choices), cpdag))
+                stream = np.random.default_rng(kept.seeds[k])
+                found = learn_structure(_drawn(data, stream), random_state=stream, **choices)
+                kept.note(k, _shares(found, cpdag))
             bar.update()
 
         for _ in ordered_map(learn, range(n)):
             pass
     kept.save()
     shares = sum(kept.found[k] for k in sorted(kept.found)) / len(kept.found)
-    names = [name for name in data.names if name != choices.get("interventions")]
-    return EdgeStrengths(tuple(sorted(names)), np.asarray(shares), len(kept.found))
+    names = tuple(sorted(set(data.names) - {choices.get("interventions")}))
+    rules = read_constraints(names, **{k: choices[k] for k in RULES if k in choices})
+    return EdgeStrengths(names, np.asarray(shares), len(kept.found), rules)
 
 
 class _Kept:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +40,17 @@ def union(sets: Sets, nodes: int) -> int:
     return found
 
 
+def walk(links: Sets, start: int, inside: int) -> int:
+    """All nodes that links lead to without leaving a set, the start included."""
+    seen = fresh = start
+    while fresh:
+        lowest = fresh & -fresh
+        found = links[lowest.bit_length() - 1] & inside & ~seen
+        seen |= found
+        fresh = fresh ^ lowest | found
+    return seen
+
+
 @dataclass(frozen=True, eq=False)
 class ClassGraph:
     """A completed PDAG, and the parents of every node in one DAG of the class.
@@ -62,9 +74,10 @@ class ClassGraph:
             found[list(members(self.parents[y] | self.neighbours[y])), y] = True
         return found
 
-    def is_clique(self, nodes: int) -> bool:
-        """Whether all are joined to each other."""
-        return all(not nodes & ~(self.adjacent[x] | 1 << x) for x in members(nodes))
+    @property
+    def around(self) -> Iterator[tuple[int, int, int]]:
+        """How each node is joined to others."""
+        return zip(self.parents, self.neighbours, self.children, strict=True)
 
     def cliques(self, y: int) -> Iterator[int]:
         """All cliques among the neighbours of y, the empty one first."""
@@ -78,21 +91,19 @@ class ClassGraph:
                 yield larger
                 waiting.append((larger, further & self.neighbours[x]))
 
+    @cached_property
+    def onward(self) -> Sets:
+        """Where a path may go on from each node: along an arrow, or an undirected edge."""
+        return [a | b for a, b in zip(self.children, self.neighbours, strict=True)]
+
     def reached(self, y: int, blocked: int) -> int:
         """What paths from y reach that meet no arrow head-on and no blocked node."""
         key = y, blocked
         if key not in self._reached:
-            self._reached[key] = self._walk(1 << y, 1 << y | blocked) & ~blocked
+            self._reached[key] = walk(self.onward, 1 << y, ~blocked)
         return self._reached[key]
 
     def reaches_beside(self, y: int, x: int, blocked: int) -> bool:
         """Whether such a path leads from y to x besides the edge between them."""
-        first = (self.children[y] | self.neighbours[y]) & ~(blocked | 1 << x)
-        return bool(self._walk(first, first | 1 << y | blocked) >> x & 1)
-
-    def _walk(self, fresh: int, seen: int) -> int:
-        while fresh:
-            found = union(self.children, fresh) | union(self.neighbours, fresh)
-            fresh = found & ~seen
-            seen |= fresh
-        return seen
+        first = self.onward[y] & ~(blocked | 1 << x)
+        return bool(walk(self.onward, first, ~(blocked | 1 << y)) >> x & 1)

@@ -7,7 +7,7 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from jensen.q_graph.class_graph import ClassGraph, Flags, Sets, members, set_of, union
+from jensen.q_graph.class_graph import ClassGraph, Flags, Sets, members, set_of, walk
 
 
 def member(graph: ClassGraph, first: Sequence[int]) -> Sets:
@@ -25,22 +25,13 @@ def member(graph: ClassGraph, first: Sequence[int]) -> Sets:
     dag, done = list(graph.dag), 0
     for x in first:
         if not done >> x & 1:
-            linked = _linked(graph, x)
+            linked = walk(graph.neighbours, 1 << x, ~0)
             done |= linked
             visited = 0
             for y in _visit(graph, linked, first):
                 dag[y] = graph.parents[y] | graph.neighbours[y] & visited
                 visited |= 1 << y
     return dag
-
-
-def _linked(graph: ClassGraph, x: int) -> int:
-    """All nodes that undirected edges link to x, with x."""
-    seen = fresh = 1 << x
-    while fresh:
-        fresh = union(graph.neighbours, fresh) & ~seen
-        seen |= fresh
-    return seen
 
 
 def _visit(graph: ClassGraph, nodes: int, first: Sequence[int]) -> list[int]:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from jensen.checks import is_real
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
+from jensen.graphs.order import reach
+from jensen.q_graph.constraints import Constraints, read_constraints
 from jensen.text import grid
 
 if TYPE_CHECKING:
@@ -43,11 +45,14 @@ class EdgeStrengths:
         the data cannot tell counts half in each.
     n_graphs
         How many graphs were learned.
+    constraints
+        What every one of them had to hold, and what the averaged graph holds too.
     """
 
     names: tuple[str, ...]
     shares: Array
     n_graphs: int
+    constraints: Constraints | None = None
 
     def __getitem__(self, edge: tuple[str, str]) -> float:
         a, b = edge
@@ -91,8 +96,8 @@ class EdgeStrengths:
     def averaged(self, threshold: float | None = None) -> DAG:
         """The graph of all edges stronger than the threshold, each in its usual direction.
 
-        The strongest come first; an edge that would close a cycle is turned, or left out if that
-        closes one too.
+        The strongest come first; an edge that would close a cycle or break a constraint is turned,
+        or left out if that does too. Required edges are there in any case.
 
         Parameters
         ----------
@@ -102,13 +107,19 @@ class EdgeStrengths:
         if threshold is not None and not (is_real(threshold) and 0.0 <= threshold <= 1.0):
             raise JensenError(f"threshold must be between 0 and 1, not {threshold!r}")
         least = self.threshold if threshold is None else threshold
-        dag = DAG((), self.names)
+        rules = self.constraints or read_constraints(self.names)
+        joined = rules.required.copy()
+        at = {name: i for i, name in enumerate(self.names)}
         for edge in self.edges(least):
-            for a, b in ((edge.parent, edge.child), (edge.child, edge.parent)):
-                if b not in dag.ancestors(a):
-                    dag = dag.with_edge(a, b)
+            a, b = at[edge.parent], at[edge.child]
+            if joined[a, b] or joined[b, a]:
+                continue
+            for u, v in ((a, b), (b, a)):
+                crowded = joined[:, v].sum() >= rules.most_parents
+                if not (rules.forbidden[u, v] or crowded or _leads(joined, v, u)):
+                    joined[u, v] = True
                     break
-        return dag
+        return DAG.from_adjacency(joined, self.names)
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each pair that was joined."""
@@ -126,6 +137,11 @@ class EdgeStrengths:
         more = [] if len(edges) <= MOST_SHOWN else [f"... {len(edges)} edges in all"]
         table = grid([["from", "to", "strength", "direction"], *rows], left=2)
         return "\n".join([head, table, *more])
+
+
+def _leads(joined: NDArray[np.bool_], start: int, end: int) -> bool:
+    """Whether a path leads from start to end."""
+    return end in reach([tuple(np.flatnonzero(row)) for row in joined], [start])
 
 
 def _threshold(strengths: Array) -> float:

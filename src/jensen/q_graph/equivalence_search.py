@@ -1,75 +1,116 @@
 """q(G) as a point, found by climbing from one Markov equivalence class to the next.
 
-Edges are inserted while that gains, then deleted, then turned, and again until nothing gains. A
-move changes what is possible around few nodes: only there moves are listed and scored again.
+Edges are deleted where that gains, else turned, else inserted, until nothing gains. Greedy search
+can lock itself in, so more is tried from the class it ends with: all edges at one variable are
+taken away, and it climbs again. Unless it is told where to begin it climbs twice, from the class
+without edges and from that of the DAG that hill climbing finds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from jensen.exceptions import GraphError, JensenError
+from jensen.exceptions import GraphError
+from jensen.q_graph.class_climber import ClassClimber
 from jensen.q_graph.class_families import Families
-from jensen.q_graph.class_graph import ClassGraph, Flags, members, union
+from jensen.q_graph.class_graph import Flags, set_of
 from jensen.q_graph.class_members import class_of, class_of_matrix
 from jensen.q_graph.class_rules import check_rules, check_scorer
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.info import Outcome
-from jensen.q_graph.moves import DELETE, INSERT, TURN, Kind
-from jensen.q_graph.search import SLACK, Watch
+from jensen.q_graph.search import Climber, Watch, hill_climb
 from jensen.scores.scorer import Scorer
 
-MOST_CLIQUES = 1 << 16
-"""How many cliques among the neighbours of one variable are looked at."""
 
-PHASES = (INSERT, DELETE, TURN)
+def equivalence_search(
+    scorer: Scorer, constraints: Constraints, start: Flags | None, watch: Watch
+) -> Outcome:
+    """Greedy equivalence search: delete, turn and insert edges until no move gains.
 
+    With enough rows of a distribution that has the independences of a DAG and no others, it finds
+    the class of that DAG: this needs no more than that no insertion and no deletion gains.
 
-class Move(NamedTuple):
-    """An edge between x and y, and neighbours of y that lead to y."""
-
-    gain: float
-    x: int
-    y: int
-    clique: int
-
-    @property
-    def by_name(self) -> tuple[int, int, list[int]]:
-        """What decides between equals."""
-        return self.x, self.y, list(members(self.clique))
-
-
-class ClassClimber:
-    """A class, its score, and the moves that gain something.
+    In no DAG of the class has a variable more than `most_parents` parents; the largest number of
+    parents is the same in all its DAGs. Edges can be forbidden in both directions; what says
+    something of one direction is refused.
 
     Parameters
     ----------
-    joined : (n, n) flags
-        A completed PDAG, undirected edges in both directions.
+    scorer
+        Of a score that is the same for all graphs of a class; another one is refused.
+    start : (n, n) flags, optional
+        A completed PDAG, undirected edges in both directions, as `class_rules.read_class` gives
+        it. By default the search begins without edges, and again where hill climbing ends, so its
+        score is never below that of hill climbing.
+    watch
+        Sees the best score and the number of moves before each; True stops the search.
+
+    Returns
+    -------
+    Outcome
+        `joined` is a completed PDAG, undirected edges in both directions; `trace` has the scores
+        of the climbs that led to a better class, one after the other.
+
+    References
+    ----------
+    Chickering (2002), *Optimal structure identification with greedy search*; Hauser and Bühlmann
+    (2012), *Characterization and greedy learning of interventional Markov equivalence classes of
+    directed acyclic graphs*, for turned edges; Nazaret and Blei (2024), *Extremely greedy
+    equivalence search*, for deleting first.
     """
+    check_scorer(scorer)
+    check_rules(scorer.names, constraints)
+    n = len(scorer.names)
+    families = Families(scorer, constraints.most_parents)
+    forbidden = [set_of(np.flatnonzero(row).tolist()) for row in constraints.forbidden]
+    first = class_of([0] * n) if start is None else class_of_matrix(start)
+    if first is None:
+        raise GraphError("the search cannot begin there: this is not a completed PDAG")
+    best, n_scored = _climb(ClassClimber(first, families, forbidden), watch), 0
+    if start is None and not best.stopped:
+        climber = Climber(scorer, constraints).begin(np.zeros((n, n), bool))
+        found, n_scored = hill_climb(climber, watch), climber.n_scored
+        second = class_of([set_of(np.flatnonzero(column).tolist()) for column in found.joined.T])
+        best = _better(best, _climb(ClassClimber(second, families, forbidden), watch))
+    best = _taken_apart(best, watch)
+    top, n_scored = best.top, n_scored + families.n_scored
+    return Outcome(top.graph.matrix, top.total, np.array(best.trace), n_scored, False, best.stopped)
 
-    def __init__(self, scorer: Scorer, constraints: Constraints, joined: Flags) -> None:
-        graph = class_of_matrix(joined)
-        if graph is None:
-            raise GraphError("start= is not a completed PDAG")
-        self.names = scorer.names
-        self.graph = graph
-        self.families = Families(scorer, constraints.most_parents)
-        self.forbidden = [sum(1 << int(x) for x in np.flatnonzero(row)) for row in constraints.forbidden]
-        self.listed: dict[tuple[Kind, int], list[Move]] = {}
 
-    @property
-    def total(self) -> float:
-        """The score of the class."""
-        return sum(self.families.look(y, above).score for y, above in enumerate(self.graph.dag))
+class Climbed(NamedTuple):
+    """Where climbing ended."""
 
-    def best(self, kind: Kind, slack: float) -> Move | None:
-        """The best legal move, the first by name of those that gain the same."""
-        lists = [self._moves(kind, y) for y in range(len(self.names))]
-        lists = sorted(filter(None, lists), key=lambda moves: -moves[0].gain)
-        top, found = 2.0 * slack, []
-        for move in (move for moves in lists for move in moves)
-        ...
+    top: ClassClimber
+    trace: list[float]  # the score at the start and after every move
+    stopped: bool  # whether the caller's wish ended it
+
+
+def _climb(climber: ClassClimber, watch: Watch, best: float = -np.inf) -> Climbed:
+    """Make moves until none gains."""
+    trace = [climber.total]
+    while move := climber.next_move():
+        if watch(max(best, climber.total), len(trace) - 1):
+            return Climbed(climber, trace, stopped=True)
+        climber.make(move)
+        trace.append(climber.total)
+    return Climbed(climber, trace, stopped=False)
+
+
+def _better(best: Climbed, other: Climbed) -> Climbed:
+    """The higher one of two; the first one if they are equally high."""
+    if other.top.total > best.top.total + best.top.slack:
+        return Climbed(other.top, best.trace + other.trace, other.stopped)
+    return best._replace(stopped=other.stopped)
+
+
+def _taken_apart(best: Climbed, watch: Watch) -> Climbed:
+    """Climb again without the edges at one variable, at the next one, ..., until none gains."""
+    n, y, idle = len(best.top.graph.dag), 0, 0
+    while idle < n and not best.stopped:
+        y, idle, before = (y + 1) % n, idle + 1, best.top
+        if before.graph.adjacent[y]:
+            best = _better(best, _climb(before.without(y), watch, before.total))
+            idle = idle if best.top is before else 0
+    return best

@@ -178,9 +178,11 @@ class CountScorer:
         parts = [np.array(others[k::n], np.int64) for k in range(n)]
         rooms = [self._room(k, cells * (1 + int(self.size[u].sum()))) for k, u in enumerate(parts)]
 
+        bits = self._bits  # filled before there are threads that would wait for it
+
         def score(k: int) -> None:
             score_with_bits(
-                self._bits, self.first, self.size, chosen, parts[k], self.kind, self.amount,
+                bits, self.first, self.size, chosen, parts[k], self.kind, self.amount,
                 rooms[k], out,
             )  # fmt: skip
 
@@ -199,9 +201,11 @@ class CountScorer:
             for k, part in enumerate(parts)
         ]
 
+        planes = self._planes
+
         def score(k: int) -> None:
             score_with_bytes(
-                self._planes, plane, stride, parts[k], self.size, r, self.kind, self.amount,
+                planes, plane, stride, parts[k], self.size, r, self.kind, self.amount,
                 rooms[k], tables[k], out,
             )  # fmt: skip
 

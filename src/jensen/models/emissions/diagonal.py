@@ -14,6 +14,7 @@ from jensen.models.emissions.columns import column_moments, standardised
 from jensen.models.emissions.gaussian_rows import LOG_2PI, log_student
 from jensen.models.emissions.held_parts import family_given, mean_strength
 from jensen.models.emissions.named import read_array
+from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
 
@@ -188,7 +189,8 @@ class Seen:
         from jensen.kernels.columns import add_diagonal
 
         constant, mean, precision = self.components
-        out = np.repeat(constant[:, None], stop - start, axis=1)
+        out = recycled(len(constant), stop - start)
+        out[:] = constant[:, None]
         missing = 0.5 * (LOG_2PI - np.log(precision))
         add_diagonal(self.rows, start, stop, mean, precision, missing, out)
         return out

@@ -12,6 +12,7 @@ from jensen.families.beta import beta
 from jensen.families.dirichlet import dirichlet
 from jensen.families.masked import MaskedDirichlet
 from jensen.models.emissions.named import read_array, read_shares
+from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.int32]
@@ -130,7 +131,8 @@ class Seen:
         from jensen.kernels.columns import add_looked_up
 
         tables = self._peaks if peak else self._sums
-        out = np.zeros((len(tables), stop - start))
+        out = recycled(len(tables), stop - start)
+        out[:] = 0.0
         add_looked_up(self.rows, start, stop, tables, out)
         return out
 

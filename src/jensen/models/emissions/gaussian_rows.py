@@ -18,6 +18,7 @@ from scipy.special import gammaln
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
 from jensen.models.emissions.patterns import Pattern
+from jensen.recycled import recycled
 
 if TYPE_CHECKING:
     from jensen.models.emissions.gaussian import Gaussian
@@ -70,13 +71,13 @@ class _Rows:
         m = pattern.n_missing
         root = np.ascontiguousarray(self.root(p)[:, m:, m:])
         mean = np.ascontiguousarray(self.mean[:, pattern.seen])
-        out = np.empty((len(mean), b - a))
+        out = recycled(len(mean), b - a)
         squared_distances(pattern.x, a, b, mean, root, out)
         return out
 
     def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
         """(K, rows); `peak` changes nothing, for what is missing here is real numbers."""
-        out = np.empty((len(self.mean), stop - start))
+        out = recycled(len(self.mean), stop - start)
         for p, a, b, places in self.parts(start, stop):
             found = self.log_density(p, self.distances(p, a, b))
             if len(places) == stop - start:

@@ -13,6 +13,7 @@ from jensen.families import gamma
 from jensen.families.gamma import Gamma
 from jensen.models.emissions.columns import column_moments, standardised
 from jensen.models.emissions.named import read_array
+from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
 
@@ -119,7 +120,8 @@ class Seen:
         """(K, rows)."""
         from jensen.kernels.columns import add_poisson
 
-        out = np.repeat(self.rows.base[None, start:stop], len(self.rate), axis=0)
+        out = recycled(len(self.rate), stop - start)
+        out[:] = self.rows.base[start:stop]
         absent = np.exp(self.log_rate) - self.rate  # Σ_x of the potential of a missing count
         if peak:
             likely = np.floor(np.exp(self.log_rate))

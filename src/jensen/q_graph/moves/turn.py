@@ -8,10 +8,8 @@ equivalence classes of directed acyclic graphs*, propositions 31 (undirected) an
 
 from __future__ import annotations
 
-import numpy as np
-
 from jensen.q_graph.class_families import Families
-from jensen.q_graph.class_graph import ClassGraph, Sets, members, union
+from jensen.q_graph.class_graph import ClassGraph, Sets, members, walk
 from jensen.q_graph.class_members import member
 
 
@@ -22,11 +20,10 @@ def candidates(
     family = families.look(y, graph.parents[y] | clique)
     found = []
     for x in members(graph.children[y] | graph.neighbours[y] & ~clique):
-        if np.isneginf(family.more[x]) or not _is_possible(graph, x, y, clique):
-            continue
-        gain = float(family.more[x] - family.score) + _lost(graph, families, x, y, clique)
-        if gain > 0.0:
-            found.append((gain, x))
+        if _is_possible(graph, x, y, clique):
+            gain = float(family.more[x]) - family.score + _lost(graph, families, x, y, clique)
+            if gain > 0.0:
+                found.append((gain, x))
     return found
 
 
@@ -36,12 +33,8 @@ def _is_possible(graph: ClassGraph, x: int, y: int, clique: int) -> bool:
     if graph.children[y] >> x & 1:
         return not common & ~clique
     far = clique & ~common  # without such a node the class would stay what it is
-    seen, inside = far, graph.neighbours[y] & ~(clique & common)
-    fresh = far
-    while fresh:
-        fresh = union(graph.neighbours, fresh) & inside & ~seen
-        seen |= fresh
-    return bool(far) and not seen & common
+    inside = graph.neighbours[y] & ~(clique & common)
+    return bool(far) and not walk(graph.neighbours, far, inside) & common & ~clique
 
 
 def _lost(graph: ClassGraph, families: Families, x: int, y: int, clique: int) -> float:

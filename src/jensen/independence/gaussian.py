@@ -1,0 +1,128 @@
+"""Fisher's z: partial correlations of continuous columns."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import log_ndtr
+
+from jensen.data import Table
+from jensen.independence.testing import (
+    Array,
+    Given,
+    Measured,
+    Pair,
+    Question,
+    Verdict,
+    search_in_turn,
+)
+from jensen.scores.moments import moments_of
+
+NO_SPREAD = "no spread: one of the two is constant, or a linear function of what is given"
+"""What is said of a test that nothing could surprise."""
+
+TOO_FEW = "too few rows: Fisher's z needs four more than there are columns given"
+"""What is said of a test that cannot be made."""
+
+TINY = 1e-10
+"""A share of the variance that rounding may leave of a column that others determine."""
+
+KEPT = 64
+"""Matrices of correlations that are kept, one for every set of columns that miss values."""
+
+
+class GaussianTests:
+    """Tests of the continuous columns of one table.
+
+    The partial correlation r of two columns given k others gives z = √(n - k - 3) artanh r, which
+    is about standard normal if they are independent (Fisher 1924). Rows count as often as their
+    weights say.
+    """
+
+    def __init__(self, table: Table) -> None:
+        counted = table if table.weights is None else table.take(table.weights > 0.0)
+        self.names = tuple(sorted(table.names))
+        self.table = counted.select(self.names)
+        self._incomplete = {self.names.index(name) for name in counted.n_missing()}
+        self._correlations = lru_cache(KEPT)(self._correlate)
+
+    def measure(self, a: int, b: int, given: Given) -> Measured:
+        """One test with all that is known of it."""
+        used = self._incomplete_of((a, b, given))
+        n = self._correlations(used)[0]
+        z, has_spread = self._z(used, [(a, b, given)])
+        freedom = n - len(given) - 3
+        note = TOO_FEW if freedom < 1 else "" if has_spread[0] else NO_SPREAD
+        return Measured(float(z[0]), int(freedom), float(_log_p(z)[0]), n, note)
+
+    def log_p_values(self, questions: Sequence[Question]) -> Array:
+        """The logarithms of the p-values of some tests, all of one shape at once."""
+        groups: dict[tuple[Given, int], list[int]] = {}
+        for i, question in enumerate(questions):
+            key = self._incomplete_of(question), len(question[2])
+            groups.setdefault(key, []).append(i)
+        out = np.empty(len(questions))
+        for (used, _), chosen in groups.items():
+            out[chosen] = _log_p(self._z(used, [questions[i] for i in chosen])[0])
+        return out
+
+    def search(self, pairs: Sequence[Pair], size: int, log_alpha: float) -> list[Verdict]:
+        """Look for sets of this size that separate pairs."""
+        return search_in_turn(self.log_p_values, pairs, size, log_alpha)
+
+    def _incomplete_of(self, question: Question) -> Given:
+        """Which columns of a test miss values."""
+        a, b, given = question
+        return tuple(sorted(self._incomplete.intersection((a, b, *given))))
+
+    def _correlate(self, used: Given) -> tuple[float, Array]:
+        """The weight of the rows that miss nothing in some columns, and their correlations.
+
+        Other columns that miss values are left out; they and constant ones correlate with nothing.
+        """
+        rest = self._incomplete.difference(used)
+        columns = [v for v in range(len(self.names)) if v not in rest]
+        table = self.table.complete_rows([self.names[v] for v in used])
+        moments = moments_of(table, [self.names[v] for v in columns])
+        spread = np.sqrt(np.diag(moments.scatter))
+        flat = spread == 0.0
+        scatter = moments.scatter / np.outer(*2 * [np.where(flat, 1.0, spread)])
+        full = np.zeros((len(self.names), len(self.names)))
+        full[np.ix_(columns, columns)] = scatter
+        return moments.weight, full
+
+    def _z(
+        self, used: Given, questions: Sequence[Question]
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """Fisher's z of tests that are given equally many columns, and whether it has a meaning."""
+        n, matrix = self._correlations(used)
+        ends = np.array([question[:2] for question in questions], np.int64)
+        given = np.array([question[2] for question in questions], np.int64)
+        given = given.reshape(len(questions), -1)
+        covariance = _partial(matrix, ends, given)
+        one, other = covariance[:, 0, 0], covariance[:, 1, 1]
+        has_spread = np.minimum(one, other) > TINY
+        scale = np.sqrt(np.where(has_spread, one * other, 1.0))
+        r = np.where(has_spread, np.clip(covariance[:, 0, 1] / scale, -1.0, 1.0), 0.0)
+        freedom = n - given.shape[1] - 3
+        if freedom < 1:
+            return np.zeros(len(r)), has_spread
+        with np.errstate(divide="ignore"):  # columns that determine each other: z is infinite
+            return np.sqrt(freedom) * np.arctanh(r), has_spread
+
+
+def _partial(matrix: Array, ends: NDArray[np.int64], given: NDArray[np.int64]) -> Array:
+    """(m, 2, 2): covariances of pairs given others, by generalised inverses."""
+    pair = matrix[ends[:, :, None], ends[:, None, :]]
+    if not given.shape[1]:
+        return np.asarray(pair)
+    cross = matrix[ends[:, :, None], given[:, None, :]]
+    inner = matrix[given[:, :, None], given[:, None, :]]
+    inverse = np.linalg.pinv(inner, rcond=TINY, hermitian=True)
+    return np.asarray(pair - cross @ inverse @ cross.transpose(0, 2, 1))
+
+
+def _log_p(z: Array) -> Array:
+    """Of both sides."""
+    return np.asarray(np.minimum(np.log(2.0) + log_ndtr(-np.abs(z)), 0.0))

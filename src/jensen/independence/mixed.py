@@ -1,0 +1,228 @@
+"""Likelihood-ratio tests of columns of both kinds, by conditional-Gaussian regressions.
+
+Of the two columns one is the response: a continuous one, if there is any; else that with fewer
+states. Every configuration of the categorical columns that it is given has a regression of its own
+on the continuous ones: linear, with its own variance, or multinomial logistic. The test compares
+the regressions with and without the other column. Of two continuous columns it does not matter
+which is the response.
+
+Configurations of fewer rows than a regression has coefficients and two more are left out, with and
+without the other column: which they are depends on nothing but what the response is given, so the
+test stays right.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table
+from jensen.independence.categorical import CategoricalTests, log_tail
+from jensen.independence.logistic import largest_likelihood
+from jensen.independence.testing import (
+    Array,
+    Given,
+    Measured,
+    Pair,
+    Question,
+    Verdict,
+    search_in_turn,
+)
+
+Codes = NDArray[np.int64]
+
+EXACT = 1e-20
+"""A regression that leaves less than this share of the sum of squares leaves nothing."""
+
+NOTHING_LEFT = "nothing to compare: no configuration has enough rows, or the response is constant"
+"""What is said of a test that nothing could surprise."""
+
+
+class Rows(NamedTuple):
+    """Rows of a test in one configuration of what is given."""
+
+    response: Array  # (n,), or codes
+    other: Array  # (n,), or codes
+    numbers: Array  # (n, k): what is given and continuous
+    weights: Array  # (n,)
+
+    def take(self, chosen: NDArray[np.bool_]) -> "Rows":
+        """Some of them."""
+        return Rows(*(part[chosen] for part in self))
+
+
+class Gain(NamedTuple):
+    """What the other column adds: twice the log likelihood, parameters, and rows looked at."""
+
+    statistic: float
+    degrees_of_freedom: int
+    weight: float
+
+
+class MixedTests:
+    """Tests of the columns of one table, categorical and continuous."""
+
+    def __init__(self, table: Table) -> None:
+        counted = table if table.weights is None else table.take(table.weights > 0.0)
+        self.names = tuple(sorted(counted.names))
+        self.table = counted
+        self.is_number = [counted.variable(name).kind == "continuous" for name in self.names]
+        states = [name for name, number in zip(self.names, self.is_number, strict=True) if not number]
+        self._states = CategoricalTests(counted.select(states))
+
+    def measure(self, a: int, b: int, given: Given) -> Measured:
+        """One test with all that is known of it."""
+        if not any(self.is_number[v] for v in (a, b, *given)):
+            places = [self._states.names.index(self.names[v]) for v in (a, b, *given)]
+            return self._states.measure(places[0], places[1], tuple(places[2:]))
+        response, other = self._response(a, b)
+        is_number = self.is_number[response], self.is_number[other]
+        gains = [_gain(rows, *is_number) for rows in self._strata(response, other, given)]
+        statistic = max(sum(gain.statistic for gain in gains), 0.0)
+        df = sum(gain.degrees_of_freedom for gain in gains)
+        n = float(sum(gain.weight for gain in gains))
+        if df == 0:
+            return Measured(0.0, 0, 0.0, n, NOTHING_LEFT)
+        return Measured(statistic, df, log_tail(statistic, df), n)
+
+    def log_p_values(self, questions: Sequence[Question]) -> Array:
+        """One by one."""
+        return np.array([self.measure(*question).log_p for question in questions])
+
+    def search(self, pairs: Sequence[Pair], size: int, log_alpha: float) -> list[Verdict]:
+        """One by one."""
+        return search_in_turn(self.log_p_values, pairs, size, log_alpha, together=1)
+
+    def _response(self, a: int, b: int) -> tuple[int, int]:
+        """Response and other: numbers first, then few states, then by name."""
+        sizes = {v: self.table.variable(self.names[v]).n_states for v in (a, b)}
+        response = min((a, b), key=lambda v: (not self.is_number[v], sizes[v], v))
+        return response, b if response == a else a
+
+    def _strata(self, response: int, other: int, given: Given) -> Iterator[Rows]:
+        """The complete rows, one configuration of the categorical columns given after the other."""
+        members = (response, other, *sorted(given))
+        columns = [self.table.column(self.names[v]) for v in members]
+        complete = ~np.any([column.missing() for column in columns], axis=0)
+        data = [column.data[complete].astype(np.float64) for column in columns]
+        weights = self.table.weights
+        counts = np.ones(complete.sum()) if weights is None else weights[complete]
+        stratum = np.zeros(len(counts), np.int64)
+        numbers = []
+        for v, values in zip(members[2:], data[2:], strict=True):
+            if self.is_number[v]:
+                numbers.append(_standard(values))
+            else:
+                codes = stratum * (int(values.max(initial=0)) + 1) + values.astype(np.int64)
+                stratum = np.unique(codes, return_inverse=True)[1]
+        ends = [
+            _standard(values) if self.is_number[v] else values
+            for v, values in zip(members[:2], data[:2], strict=True)
+        ]
+        wide = np.stack(numbers, axis=1) if numbers else np.empty((len(counts), 0))
+        rows = Rows(ends[0], ends[1], wide, counts)
+        for k in range(int(stratum.max(initial=-1)) + 1):
+            yield rows.take(stratum == k)
+
+
+def _standard(values: Array) -> Array:
+    """Mean 0 and variance 1, but for constants: it changes no likelihood ratio."""
+    if not len(values):
+        return values
+    away = values - values[0]
+    away -= away.mean()
+    spread = float(away.std())
+    return away / spread if spread > 0.0 else away
+
+
+def _gain(rows: Rows, response_is_number: bool, other_is_number: bool) -> Gain:
+    if other_is_number:
+        return _with_number(rows)
+    fewest = rows.numbers.shape[1] + 3
+    codes = rows.other.astype(np.int64)
+    sizes = np.bincount(codes, rows.weights)
+    rows = rows.take(sizes[codes] >= fewest)
+    if response_is_number:
+        return _with_states(rows)
+    return _states_with_states(rows)
+
+
+def _with_number(rows: Rows) -> Gain:
+    """A linear regression with a further number."""
+    n = float(rows.weights.sum())
+    if n < rows.numbers.shape[1] + 4:
+        return Gain(0.0, 0, 0.0)
+    before = _regression(rows.response, _design(rows.numbers), rows.weights)
+    wider = np.column_stack([rows.numbers, rows.other])
+    after = _regression(rows.response, _design(wider), rows.weights)
+    if before.left == 0.0 or after.rank == before.rank:
+        return Gain(0.0, 0, n)
+    if after.left == 0.0:
+        return Gain(np.inf, 1, n)
+    return Gain(n * float(np.log(before.left / after.left)), after.rank - before.rank, n)
+
+
+def _with_states(rows: Rows) -> Gain:
+    """One linear regression, against one for every state."""
+    n = float(rows.weights.sum())
+    if not n:
+        return Gain(0.0, 0, 0.0)
+    before = _regression(rows.response, _design(rows.numbers), rows.weights)
+    if before.left == 0.0:
+        return Gain(0.0, 0, n)
+    statistic, df = n * float(np.log(before.left / n)), -(before.rank + 1)
+    for part in _by_state(rows):
+        here = float(part.weights.sum())
+        after = _regression(part.response, _design(part.numbers), part.weights)
+        df += after.rank + 1
+        statistic -= here * float(np.log(after.left / here)) if after.left else -np.inf
+    return Gain(statistic, df, n) if df else Gain(0.0, 0, n)
+
+
+def _states_with_states(rows: Rows) -> Gain:
+    """One logistic regression, against one for every state."""
+    n = float(rows.weights.sum())
+    if not n:
+        return Gain(0.0, 0, 0.0)
+    before, rank = _classification(rows)
+    n_states = len(np.unique(rows.response))
+    statistic, df = -before, -rank
+    for part in _by_state(rows):
+        after, here = _classification(part)
+        statistic += after
+        df += here
+    df *= n_states - 1
+    return Gain(2.0 * statistic, df, n) if df > 0 else Gain(0.0, 0, n)
+
+
+def _by_state(rows: Rows) -> Iterator[Rows]:
+    for state in np.unique(rows.other):
+        yield rows.take(rows.other == state)
+
+
+class _Regression(NamedTuple):
+    left: float  # the sum of squares, 0 if only rounding is left
+    rank: int
+
+
+def _regression(response: Array, design: Array, weights: Array) -> _Regression:
+    roots = np.sqrt(weights)
+    scaled = response * roots
+    fit, _, rank, _ = np.linalg.lstsq(design * roots[:, None], scaled, rcond=None)
+    left = float(np.sum((scaled - (design * roots[:, None]) @ fit) ** 2))
+    # the response has variance 1 over all rows of the test
+    return _Regression(left if left > EXACT * max(1.0, float(weights.sum())) else 0.0, int(rank))
+
+
+def _design(numbers: Array) -> Array:
+    return np.column_stack([np.ones(len(numbers)), numbers])
+
+
+def _classification(rows: Rows) -> tuple[float, int]:
+    """The likelihood of a logistic regression, and how many coefficients a state has."""
+    left, sizes, _ = np.linalg.svd(_design(rows.numbers), full_matrices=False)
+    rank = int(np.sum(sizes > 1e-10 * sizes[0]))
+    codes = np.unique(rows.response, return_inverse=True)[1].astype(np.int64)
+    features = left[:, :rank] * np.sqrt(len(left))
+    return largest_likelihood(features, codes, rows.weights), rank

@@ -1,0 +1,197 @@
+"""PC-stable: a graph from tests of independence."""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, get_args
+
+import numpy as np
+from tqdm import tqdm
+
+from jensen.checks import check_whole
+from jensen.data import Table, as_table
+from jensen.exceptions import DataError, JensenError
+from jensen.graphs import PDAG
+from jensen.independence.colliders import Colliders, find_colliders
+from jensen.independence.info import PCInfo
+from jensen.independence.making import check_alpha, make_tests
+from jensen.independence.orienting import orient
+from jensen.independence.skeleton import Ends, Skeleton, find_skeleton, part
+from jensen.independence.testing import Tests
+from jensen.interrupts import interruptible
+from jensen.q_graph.constraints import Constraints, read_constraints
+
+Correction = Literal["bonferroni", "fdr"]
+
+
+def pc(
+    table: Any,
+    *,
+    test: str | None = None,
+    alpha: float = 0.05,
+    max_given: int | None = None,
+    correction: Correction | None = None,
+    permutations: int = 0,
+    required: Any = (),
+    forbidden: Any = (),
+    tiers: Iterable[Iterable[str]] = (),
+    random_state: Any = None,
+    progress: bool = False,
+) -> PDAG:
+    """Learn a graph by tests of independence, in an order that changes nothing (PC-stable).
+
+    Pairs that are independent given some of their neighbours are not joined. Of three that are
+    joined a - c - b, a and b not being joined, c is where two arrows meet if fewer than half of the
+    smallest sets that separate a and b hold it. What follows from these is directed by Meek's rules.
+
+    Parameters
+    ----------
+    table
+        Anything a `Table` can be built from. Values may be missing: every test is made on the rows
+        that are complete in its own columns. Row weights are frequencies.
+    test, alpha, permutations, random_state
+        As in `jensen.independent`.
+    max_given
+        The most variables that a test may be given; None: as many as there are neighbours.
+    correction
+        The p-value of an edge is the largest of its tests. "bonferroni": it must be below alpha
+        divided by the number of pairs, so that with probability 1 - alpha no edge is wrongly there.
+        "fdr": of the edges that are left, those are kept that Benjamini and Hochberg's procedure
+        finds among all pairs, so that about a share alpha of them is wrong. None: below alpha.
+    required, forbidden, tiers
+        As in `jensen.learn_structure`; they win over tests.
+    progress
+        Show the sizes of sets and pairs while it runs. Ctrl-C ends it with the edges left so far.
+
+    Returns
+    -------
+    CPDAG or PDAG
+        A `CPDAG` if the directions are those of a Markov equivalence class. Else a `PDAG`: where
+        tests contradict each other (edges `<->`, or `info.consistent` is False), or where constraints
+        direct more than the class does. `info` has the number of tests, separating sets, p-values
+        and conflicts.
+
+    References
+    ----------
+    Spirtes, Glymour and Scheines (2000), *Causation, Prediction, and Search*, section 5.4. Colombo
+    and Maathuis (2014), *Order-independent constraint-based causal structure learning*. Meek (1995),
+    *Causal inference and causal explanation with background knowledge*. Benjamini and Hochberg
+    (1995), *Controlling the false discovery rate*.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> from jensen.independence.pc import pc
+    >>> table = jn.examples.load("sprinkler").sample(5000, random_state=0)
+    >>> graph = pc(table, alpha=0.01)
+    """
+    check_alpha(alpha)
+    if correction is not None and correction not in get_args(Correction):
+        raise JensenError(f"correction must be None, 'bonferroni' or 'fdr', not {correction!r}")
+    data = check_table(as_table(table))
+    tests, name = make_tests(data, test, permutations, random_state)
+    constraints = read_constraints(tests.names, None, required, forbidden, tiers)
+    return pc_by_tests(
+        tests, constraints, alpha=alpha, max_given=max_given, correction=correction,
+        test=name, progress=progress,
+    )  # fmt: skip
+
+
+def pc_by_tests(
+    tests: Tests,
+    constraints: Constraints,
+    *,
+    alpha: float = 0.05,
+    max_given: int | None = None,
+    correction: Correction | None = None,
+    test: str = "oracle",
+    progress: bool = False,
+) -> PDAG:
+    """The same from tests of any kind, such as an `Oracle`."""
+    began = time.perf_counter()
+    if max_given is not None:
+        check_whole("max_given", max_given, at_least=0)
+    n = len(tests.names)
+    most = n if max_given is None else int(max_given)
+    level = math.log(alpha)
+    if correction == "bonferroni":
+        level -= math.log(max(_n_pairs(constraints), 1))
+    with watched("pc", progress) as watch:
+        skeleton = find_skeleton(tests, constraints, level, most, watch)
+    if correction == "fdr":
+        level = _part_false_discoveries(skeleton, alpha)
+    colliders = Colliders([], [], 0)
+    if not skeleton.interrupted:
+        colliders = find_colliders(tests, skeleton, constraints, level, most)
+    oriented = orient(tests.names, skeleton.adjacent, colliders.found, constraints)
+    names = tests.names
+    info = PCInfo(
+        test=test,
+        alpha=alpha,
+        correction=correction,
+        n_tests=sum(skeleton.n_tests) + colliders.n_tests,
+        n_tests_by_size=tuple(skeleton.n_tests),
+        separators={
+            (names[a], names[b]): tuple(names[v] for v in given)
+            for (a, b), given in sorted(skeleton.separators.items())
+        },
+        p_values={
+            (names[a], names[b]): math.exp(p) for (a, b), p in sorted(skeleton.log_p.items())
+        },
+        conflicts=oriented.graph.conflicting,
+        unknown=tuple((names[a], names[c], names[b]) for a, c, b in colliders.unknown),
+        overruled=tuple((names[a], names[b]) for a, b in oriented.overruled),
+        consistent=oriented.consistent,
+        interrupted=skeleton.interrupted,
+        seconds=time.perf_counter() - began,
+    )
+    return oriented.graph.with_info(info)
+
+
+def check_table(table: Table) -> Table:
+    """Refuse a table from which tests can tell nothing."""
+    if not table.names:
+        raise DataError("the table has no columns to learn a graph of")
+    if table.total_weight == 0.0:
+        raise DataError("the table has no rows that count: there is nothing to test")
+    for name in table.names:
+        if table.column(name).missing().all():
+            raise DataError(f"column {name!r} has no value in any row: leave it out")
+    return table
+
+
+@contextmanager
+def watched(method: str, progress: bool) -> Iterator[Callable[[int, int, int], bool]]:
+    """A watch that shows how far a search has come, and stops it when Ctrl-C was pressed."""
+    with interruptible() as wish, tqdm(desc=method, disable=not progress, delay=1.0) as bar:
+
+        def watch(size: int, done: int, total: int) -> bool:
+            if not bar.disable:
+                bar.total, bar.n = total, done
+                bar.set_postfix(given=size)
+            return wish.is_set()
+
+        yield watch
+
+
+def _n_pairs(constraints: Constraints) -> int:
+    """How many pairs are tested."""
+    never = constraints.forbidden & constraints.forbidden.T
+    must = constraints.required | constraints.required.T
+    return int(np.triu(~never & ~must, 1).sum())
+
+
+def _part_false_discoveries(skeleton: Skeleton, alpha: float) -> float:
+    """Part the edges that Benjamini and Hochberg do not find; return the logarithm of the level."""
+    ranked = sorted(skeleton.log_p.items(), key=lambda item: item[1])
+    level = -math.inf
+    for rank, (_, log_p) in enumerate(ranked, start=1):
+        if log_p <= math.log(alpha) + math.log(rank) - math.log(len(ranked)):
+            level = log_p
+    failed: list[Ends] = [
+        ends for ends, log_p in ranked if log_p > level and skeleton.adjacent[ends]
+    ]
+    for ends in failed:
+        part(skeleton, ends, skeleton.separators[ends])
+    return level

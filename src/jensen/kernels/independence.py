@@ -1,0 +1,310 @@
+"""Tests of independence of categorical columns: G² or X² of (x, y) given any others.
+
+A table of counts has the others slowest and y fastest. Where values are missing a column has one
+code more than it has states; cells with that code are never looked at, so every test is made on the
+rows that are complete in its own columns.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numba import types
+
+from jensen.kernels import helper, kernel
+from jensen.kernels.chi_squared import log_tail
+from jensen.kernels.counting import ROWS, and_count, and_into, table_positions
+from jensen.kernels.records import signature
+
+X_SQUARED = 1
+"""Which statistic: 0 is G²."""
+
+NS_PER_WORD = 0.33
+"""What one cell costs per 64 rows by bitsets; measured, like the next."""
+
+NS_PER_ROW = 0.9
+"""What one row costs by index."""
+
+
+class Columns(NamedTuple):
+    """Columns as the kernels read them, by position among the sorted names."""
+
+    bits: np.ndarray  # (S, W) uint64
+    first: np.ndarray  # (n,): its first bitset, or -1
+    size: np.ndarray  # (n,): how many codes there are
+    states: np.ndarray  # (n,): how many of these are states
+    planes: np.ndarray  # (P, N) uint8
+    plane: np.ndarray  # (n + 1,): its first byte plane
+    weights: np.ndarray  # (N,), or empty
+
+
+_INTS = types.int64[::1]
+COLUMNS = types.NamedTuple(
+    [types.uint64[:, ::1], *[_INTS] * 3, types.uint8[:, ::1], _INTS, types.float64[::1]], Columns
+)
+
+
+class Desk(NamedTuple):
+    """Room in which one test is made after the other."""
+
+    sets: np.ndarray  # (depth, W) uint64
+    state: np.ndarray  # (depth,)
+    cell: np.ndarray  # (depth,)
+    across: np.ndarray  # (most states,): sums over y
+    down: np.ndarray  # (most states,): sums over x
+
+
+@helper
+def make_desk(columns, depth):
+    """Return room for tests of `depth` columns."""
+    most = 1
+    for v in range(columns.size.shape[0]):
+        most = max(most, columns.size[v])
+    return Desk(
+        np.empty((depth, columns.bits.shape[1]), np.uint64),
+        np.empty(depth, np.int64),
+        np.empty(depth, np.int64),
+        np.empty(most),
+        np.empty(most),
+    )
+
+
+@helper
+def tally_bits(columns, family, desk, table):
+    """Add the counts of complete rows to table, by ANDs of bitsets, depth first."""
+    bits, first, last = columns.bits, columns.first, family.shape[0] - 1
+    y = family[last]
+    by_difference = columns.size[y] == columns.states[y]
+    level = 0
+    desk.state[0] = 0
+    while level >= 0:
+        v, s = family[level], desk.state[level]
+        if s == columns.states[v]:
+            level -= 1
+            continue
+        desk.state[level] = s + 1
+        row = bits[first[v] + s]
+        above = desk.sets[level - 1] if level > 0 else row
+        found = and_into(above, row, desk.sets[level])
+        cell = s if level == 0 else desk.cell[level - 1] * columns.size[v] + s
+        desk.cell[level] = cell
+        if found == 0:
+            continue
+        if level + 1 < last:
+            level += 1
+            desk.state[level] = 0
+            continue
+        base = cell * columns.size[y]
+        counted = columns.states[y] - 1 if by_difference else columns.states[y]
+        for k in range(counted):
+            if found == 0:
+                break
+            here = and_count(desk.sets[level], bits[first[y] + k])
+            table[base + k] += here
+            found -= here
+        if by_difference:
+            table[base + counted] += found
+
+
+@helper
+def tally_rows(columns, family, table):
+    """Add the counts of all rows to table, row by row."""
+    n_planes = 0
+    for j in range(family.shape[0]):
+        n_planes += columns.plane[family[j] + 1] - columns.plane[family[j]]
+    plane, stride = np.empty(n_planes, np.int64), np.empty(n_planes, np.int64)
+    step, k = 1, 0
+    for j in range(family.shape[0] - 1, -1, -1):
+        v, byte = family[j], 1
+        for p in range(columns.plane[v], columns.plane[v + 1]):
+            plane[k], stride[k] = p, step * byte
+            byte *= 256
+            k += 1
+        step *= columns.size[v]
+    position = np.empty(ROWS, np.uint32)
+    n_rows, weights = columns.planes.shape[1], columns.weights
+    for begin in range(0, n_rows, ROWS):
+        end = min(begin + ROWS, n_rows)
+        table_positions(columns.planes, plane, stride, begin, end, position)
+        if weights.shape[0] > 0:
+            for i in range(end - begin):
+                table[position[i]] += weights[begin + i]
+        else:
+            for i in range(end - begin):
+                table[position[i]] += 1.0
+
+
+@helper
+def statistic_of(columns, family, table, desk, kind):
+    """Return the statistic, its degrees of freedom, and the weight of the complete rows.
+
+    A stratum has (rows that occur - 1) · (columns that occur - 1) degrees of freedom.
+    """
+    depth = family.shape[0]
+    x, y = family[depth - 2], family[depth - 1]
+    r, c, across, down = columns.states[x], columns.states[y], desk.across, desk.down
+    area = columns.size[x] * columns.size[y]
+    statistic, df, n = 0.0, 0, 0.0
+    for stratum in range(table.shape[0] // area):
+        rest, complete = stratum, True
+        for j in range(depth - 3, -1, -1):
+            v = family[j]
+            complete &= rest % columns.size[v] < columns.states[v]
+            rest //= columns.size[v]
+        if not complete:
+            continue
+        total, rows, cols = 0.0, -1, -1
+        for j in range(c):
+            down[j] = 0.0
+        for i in range(r):
+            across[i] = 0.0
+            base = stratum * area + i * columns.size[y]
+            for j in range(c):
+                across[i] += table[base + j]
+                down[j] += table[base + j]
+            total += across[i]
+            rows += across[i] > 0.0
+        if total <= 0.0:
+            continue
+        n += total
+        for j in range(c):
+            cols += down[j] > 0.0
+        if rows == 0 or cols == 0:
+            continue
+        df += rows * cols
+        for i in range(r):
+            base = stratum * area + i * columns.size[y]
+            for j in range(c):
+                count = table[base + j]
+                if count > 0.0:
+                    ratio = count / across[i] * (total / down[j])
+                    if kind == X_SQUARED:
+                        statistic += count * ratio
+                    else:
+                        statistic += count * math.log(ratio)
+        if kind == X_SQUARED:
+            statistic -= total
+    if kind != X_SQUARED:
+        statistic *= 2.0
+    return max(statistic, 0.0), df, n
+
+
+@helper
+def measure(columns, family, desk, kind, room):
+    """Return statistic, degrees of freedom and weight; weight -1: the table has no room."""
+    cells, n_rows, has_bits = 1, columns.planes.shape[1], columns.weights.shape[0] == 0
+    for j in range(family.shape[0]):
+        cells *= columns.size[family[j]]
+        has_bits &= columns.first[family[j]] >= 0
+        if cells > room.shape[0]:
+            return 0.0, 0, -1.0
+    table = room[:cells]
+    for i in range(cells):
+        table[i] = 0.0
+    if has_bits and cells * columns.bits.shape[1] * NS_PER_WORD < n_rows * NS_PER_ROW:
+        tally_bits(columns, family, desk, table)
+    else:
+        tally_rows(columns, family, table)
+    return statistic_of(columns, family, table, desk, kind)
+
+
+@helper
+def set_ends(columns, a, b, family):
+    """Put the two columns at the end of a family; the last is that with more states."""
+    last = family.shape[0] - 1
+    if columns.size[a] > columns.size[b]:
+        a, b = b, a
+    family[last - 1], family[last] = a, b
+
+
+@kernel(
+    signature(
+        COLUMNS,
+        "int64[:, ::1], int64[::1], int64[::1], int64, float64[::1], float64[:, ::1]",
+    )
+)
+def measure_tests(columns, pairs, ptr, member, kind, room, out):
+    """Fill out[t] with statistic, degrees of freedom, weight and log p of every test.
+
+    Test t is of the columns pairs[t] given member[ptr[t]:ptr[t + 1]].
+    """
+    longest = 0
+    for t in range(pairs.shape[0]):
+        longest = max(longest, ptr[t + 1] - ptr[t])
+    desk, room_of_family = make_desk(columns, longest + 2), np.empty(longest + 2, np.int64)
+    for t in range(pairs.shape[0]):
+        k = ptr[t + 1] - ptr[t]
+        family = room_of_family[: k + 2]
+        for j in range(k):
+            family[j] = member[ptr[t] + j]
+        set_ends(columns, pairs[t, 0], pairs[t, 1], family)
+        statistic, df, n = measure(columns, family, desk, kind, room)
+        out[t, 0], out[t, 1], out[t, 2], out[t, 3] = statistic, df, n, log_tail(statistic, df)
+
+
+@helper
+def next_subset(chosen, n):
+    """Go on to the next subset of 0 .. n - 1 in lexical order; return whether there is one."""
+    k = chosen.shape[0]
+    j = k - 1
+    while j >= 0 and chosen[j] == n - k + j:
+        j -= 1
+    if j < 0:
+        return False
+    chosen[j] += 1
+    for i in range(j + 1, k):
+        chosen[i] = chosen[i - 1] + 1
+    return True
+
+
+@helper
+def is_within(family, k, some):
+    """Return whether the first k of a family are all among some, both ascending."""
+    at = 0
+    for j in range(k):
+        while at < some.shape[0] and some[at] < family[j]:
+            at += 1
+        if at == some.shape[0] or some[at] != family[j]:
+            return False
+    return True
+
+
+@kernel(
+    signature(
+        COLUMNS,
+        "int64[:, ::1], int64[::1], int64[::1], int64, int64, float64, float64[::1], "
+        "float64[::1], int64[:, ::1], int64[::1]",
+    )
+)
+def find_separators(
+    columns, pairs, ptr, member, k, kind, log_alpha, room, log_p, found, n_tests
+):
+    """Fill log_p, found and n_tests for every pair: the first set of k columns with p > alpha.
+
+    Sets are taken from member[ptr[2i]:ptr[2i + 1]], then from the list after it those that are not
+    within the first. If none separates, found is that with the largest p. n_tests is -1 where
+    a table has no room.
+    """
+    desk, family = make_desk(columns, k + 2), np.empty(k + 2, np.int64)
+    chosen = np.empty(k, np.int64)
+    for i in range(pairs.shape[0]):
+        log_p[i], n_tests[i] = -math.inf, 0
+        set_ends(columns, pairs[i, 0], pairs[i, 1], family)
+        before = member[ptr[2 * i] : ptr[2 * i + 1]]
+        for side in range(2):
+            around = member[ptr[2 * i + side] : ptr[2 * i + side + 1]]
+            going = around.shape[0] >= k and (side == 0 or k > 0)
+            for j in range(k):
+                chosen[j] = j
+            while going and log_p[i] <= log_alpha and n_tests[i] >= 0:
+                for j in range(k):
+                    family[j] = around[chosen[j]]
+                if side == 0 or not is_within(family, k, before):
+                    statistic, df, n = measure(columns, family, desk, kind, room)
+                    n_tests[i] = n_tests[i] + 1 if n >= 0.0 else -1
+                    here = log_tail(statistic, df)
+                    if here > log_p[i] or n_tests[i] == 1:
+                        log_p[i] = here
+                        for j in range(k):
+                            found[i, j] = family[j]
+                going = next_subset(chosen, around.shape[0])
