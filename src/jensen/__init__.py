@@ -35,6 +35,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "examples": "jensen.examples",
     "get_memory_limit": "jensen.memory",
     "get_threads": "jensen.data",
+    "independent": "jensen.independence.independent",
     "k_best": "jensen.q_graph.k_best",
     "learn_structure": "jensen.q_graph.learning",
     "load": "jensen.io",
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
     from jensen.graphs import DAG as DAG
     from jensen.graphs import PDAG as PDAG
     from jensen.graphs import UndirectedGraph as UndirectedGraph
+    from jensen.independence.independent import independent as independent
     from jensen.io import load as load
     from jensen.io.jkl import read_local_scores as read_local_scores
     from jensen.io.jkl import write_local_scores as write_local_scores

@@ -102,7 +102,7 @@ REFUSALS = [
     ({"required": [("a", "z")]}, "^required= names 'z', which is no column$"),
     ({"forbidden": "z -> a"}, "^forbidden= names 'z', which is no column$"),
     ({"forbidden": [("a", "a")]}, "^forbidden= has an edge from 'a' to itself$"),
-    ({"required": "a -- b"}, "cannot hold 'a -- b'"),
+    ({"required": "a -- b"}, "lists arrows, not 'a -- b'"),
     ({"tiers": ["ab", "c"]}, r"^tiers= is a list of lists of names; write \['ab'\]$"),
     ({"tiers": [["a"], ["z"]]}, "^tiers= names 'z', which is no column$"),
     ({"tiers": [["a", "b"], ["a"]]}, "^tiers= names 'a' twice$"),
@@ -151,3 +151,21 @@ def test_a_start_gets_the_required_edges():
 def test_starts_that_are_refused(start, choices, text):
     with pytest.raises(jn.GraphError, match=text):
         read_start(start, NAMES, read_constraints(NAMES, **choices))
+
+
+def test_names_in_quotes_and_lines():
+    names = ("a;b", "c", "d")
+    found = read_constraints(names, forbidden='"a;b" -> c\nc -> "a;b"').forbidden
+    assert found.tolist() == [[False, True, False], [True, False, False], [False, False, False]]
+
+
+@pytest.mark.parametrize("given", [None, 5, [5], [("a", ["b"])], [("a", "b", "c")]])
+def test_what_is_no_list_of_edges(given):
+    with pytest.raises(jn.GraphError, match="required= lists pairs"):
+        read_constraints(("a", "b", "c"), required=given)
+
+
+@pytest.mark.parametrize("given", [None, 5, "ab", [5]])
+def test_what_are_no_tiers(given):
+    with pytest.raises(jn.GraphError, match="tiers= is a list of lists"):
+        read_constraints(("a", "b", "c"), tiers=given)

@@ -186,6 +186,7 @@ class WholeNumbers:
     """Edges are worth as much either way, and pairs of parents something more: many ties."""
 
     is_set_function = False
+    total_weight = 0.0
 
     def __init__(self, seed, n):
         rng = np.random.default_rng(seed)
@@ -421,6 +422,7 @@ class Rounding:
 
     names = ("a", "b", "c", "d")
     is_set_function = False
+    total_weight = 0.0
 
     def family(self, child, parents):
         return -1.0
@@ -497,3 +499,43 @@ def test_more_variables_than_a_word_has_bits():
     dag = jn.learn_structure({x: c.astype(str) for x, c in columns.items()}, max_parents=2)
     assert len(dag.edges) >= 69
     assert dag.info.score == pytest.approx(jn.score(dag, columns, "bdeu"), rel=1e-10)
+
+
+def test_units_in_which_the_total_is_about_zero_change_nothing():
+    """A log density may be 0; what rounding does to it still follows the number of rows."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(20_000, 5)) @ rng.normal(size=(5, 5))
+    per_row = jn.learn_structure(_continuous(x), score="bic").info.score / x.size
+    table = _continuous(x * np.exp(per_row))
+    assert abs(jn.learn_structure(table, score="bic").info.score) < 1e-3 * x.size
+    graphs = {
+        jn.learn_structure(table.take(rng.permutation(20_000)), score="bic") for _ in range(6)
+    }
+    assert len(graphs) == 1
+
+
+def _continuous(x):
+    return jn.Table({f"x{k}": column for k, column in enumerate(x.T)})
+
+
+@pytest.mark.parametrize("method", ["hill-climb", "tabu"])
+def test_a_constant_column_changes_nothing(method):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        columns = {f"x{k}": rng.integers(0, 2, 60).astype(str) for k in range(6)}
+        columns["x5"] = np.where(rng.random(60) < 0.8, columns["x1"], columns["x2"])
+        alone = jn.learn_structure(jn.Table(columns), method)
+        both = jn.learn_structure(jn.Table({"aconst": ["c"] * 60, **columns}), method)
+        assert both.subgraph(alone.nodes) == alone
+        assert not both.parents("aconst")
+        assert not both.children("aconst")
+
+
+def test_a_start_that_is_impossible_is_refused():
+    table = jn.Table(
+        {"a": ["x", None, "y", None], "b": [None, "u", None, "v"], "c": ["p", "q", "q", "p"]}
+    )
+    choices = {"score": "bic", "missing": "available-case"}
+    assert jn.learn_structure(table, **choices).info.score > -np.inf
+    with pytest.raises(jn.DataError, match="'b' with its parents at the start has the score -inf"):
+        jn.learn_structure(table, **choices, start="a -> b")

@@ -158,3 +158,17 @@ def test_refusals():
     itself = jn.Table({"a": ["x", "y"], "INT": ["INT", "a"]})
     with pytest.raises(jn.DataError, match="'INT' is no column"):
         split_interventions(itself, "INT")
+
+
+def test_nothing_in_many_forms():
+    import pandas as pd
+
+    table = jn.Table({"a": list("xyxyxy"), "b": list("uvvuuv")})
+    entries = [None, "", float("nan"), pd.NA, np.float32("nan"), "a"]
+    _, was_set = split_interventions(table, entries)
+    assert was_set.tolist() == [-1] * 5 + [0]
+
+
+def test_a_number_is_no_list_of_interventions():
+    with pytest.raises(jn.DataError, match="a column, or one name per row, not 5"):
+        split_interventions(jn.Table({"a": ["x"]}), 5)

@@ -145,3 +145,21 @@ REFUSALS = [
 def test_refusals(table, choices, text):
     with pytest.raises(jn.JensenError, match=text):
         make_scorer(table, **choices)
+
+
+def test_a_column_without_a_value_is_refused():
+    table = jn.Table({"a": ["x", "y"], "b": [None, None]}, states={"b": ["u", "v"]})
+    with pytest.raises(jn.DataError, match="column 'b' has no value at all: leave it out"):
+        make_scorer(table, "bic", missing="available-case")
+
+
+@pytest.mark.parametrize("columns", [{"a": ["x", "y"]}, {"a": [0.5, 1.5]}])
+def test_a_misspelled_choice_is_refused(columns):
+    with pytest.raises(jn.JensenError, match="no choice 'max_parent'"):
+        jn.learn_structure(columns, max_parent=3)
+
+
+def test_a_vanishing_sample_size_is_refused_as_everywhere():
+    table = jn.Table({"a": ["x", "y"], "b": ["u", "v"]})
+    with pytest.raises(jn.JensenError, match="too small"):
+        make_scorer(table, "bdeu", equivalent_sample_size=5e-324).family(0, [1])

@@ -1,6 +1,6 @@
 """G², X² and conditional mutual information of categorical columns, by compiled counting."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Literal
 
@@ -12,10 +12,11 @@ from jensen.data.threads import n_parts, run_parts
 from jensen.exceptions import DataError
 from jensen.independence import contingency
 from jensen.independence.testing import (
+    Around,
     Array,
+    Ends,
     Given,
     Measured,
-    Pair,
     Question,
     Verdict,
     search_in_turn,
@@ -79,48 +80,46 @@ class CategoricalTests:
             return np.array([self._shuffled(*question).log_p for question in questions])
         return np.asarray(self._measured(questions)[:, 3])
 
-    def search(self, pairs: Sequence[Pair], size: int, log_alpha: float) -> list[Verdict]:
+    def search(
+        self, pairs: Sequence[Ends], around: Around, size: int, log_alpha: float
+    ) -> list[Verdict]:
         """Look for sets of this size that separate pairs."""
         if self.permutations:
-            return search_in_turn(self.log_p_values, pairs, size, log_alpha, together=1)
-        n = n_parts() if len(pairs) > FEW else 1
-        parts = [pairs[k::n] for k in range(n)]
-        found: list[list[Verdict]] = [[] for _ in parts]
+            return search_in_turn(self.log_p_values, pairs, around, size, log_alpha, together=1)
+        n = self._prepare(len(pairs))
+        found: list[Any] = [None] * len(pairs)
 
         def search(k: int) -> None:
-            found[k] = self._search(parts[k], size, log_alpha, self._room(k))
+            found[k::n] = self._search(pairs[k::n], around, size, log_alpha, self._rooms[k])
 
-        self._prepare(n)
         run_parts(search, range(n))
-        verdicts: list[Any] = [None] * len(pairs)
-        for k, some in enumerate(found):
-            verdicts[k::n] = some
-        return verdicts
+        for i, verdict in enumerate(found):
+            if verdict.n_tests < 0:  # a table was too large
+                some = [pairs[i]]
+                found[i] = search_in_turn(self.log_p_values, some, around, size, log_alpha)[0]
+        return found
 
     def _search(
-        self, pairs: Sequence[Pair], size: int, log_alpha: float, room: Array
-    ) -> list[Verdict]:
+        self, pairs: Sequence[Ends], around: Around, size: int, log_alpha: float, room: Array
+    ) -> Iterator[Verdict]:
         from jensen.kernels.independence import find_separators
 
-        ends = np.array([pair[:2] for pair in pairs], np.int64).reshape(-1, 2)
-        ptr, member = _flat([around for pair in pairs for around in pair[2:]])
+        ends = np.array(pairs, np.int64).reshape(-1, 2)
+        ptr, member = _flat(around)
         log_p, n_tests = np.empty(len(pairs)), np.empty(len(pairs), np.int64)
         given = np.empty((len(pairs), size), np.int64)
         find_separators(
             self._columns, ends, ptr, member, size, self._kind, log_alpha, room,
             log_p, given, n_tests,
         )  # fmt: skip
-        rows = zip(map(tuple, given.tolist()), log_p.tolist(), n_tests.tolist(), strict=True)
-        verdicts = list(map(Verdict._make, rows))
-        for i in np.flatnonzero(n_tests < 0).tolist():  # a table was too large
-            verdicts[i] = search_in_turn(self.log_p_values, [pairs[i]], size, log_alpha)[0]
-        return verdicts
+        sets = map(tuple, given.tolist())
+        return map(Verdict, sets, log_p.tolist(), n_tests.tolist())
 
     def _measured(self, questions: Sequence[Question]) -> Array:
         """(T, 4): statistic, degrees of freedom, rows and log p."""
         from jensen.kernels.independence import measure_tests
 
-        n = n_parts() if len(questions) > FEW else 1
+        n = self._prepare(len(questions))
         ends = np.array([question[:2] for question in questions], np.int64).reshape(-1, 2)
         ptr, member = _flat([question[2] for question in questions])
         out = np.empty((len(questions), 4))
@@ -129,11 +128,10 @@ class CategoricalTests:
         def measure(k: int) -> None:
             a, b = cuts[k], cuts[k + 1]
             measure_tests(
-                self._columns, ends[a:b], ptr[a : b + 1], member, self._kind, self._room(k),
+                self._columns, ends[a:b], ptr[a : b + 1], member, self._kind, self._rooms[k],
                 out[a:b],
             )  # fmt: skip
 
-        self._prepare(n)
         run_parts(measure, range(n))
         for i in np.flatnonzero(out[:, 2] < 0.0).tolist():
             out[i] = self._sorted(*questions[i])
@@ -152,11 +150,15 @@ class CategoricalTests:
             return Measured(0.0, 0, 0.0, n, NO_FREEDOM)
         a, b = min(a, b), max(a, b)
         stream = np.random.SeedSequence(self.seed, spawn_key=(a, b, *sorted(given)))
-        drawn = contingency.permuted(cells, squared, self.permutations, np.random.default_rng(stream))
+        drawn = contingency.permuted(
+            cells, squared, self.permutations, np.random.default_rng(stream)
+        )
         # tables that are as far from independence differ in their last digits only
         as_far = np.count_nonzero(drawn >= found - 1e-9 * (1.0 + found))
         log_p = float(np.log((1 + as_far) / (1 + self.permutations)))
-        return Measured(self._shown(found, n), df, log_p, n, f"p by {self.permutations} permutations")
+        return Measured(
+            self._shown(found, n), df, log_p, n, f"p by {self.permutations} permutations"
+        )
 
     def _shown(self, statistic: float, n: float) -> float:
         """Mutual information is G² per row, halved."""
@@ -200,13 +202,12 @@ class CategoricalTests:
             np.empty(0) if weights is None else np.ascontiguousarray(weights, np.float64),
         )
 
-    def _prepare(self, n: int) -> None:
-        """Room for n threads, and what they all read."""
+    def _prepare(self, n_items: int) -> int:
+        """Into how many parts work is cut; makes room for each, and what they all read."""
         _ = self._columns
+        n = n_parts() if n_items > FEW else 1
         self._rooms += [np.empty(MOST_CELLS) for _ in range(n - len(self._rooms))]
-
-    def _room(self, k: int) -> Array:
-        return self._rooms[k]
+        return n
 
 
 def log_tail(statistic: float, df: int) -> float:

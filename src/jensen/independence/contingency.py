@@ -37,8 +37,8 @@ def cells_of(x: Codes, y: Codes, given: list[Codes], weights: Array | None) -> C
     left = block[cells // width]
     occurs = weight > 0.0
     n_strata = int(stratum.max(initial=-1)) + 1
-    parts = (left // height, left % height, cells % width)
-    return Cells(*(part[occurs] for part in parts), weight[occurs], n_strata)
+    rows, columns = left[occurs], cells[occurs] % width
+    return Cells(rows // height, rows % height, columns, weight[occurs], n_strata)
 
 
 def statistic(cells: Cells, squared: bool) -> tuple[float, int, float]:
@@ -61,7 +61,7 @@ def _margins(cells: Cells, codes: Codes) -> tuple[Array, Codes, Codes]:
     """Sums of every stratum's rows; to which of them a cell belongs; how many each stratum has."""
     width = int(codes.max(initial=0)) + 1
     keys, at = np.unique(cells.stratum * width + codes, return_inverse=True)
-    sums = np.bincount(at, cells.weight, minlength=len(keys))
+    sums = np.bincount(at, cells.weight, minlength=len(keys)).astype(np.float64)
     return sums, at, np.bincount(keys // width, minlength=cells.n_strata)
 
 

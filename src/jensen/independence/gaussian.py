@@ -9,10 +9,11 @@ from scipy.special import log_ndtr
 
 from jensen.data import Table
 from jensen.independence.testing import (
+    Around,
     Array,
+    Ends,
     Given,
     Measured,
-    Pair,
     Question,
     Verdict,
     search_in_turn,
@@ -67,9 +68,11 @@ class GaussianTests:
             out[chosen] = _log_p(self._z(used, [questions[i] for i in chosen])[0])
         return out
 
-    def search(self, pairs: Sequence[Pair], size: int, log_alpha: float) -> list[Verdict]:
+    def search(
+        self, pairs: Sequence[Ends], around: Around, size: int, log_alpha: float
+    ) -> list[Verdict]:
         """Look for sets of this size that separate pairs."""
-        return search_in_turn(self.log_p_values, pairs, size, log_alpha)
+        return search_in_turn(self.log_p_values, pairs, around, size, log_alpha)
 
     def _incomplete_of(self, question: Question) -> Given:
         """Which columns of a test miss values."""
@@ -92,9 +95,7 @@ class GaussianTests:
         full[np.ix_(columns, columns)] = scatter
         return moments.weight, full
 
-    def _z(
-        self, used: Given, questions: Sequence[Question]
-    ) -> tuple[Array, NDArray[np.bool_]]:
+    def _z(self, used: Given, questions: Sequence[Question]) -> tuple[Array, NDArray[np.bool_]]:
         """Fisher's z of tests that are given equally many columns, and whether it has a meaning."""
         n, matrix = self._correlations(used)
         ends = np.array([question[:2] for question in questions], np.int64)

@@ -52,20 +52,23 @@ def independent(
     Notes
     -----
     Degrees of freedom of G² and X²: each configuration of the columns given has (states of `a` that
-    occur in it - 1) · (states of `b` that occur in it - 1), and these are added up. Where all states
-    occur everywhere that is (r - 1)(c - 1)q. It is the rule of bnlearn's "mi-adf" and "x2-adf"; its
-    "mi" and "x2" count cells that cannot occur too, and so call dependent columns independent.
+    occur in it - 1) · (states of `b` that occur in it - 1), and these are added up. Where all r and
+    c states occur in all q configurations that is (r - 1)(c - 1)q. It is the rule of bnlearn's
+    "mi-adf" and "x2-adf"; its "mi" and "x2" always take (r - 1)(c - 1)q, which counts cells that
+    cannot hold anything, and so find too few dependences. Where no degrees of freedom are left,
+    because one of the two is constant wherever they are compared, p = 1.
 
     "conditional-gaussian": a continuous one of the two (else that with fewer states) is regressed
-    on the columns given, with and without the other; every configuration of the categorical ones has
-    its own regression, linear with its own variance or multinomial logistic. Twice the gain of
-    log-likelihood is compared with the chi-squared distribution.
+    on the columns given, with and without the other; every configuration of the categorical ones
+    has its own regression, linear with its own variance or multinomial logistic. Twice the gain of
+    log-likelihood is compared with the chi-squared distribution. Configurations with fewer rows
+    than the regression has coefficients and two more are left out.
 
     References
     ----------
-    Agresti (2013), *Categorical Data Analysis*, section 3.2. Fisher (1924), *The distribution of the
-    partial correlation coefficient*. Andrews, Ramsey and Cooper (2018), *Scoring Bayesian networks
-    of mixed variables*.
+    Agresti (2013), *Categorical Data Analysis*, section 3.2. Fisher (1924), *The distribution of
+    the partial correlation coefficient*. Andrews, Ramsey and Cooper (2018), *Scoring Bayesian
+    networks of mixed variables*.
 
     Examples
     --------

@@ -16,7 +16,7 @@ TOLERANCE = 1e-10
 
 
 def largest_likelihood(features: Array, codes: NDArray[np.int64], weights: Array) -> float:
-    """max Σ w log p(code | features), the features being linearly independent columns.
+    """Return max Σ w log p(code | features); the features are linearly independent columns.
 
     Parameters
     ----------

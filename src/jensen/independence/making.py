@@ -65,6 +65,8 @@ def make_tests(
             f"not to {name!r}"
         )
     if name in FOR_STATES:
-        seed = int(as_generator(random_state).integers(np.iinfo(np.int64).max)) if permutations else 0
+        seed = (
+            int(as_generator(random_state).integers(np.iinfo(np.int64).max)) if permutations else 0
+        )
         return CategoricalTests(table, name, permutations, seed), name
     return (GaussianTests(table) if name == "fisher-z" else MixedTests(table)), name

@@ -21,10 +21,11 @@ from jensen.data import Table
 from jensen.independence.categorical import CategoricalTests, log_tail
 from jensen.independence.logistic import largest_likelihood
 from jensen.independence.testing import (
+    Around,
     Array,
+    Ends,
     Given,
     Measured,
-    Pair,
     Question,
     Verdict,
     search_in_turn,
@@ -68,7 +69,9 @@ class MixedTests:
         self.names = tuple(sorted(counted.names))
         self.table = counted
         self.is_number = [counted.variable(name).kind == "continuous" for name in self.names]
-        states = [name for name, number in zip(self.names, self.is_number, strict=True) if not number]
+        states = [
+            name for name, number in zip(self.names, self.is_number, strict=True) if not number
+        ]
         self._states = CategoricalTests(counted.select(states))
 
     def measure(self, a: int, b: int, given: Given) -> Measured:
@@ -90,9 +93,11 @@ class MixedTests:
         """One by one."""
         return np.array([self.measure(*question).log_p for question in questions])
 
-    def search(self, pairs: Sequence[Pair], size: int, log_alpha: float) -> list[Verdict]:
+    def search(
+        self, pairs: Sequence[Ends], around: Around, size: int, log_alpha: float
+    ) -> list[Verdict]:
         """One by one."""
-        return search_in_turn(self.log_p_values, pairs, size, log_alpha, together=1)
+        return search_in_turn(self.log_p_values, pairs, around, size, log_alpha, together=1)
 
     def _response(self, a: int, b: int) -> tuple[int, int]:
         """Response and other: numbers first, then few states, then by name."""
@@ -133,7 +138,7 @@ def _standard(values: Array) -> Array:
     away = values - values[0]
     away -= away.mean()
     spread = float(away.std())
-    return away / spread if spread > 0.0 else away
+    return np.asarray(away / spread if spread > 0.0 else away)
 
 
 def _gain(rows: Rows, response_is_number: bool, other_is_number: bool) -> Gain:

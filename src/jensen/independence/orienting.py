@@ -9,7 +9,8 @@ from jensen.exceptions import GraphError
 from jensen.graphs import PDAG, orientation
 from jensen.graphs.content import Content
 from jensen.independence.colliders import Triple
-from jensen.independence.skeleton import Ends, Flags
+from jensen.independence.skeleton import Flags
+from jensen.independence.testing import Ends
 from jensen.q_graph.constraints import Constraints
 
 

@@ -17,7 +17,7 @@ from jensen.independence.colliders import Colliders, find_colliders
 from jensen.independence.info import PCInfo
 from jensen.independence.making import check_alpha, make_tests
 from jensen.independence.orienting import orient
-from jensen.independence.skeleton import Ends, Skeleton, find_skeleton, part
+from jensen.independence.skeleton import Skeleton, find_skeleton
 from jensen.independence.testing import Tests
 from jensen.interrupts import interruptible
 from jensen.q_graph.constraints import Constraints, read_constraints
@@ -43,7 +43,8 @@ def pc(
 
     Pairs that are independent given some of their neighbours are not joined. Of three that are
     joined a - c - b, a and b not being joined, c is where two arrows meet if fewer than half of the
-    smallest sets that separate a and b hold it. What follows from these is directed by Meek's rules.
+    sets that separate a and b hold it: the majority rule, over sets of neighbours of either. What
+    follows from these is directed by Meek's rules.
 
     Parameters
     ----------
@@ -68,23 +69,24 @@ def pc(
     -------
     CPDAG or PDAG
         A `CPDAG` if the directions are those of a Markov equivalence class. Else a `PDAG`: where
-        tests contradict each other (edges `<->`, or `info.consistent` is False), or where constraints
-        direct more than the class does. `info` has the number of tests, separating sets, p-values
-        and conflicts.
+        tests contradict each other (edges `<->`, or `info.consistent` is False), or where
+        constraints direct more than the class does. `info` has the number of tests, separating
+        sets, p-values and conflicts.
 
     References
     ----------
     Spirtes, Glymour and Scheines (2000), *Causation, Prediction, and Search*, section 5.4. Colombo
-    and Maathuis (2014), *Order-independent constraint-based causal structure learning*. Meek (1995),
-    *Causal inference and causal explanation with background knowledge*. Benjamini and Hochberg
-    (1995), *Controlling the false discovery rate*.
+    and Maathuis (2014), *Order-independent constraint-based causal structure learning*. Meek
+    (1995), *Causal inference and causal explanation with background knowledge*. Benjamini and
+    Hochberg (1995), *Controlling the false discovery rate*.
 
     Examples
     --------
     >>> import jensen as jn
     >>> from jensen.independence.pc import pc
     >>> table = jn.examples.load("sprinkler").sample(5000, random_state=0)
-    >>> graph = pc(table, alpha=0.01)
+    >>> pc(table, alpha=0.01)
+    CPDAG('cloudy -- rain; cloudy -- sprinkler; rain -> wet_grass; sprinkler -> wet_grass')
     """
     check_alpha(alpha)
     if correction is not None and correction not in get_args(Correction):
@@ -133,11 +135,13 @@ def pc_by_tests(
         n_tests=sum(skeleton.n_tests) + colliders.n_tests,
         n_tests_by_size=tuple(skeleton.n_tests),
         separators={
-            (names[a], names[b]): tuple(names[v] for v in given)
-            for (a, b), given in sorted(skeleton.separators.items())
+            (names[a], names[b]): tuple(names[v] for v in verdict.given)
+            for (a, b), verdict in sorted(skeleton.nearest.items())
+            if not skeleton.adjacent[a, b]
         },
         p_values={
-            (names[a], names[b]): math.exp(p) for (a, b), p in sorted(skeleton.log_p.items())
+            (names[a], names[b]): math.exp(verdict.log_p)
+            for (a, b), verdict in sorted(skeleton.nearest.items())
         },
         conflicts=oriented.graph.conflicting,
         unknown=tuple((names[a], names[c], names[b]) for a, c, b in colliders.unknown),
@@ -184,14 +188,13 @@ def _n_pairs(constraints: Constraints) -> int:
 
 def _part_false_discoveries(skeleton: Skeleton, alpha: float) -> float:
     """Part the edges that Benjamini and Hochberg do not find; return the logarithm of the level."""
-    ranked = sorted(skeleton.log_p.items(), key=lambda item: item[1])
-    level = -math.inf
-    for rank, (_, log_p) in enumerate(ranked, start=1):
-        if log_p <= math.log(alpha) + math.log(rank) - math.log(len(ranked)):
-            level = log_p
-    failed: list[Ends] = [
-        ends for ends, log_p in ranked if log_p > level and skeleton.adjacent[ends]
-    ]
-    for ends in failed:
-        part(skeleton, ends, skeleton.separators[ends])
+    ranked = sorted(skeleton.nearest.items(), key=lambda item: item[1].log_p)
+    strictest = math.log(alpha) - math.log(max(len(ranked), 1))
+    level = strictest
+    for rank, (_, verdict) in enumerate(ranked, start=1):
+        if verdict.log_p <= strictest + math.log(rank):
+            level = max(level, verdict.log_p)
+    for ends, verdict in ranked:
+        if verdict.log_p > level:
+            skeleton.part(ends)
     return level

@@ -58,12 +58,9 @@ class TestResult:
         given = f" given {', '.join(self.given)}" if self.given else ""
         word, sign = ("independent", ">") if self.independent else ("dependent", "≤")
         rows = plural(int(self.n_rows), "row") if self.n_rows % 1 == 0 else f"{self.n_rows:g} rows"
-        freedom = plural(self.degrees_of_freedom, "degree")
-        of_freedom = freedom.replace("degree", "degree of freedom").replace("freedoms", "freedom")
-        if self.degrees_of_freedom != 1:
-            of_freedom = f"{self.degrees_of_freedom:,} degrees of freedom"
+        freedom = f"{plural(self.degrees_of_freedom, 'degree')} of freedom"
         lines = [
             f"{self.a} and {self.b}{given}: {word}, p = {self.p_value:.4g} {sign} {self.alpha:g}",
-            f"  {SYMBOLS[self.name]} = {self.statistic:.6g}, {of_freedom}, {rows}",
+            f"  {SYMBOLS[self.name]} = {self.statistic:.6g}, {freedom}, {rows}",
         ]
         return "\n".join([*lines, *([f"  {self.note}"] if self.note else [])])

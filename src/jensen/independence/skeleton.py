@@ -4,17 +4,16 @@ All tests of one size of set look at the neighbours as they were before the firs
 the order of the pairs changes nothing (Colombo and Maathuis 2014, algorithm 4.1).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.independence.testing import Given, Pair, Tests, Verdict
+from jensen.independence.testing import Around, Ends, Given, Tests, Verdict
 from jensen.q_graph.constraints import Constraints
 
 Flags = NDArray[np.bool_]
-Ends = tuple[int, int]
 
 AT_ONCE = 1024
 """Pairs that are looked at before the caller is asked whether to go on."""
@@ -24,13 +23,21 @@ Watch = Callable[[int, int, int], bool]
 
 
 class Skeleton(NamedTuple):
-    """Who is joined, and what was found on the way; a pair has its smaller end first."""
+    """Who is joined, and what was found on the way."""
 
     adjacent: Flags  # (n, n), symmetric
-    separators: dict[Ends, Given]
-    log_p: dict[Ends, float]  # the largest of all tests of a pair
+    nearest: dict[Ends, Verdict]  # of every pair the test with the largest p
     n_tests: list[int]  # by the size of the sets
     interrupted: bool
+
+    def part(self, ends: Ends) -> None:
+        """Take an edge away; what came nearest to parting it is what parts it."""
+        a, b = ends
+        self.adjacent[a, b] = self.adjacent[b, a] = False
+
+    def separator(self, ends: Ends) -> Given | None:
+        """What parted two that are not joined; None if they were never tested."""
+        return self.nearest[ends].given if ends in self.nearest else None
 
 
 def find_skeleton(
@@ -48,36 +55,22 @@ def find_skeleton(
     must = constraints.required | constraints.required.T
     adjacent = ~(constraints.forbidden & constraints.forbidden.T)
     np.fill_diagonal(adjacent, False)
-    nearest: dict[Ends, Verdict] = {}
-    found = Skeleton(adjacent, {}, {}, [], False)
+    found = Skeleton(adjacent, {}, [], False)
     for size in range(max_given + 1):
         around = possible_parents(adjacent, constraints)
-        left = np.argwhere(np.triu(adjacent & ~must)).tolist()
-        pairs = [_pair(a, b, around) for a, b in left]
-        pairs = [pair for pair in pairs if max(map(len, pair[2:])) >= size]
+        pairs = _pairs(np.triu(adjacent & ~must), around, size)
         if not pairs:
             break
-        verdicts, interrupted = _look(tests, pairs, size, log_alpha, watch)
+        verdicts, interrupted = _look(tests, pairs, around, size, log_alpha, watch)
         found.n_tests.append(sum(verdict.n_tests for verdict in verdicts))
-        for pair, verdict in zip(pairs, verdicts, strict=False):
-            ends = pair.a, pair.b
-            if verdict.n_tests and (ends not in nearest or verdict.log_p > nearest[ends].log_p):
-                nearest[ends] = verdict
+        for ends, verdict in zip(pairs, verdicts, strict=False):
+            if ends not in found.nearest or verdict.log_p > found.nearest[ends].log_p:
+                found.nearest[ends] = verdict
             if verdict.log_p > log_alpha:
-                part(found, ends, verdict.given)
+                found.part(ends)
         if interrupted:
-            found = found._replace(interrupted=True)
-            break
-    found.log_p.update({ends: verdict.log_p for ends, verdict in nearest.items()})
-    found.separators.update({e: v.given for e, v in nearest.items() if e not in found.separators})
+            return found._replace(interrupted=True)
     return found
-
-
-def part(skeleton: Skeleton, ends: Ends, given: Given) -> None:
-    """Take an edge away."""
-    a, b = ends
-    skeleton.adjacent[a, b] = skeleton.adjacent[b, a] = False
-    skeleton.separators[ends] = given
 
 
 def possible_parents(adjacent: Flags, constraints: Constraints) -> list[Given]:
@@ -86,24 +79,22 @@ def possible_parents(adjacent: Flags, constraints: Constraints) -> list[Given]:
     return [tuple(np.flatnonzero(column).tolist()) for column in may.T]
 
 
-def _pair(a: int, b: int, around: Sequence[Given]) -> Pair:
-    return Pair(
-        a, b, tuple(v for v in around[a] if v != b), tuple(v for v in around[b] if v != a)
-    )
+def _pairs(joined: Flags, around: Around, size: int) -> list[Ends]:
+    """Pairs that have so many others around one of them."""
+    return [
+        (a, b)
+        for a, b in np.argwhere(joined).tolist()
+        if len(around[a]) - (b in around[a]) >= size or len(around[b]) - (a in around[b]) >= size
+    ]
 
 
 def _look(
-    tests: Tests, pairs: list[Pair], size: int, log_alpha: float, watch: Watch
+    tests: Tests, pairs: list[Ends], around: Around, size: int, log_alpha: float, watch: Watch
 ) -> tuple[list[Verdict], bool]:
     """Verdicts of the pairs, of the first ones if the caller stops it."""
     verdicts: list[Verdict] = []
-    for some in _chunks(pairs):
-        if watch(size, len(verdicts), len(pairs)):
-            return verdicts, True
-        verdicts += tests.search(some, size, log_alpha)
-    return verdicts, False
-
-
-def _chunks(pairs: list[Pair]) -> Iterator[list[Pair]]:
     for begin in range(0, len(pairs), AT_ONCE):
-        yield pairs[begin : begin + AT_ONCE]
+        if watch(size, begin, len(pairs)):
+            return verdicts, True
+        verdicts += tests.search(pairs[begin : begin + AT_ONCE], around, size, log_alpha)
+    return verdicts, False

@@ -9,6 +9,12 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Given = tuple[int, ...]
+Ends = tuple[int, int]
+"""A pair, the smaller first."""
+
+Around = Sequence[Given]
+"""Of every variable those that may be in a set that separates it from others, ascending."""
+
 Question = tuple[int, int, Given]
 """Are the first two independent given the others? By position among the sorted names."""
 
@@ -24,15 +30,6 @@ class Measured(NamedTuple):
     log_p: float
     n_rows: float  # the weight of the rows that are complete in the columns of the test
     note: str = ""
-
-
-class Pair(NamedTuple):
-    """Two variables, and where sets that might separate them are taken from."""
-
-    a: int
-    b: int
-    around_a: Given  # ascending, without b
-    around_b: Given  # ascending, without a
 
 
 class Verdict(NamedTuple):
@@ -56,16 +53,19 @@ class Tests(Protocol):
     def log_p_values(self, questions: Sequence[Question]) -> Array:
         """The logarithms of the p-values of some tests."""
 
-    def search(self, pairs: Sequence[Pair], size: int, log_alpha: float) -> list[Verdict]:
-        """Look for sets of this size that separate pairs, that is, have p > alpha."""
+    def search(
+        self, pairs: Sequence[Ends], around: Around, size: int, log_alpha: float
+    ) -> list[Verdict]:
+        """Look for sets of this size that separate pairs, that is, have p > alpha.
+
+        They are taken from around either end.
+        """
 
 
 class Oracle:
     """Tests that somebody answers with a p-value: d-separation in a known graph, for example."""
 
-    def __init__(
-        self, names: Sequence[str], p_value: Callable[[int, int, Given], float]
-    ) -> None:
+    def __init__(self, names: Sequence[str], p_value: Callable[[int, int, Given], float]) -> None:
         self.names = tuple(names)
         self.p_value = p_value
 
@@ -78,48 +78,47 @@ class Oracle:
         """One by one."""
         return np.array([self.measure(*question).log_p for question in questions])
 
-    def search(self, pairs: Sequence[Pair], size: int, log_alpha: float) -> list[Verdict]:
+    def search(
+        self, pairs: Sequence[Ends], around: Around, size: int, log_alpha: float
+    ) -> list[Verdict]:
         """One by one."""
-        return search_in_turn(self.log_p_values, pairs, size, log_alpha, together=1)
+        return search_in_turn(self.log_p_values, pairs, around, size, log_alpha, together=1)
 
 
 def search_in_turn(
     log_p_values: Callable[[Sequence[Question]], Array],
-    pairs: Sequence[Pair],
+    pairs: Sequence[Ends],
+    around: Around,
     size: int,
     log_alpha: float,
     together: int = TOGETHER,
 ) -> list[Verdict]:
     """Look for separating sets, a few at a time."""
-    return [_verdict(log_p_values, pair, size, log_alpha, together) for pair in pairs]
+
+    def verdict(ends: Ends) -> Verdict:
+        best, n_tests = Verdict((), -np.inf, 0), 0
+        for some in _chunks(subsets(ends, around, size), together):
+            found = log_p_values([(*ends, given) for given in some])
+            for given, log_p in zip(some, found.tolist(), strict=True):
+                n_tests += 1
+                if log_p > best.log_p or n_tests == 1:
+                    best = Verdict(given, log_p, n_tests)
+                if log_p > log_alpha:
+                    return best
+        return best._replace(n_tests=n_tests)
+
+    return [verdict(ends) for ends in pairs]
 
 
-def subsets(pair: Pair, size: int) -> Iterator[Given]:
-    """Sets of one size from around one end, then those from around the other that are new."""
-    yield from combinations(pair.around_a, size)
-    known = set(pair.around_a)
-    for given in combinations(pair.around_b, size):
+def subsets(ends: Ends, around: Around, size: int) -> Iterator[Given]:
+    """Sets of one size from around the first, then those from around the second that are new."""
+    a, b = ends
+    first = [v for v in around[a] if v != b]
+    yield from combinations(first, size)
+    known = set(first)
+    for given in combinations([v for v in around[b] if v != a], size):
         if not known.issuperset(given):
             yield given
-
-
-def _verdict(
-    log_p_values: Callable[[Sequence[Question]], Array],
-    pair: Pair,
-    size: int,
-    log_alpha: float,
-    together: int,
-) -> Verdict:
-    best, n_tests = Verdict((), -np.inf, 0), 0
-    for some in _chunks(subsets(pair, size), together):
-        found = log_p_values([(pair.a, pair.b, given) for given in some])
-        for given, log_p in zip(some, found.tolist(), strict=True):
-            n_tests += 1
-            if log_p > best.log_p or n_tests == 1:
-                best = Verdict(given, log_p, n_tests)
-            if log_p > log_alpha:
-                return best
-    return best._replace(n_tests=n_tests)
 
 
 def _chunks(items: Iterator[Given], size: int) -> Iterator[list[Given]]:

@@ -70,7 +70,8 @@ def best_move(joined, ancestors, more, less, score, allowed, most, keys, tabu, f
 
     more[v, u] and less[v, u] are the scores of v with u as a further parent, or without it;
     allowed[u, v] has bit 0 if the edge may be added, bit 1 if it may be dropped. The first of
-    moves that gain the same within `slack` is taken; none gains less than `floor`. The last of
+    moves that gain the same within `slack` is taken; none gains less than `floor`, and no edge is
+    added for nothing. The last of
     `tabu` is the key of the graph, the others of graphs that no move may lead to.
     """
     n = joined.shape[0]
@@ -86,6 +87,8 @@ def best_move(joined, ancestors, more, less, score, allowed, most, keys, tabu, f
             if joined[u, v] or joined[v, u] or allowed[u, v] & 1 == 0 or n_parents[v] >= most:
                 continue
             gain = more[v, u] - score[v]
+            if -slack <= gain <= slack:  # an edge for nothing, as at a constant column
+                continue
             if gain > best + slack and not has_bit(ancestors[u], v):
                 if not is_known(tabu, now ^ keys[u, v]):
                     best = gain

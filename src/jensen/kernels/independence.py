@@ -25,6 +25,9 @@ NS_PER_WORD = 0.33
 NS_PER_ROW = 0.9
 """What one row costs by index."""
 
+LANED = 1 << 12
+"""Cells of a table that is counted in four copies, so that rows need not wait for each other."""
+
 
 class Columns(NamedTuple):
     """Columns as the kernels read them, by position among the sorted names."""
@@ -52,6 +55,8 @@ class Desk(NamedTuple):
     cell: np.ndarray  # (depth,)
     across: np.ndarray  # (most states,): sums over y
     down: np.ndarray  # (most states,): sums over x
+    lanes: np.ndarray  # (4, LANED) int32
+    position: np.ndarray  # (ROWS,) uint32
 
 
 @helper
@@ -66,6 +71,8 @@ def make_desk(columns, depth):
         np.empty(depth, np.int64),
         np.empty(most),
         np.empty(most),
+        np.empty((4, LANED), np.int32),
+        np.empty(ROWS, np.uint32),
     )
 
 
@@ -107,12 +114,22 @@ def tally_bits(columns, family, desk, table):
 
 
 @helper
-def tally_rows(columns, family, table):
-    """Add the counts of all rows to table, row by row."""
-    n_planes = 0
-    for j in range(family.shape[0]):
-        n_planes += columns.plane[family[j] + 1] - columns.plane[family[j]]
-    plane, stride = np.empty(n_planes, np.int64), np.empty(n_planes, np.int64)
+def count_in_lanes(position, lanes):
+    """Add rows to four tables in turn."""
+    one, two, three, four = lanes[0], lanes[1], lanes[2], lanes[3]
+    n = position.shape[0]
+    for i in range(0, n - 3, 4):
+        one[position[i]] += 1
+        two[position[i + 1]] += 1
+        three[position[i + 2]] += 1
+        four[position[i + 3]] += 1
+    for i in range(n - n % 4, n):
+        one[position[i]] += 1
+
+
+@helper
+def strides_of(columns, family, plane, stride):
+    """Fill the byte planes of a family, and what each adds to the position; return how many."""
     step, k = 1, 0
     for j in range(family.shape[0] - 1, -1, -1):
         v, byte = family[j], 1
@@ -121,17 +138,34 @@ def tally_rows(columns, family, table):
             byte *= 256
             k += 1
         step *= columns.size[v]
-    position = np.empty(ROWS, np.uint32)
-    n_rows, weights = columns.planes.shape[1], columns.weights
+    return k
+
+
+@helper
+def tally_rows(columns, family, desk, table):
+    """Add the counts of all rows to table, row by row."""
+    plane, stride = np.empty(8 * family.shape[0], np.int64), np.empty(8 * family.shape[0], np.int64)
+    k = strides_of(columns, family, plane, stride)
+    n_rows, weights, cells = columns.planes.shape[1], columns.weights, table.shape[0]
+    laned = weights.shape[0] == 0 and cells <= LANED
+    for lane in range(4 if laned else 0):
+        for i in range(cells):
+            desk.lanes[lane, i] = 0
     for begin in range(0, n_rows, ROWS):
         end = min(begin + ROWS, n_rows)
-        table_positions(columns.planes, plane, stride, begin, end, position)
-        if weights.shape[0] > 0:
+        position = desk.position[: end - begin]
+        table_positions(columns.planes, plane[:k], stride[:k], begin, end, position)
+        if laned:
+            count_in_lanes(position, desk.lanes)
+        elif weights.shape[0] > 0:
             for i in range(end - begin):
                 table[position[i]] += weights[begin + i]
         else:
             for i in range(end - begin):
                 table[position[i]] += 1.0
+    for lane in range(4 if laned else 0):
+        for i in range(cells):
+            table[i] += desk.lanes[lane, i]
 
 
 @helper
@@ -204,7 +238,7 @@ def measure(columns, family, desk, kind, room):
     if has_bits and cells * columns.bits.shape[1] * NS_PER_WORD < n_rows * NS_PER_ROW:
         tally_bits(columns, family, desk, table)
     else:
-        tally_rows(columns, family, table)
+        tally_rows(columns, family, desk, table)
     return statistic_of(columns, family, table, desk, kind)
 
 
@@ -258,6 +292,17 @@ def next_subset(chosen, n):
 
 
 @helper
+def copy_without(some, x, out):
+    """Copy some but for x to out; return how many."""
+    n = 0
+    for j in range(some.shape[0]):
+        if some[j] != x:
+            out[n] = some[j]
+            n += 1
+    return n
+
+
+@helper
 def is_within(family, k, some):
     """Return whether the first k of a family are all among some, both ascending."""
     at = 0
@@ -276,24 +321,24 @@ def is_within(family, k, some):
         "float64[::1], int64[:, ::1], int64[::1]",
     )
 )
-def find_separators(
-    columns, pairs, ptr, member, k, kind, log_alpha, room, log_p, found, n_tests
-):
+def find_separators(columns, pairs, ptr, member, k, kind, log_alpha, room, log_p, found, n_tests):
     """Fill log_p, found and n_tests for every pair: the first set of k columns with p > alpha.
 
-    Sets are taken from member[ptr[2i]:ptr[2i + 1]], then from the list after it those that are not
-    within the first. If none separates, found is that with the largest p. n_tests is -1 where
-    a table has no room.
+    Around v is member[ptr[v]:ptr[v + 1]], ascending. Sets are taken from around the first of a
+    pair, then from around the second those that are not within the first. If none separates, found
+    is that with the largest p. n_tests is -1 where a table has no room.
     """
     desk, family = make_desk(columns, k + 2), np.empty(k + 2, np.int64)
-    chosen = np.empty(k, np.int64)
+    chosen, lists = np.empty(k, np.int64), np.empty((2, ptr.shape[0]), np.int64)
     for i in range(pairs.shape[0]):
         log_p[i], n_tests[i] = -math.inf, 0
-        set_ends(columns, pairs[i, 0], pairs[i, 1], family)
-        before = member[ptr[2 * i] : ptr[2 * i + 1]]
-        for side in range(2):
-            around = member[ptr[2 * i + side] : ptr[2 * i + side + 1]]
-            going = around.shape[0] >= k and (side == 0 or k > 0)
+        a, b = pairs[i, 0], pairs[i, 1]
+        set_ends(columns, a, b, family)
+        before = lists[0, : copy_without(member[ptr[a] : ptr[a + 1]], b, lists[0])]
+        after = lists[1, : copy_without(member[ptr[b] : ptr[b + 1]], a, lists[1])]
+        for side in range(2 if k > 0 else 1):
+            around = before if side == 0 else after
+            going = around.shape[0] >= k
             for j in range(k):
                 chosen[j] = j
             while going and log_p[i] <= log_alpha and n_tests[i] >= 0:

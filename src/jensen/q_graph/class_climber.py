@@ -57,7 +57,7 @@ class ClassClimber:
     @property
     def slack(self) -> float:
         """Gains that differ by less are equal."""
-        return SLACK * (1.0 + abs(self.total))
+        return SLACK * (1.0 + self.families.scorer.total_weight + abs(self.total))
 
     def next_move(self) -> Move | None:
         """The best move of the first kind that gains something."""

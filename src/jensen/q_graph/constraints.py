@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from jensen.checks import check_whole
 from jensen.exceptions import GraphError
-from jensen.graphs import DAG
+from jensen.graphs import DAG, notation
+from jensen.graphs.content import show_edge
 from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle
 
@@ -98,14 +99,7 @@ def _edges(names: Sequence[str], given: Any, what: str) -> Flags:
     """Pairs of names, or a text, as a matrix."""
     at = {name: i for i, name in enumerate(names)}
     flags = np.zeros((len(names), len(names)), bool)
-    pairs: Any = given
-    if isinstance(given, str):
-        pairs = [pair for part in given.split(";") if part.strip() for pair in DAG(part).edges]
-    elif isinstance(given, DAG):
-        pairs = given.edges
-    for pair in pairs:
-        if isinstance(pair, str) or len(pair) != 2:
-            raise GraphError(f"{what}= lists pairs (from, to), not {pair!r}")
+    for pair in _pairs(given, what):
         for name in pair:
             if name not in at:
                 raise GraphError(f"{what}= names {name!r}, which is no column")
@@ -115,11 +109,34 @@ def _edges(names: Sequence[str], given: Any, what: str) -> Flags:
     return flags
 
 
+def _pairs(given: Any, what: str) -> list[tuple[str, str]]:
+    """Edges (from, to) of whatever lists them."""
+    if isinstance(given, DAG):
+        return list(given.edges)
+    if isinstance(given, str):
+        edges = notation.parse(given).edges
+        for edge in edges:
+            if edge[1] != "->":
+                raise GraphError(f"{what}= lists arrows, not {show_edge(edge)!r}")
+        return [(a, b) for a, _, b in edges]
+    if not isinstance(given, Iterable):
+        raise GraphError(f"{what}= lists pairs (from, to), and is not {given!r}")
+    pairs = []
+    for pair in given:
+        is_pair = isinstance(pair, Iterable) and not isinstance(pair, str) and len(list(pair)) == 2
+        if not (is_pair and all(isinstance(name, str) for name in pair)):
+            raise GraphError(f"{what}= lists pairs (from, to), not {pair!r}")
+        pairs.append((pair[0], pair[1]))
+    return pairs
+
+
 def _backwards(names: Sequence[str], tiers: Iterable[Iterable[str]]) -> Flags:
     """Edges from a later tier to an earlier one."""
     tier_of: dict[str, int] = {}
+    if isinstance(tiers, str) or not isinstance(tiers, Iterable):
+        raise GraphError(f"tiers= is a list of lists of names, not {tiers!r}")
     for number, tier in enumerate(tiers):
-        if isinstance(tier, str):
+        if isinstance(tier, str) or not isinstance(tier, Iterable):
             raise GraphError(f"tiers= is a list of lists of names; write [{tier!r}]")
         for name in tier:
             if name not in names:

@@ -27,7 +27,7 @@ class StructureInfo:
     score: float
     """Of the graph, as `jensen.score` has it."""
     trace: NDArray[np.float64] = field(repr=False)
-    """The score at the start and after every move, restarts one after the other."""
+    """The score at the start and after every move, restarts included."""
     n_scored: int
     """How many families were scored."""
     proven: bool

@@ -143,7 +143,11 @@ def _scorer(table: Any, scores: Any, score: str | None, **choices: Any) -> tuple
     if (table is None) == (scores is None):
         raise JensenError("give a table, or scores= of local scores that are known already")
     if table is None:
-        given = {name for name, value in choices.items() if value not in (None, "refuse")}
+        given = {
+            name
+            for name, value in choices.items()
+            if not (value is None or (isinstance(value, str) and value == "refuse"))
+        }
         if score is not None or given:
             raise JensenError(
                 f"{', '.join(sorted(given)) or 'score'}= belongs to a table: scores= says it all"
@@ -202,7 +206,7 @@ def _searched(
             n_moves = max(2, int(best.joined.sum()) // 10)
             changed = search.perturbed(best.joined, climber.constraints, n_moves, stream)
             found = climb(climber.begin(changed), watch)
-            trace, stopped = trace + found.trace, found.stopped
+            trace, stopped = trace + found.trace[1:], found.stopped
             if found.score > best.score + climber.slack:
                 best = found
     return Outcome(best.joined, best.score, np.array(trace), climber.n_scored, False, stopped)

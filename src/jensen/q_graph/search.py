@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.exceptions import DataError
 from jensen.q_graph.constraints import Constraints
 from jensen.scores.scorer import Scorer
 
@@ -20,7 +21,7 @@ Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 SLACK = 1e-11
-"""Gains that differ by less than this share of the score are equal: the rest is rounding."""
+"""Gains that differ by less than this share of the rows and the score are equal."""
 
 TABU_LENGTH = 10
 """How many graphs tabu search does not return to, and how many moves it goes on without a gain."""
@@ -80,6 +81,13 @@ class Climber:
         self.key = np.uint64(np.bitwise_xor.reduce(self.keys[joined], initial=0))
         for v in range(len(joined)):
             self._refresh(v)
+        impossible = np.flatnonzero(self.score == -np.inf)
+        if len(impossible):
+            raise DataError(
+                f"the search cannot begin: {self.scorer.names[impossible[0]]!r} with its parents "
+                f"at the start has the score -inf (never seen together, or not listed): begin "
+                f"with another start=, or use method='exact'"
+            )
         self._find_ancestors()
         return self
 
@@ -90,8 +98,11 @@ class Climber:
 
     @property
     def slack(self) -> float:
-        """Gains that differ by less are equal."""
-        return SLACK * (1.0 + abs(self.total))
+        """Gains that differ by less are equal: they may be rounded by so much.
+
+        A density has any total, depending on the units, so the rows count too.
+        """
+        return SLACK * (1.0 + self.scorer.total_weight + abs(self.total))
 
     def best_move(self, tabu: Sequence[np.uint64], floor: float) -> Move | None:
         """The best move that gains more than `floor` and leads to none of these graphs."""
@@ -181,7 +192,7 @@ def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Foun
     best, top, idle = climber.joined.copy(), trace[0], 0
     while not watch(top, len(trace) - 1):
         move = climber.best_move((), 0.0)
-        if move is None and idle < patience:  # the first move found gains about nothing
+        if move is None and idle < patience:  # an edge that turns for nothing
             move = climber.best_move(visited, -2.0 * climber.slack)
         if move is None or idle >= 2 * patience:  # what seems a gain may be rounding, for ever
             return Found(best, top, trace, stopped=False)
@@ -209,7 +220,7 @@ def tabu_search(climber: Climber, watch: Watch, length: int = TABU_LENGTH) -> Fo
         trace.append(climber.total)
         visited.append(climber.key)
         idle += 1
-        if trace[-1] > top + SLACK * (1.0 + abs(top)):
+        if trace[-1] > top + climber.slack:
             best, top, idle = climber.joined.copy(), trace[-1], 0
     return Found(best, top, trace, stopped=True)
 

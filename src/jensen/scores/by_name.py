@@ -164,7 +164,7 @@ def local_scores(
     discrete = (equivalent_sample_size, missing, prior_network)
     if _is_gaussian(name, data, dag.nodes):
         return _gaussian_scores(dag, data, name, discrete, gaussian)
-    _check_gaussian_choices(gaussian)
+    check_gaussian_choices(gaussian)
     refuse_prior(name, *(gaussian.get(part) for part in PARTS))
     chosen = make_score(name, *discrete)
     if isinstance(chosen, PriorNetworkScore):
@@ -194,7 +194,7 @@ def _gaussian_scores(
 ) -> dict[str, float]:
     from jensen.scores.gaussian_scorer import GaussianScorer
 
-    _check_gaussian_choices(choices)
+    check_gaussian_choices(choices)
     check_gaussian_score(name)
     if discrete != (None, "refuse", None):
         raise JensenError(
@@ -208,7 +208,8 @@ def _gaussian_scores(
     }
 
 
-def _check_gaussian_choices(choices: dict[str, Any]) -> None:
+def check_gaussian_choices(choices: Mapping[str, Any]) -> None:
+    """Refuse what is no part of bge's prior."""
     for name in choices:
         if name not in PARTS:
             raise JensenError(f"a score has no choice {name!r}: those of bge are {some(PARTS)}")

@@ -84,6 +84,11 @@ class CountScorer:
         """As the score says."""
         return self.plain.is_set_function
 
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return self.plain.total_weight
+
     def family(self, child: int, parents: Sequence[int]) -> float:
         """The score of a variable given its parents."""
         return self._family(child, parents)[0]

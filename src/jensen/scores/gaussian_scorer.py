@@ -108,6 +108,11 @@ class GaussianScorer:
 
     # --- what a search asks ---
 
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return sum(group.weight for group in self.groups.values())
+
     def family(self, child: int, parents: Sequence[int]) -> float:
         """The score of a variable given its parents."""
         weight, matrix = self._of(child)

@@ -1,6 +1,6 @@
 """Rows in which a variable was set from outside: they say nothing of what its parents do to it."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,11 @@ def split_interventions(table: Table, interventions: Any) -> tuple[Table, NDArra
         states, codes = column.variable.states, np.asarray(column.data, np.int64)
         rest = table.select([name for name in table.names if name != interventions])
     else:
-        labels = [None if x is None or x != x or x == "" else str(x) for x in interventions]
+        if not isinstance(interventions, Iterable):
+            raise DataError(
+                f"interventions must be a column, or one name per row, not {interventions!r}"
+            )
+        labels = [None if _is_nothing(x) else str(x) for x in interventions]
         if len(labels) != table.n_rows:
             raise DataError(f"interventions has {len(labels):,} entries for {table.n_rows:,} rows")
         states = tuple(sorted({x for x in labels if x is not None}))
@@ -50,6 +54,13 @@ def split_interventions(table: Table, interventions: Any) -> tuple[Table, NDArra
             f"in it, or nothing"
         )
     return rest, np.array([*(position[s] for s in states), NONE], np.int64)[codes]
+
+
+def _is_nothing(entry: Any) -> bool:
+    """None, NaN, pandas' NA, or an empty text."""
+    if entry is None or type(entry).__name__ in ("NAType", "NaTType"):
+        return True
+    return bool(entry == "" or (isinstance(entry, (float, np.floating)) and np.isnan(entry)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +87,11 @@ class PerChild:
     def is_set_function(self) -> bool:
         """Different rows have different functions."""
         return not self.where_not_set and self.everywhere.is_set_function
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return self.everywhere.total_weight
 
     def family(self, child: int, parents: Sequence[int]) -> float:
         """The score of a variable given its parents."""

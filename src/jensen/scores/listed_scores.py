@@ -32,6 +32,7 @@ class LocalScores:
     families: Mapping[str, Mapping[tuple[str, ...], float]]
 
     is_set_function = False
+    total_weight = 0.0  # not known
 
     @classmethod
     def of(cls, families: Mapping[str, Mapping[tuple[str, ...], float]]) -> LocalScores:

@@ -8,7 +8,13 @@ from jensen.data import Table, as_table
 from jensen.data.counting import COMPLETE_ROWS, require_complete, require_states
 from jensen.exceptions import DataError
 from jensen.scores.bde import PriorNetworkScore
-from jensen.scores.by_name import AVAILABLE, Missing, check_integer_weights, make_score
+from jensen.scores.by_name import (
+    AVAILABLE,
+    Missing,
+    check_gaussian_choices,
+    check_integer_weights,
+    make_score,
+)
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild, split_interventions
@@ -16,9 +22,8 @@ from jensen.scores.plain_scorer import PlainScorer
 from jensen.scores.scorer import Scorer
 from jensen.text import some
 
-
-LARGEST_SAMPLE_SIZE = 1e6
-"""Above it the quick way to log Γ(a + n) - log Γ(a) loses digits."""
+SAMPLE_SIZES = 1e-100, 1e6
+"""Beyond these the quick way to log Γ(a + n) - log Γ(a) loses digits."""
 
 
 def make_scorer(
@@ -41,6 +46,7 @@ def make_scorer(
         A column, or one entry per row: the name of the variable that was set in that row. The row
         is left out of that variable's family.
     """
+    check_gaussian_choices(gaussian)
     data, was_set = split_interventions(as_table(table), interventions)
     if not data.names:
         raise DataError("the table has no columns to learn a graph of")
@@ -68,6 +74,8 @@ def make_scorer(
         data = chosen.read(data, data.names)
     for variable in data.names:
         require_states(data, variable)
+        if data.n_rows and data.column(variable).missing().all():
+            raise DataError(f"column {variable!r} has no value at all: leave it out")
     if chosen.needs_integer_weights:
         check_integer_weights(data, name)
 
@@ -100,7 +108,7 @@ def _compiled(plain: PlainScorer, name: str, sample_size: float) -> CountScorer 
     table = plain.table
     if table.weights is not None or table.n_missing() or not 0 < table.n_rows < 1 << 31:
         return None
-    if sample_size > LARGEST_SAMPLE_SIZE:
+    if not SAMPLE_SIZES[0] <= sample_size <= SAMPLE_SIZES[1]:
         return None
     half_log = 0.5 * float(np.log(table.n_rows))
     kinds = {

@@ -26,6 +26,11 @@ class PlainScorer:
         """As the score says."""
         return self.score.is_set_function
 
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return self.table.total_weight
+
     def families(self, families: Sequence[tuple[int, Sequence[int]]]) -> Array:
         """The scores of many families (child, parents)."""
         named = [(self.names[v], [self.names[p] for p in parents]) for v, parents in families]

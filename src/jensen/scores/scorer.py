@@ -20,6 +20,10 @@ class Scorer(Protocol):
     def is_set_function(self) -> bool:
         """Whether score(x, parents) = L(parents + x) - L(parents) for one function L of sets."""
 
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows: how large scores, and so their rounding, may be."""
+
     def family(self, child: int, parents: Sequence[int]) -> float:
         """The score of a variable given its parents."""
 
