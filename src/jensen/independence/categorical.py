@@ -112,7 +112,7 @@ class CategoricalTests:
             self._columns, ends, ptr, member, size, self._kind, log_alpha, room,
             log_p, given, n_tests,
         )  # fmt: skip
-        sets = map(tuple, given.tolist())
+        sets = (tuple(some) if n else () for some, n in zip(given.tolist(), n_tests, strict=True))
         return map(Verdict, sets, log_p.tolist(), n_tests.tolist())
 
     def _measured(self, questions: Sequence[Question]) -> Array:

@@ -246,7 +246,7 @@ def measure(columns, family, desk, kind, room):
 def set_ends(columns, a, b, family):
     """Put the two columns at the end of a family; the last is that with more states."""
     last = family.shape[0] - 1
-    if columns.size[a] > columns.size[b]:
+    if columns.size[a] > columns.size[b] or (columns.size[a] == columns.size[b] and a > b):
         a, b = b, a
     family[last - 1], family[last] = a, b
 

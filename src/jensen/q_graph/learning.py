@@ -203,7 +203,7 @@ def _searched(
         for stream in streams:
             if stopped:
                 break
-            n_moves = max(2, int(best.joined.sum()) // 10)
+            n_moves = max(4, int(best.joined.sum()))
             changed = search.perturbed(best.joined, climber.constraints, n_moves, stream)
             found = climb(climber.begin(changed), watch)
             trace, stopped = trace + found.trace[1:], found.stopped
