@@ -16,6 +16,7 @@ from jensen.cluster_trees import run
 from jensen.cluster_trees.problems import pick
 from jensen.data import counting
 from jensen.graphs.elimination import best_order
+from jensen.independence.pc import pc
 
 
 def read_only(values):
@@ -87,6 +88,16 @@ def test_kernels_of_hidden_states_see_one_type(emission, covariance, n_states, c
         chain.decode(x)
         mixture = jn.GaussianMixture(n_states, covariance=covariance, **choices).fit(x)
         mixture.score(x)
+    check_signatures()
+
+
+@pytest.mark.parametrize("weights", [None, np.array([1, 2, 3], np.float32)])
+def test_kernels_of_tests_of_independence_see_one_type(weights, check_signatures):
+    columns = {"a": ["x", "y", "x"], "b": read_only([1, 0, 1]), "c": [None, "u", "v"]}
+    table = jn.Table(columns, states={"b": range(300)}, weights=weights)
+    for test in ("g2", "x2"):
+        jn.independent(table, "a", "b", test=test)
+        pc(table, test=test)
     check_signatures()
 
 

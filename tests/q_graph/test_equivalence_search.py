@@ -9,6 +9,8 @@ from naive.search import parents_of, random_columns, random_graph
 
 import jensen as jn
 from jensen.q_graph import class_climber
+from jensen.q_graph.class_families import Families
+from jensen.q_graph.class_members import class_of
 from jensen.q_graph.class_rules import read_class
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.equivalence_search import equivalence_search
@@ -170,6 +172,34 @@ def test_it_finds_the_optimum_more_often_than_hill_climbing():
         hits += np.array([climbed, found.score]) > best - 1e-6
     assert hits[1] >= 28
     assert hits[1] > hits[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_moves_that_are_kept_are_those_that_would_be_found_anew(seed):
+    """After every move, also where all edges of a node were taken away."""
+    scorer = make_scorer(make_table(seed, 400, (2, 3, 2, 2, 3, 2, 4, 2, 2, 3)), "aic")
+    families = Families(scorer, 10)
+    climber = class_climber.ClassClimber(class_of([0] * 10), families, [0] * 10)
+    for y in range(10):
+        while move := climber.next_move():
+            climber.make(move)
+            fresh = class_climber.ClassClimber(class_of(climber.graph.dag), families, [0] * 10)
+            assert climber.total == fresh.total
+            for kind in class_climber.KINDS:
+                assert climber.best_move(kind) == fresh.best_move(kind)
+        climber = climber.without(y)
+        assert not climber.graph.adjacent[y]
+
+
+def test_a_gain_that_is_none_ends_the_search():
+    """As rounding might have it: every further parent seems to gain, and none does."""
+
+    class Rounded(naive.SetScorer):
+        def with_each(self, child, parents):
+            return super().with_each(child, parents) + 1e-3
+
+    found = search(Rounded("abc", lambda members: 0.0), np.zeros((3, 3), bool))
+    assert found.trace.tolist() == [0.0]
 
 
 def test_the_order_of_columns_changes_nothing():

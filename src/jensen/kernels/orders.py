@@ -73,7 +73,7 @@ def climb_order(first, ptr, parent, score, tie, order, chosen):
         place[order[i]] = i
     for v in range(n):
         here[v] = best_score(v, first, ptr, parent, score, place)
-    idle, v = 0, 0
+    current, idle, v = here.sum(), 0, 0
     while idle < n:
         start = place[v]
         total, best, target = 0.0, tie, start
@@ -88,7 +88,9 @@ def climb_order(first, ptr, parent, score, tie, order, chosen):
         shift(order, place, n - 1, target)
         for u in range(n):
             here[u] = best_score(u, first, ptr, parent, score, place)
-        idle = idle + 1 if target == start else 0
+        reached = here.sum()  # what seemed a gain may be rounding, where families are missing
+        idle = 0 if reached > current + tie else idle + 1
+        current = reached
         v = (v + 1) % n
     for u in range(n):
         chosen[u] = best_family(u, first, ptr, parent, place)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.threads import ordered_map
 from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
 from jensen.families.masked import MaskedDirichlet
@@ -113,9 +114,12 @@ class HiddenMarkov:
     def encode(self, values: Array, lengths: NDArray[np.int64], weight: Array) -> Units:
         """Sequences as units: short ones together, a long one alone."""
         ptr = np.concatenate([[0], np.cumsum(lengths)])
-        units = tuple(
-            self.encode_some(values, ptr[a : b + 1], weight[a:b]) for a, b in groups(lengths)
-        )
+
+        def unit(sequences: tuple[int, int]) -> Sequences:
+            a, b = sequences
+            return self.encode_some(values, ptr[a : b + 1], weight[a:b])
+
+        units = tuple(ordered_map(unit, groups(lengths)))
         nothing_hidden = self.n_states == 1 and not np.isnan(values).any()
         return Units(units, float(lengths @ weight), is_complete=nothing_hidden)
 

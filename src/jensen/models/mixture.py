@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.threads import ordered_map
 from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
 from jensen.families.held import Held
@@ -95,10 +96,11 @@ class Mixture:
         """Rows as units; rows that miss the same columns stand together."""
         order = np.lexsort(np.isnan(values).T) if np.isnan(values).any() else slice(None)
         values, weight = values[order], weight[order]
-        units = tuple(
-            Rows(self.emission.encode(values[a : a + UNIT_ROWS]), weight[a : a + UNIT_ROWS])
-            for a in range(0, len(values), UNIT_ROWS)
-        )
+
+        def unit(a: int) -> Rows:
+            return Rows(self.emission.encode(values[a : a + UNIT_ROWS]), weight[a : a + UNIT_ROWS])
+
+        units = tuple(ordered_map(unit, range(0, len(values), UNIT_ROWS)))
         nothing_hidden = self.n_states == 1 and not np.isnan(values).any()
         return Units(units, float(weight.sum()), is_complete=nothing_hidden)
 

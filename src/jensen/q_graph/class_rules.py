@@ -73,9 +73,9 @@ def read_class(start: Any, names: Sequence[str], constraints: Constraints) -> Fl
     found = np.argwhere(joined & constraints.forbidden)
     if len(found):
         raise GraphError(f"{_show(names, found[0])} of start= is forbidden")
-    crowded = graph.extension()
-    for name in crowded.nodes:
-        if len(crowded.parents(name)) > constraints.most_parents:
+    dag = graph.extension()
+    for name in dag.nodes:
+        if len(dag.parents(name)) > constraints.most_parents:
             raise GraphError(
                 f"start= gives {name!r} more parents than max_parents={constraints.most_parents}"
             )

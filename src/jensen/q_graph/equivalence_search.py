@@ -62,21 +62,24 @@ def equivalence_search(
     """
     check_scorer(scorer)
     check_rules(scorer.names, constraints)
-    n = len(scorer.names)
-    families = Families(scorer, constraints.most_parents)
-    forbidden = [set_of(np.flatnonzero(row).tolist()) for row in constraints.forbidden]
-    first = class_of([0] * n) if start is None else class_of_matrix(start)
+    first = class_of([0] * len(scorer.names)) if start is None else class_of_matrix(start)
     if first is None:
         raise GraphError("the search cannot begin there: this is not a completed PDAG")
-    best, n_scored = _climb(ClassClimber(first, families, forbidden), watch), 0
+    families = Families(scorer, constraints.most_parents)
+    forbidden = [set_of(np.flatnonzero(row).tolist()) for row in constraints.forbidden]
+    best = _climb(ClassClimber(first, families, forbidden), watch)
     if start is None and not best.stopped:
-        climber = Climber(scorer, constraints).begin(np.zeros((n, n), bool))
-        found, n_scored = hill_climb(climber, watch), climber.n_scored
-        second = class_of([set_of(np.flatnonzero(column).tolist()) for column in found.joined.T])
-        best = _better(best, _climb(ClassClimber(second, families, forbidden), watch))
+        best = _after_hill_climbing(best, constraints, watch)
     best = _taken_apart(best, watch)
-    top, n_scored = best.top, n_scored + families.n_scored
-    return Outcome(top.graph.matrix, top.total, np.array(best.trace), n_scored, False, best.stopped)
+    top = best.top
+    return Outcome(
+        joined=top.graph.matrix,
+        score=top.total,
+        trace=np.array(best.trace),
+        n_scored=families.n_scored,
+        proven=False,
+        interrupted=best.stopped,
+    )
 
 
 class Climbed(NamedTuple):
@@ -94,6 +97,8 @@ def _climb(climber: ClassClimber, watch: Watch, best: float = -np.inf) -> Climbe
         if watch(max(best, climber.total), len(trace) - 1):
             return Climbed(climber, trace, stopped=True)
         climber.make(move)
+        if climber.total <= trace[-1]:  # what seemed a gain was rounding
+            break
         trace.append(climber.total)
     return Climbed(climber, trace, stopped=False)
 
@@ -103,6 +108,19 @@ def _better(best: Climbed, other: Climbed) -> Climbed:
     if other.top.total > best.top.total + best.top.slack:
         return Climbed(other.top, best.trace + other.trace, other.stopped)
     return best._replace(stopped=other.stopped)
+
+
+def _after_hill_climbing(best: Climbed, constraints: Constraints, watch: Watch) -> Climbed:
+    """Climb again, from the class of the DAG that hill climbing finds."""
+    families = best.top.families
+    joined = np.zeros_like(constraints.forbidden)
+    climber = Climber(families.scorer, constraints).begin(joined)
+    found = hill_climb(climber, watch)
+    families.n_scored += climber.n_scored
+    if found.stopped:
+        return best._replace(stopped=True)
+    graph = class_of([set_of(np.flatnonzero(column).tolist()) for column in found.joined.T])
+    return _better(best, _climb(ClassClimber(graph, families, best.top.forbidden), watch))
 
 
 def _taken_apart(best: Climbed, watch: Watch) -> Climbed:

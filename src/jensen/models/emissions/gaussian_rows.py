@@ -212,6 +212,12 @@ def _moments(x: Array, start: int, stop: int, nodes: Array) -> tuple[Array, Arra
     K, D = len(nodes), len(x)
     first, second = np.zeros((K, D)), np.zeros((K, D, D))
     add_moments(x, start, stop, nodes, first, second)
-    upper = np.triu_indices(D, 1)
-    second[:, upper[0], upper[1]] = second[:, upper[1], upper[0]]
+    rows, columns = _upper(D)
+    second[:, rows, columns] = second[:, columns, rows]
     return first, second
+
+
+@cache
+def _upper(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Where the upper half of a matrix is."""
+    return np.triu_indices(n, 1)
