@@ -78,11 +78,32 @@ def compare(folder: Path) -> Iterator[tuple[str, float, float]]:
         yield f"{key} best tree", published, jn.score(jn.chow_liu(table), table, "loglik")
     yield from tree_densities(folder, numbers)
     yield from optima(folder, numbers["optimal_scores"])
+    yield from independences(folder, numbers)
     cases = numbers["cooper_herskovits_1992"]
     columns = dict(zip("abc", zip(*cases["data"], strict=True), strict=True))
     for name, graph in (("chain", "a -> b -> c"), ("fork", "b <- a -> c")):
         ours = jn.score(graph, {x: list(v) for x, v in columns.items()}, "k2")
         yield f"ten cases, {name}", cases[f"P_D_given_{name}"], math.exp(ours)
+
+
+def independences(folder: Path, numbers: dict[str, Any]) -> Iterator[tuple[str, float, float]]:
+    """Tests of the lizards, and partial correlations of the marks, published to four digits."""
+    lizards = jn.read_table(folder / "bnlearn" / "lizards.csv.gz")
+    published = numbers["lizards_ci_H_D_given_S"]
+    for test, key in (("g2", "G2"), ("x2", "X2")):
+        found = jn.independent(lizards, "Height", "Diameter", given="Species", test=test)
+        yield f"lizards {key}", published[key], found.statistic
+        yield f"lizards {key} degrees of freedom", published["df"], found.degrees_of_freedom
+        if test == "g2":
+            yield "lizards p", published["p_G2"], found.p_value
+    marks = jn.read_table(folder / "bnlearn" / "marks.csv.gz")
+    marks = jn.Table(marks, continuous=marks.names)
+    for pair, value in numbers["marks"]["partial_corr"].items():
+        a, b = pair.split("-")
+        rest = [name for name in marks.names if name not in (a, b)]
+        z = jn.independent(marks, a, b, given=rest)
+        r = math.tanh(z.statistic / math.sqrt(z.degrees_of_freedom))
+        yield f"marks {pair}", value, value if abs(r - value) <= 0.5e-4 else r
 
 
 def tree_densities(folder: Path, numbers: dict[str, Any]) -> Iterator[tuple[str, float, float]]:

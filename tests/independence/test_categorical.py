@@ -117,9 +117,7 @@ def test_search_finds_what_testing_in_turn_finds(threads, missing):
     jn.set_threads(threads)
     try:
         for size in range(5):
-            around = [
-                tuple(v for v in range(n) if v != u and rng.random() < 0.7) for u in range(n)
-            ]
+            around = [tuple(v for v in range(n) if v != u and rng.random() < 0.7) for u in range(n)]
             for alpha in (0.001, 0.05, 0.6):
                 found = tests.search(pairs, around, size, np.log(alpha))
                 assert found == search_in_turn(

@@ -80,7 +80,10 @@ def test_marks():
 def test_weights_are_frequencies():
     x = make_columns(2)
     weights = np.random.default_rng(0).integers(0, 4, len(x))
-    few, many = GaussianTests(make_table(x, weights)), GaussianTests(make_table(np.repeat(x, weights, 0)))
+    few, many = (
+        GaussianTests(make_table(x, weights)),
+        GaussianTests(make_table(np.repeat(x, weights, 0))),
+    )
     for a, b in combinations(range(5), 2):
         given = tuple(v for v in range(5) if v not in (a, b))
         np.testing.assert_allclose(

@@ -151,7 +151,6 @@ def test_a_number_that_states_fix_is_dependent_and_one_that_is_constant_is_not()
 def test_p_values_of_independent_columns_are_uniform(a, b, given):
     """Kolmogorov and Smirnov's test of 150 p-values may find less than 0.001 in one of 1,000."""
     p_values = [
-        np.exp(measure(make_tests(make_data(100 + seed)), a, b, given).log_p)
-        for seed in range(150)
+        np.exp(measure(make_tests(make_data(100 + seed)), a, b, given).log_p) for seed in range(150)
     ]
     assert stats.kstest(p_values, "uniform").pvalue > 0.001

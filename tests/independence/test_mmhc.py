@@ -48,7 +48,11 @@ def test_without_anything_given_all_dependent_ones_are_neighbours():
 def test_stopped_early_it_rules_out_nothing_unseen():
     found = neighbours([[], [0], [1]], watch=lambda size, done, total: done == 1)
     assert found.interrupted
-    assert found.joined.tolist() == [[False, True, False], [True, False, True], [False, True, False]]
+    assert found.joined.tolist() == [
+        [False, True, False],
+        [True, False, True],
+        [False, True, False],
+    ]
 
 
 def table():

@@ -134,7 +134,7 @@ def test_constraints_win_over_colliders():
 
 
 def test_true_knowledge_gives_the_graphs_that_agree_with_it():
-    """All DAGs of the class that hold the known edge agree with every arrow, and only with these."""
+    """What all DAGs of the class direct alike that hold the known edge, by Meek's rules."""
     for seed in range(40):
         parents = naive.random_dag(np.random.default_rng(seed), 6, 7)
         dag = dag_of(parents)
@@ -144,9 +144,9 @@ def test_true_knowledge_gives_the_graphs_that_agree_with_it():
         a, b = free[0]
         known = (a, b) if (a, b) in dag.edges else (b, a)
         graph = run(make_oracle(parents), required=[known])
-        assert graph == jn.PDAG(
-            [*dag.cpdag().directed, known], dag.nodes, undirected=free[1:]
-        ).meek()
+        assert (
+            graph == jn.PDAG([*dag.cpdag().directed, known], dag.nodes, undirected=free[1:]).meek()
+        )
         assert graph.info.consistent
 
 

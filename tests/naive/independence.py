@@ -1,4 +1,4 @@
-"""Tests of independence by their definitions: cells looked up one by one, regressions one by one."""
+"""Tests of independence by their definitions: cell by cell, regression by regression."""
 
 import math
 from collections import Counter

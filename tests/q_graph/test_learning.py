@@ -10,7 +10,7 @@ from naive import search as naive
 from tqdm import tqdm
 
 import jensen as jn
-from jensen.q_graph import learning, search
+from jensen.q_graph import methods, search
 from jensen.q_graph.info import StructureInfo
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
@@ -165,9 +165,12 @@ def test_local_scores_in_place_of_a_table(method, tmp_path):
         ({"restarts": 1.5}, "^restarts must be a whole number, 0 or more, not 1.5$"),
         (
             {"method": "exact", "restarts": 1},
-            "^method='exact' finds the optimum: it has no start= and no restarts=$",
+            "^restarts= has no meaning for method='exact': only for hill-climb, tabu$",
         ),
-        ({"method": "exact", "start": "x0"}, "^method='exact' finds the optimum"),
+        (
+            {"method": "exact", "start": "x0"},
+            "^start= has no meaning for method='exact': only for hill-climb, tabu, ges$",
+        ),
         ({"random_state": "x", "restarts": 1}, "^random_state must be an int >= 0, a SeedSequence"),
         ({"scores": LocalScores.of({"a": {(): -1.0}})}, "^give a table, or scores= of local"),
         ({"score": "bdx"}, "^there is no score 'bdx'"),
@@ -246,7 +249,7 @@ def test_ctrl_c_in_a_restart_keeps_what_was_found_before(press_after):
 @every_method
 def test_the_bar_goes_to_stderr(method, capsys, monkeypatch):
     """At once here; otherwise work that is done within a second shows none."""
-    monkeypatch.setattr(learning, "tqdm", lambda **choices: tqdm(**choices | {"delay": 0.0}))
+    monkeypatch.setattr(methods, "tqdm", lambda **choices: tqdm(**choices | {"delay": 0.0}))
     quiet = jn.learn_structure(make_table(), method)
     assert capsys.readouterr() == ("", "")
     shown = jn.learn_structure(make_table(), method, progress=True)
@@ -298,3 +301,58 @@ def test_a_gaussian_network_is_recovered(score):
     d = 0.8 * c + noise[3]
     dag = jn.learn_structure({"z": a, "y": b, "x": c, "w": d}, score=score)
     assert dag.cpdag() == jn.DAG("z -> x <- y; x -> w").cpdag()
+
+
+# --- other methods ---
+
+
+def test_classes_come_back_as_classes():
+    table = make_table(0, 2000)
+    found = jn.learn_structure(table, "ges", "bic")
+    assert isinstance(found, jn.CPDAG)
+    assert found.info.method == "ges"
+    assert found.info.score == pytest.approx(jn.score(found, table, "bic"), rel=1e-12)
+    assert found.info.score >= jn.learn_structure(table, score="bic").info.score - 1e-9
+    again = jn.learn_structure(table, "ges", "bic", start=found)
+    assert again == found
+
+
+def test_tests_choose_the_edges():
+    table = make_table(0, 2000)
+    found = jn.learn_structure(table, "pc", alpha=0.01)
+    assert isinstance(found, jn.PDAG)
+    assert found.info.n_tests > 0
+    both = jn.learn_structure(table, "mmhc", "bic", alpha=0.01, max_parents=1)
+    assert isinstance(both, jn.DAG)
+    assert max(len(both.parents(x)) for x in both.nodes) <= 1
+    assert both.info.score == pytest.approx(jn.score(both, table, "bic"), rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("method", "choices", "text"),
+    [
+        ("pc", {"score": "bic"}, "score= has no meaning for method='pc'"),
+        ("pc", {"restarts": 1}, "restarts= has no meaning for method='pc'"),
+        (
+            "hill-climb",
+            {"alpha": 0.1},
+            "alpha= has no meaning for method='hill-climb'",
+        ),
+        ("mmhc", {"correction": "fdr"}, "correction= has no meaning for method='mmhc'"),
+        ("ges", {"restarts": 1}, "restarts= has no meaning for method='ges'"),
+        ("ges", {"interventions": "x0"}, "interventions= has no meaning for method='ges'"),
+        ("ges", {"required": "x0 -> x1"}, "x0"),
+    ],
+)
+def test_choices_of_other_methods(method, choices, text):
+    with pytest.raises(jn.JensenError, match=text):
+        jn.learn_structure(make_table(0, 50), method, **choices)
+
+
+def test_tests_need_a_table(tmp_path):
+    path = tmp_path / "scores.jkl"
+    jn.write_local_scores(path, make_table(0, 50), "bic")
+    with pytest.raises(jn.JensenError, match="scores= has no meaning for method='pc'"):
+        jn.learn_structure(scores=path, method="pc")
+    with pytest.raises(jn.JensenError, match="method='pc' makes tests, so it needs a table"):
+        jn.learn_structure(method="pc")

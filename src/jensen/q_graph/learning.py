@@ -1,33 +1,23 @@
 """Learning a graph from data, by the name of the method."""
 
-import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, Literal, get_args
-
-import numpy as np
-from numpy.typing import NDArray
-from tqdm import tqdm
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from jensen.checks import check_whole
 from jensen.exceptions import JensenError
-from jensen.graphs import DAG
-from jensen.interrupts import interruptible
+from jensen.graphs import CPDAG, DAG, PDAG
 from jensen.io.jkl import read_local_scores
-from jensen.q_graph import search
-from jensen.q_graph.constraints import Constraints, read_constraints, read_start
-from jensen.q_graph.exact import best_network
+from jensen.q_graph import methods
+from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.info import Outcome, StructureInfo
+from jensen.q_graph.method_choices import TESTED, Method, check_choices
 from jensen.randomness import as_generator
 from jensen.scores.by_name import Missing
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
-
-Method = Literal["hill-climb", "tabu", "exact"]
-Flags = NDArray[np.bool_]
 
 
 def learn_structure(
@@ -47,20 +37,27 @@ def learn_structure(
     missing: Missing = "refuse",
     prior_network: Any = None,
     scores: Any = None,
+    test: str | None = None,
+    alpha: float | None = None,
+    max_given: int | None = None,
+    permutations: int | None = None,
+    correction: str | None = None,
     progress: bool = False,
     **gaussian: Any,
-) -> DAG:
+) -> Any:
     """Learn the graph that explains the data best.
 
     Parameters
     ----------
     table
-        Anything a `Table` can be built from, its columns all categorical or all continuous; the
-        order of the columns changes nothing.
+        Anything a `Table` can be built from, its columns all categorical or all continuous (by
+        tests also mixed); the order of the columns changes nothing.
     method
         "hill-climb": from the start, the best of adding, dropping or turning an edge until nothing
         gains; "tabu": the same, going on over losses without returning to the last graphs;
-        "exact": the optimum, proven, for about 22 variables at most.
+        "ges": greedy search over Markov equivalence classes, never worse than hill climbing;
+        "exact": the optimum, proven, for about 22 variables at most; "pc": tests of independence
+        (PC-stable); "mmhc": tests choose the neighbours, hill climbing the edges.
     score
         As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
     equivalent_sample_size, missing, prior_network, **gaussian
@@ -74,25 +71,30 @@ def learn_structure(
     start
         The graph that a search begins with; by default the required edges alone.
     restarts
-        How often a search begins again from its best graph, some of whose edges were changed at
-        random.
+        How often a search begins again from its best graph, as many of whose edges as it has were
+        changed at random.
     random_state
-        Of the restarts.
+        Of the restarts and of permutations.
     interventions
         A column (then no variable), or one entry per row: the name of the variable that was set
         from outside in that row, or nothing. Such rows are left out of that variable's family.
     scores
-        In place of a table for method="exact": a file of local scores (.jkl), or what
-        `jensen.read_local_scores` gave.
+        In place of a table: a file of local scores (.jkl), or what `jensen.read_local_scores` gave.
+    test, alpha, max_given, permutations, correction
+        Of "pc" and "mmhc": as in `jensen.independent` (alpha is 0.05 unless given); the most
+        variables that a test is given; and for "pc" the correction for many tests, "bonferroni"
+        or "fdr".
     progress
         Show the score and the number of moves while it runs. Ctrl-C ends a search with the best
         graph so far.
 
     Returns
     -------
-    DAG
-        Its `info` tells the score, its trace, how many moves were made and families scored, how
-        long it took, and whether the graph is proven to be optimal.
+    DAG, CPDAG or PDAG
+        A `DAG` from searches and "exact", a `CPDAG` from "ges" and "pc"; where tests contradict
+        each other "pc" gives a `PDAG`. Its `info` tells the score, its trace, how many moves were
+        made and families scored, how long it took, and whether the graph is proven to be optimal;
+        or the tests that were made.
 
     Examples
     --------
@@ -101,119 +103,74 @@ def learn_structure(
     >>> dag = jn.learn_structure(table, score="bic", tiers=[["asia", "smoke"]])
     >>> dag.info.proven, abs(dag.info.score - jn.score(dag, table, "bic")) < 1e-6
     (False, True)
+    >>> jn.learn_structure(table, "pc", alpha=0.01).skeleton() == dag.skeleton()
+    False
     """
-    began = time.perf_counter()
-    _check(method, start, restarts)
-    scorer, score_name = _scorer(
-        table,
-        scores,
-        score,
-        equivalent_sample_size=equivalent_sample_size,
-        missing=missing,
-        prior_network=prior_network,
-        interventions=interventions,
-        **gaussian,
-    )
-    constraints = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
-    with _bar(method, progress) as bar:
-        if method == "exact":
-            found = _exact(scorer, constraints, bar)
-        else:
-            first = read_start(start, scorer.names, constraints)
-            climb = search.hill_climb if method == "hill-climb" else search.tabu_search
-            streams = as_generator(random_state).spawn(restarts)
-            found = _searched(climb, search.Climber(scorer, constraints), first, streams, bar)
-    edges = [(scorer.names[u], scorer.names[v]) for u, v in np.argwhere(found.joined)]
-    info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)
-    return DAG(edges, scorer.names).with_info(info)
-
-
-def _check(method: object, start: object, restarts: object) -> None:
-    if method not in get_args(Method):
-        raise JensenError(
-            f"there is no method {method!r}: choose one of {', '.join(get_args(Method))}"
-        )
     check_whole("restarts", restarts, at_least=0)
-    if method == "exact" and (start is not None or restarts):
-        raise JensenError("method='exact' finds the optimum: it has no start= and no restarts=")
+    rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
+    chosen = check_choices(
+        method,
+        {
+            "score": score,
+            "equivalent_sample_size": equivalent_sample_size,
+            "prior_network": prior_network,
+            "missing": None if missing == "refuse" else missing,
+            "interventions": interventions,
+            "scores": scores,
+            "max_parents": max_parents,
+            "start": start,
+            "restarts": restarts or None,
+            "test": test,
+            "alpha": alpha,
+            "max_given": max_given,
+            "permutations": permutations,
+            "correction": correction,
+        },
+    )
+    if method in TESTED:
+        return _by_tests(method, table, {**chosen, **rules, **gaussian}, random_state, progress)
+    began = time.perf_counter()
+    of_score = ("equivalent_sample_size", "prior_network", "missing", "interventions")
+    given = {name: chosen[name] for name in of_score if name in chosen} | gaussian
+    scorer, score_name = _scorer(table, scores, score, given)
+    constraints = read_constraints(scorer.names, max_parents, **rules)
+    streams = as_generator(random_state).spawn(restarts)
+    task = methods.Task(scorer, constraints, start, streams, progress)
+    found = _find(method, task)
+    info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)
+    kind = CPDAG if method == "ges" else DAG
+    return kind.from_adjacency(found.joined, scorer.names).with_info(info)
 
 
-def _scorer(table: Any, scores: Any, score: str | None, **choices: Any) -> tuple[Scorer, str]:
+def _find(method: str, task: methods.Task) -> Outcome:
+    if method == "exact":
+        return methods.by_subsets(task)
+    return methods.by_classes(task) if method == "ges" else methods.by_search(method, task)
+
+
+def _by_tests(
+    method: str, table: Any, chosen: Mapping[str, Any], random_state: Any, progress: bool
+) -> PDAG | DAG:
+    from jensen.independence.mmhc import mmhc
+    from jensen.independence.pc import pc
+
+    if table is None:
+        raise JensenError(f"method={method!r} makes tests, so it needs a table")
+    learn = pc if method == "pc" else mmhc
+    return learn(table, **chosen, random_state=random_state, progress=progress)
+
+
+def _scorer(
+    table: Any, scores: Any, score: str | None, choices: Mapping[str, Any]
+) -> tuple[Scorer, str]:
     """Local scores, and what they are called."""
     if (table is None) == (scores is None):
         raise JensenError("give a table, or scores= of local scores that are known already")
     if table is None:
-        given = {
-            name
-            for name, value in choices.items()
-            if not (value is None or (isinstance(value, str) and value == "refuse"))
-        }
-        if score is not None or given:
-            raise JensenError(
-                f"{', '.join(sorted(given)) or 'score'}= belongs to a table: scores= says it all"
-            )
+        given = sorted(choices) if score is None else ["score", *sorted(choices)]
+        if given:
+            raise JensenError(f"{', '.join(given)}= belongs to a table: scores= says it all")
         listed = scores if isinstance(scores, LocalScores) else read_local_scores(scores)
         return listed, "local scores"
     scorer = make_scorer(table, score, **choices)
     return scorer, score or ("bge" if isinstance(scorer, GaussianScorer) else "bdeu")
-
-
-def _exact(scorer: Scorer, constraints: Constraints, bar: Any) -> Outcome:
-    done = 0.0
-
-    def progress(share: float) -> None:
-        nonlocal done
-        bar.update(share - done)
-        done = share
-
-    parents, total = best_network(
-        scorer,
-        max_parents=constraints.most_parents,
-        required=constraints.required,
-        forbidden=constraints.forbidden,
-        progress=progress,
-    )
-    n = len(parents)
-    joined = np.zeros((n, n), bool)
-    for v, above in enumerate(parents):
-        joined[list(above), v] = True
-    most = min(constraints.most_parents, n - 1)
-    n_scored = n * sum(math.comb(n - 1, k) for k in range(most + 1))
-    return Outcome(joined, total, np.array([total]), n_scored, proven=True)
-
-
-def _searched(
-    climb: Callable[[search.Climber, search.Watch], search.Found],
-    climber: search.Climber,
-    first: Flags,
-    streams: Sequence[np.random.Generator],
-    bar: Any,
-) -> Outcome:
-    """The best of a search, and of searches from what is left of it after random moves."""
-    with interruptible() as wish:
-
-        def watch(total: float, n_moves: int) -> bool:
-            if not bar.disable:
-                bar.update()
-                bar.set_postfix(score=f"{total:.2f}", refresh=False)
-            return wish.is_set()
-
-        best = climb(climber.begin(first), watch)
-        trace, stopped = list(best.trace), best.stopped
-        for stream in streams:
-            if stopped:
-                break
-            n_moves = max(4, int(best.joined.sum()))
-            changed = search.perturbed(best.joined, climber.constraints, n_moves, stream)
-            found = climb(climber.begin(changed), watch)
-            trace, stopped = trace + found.trace[1:], found.stopped
-            if found.score > best.score + climber.slack:
-                best = found
-    return Outcome(best.joined, best.score, np.array(trace), climber.n_scored, False, stopped)
-
-
-@contextmanager
-def _bar(method: str, progress: bool) -> Iterator[Any]:
-    total = 1.0 if method == "exact" else None
-    with tqdm(total=total, desc=method, disable=not progress, delay=1.0) as bar:
-        yield bar

@@ -33,6 +33,9 @@ MOST_GRAPHS = 400
 GOOD_ENOUGH = 0.7
 """The share of the largest possible violation at which prices are taken as they are."""
 
+PRIMAL = 4
+"""The simplex method that goes on from where it is when a column is added."""
+
 UNUSED = 1e3
 """The price of what does not occur, while graphs are packed."""
 
@@ -148,6 +151,7 @@ class _Packing:
             n, np.full(n, -self.infinity), have, 0, np.zeros(n, np.int32), none, np.array([])
         )
         self.model.changeObjectiveSense(highspy.ObjSense.kMaximize)
+        self.model.setOptionValue("simplex_strategy", PRIMAL)
 
     def add(self, families: NDArray[np.int32]) -> tuple[float, Array]:
         """Add a graph; what can be packed now, and the prices."""

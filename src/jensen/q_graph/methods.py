@@ -1,0 +1,103 @@
+"""How each method finds its graph, once scores and constraints are read."""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from jensen.interrupts import interruptible
+from jensen.q_graph import search
+from jensen.q_graph.class_rules import read_class
+from jensen.q_graph.constraints import Constraints, read_start
+from jensen.q_graph.equivalence_search import equivalence_search
+from jensen.q_graph.exact import best_network
+from jensen.q_graph.info import Outcome
+from jensen.scores.scorer import Scorer
+
+Flags = NDArray[np.bool_]
+
+
+class Task(NamedTuple):
+    """What is to be learned."""
+
+    scorer: Scorer
+    constraints: Constraints
+    start: Any
+    streams: Sequence[np.random.Generator]  # one for each restart
+    progress: bool
+
+
+def by_search(method: str, task: Task) -> Outcome:
+    """The best of a search, and of searches from what is left of it after random moves."""
+    climb = search.hill_climb if method == "hill-climb" else search.tabu_search
+    first = read_start(task.start, task.scorer.names, task.constraints)
+    climber = search.Climber(task.scorer, task.constraints)
+    with _watching(method, task.progress) as watch:
+        best = climb(climber.begin(first), watch)
+        trace, stopped = list(best.trace), best.stopped
+        for stream in task.streams:
+            if stopped:
+                break
+            n_moves = max(4, int(best.joined.sum()))
+            changed = search.perturbed(best.joined, task.constraints, n_moves, stream)
+            found = climb(climber.begin(changed), watch)
+            trace, stopped = trace + found.trace[1:], found.stopped
+            if found.score > best.score + climber.slack:
+                best = found
+    return Outcome(best.joined, best.score, np.array(trace), climber.n_scored, False, stopped)
+
+
+def by_classes(task: Task) -> Outcome:
+    """The best class of graphs."""
+    names, constraints = task.scorer.names, task.constraints
+    first = None if task.start is None else read_class(task.start, names, constraints)
+    with _watching("ges", task.progress) as watch:
+        return equivalence_search(task.scorer, constraints, first, watch)
+
+
+def by_subsets(task: Task) -> Outcome:
+    """The optimum, by dynamic programming."""
+    with _bar("exact", task.progress, total=1.0) as bar:
+        done = 0.0
+
+        def progress(share: float) -> None:
+            nonlocal done
+            bar.update(share - done)
+            done = share
+
+        parents, total = best_network(
+            task.scorer,
+            max_parents=task.constraints.most_parents,
+            required=task.constraints.required,
+            forbidden=task.constraints.forbidden,
+            progress=progress,
+        )
+    n = len(parents)
+    joined = np.zeros((n, n), bool)
+    for v, above in enumerate(parents):
+        joined[list(above), v] = True
+    most = min(task.constraints.most_parents, n - 1)
+    n_scored = n * sum(math.comb(n - 1, k) for k in range(most + 1))
+    return Outcome(joined, total, np.array([total]), n_scored, proven=True)
+
+
+@contextmanager
+def _watching(method: str, progress: bool) -> Iterator[Callable[[float, int], bool]]:
+    """A watch that shows the score, and stops the search when the user wishes it."""
+    with _bar(method, progress) as bar, interruptible() as wish:
+
+        def watch(total: float, n_moves: int) -> bool:
+            if not bar.disable:
+                bar.update()
+                bar.set_postfix(score=f"{total:.2f}", refresh=False)
+            return wish.is_set()
+
+        yield watch
+
+
+def _bar(method: str, progress: bool, total: float | None = None) -> Any:
+    return tqdm(total=total, desc=method, disable=not progress, delay=1.0)
