@@ -103,7 +103,7 @@ def independences(folder: Path, numbers: dict[str, Any]) -> Iterator[tuple[str, 
         rest = [name for name in marks.names if name not in (a, b)]
         z = jn.independent(marks, a, b, given=rest)
         r = math.tanh(z.statistic / math.sqrt(z.degrees_of_freedom))
-        yield f"marks {pair}", value, value if abs(r - value) <= 0.5e-4 else r
+        yield f"marks {pair}, four digits", value, round(r, 4)
 
 
 def tree_densities(folder: Path, numbers: dict[str, Any]) -> Iterator[tuple[str, float, float]]:

@@ -554,6 +554,7 @@ EVERY = {
     "--start-graph": "asia -> tub",
     "--restarts": "0",
     "--bootstrap": "2",
+    "--alpha": "0.1",
     "--interventions": "asia",
     "--prior-network": "asia.json",
     "--available-case": None,
@@ -658,7 +659,7 @@ def wished():
 
 @pytest.mark.parametrize("words", [[], ["--bootstrap", "50", "--seed", "0"]])
 def test_an_interrupt_keeps_the_best_so_far(run, clinic, monkeypatch, words):
-    where = "bootstrap" if words else "learning"
+    where = "bootstrap" if words else "methods"
     monkeypatch.setattr(f"jensen.q_graph.{where}.interruptible", wished)
     done = run("learn", clinic, *words, "-o", "net.json", "--svg", "net.svg")
     assert done.code == 130
@@ -667,3 +668,43 @@ def test_an_interrupt_keeps_the_best_so_far(run, clinic, monkeypatch, words):
     assert Path("net.svg").exists()
     kept = jn.load("net.json").graph
     assert set(kept.nodes) == set(jn.read_table(clinic).names)
+
+
+# --- classes and tests ---
+
+
+def test_a_class_is_written_as_one_of_its_graphs(run, clinic):
+    found = edges_of(run("learn", clinic, "--structure", "ges", "--score", "bic", "--json"))
+    expected = jn.learn_structure(jn.read_table(clinic), "ges", "bic")
+    assert jn.DAG(found, expected.nodes).cpdag() == expected
+
+
+@pytest.mark.parametrize("structure", ["pc", "mmhc"])
+def test_tests_find_the_graph(run, clinic, structure):
+    words = ["learn", clinic, "--structure", structure, "--alpha", "0.01"]
+    found = edges_of(run(*words, "--json"))
+    learned = jn.learn_structure(jn.read_table(clinic), structure, alpha=0.01)
+    joined = {frozenset(edge) for edge in found}
+    assert joined == {frozenset(edge) for edge in learned.skeleton().edges}
+    if structure == "pc":
+        assert "pc: by tests of independence, undirected edges directed freely" in run(*words).out
+
+
+@pytest.mark.parametrize("structure", ["ges", "pc"])
+def test_classes_are_drawn_again(run, clinic, structure):
+    done = run("learn", clinic, "--structure", structure, "--bootstrap", 3, "--seed", 0)
+    assert f"bootstrap: 3 graphs by {structure}" in done.out
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--alpha", "0.1"], "--alpha belongs to --structure pc or mmhc"),
+        (["--structure", "pc", "--score", "bic"], "--structure pc and --score do not go together"),
+        (["--structure", "ges", "--restarts", "1"], "--structure ges and --restarts do not go"),
+        (["--structure", "mmhc", "--start-graph", "lung"], "--structure mmhc and --start-graph do"),
+        (["--structure", "pc", "--alpha", "2"], "alpha"),
+    ],
+)
+def test_choices_that_a_structure_does_not_have(refuse, clinic, words, text):
+    assert text in refuse("learn", clinic, *words)

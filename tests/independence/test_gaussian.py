@@ -19,11 +19,11 @@ CORRELATIONS = np.array(
         [0.389, 0.436, 0.665, 0.607, 1.0],
     ]
 )
-"""Marks of 88 students: Mardia, Kent and Bibby (1979), *Multivariate Analysis*, table 1.2.1."""
+"""Marks of 88 students: Mardia, Kent and Bibby (1979), *Multivariate Analysis*."""
 
 PARTIAL = {(0, 1): 0.33, (0, 2): 0.23, (1, 2): 0.28, (2, 3): 0.43, (2, 4): 0.36, (3, 4): 0.25}
-"""Given the three others: Whittaker (1990), *Graphical Models in Applied Multivariate Statistics*,
-section 1.1; the other four are below 0.09."""
+"""Given the three others: Whittaker (1990), *Graphical Models in Applied Multivariate Statistics*;
+the other four are below 0.09."""
 
 
 def make_columns(seed, n_rows=60, n=5, missing=0.0):

@@ -248,15 +248,15 @@ def test_bonferroni_is_a_smaller_alpha():
 
 
 def test_corrections_rarely_join_what_is_independent():
-    """Of 60 tables of noise 3 are expected to have a wrong edge; more than 9: p < 0.001."""
+    """Of 40 tables of noise 2 are expected to have a wrong edge; more than 7: p < 0.001."""
     wrong = {None: 0, "bonferroni": 0, "fdr": 0}
-    for seed in range(60):
+    for seed in range(40):
         for correction in wrong:
             graph = pc(noise(seed), correction=correction, max_given=0)
             wrong[correction] += bool(graph.skeleton().edges)
-    assert wrong["bonferroni"] <= 9
-    assert wrong["fdr"] <= 9
-    assert wrong[None] > 30
+    assert wrong["bonferroni"] <= 7
+    assert wrong["fdr"] <= 7
+    assert wrong[None] > 20
 
 
 def test_false_discoveries_are_parted_as_benjamini_and_hochberg_say():
@@ -315,6 +315,10 @@ def test_it_can_be_stopped(monkeypatch):
     assert graph.info.n_tests_by_size[1] == 0
 
 
+def test_progress_is_shown(capsys):
+    assert pc(make_table(), progress=True) == pc(make_table())
+
+
 def test_one_column_and_two():
     assert pc({"a": list("nyn")}) == jn.CPDAG(nodes=["a"])
     assert pc({"a": list("nnyy") * 9, "b": list("nnyy") * 9}) == jn.CPDAG("a -- b")
@@ -326,6 +330,12 @@ def test_one_column_and_two():
     [
         ({}, {}, "the table has no columns to learn a graph of"),
         ({"a": ["n", "y"], "b": [None, None]}, {}, "column 'b' has no value in any row: leave it"),
+        (
+            {"a": ["n", "y", None, None], "b": [None, None, "n", "y"]},
+            {},
+            "no row has values of both 'a' and 'b', so nothing can be said about the two",
+        ),
+        ({"x": [0.5, 1.5, 2.5], "y": [1.5, 0.25, 3.5]}, {}, "3 rows are too few to test numbers"),
         ({"a": ["n", "y"]}, {"alpha": 2.0}, "a number between 0 and 1, not 2.0"),
         ({"a": ["n", "y"]}, {"correction": "holm"}, "correction must be None, 'bonferroni' or"),
         ({"a": ["n", "y"]}, {"max_given": -1}, "max_given must be a whole number, 0 or more"),

@@ -54,6 +54,7 @@ def command(
     start_graph: of_graph.StartGraph = None,
     restarts: of_graph.Restarts = None,
     bootstrap: of_graph.Bootstrap = None,
+    alpha: of_graph.Alpha = None,
     interventions: of_graph.Interventions = None,
     prior_network: options.PriorNetwork = None,
     available_case: options.AvailableCase = False,
@@ -104,7 +105,7 @@ def command(
     files = Files(output, svg, as_json)
     of_graph_alone = StructureChoices(
         structure, score, prior_network, available_case, max_parents, required, forbidden, tier,
-        start_graph, restarts, interventions, bootstrap, column, without,
+        start_graph, restarts, interventions, bootstrap, alpha, column, without,
     )  # fmt: skip
     of_network = NetworkChoices(
         graph, prior, equivalent_sample_size, hidden, states, start, checkpoint, output

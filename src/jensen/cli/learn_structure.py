@@ -186,21 +186,38 @@ class Task(NamedTuple):
 
 
 def _learn(task: Task, choices: StructureChoices) -> Structure:
+    from jensen.graphs import as_dag
     from jensen.q_graph.learning import learn_structure
 
     if choices.search is Search.TREE:
         return _tree(task)
     if choices.bootstrap is not None:
         return _averaged(task, choices, choices.bootstrap)
-    given = {**task.of_score, **task.constraints, "method": choices.search.value}
-    graph = learn_structure(
-        task.table, **given, start=task.start, restarts=choices.restarts or 0,
+    given = {**task.constraints, "method": choices.search.value, "alpha": choices.alpha}
+    if choices.search is Search.PC:
+        return _tested(task, given)
+    found = learn_structure(
+        task.table, **task.of_score, **given, start=task.start, restarts=choices.restarts or 0,
         random_state=task.seed, progress=sys.stderr.isatty(),
     )  # fmt: skip
-    info = graph.info
+    graph, info = as_dag(found), found.info
     return Structure(
         graph, info.method, info.score_name, info.score, info.proven, info.interrupted,
         info.seconds, info.trace.tolist(), info.n_scored,
+    )  # fmt: skip
+
+
+def _tested(task: Task, given: dict[str, Any]) -> Structure:
+    """By tests alone; what they leave undirected is directed as a DAG allows."""
+    from jensen.graphs import as_dag
+    from jensen.q_graph.learning import learn_structure
+
+    progress = sys.stderr.isatty()
+    found = learn_structure(task.table, **given, random_state=task.seed, progress=progress)
+    graph, info = as_dag(found), found.info
+    return Structure(
+        graph, "pc", task.of_score["score"], _score(graph, task), proven=False,
+        interrupted=info.interrupted, seconds=info.seconds,
     )  # fmt: skip
 
 
@@ -221,7 +238,8 @@ def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
     strengths = bootstrap_edges(
         task.table, n, random_state=task.seed, cpdag=not choices.is_constrained,
         checkpoint=task.checkpoint, progress=sys.stderr.isatty(), method=choices.search.value,
-        start=task.start, restarts=choices.restarts or 0, **task.of_score, **task.constraints,
+        start=task.start, restarts=choices.restarts or 0, alpha=choices.alpha, **task.constraints,
+        **({} if choices.search is Search.PC else task.of_score),
     )  # fmt: skip
     graph = strengths.averaged()
     seconds, value = time.perf_counter() - began, _score(graph, task)

@@ -167,6 +167,8 @@ def _how_found(found: Structure) -> str:
         return f"tree: the best of all {kind}"
     if found.proven:
         return "exact: proven to be the best graph"
+    if not len(found.trace):
+        return f"{found.method}: by tests of independence{so_far}, undirected edges directed freely"
     moves = plural(len(found.trace) - 1, "move")
     return f"{found.method}: {moves}{so_far}, not proven to be the best graph"
 

@@ -23,6 +23,9 @@ class Search(StrEnum):
     HILL_CLIMB = "hill-climb"
     TABU = "tabu"
     EXACT = "exact"
+    GES = "ges"
+    PC = "pc"
+    MMHC = "mmhc"
     TREE = "tree"
 
 
@@ -32,8 +35,9 @@ Structure = Annotated[
         "--structure",
         help="How a graph is learned; hill-climb: by the best change of an edge until none gains; "
         "tabu: the same, going on over losses; exact: the proven optimum, of about 22 variables at "
-        "most; tree: the most likely tree (forest with --score bic or aic). hill-climb unless "
-        "given.",
+        "most; ges: by changes of whole classes of graphs; pc: by tests of independence; mmhc: "
+        "tests, then hill climbing; tree: the most likely tree (forest with --score bic or aic). "
+        "hill-climb unless given.",
     ),
 ]
 Score = Annotated[
@@ -93,6 +97,15 @@ Interventions = Annotated[
         "empty. Such a row is left out of that variable's score, and of the parameters.",
     ),
 ]
+Alpha = Annotated[
+    float | None,
+    typer.Option(
+        "--alpha",
+        metavar="P",
+        help="Of pc and mmhc: the p-value below which two variables are dependent; 0.05 unless "
+        "given.",
+    ),
+]
 Bootstrap = Annotated[
     int | None,
     typer.Option(
@@ -115,6 +128,14 @@ Svg = Annotated[
 
 TREE_SCORES = ("loglik", "aic", "bic")
 
+_OF_SEARCH = ("--restarts", "--interventions", "--available-case")
+BEYOND = {
+    Search.GES: _OF_SEARCH,
+    Search.MMHC: (*_OF_SEARCH, "--start-graph"),
+    Search.PC: (*_OF_SEARCH, "--start-graph", "--score", "--max-parents", "--prior-network"),
+}
+"""Options that a structure does not have."""
+
 
 class StructureChoices(NamedTuple):
     """What was said of the graph on the command line."""
@@ -131,6 +152,7 @@ class StructureChoices(NamedTuple):
     restarts: int | None
     interventions: str | None
     bootstrap: int | None
+    alpha: float | None
     column: list[str] | None
     without: list[str] | None
 
@@ -162,6 +184,11 @@ class StructureChoices(NamedTuple):
             self._check_tree()
         if self.search is Search.EXACT:
             self._refuse_beside("exact", ("--restarts", "--start-graph"), "it finds the optimum")
+        if self.search in BEYOND:
+            why = "it has no such choice; --structure hill-climb has"
+            self._refuse_beside(self.search, BEYOND[self.search], why)
+        if self.alpha is not None and self.search not in (Search.PC, Search.MMHC):
+            raise JensenError("--alpha belongs to --structure pc or mmhc, which make tests")
         if (self.score == "bde") != (self.prior_network is not None):
             raise JensenError("--score bde and --prior-network go together: give both, or neither")
         if self.available_case and self.score not in TREE_SCORES:

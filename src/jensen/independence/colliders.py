@@ -4,8 +4,8 @@ Of all sets that separate a and b, taken from the possible parents of either, c 
 half: then it is a collider. It is in more than half: then it is none. At half, or where nothing
 separates the two, nobody knows.
 
-Colombo and Maathuis (2014), *Order-independent constraint-based causal structure learning*, section
-4.2: the majority rule.
+It is the majority rule of Colombo and Maathuis (2014), *Order-independent constraint-based causal
+structure learning*.
 """
 
 from collections.abc import Iterator

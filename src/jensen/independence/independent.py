@@ -53,10 +53,12 @@ def independent(
     -----
     Degrees of freedom of G² and X²: each configuration of the columns given has (states of `a` that
     occur in it - 1) · (states of `b` that occur in it - 1), and these are added up. Where all r and
-    c states occur in all q configurations that is (r - 1)(c - 1)q. It is the rule of bnlearn's
-    "mi-adf" and "x2-adf"; its "mi" and "x2" always take (r - 1)(c - 1)q, which counts cells that
-    cannot hold anything, and so find too few dependences. Where no degrees of freedom are left,
-    because one of the two is constant wherever they are compared, p = 1.
+    c states occur in all q configurations that is (r - 1)(c - 1)q. Where none are left, because one
+    of the two is constant wherever they are compared, p = 1. bnlearn's "mi-adf" and "x2-adf" count
+    the same degrees of freedom, and besides call columns independent that have fewer than five rows
+    per parameter, which is not done here. Its "mi" and "x2" always take (r - 1)(c - 1)q, which
+    counts cells that cannot hold anything, and so find fewer dependences. With few rows per cell
+    the chi-squared distribution is a poor guide in either case: use `permutations`.
 
     "conditional-gaussian": a continuous one of the two (else that with fewer states) is regressed
     on the columns given, with and without the other; every configuration of the categorical ones
@@ -66,7 +68,7 @@ def independent(
 
     References
     ----------
-    Agresti (2013), *Categorical Data Analysis*, section 3.2. Fisher (1924), *The distribution of
+    Edwards (2000), *Introduction to Graphical Modelling*. Fisher (1924), *The distribution of
     the partial correlation coefficient*. Andrews, Ramsey and Cooper (2018), *Scoring Bayesian
     networks of mixed variables*.
 

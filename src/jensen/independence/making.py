@@ -1,11 +1,15 @@
 """The tests of a table: which ones, by the kinds of its columns and the name of the test."""
 
+from collections.abc import Sequence
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jensen.checks import check_whole, is_real
 from jensen.data import Table
+from jensen.data.encode import Column
+from jensen.data.table import Block
 from jensen.exceptions import DataError, JensenError
 from jensen.independence.categorical import CategoricalTests
 from jensen.independence.gaussian import GaussianTests
@@ -14,6 +18,9 @@ from jensen.independence.testing import Tests
 from jensen.randomness import as_generator
 
 TestName = Literal["g2", "x2", "mutual-information", "fisher-z", "conditional-gaussian"]
+
+FEWEST = 4
+"""Rows that Fisher's z needs at least."""
 
 FOR_STATES = ("g2", "x2", "mutual-information")
 """Tests of categorical columns."""
@@ -26,6 +33,41 @@ def check_alpha(alpha: Any) -> None:
             f"alpha is the share of independent pairs that a test may call dependent: a number "
             f"between 0 and 1, not {alpha!r}"
         )
+
+
+def check_table(table: Table) -> None:
+    """Refuse a table in which some pairs of columns cannot be tested."""
+    if not table.names:
+        raise DataError("the table has no columns to learn a graph of")
+    if table.total_weight == 0.0:
+        raise DataError("the table has no rows that count: there is nothing to test")
+    numbers = [v.name for v in table.variables if v.kind == "continuous"]
+    if len(numbers) > 1 and table.total_weight < FEWEST:
+        raise DataError(
+            f"{table.total_weight:g} rows are too few to test numbers: {FEWEST} are needed, and "
+            f"many more are wanted"
+        )
+    counted = table if table.weights is None else table.take(table.weights > 0.0)
+    incomplete = sorted(counted.n_missing())
+    if not incomplete:
+        return
+    together = counted.sum(lambda block: _known_together(block, incomplete))
+    for i, j in np.argwhere(np.triu(together == 0.0)).tolist():
+        a, b = incomplete[i], incomplete[j]
+        if i == j:
+            raise DataError(f"column {a!r} has no value in any row: leave it out")
+        raise DataError(
+            f"no row has values of both {a!r} and {b!r}, so nothing can be said about the two: "
+            f"leave one of them out"
+        )
+
+
+def _known_together(block: Block, names: Sequence[str]) -> NDArray[np.float64]:
+    """(n, n): in how many rows of a block two columns both have values."""
+    columns = [block.table.column(name) for name in names]
+    parts = [Column(c.variable, c.data[block.start : block.stop]).missing() for c in columns]
+    known = ~np.stack(parts)
+    return np.asarray(known.astype(np.float32) @ known.T.astype(np.float32), np.float64)
 
 
 def default_test(table: Table) -> TestName:

@@ -11,9 +11,9 @@ from jensen.checks import check_whole
 from jensen.data import as_table
 from jensen.graphs import DAG
 from jensen.independence.info import MMHCInfo
-from jensen.independence.making import check_alpha, make_tests
+from jensen.independence.making import check_alpha, check_table, make_tests
 from jensen.independence.mmpc import find_neighbours
-from jensen.independence.pc import check_table, watched
+from jensen.independence.pc import watched
 from jensen.interrupts import interruptible
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.search import Climber, hill_climb
@@ -78,7 +78,8 @@ def mmhc(
     check_alpha(alpha)
     if max_given is not None:
         check_whole("max_given", max_given, at_least=0)
-    data = check_table(as_table(table))
+    data = as_table(table)
+    check_table(data)
     tests, test_name = make_tests(data, test, permutations, random_state)
     names = tests.names
     constraints = read_constraints(names, max_parents, required, forbidden, tiers)

@@ -6,7 +6,7 @@ candidates go that some set of the others separates from the target. Two variabl
 each is a candidate of the other.
 
 Tsamardinos, Brown and Aliferis (2006), *The max-min hill-climbing Bayesian network structure
-learning algorithm*, algorithms 1 and 2.
+learning algorithm*.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -10,12 +10,12 @@ import numpy as np
 from tqdm import tqdm
 
 from jensen.checks import check_whole
-from jensen.data import Table, as_table
-from jensen.exceptions import DataError, JensenError
+from jensen.data import as_table
+from jensen.exceptions import JensenError
 from jensen.graphs import PDAG
 from jensen.independence.colliders import Colliders, find_colliders
 from jensen.independence.info import PCInfo
-from jensen.independence.making import check_alpha, make_tests
+from jensen.independence.making import check_alpha, check_table, make_tests
 from jensen.independence.orienting import orient
 from jensen.independence.skeleton import Skeleton, find_skeleton
 from jensen.independence.testing import Tests
@@ -75,7 +75,7 @@ def pc(
 
     References
     ----------
-    Spirtes, Glymour and Scheines (2000), *Causation, Prediction, and Search*, section 5.4. Colombo
+    Spirtes, Glymour and Scheines (2000), *Causation, Prediction, and Search*. Colombo
     and Maathuis (2014), *Order-independent constraint-based causal structure learning*. Meek
     (1995), *Causal inference and causal explanation with background knowledge*. Benjamini and
     Hochberg (1995), *Controlling the false discovery rate*.
@@ -91,7 +91,8 @@ def pc(
     check_alpha(alpha)
     if correction is not None and correction not in get_args(Correction):
         raise JensenError(f"correction must be None, 'bonferroni' or 'fdr', not {correction!r}")
-    data = check_table(as_table(table))
+    data = as_table(table)
+    check_table(data)
     tests, name = make_tests(data, test, permutations, random_state)
     constraints = read_constraints(tests.names, None, required, forbidden, tiers)
     return pc_by_tests(
@@ -151,18 +152,6 @@ def pc_by_tests(
         seconds=time.perf_counter() - began,
     )
     return oriented.graph.with_info(info)
-
-
-def check_table(table: Table) -> Table:
-    """Refuse a table from which tests can tell nothing."""
-    if not table.names:
-        raise DataError("the table has no columns to learn a graph of")
-    if table.total_weight == 0.0:
-        raise DataError("the table has no rows that count: there is nothing to test")
-    for name in table.names:
-        if table.column(name).missing().all():
-            raise DataError(f"column {name!r} has no value in any row: leave it out")
-    return table
 
 
 @contextmanager

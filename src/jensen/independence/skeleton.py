@@ -1,7 +1,7 @@
 """Which variables are joined: pairs that no set of neighbours separates, the stable way.
 
 All tests of one size of set look at the neighbours as they were before the first of them, so that
-the order of the pairs changes nothing (Colombo and Maathuis 2014, algorithm 4.1).
+the order of the pairs changes nothing (Colombo and Maathuis 2014).
 """
 
 from collections.abc import Callable

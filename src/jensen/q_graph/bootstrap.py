@@ -13,7 +13,7 @@ from jensen.data import Table, as_table
 from jensen.data.threads import ordered_map
 from jensen.exceptions import JensenError
 from jensen.fingerprint import fingerprint
-from jensen.graphs import DAG
+from jensen.graphs import DAG, PDAG
 from jensen.interrupts import interruptible
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.edge_strengths import EdgeStrengths
@@ -135,9 +135,9 @@ def _drawn(table: Table, rng: np.random.Generator) -> Table:
     return table.with_weights(rng.multinomial(round(total), table.weights / total))
 
 
-def _shares(dag: DAG, cpdag: bool) -> Array:
+def _shares(found: DAG | PDAG, cpdag: bool) -> Array:
     """(n, n): 1 for an edge, a half in each direction where the class has both."""
-    graph = dag.cpdag() if cpdag else dag
+    graph = found.cpdag() if cpdag and isinstance(found, DAG) else found
     joined = np.asarray(graph.adjacency, np.float64)
     return joined / np.maximum(joined + joined.T, 1.0)
 
