@@ -177,14 +177,14 @@ class CategoricalTests:
 
     @property
     def _kind(self) -> int:
-        from jensen.kernels.independence import X_SQUARED
+        from jensen.kernels.stratified_tables import X_SQUARED
 
         return X_SQUARED if self.statistic == "x2" else 0
 
     @cached_property
     def _columns(self) -> Any:
         """The columns as the kernels read them."""
-        from jensen.kernels.independence import Columns
+        from jensen.kernels.stratified_tables import Columns
 
         levels = [self.table.packed.levels[name] for name in self.names]
         with_bits = [n for n, level in zip(self.names, levels, strict=True) if level.bits]

@@ -34,6 +34,7 @@ MODULES = (
     "posteriors",
     "records",
     "spanning",
+    "stratified_tables",
     "subsets",
     "tree_programs",
 )

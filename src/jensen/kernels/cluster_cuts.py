@@ -72,7 +72,7 @@ def grow_clusters(child, first, weight, holder, holder_ptr, starts, k, short, fo
         flip(starts[s, 1], holder, holder_ptr, inside, count)
         here, size = weigh(child, weight, inside, count, k), 2
         lowest, kept = k - short, False
-        for _ in range(3 * n):
+        for _ in range(2 * n):
             if size > k and here < lowest:
                 lowest, kept = here, True
                 for v in range(n):
@@ -87,7 +87,7 @@ def grow_clusters(child, first, weight, holder, holder_ptr, starts, k, short, fo
                     continue
                 if delta < best - 1e-9:
                     best, chosen = delta, v
-            if chosen < 0 or here + best > k + 1.0:
+            if chosen < 0 or here + best > k + 0.5:
                 break
             size += -1 if inside[chosen] else 1
             flip(chosen, holder, holder_ptr, inside, count)

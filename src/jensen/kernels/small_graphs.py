@@ -38,28 +38,45 @@ def fill_totals(least, totals):
         totals[U] = lowest
 
 
-@kernel("float64(float64[:, ::1], float64[:, ::1], float64[::1], int64[::1])")
-def cheapest_graph(cost, least, totals, chosen):
-    """Fill chosen with the parents of every variable in the cheapest graph; returns its cost.
+@helper
+def trace_back(least, totals, left, chosen):
+    """Fill chosen with the parents that the variables of a set have in the cheapest graph."""
+    s = least.shape[0]
+    while left:
+        sink = 0
+        for v in range(s):
+            rest = left ^ (1 << v)
+            if left >> v & 1 and totals[rest] + least[v, rest] == totals[left]:
+                sink = v
+        left ^= 1 << sink
+        chosen[sink] = fewest(least[sink], left)
 
-    least, shaped like cost, and totals (one for each set) are room.
+
+@helper
+def fewest(least, parents):
+    """The least number of parents within a set that costs as little."""
+    for b in range(least.shape[0]):
+        if 1 << b > parents:
+            break
+        if parents >> b & 1 and least[parents ^ (1 << b)] == least[parents]:
+            parents ^= 1 << b
+    return parents
+
+
+@kernel("void(float64[:, ::1], float64[:, ::1], float64[::1], int64[:, ::1], float64[::1])")
+def cheapest_graphs(cost, least, totals, chosen, paid):
+    """Fill chosen[v] with the parents of all in the cheapest graph whose last variable is v.
+
+    paid[v] is what it costs; least, shaped like cost, and totals (one for each set) are room.
     """
     s, n_sets = cost.shape
     spread_least(cost, least)
     fill_totals(least, totals)
-    left = n_sets - 1
-    while left:
-        sink = 0
-        for v in range(s):
-            if left >> v & 1 and totals[left ^ (1 << v)] + least[v, left ^ (1 << v)] == totals[left]:
-                sink = v
-        left ^= 1 << sink
-        parents = left
-        for b in range(s):
-            if parents >> b & 1 and least[sink, parents ^ (1 << b)] == least[sink, parents]:
-                parents ^= 1 << b
-        chosen[sink] = parents
-    return totals[n_sets - 1]
+    for v in range(s):
+        rest = (n_sets - 1) ^ (1 << v)
+        paid[v] = totals[rest] + least[v, rest]
+        chosen[v, v] = fewest(least[v], rest)
+        trace_back(least, totals, rest, chosen[v])
 
 
 @kernel("void(float64[:, ::1])")

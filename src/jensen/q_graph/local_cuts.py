@@ -27,10 +27,10 @@ from jensen.q_graph.solver import solver
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-MOST_GRAPHS = 400
-"""Graphs that are packed at most."""
+MOST_ROUNDS = 200
+"""How often graphs are added at most."""
 
-GOOD_ENOUGH = 0.7
+GOOD_ENOUGH = 0.9
 """The share of the largest possible violation at which prices are taken as they are."""
 
 PRIMAL = 4
@@ -82,7 +82,7 @@ def edge_weights(families: Families, x: Array) -> Array:
 
 def local_cut(families: Families, x: Array, members: Sequence[int]) -> Cut | None:
     """The inequality over these variables that is violated most, or about so."""
-    from jensen.kernels.small_graphs import cheapest_graph, lower_costs
+    from jensen.kernels.small_graphs import lower_costs
 
     at, row, number = _within(families, members)
     s, n_sets = len(members), 1 << len(members)
@@ -92,9 +92,8 @@ def local_cut(families: Families, x: Array, members: Sequence[int]) -> Cut | Non
         return None
     cost = _extended(prices, weight)
     lower_costs(cost)
-    least = cheapest_graph(cost, np.empty_like(cost), np.empty(n_sets), np.empty(s, np.int64))
     value = cost[row, number]
-    return Cut(at[value > 0.0], value[value > 0.0], least)
+    return Cut(at[value > 0.0], value[value > 0.0], _Graphs(s).find(cost))
 
 
 def _within(families: Families, members: Sequence[int]) -> tuple[Ints, Ints, Ints]:
@@ -113,30 +112,48 @@ def _within(families: Families, members: Sequence[int]) -> tuple[Ints, Ints, Int
 
 def _packing_prices(weight: Array) -> Array | None:
     """Prices of the families that occur at which each graph pays 1 and all weights less."""
-    from jensen.kernels.small_graphs import cheapest_graph
-
     row, number = np.nonzero(weight > 1e-9)
     have = weight[row, number]
-    s, n_sets = weight.shape
+    s, _ = weight.shape
     index = np.full(weight.shape, -1, np.int32)
     index[row, number] = np.arange(len(row))
-    packing = _Packing(have)
-    least, totals, chosen = np.empty(weight.shape), np.empty(n_sets), np.empty(s, np.int64)
+    packing, graphs = _Packing(have), _Graphs(s)
     prices, best, most_short = np.full(len(row), 0.5 / s), None, SHORT
-    for _ in range(MOST_GRAPHS):
-        cost = np.full(weight.shape, UNUSED)
+    cost = np.full(weight.shape, UNUSED)
+    for _ in range(MOST_ROUNDS):
         cost[row, number] = prices
-        paid = cheapest_graph(cost, least, totals, chosen)
+        paid = graphs.find(cost)
         if paid >= UNUSED:  # no graph can be made of what occurs
             return np.zeros(len(row))
-        if paid > 0.0 and 1.0 - prices @ have / paid > most_short:
-            best, most_short = prices / paid, 1.0 - prices @ have / paid
+        short = 1.0 - prices @ have / paid if paid > 0.0 else 0.0
+        if short > most_short:
+            best, most_short = prices / paid, short
         if paid >= 1.0 - 1e-7:
             break
-        packed, prices = packing.add(index[np.arange(s), chosen])
+        packed, prices = packing.add(index[np.arange(s), graphs.below(1.0)])
         if 1.0 - packed < SHORT or most_short > GOOD_ENOUGH * (1.0 - packed):
             break
     return best
+
+
+class _Graphs:
+    """Cheap graphs over a few variables, one that ends in each of them."""
+
+    def __init__(self, s: int) -> None:
+        self.least, self.totals = np.empty((s, 1 << s)), np.empty(1 << s)
+        self.chosen, self.paid = np.empty((s, s), np.int64), np.empty(s)
+
+    def find(self, cost: Array) -> float:
+        """Find them; what the cheapest pays."""
+        from jensen.kernels.small_graphs import cheapest_graphs
+
+        cheapest_graphs(cost, self.least, self.totals, self.chosen, self.paid)
+        return float(self.paid.min())
+
+    def below(self, price: float) -> Ints:
+        """(g, s): those that pay less, each once."""
+        some = {graph.tobytes(): graph for graph in self.chosen[self.paid < price]}
+        return np.array(list(some.values()))
 
 
 class _Packing:
@@ -153,10 +170,13 @@ class _Packing:
         self.model.changeObjectiveSense(highspy.ObjSense.kMaximize)
         self.model.setOptionValue("simplex_strategy", PRIMAL)
 
-    def add(self, families: NDArray[np.int32]) -> tuple[float, Array]:
-        """Add a graph; what can be packed now, and the prices."""
-        n = len(families)
-        self.model.addCol(1.0, 0.0, self.infinity, n, families, np.ones(n))
+    def add(self, graphs: NDArray[np.int32]) -> tuple[float, Array]:
+        """Add graphs (g, s) of families; what can be packed now, and the prices."""
+        g, s = graphs.shape
+        self.model.addCols(
+            g, np.ones(g), np.zeros(g), np.full(g, self.infinity), g * s,
+            np.arange(0, g * s, s, dtype=np.int32), graphs.ravel(), np.ones(g * s),
+        )  # fmt: skip
         self.model.run()
         packed = self.model.getInfo().objective_function_value
         return packed, np.maximum(np.array(self.model.getSolution().row_dual), 0.0)
