@@ -84,6 +84,7 @@ def test_the_sample_size_counts_for_the_parameters(table):
         ({"folds": 1}, "folds must be a whole number, 2 or more"),
         ({"folds": 301}, "301 folds need as many rows, and there are 300"),
         ({"graph": "Cancer; Smoker", "max_parents": 2}, "there is none to learn"),
+        ({"interventions": "Smoker"}, "it has no interventions="),
         ({"graph": "Cancer; Smoker", "target": "x"}, "no column 'x'"),
     ],
 )

@@ -305,3 +305,13 @@ def test_what_cannot_be_learned_is_refused(choices, data, text):
 def test_a_network_before_fit():
     with pytest.raises(jn.NotFittedError, match="call fit"):
         jn.BayesianNetwork(DAG).regression("a")
+
+
+def test_a_table_without_rows_has_empty_answers():
+    rng = np.random.default_rng(0)
+    table = jn.Table({"a": rng.normal(size=20), "b": rng.normal(size=20)})
+    net = jn.BayesianNetwork("a -> b").fit(table)
+    none = table.take(np.zeros(20, bool))
+    assert net.log_likelihood(none).shape == (0,)
+    assert net.predict(none, "b").shape == (0,)
+    assert len(net.impute(none)) == 0

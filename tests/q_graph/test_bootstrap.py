@@ -125,3 +125,23 @@ def test_restarts_and_constraints_are_passed_on(table):
 def test_how_many_graphs(table, n):
     with pytest.raises(jn.JensenError, match="n must be a whole number"):
         jn.bootstrap_edges(table, n)
+
+
+def test_another_prior_network_is_another_run(tmp_path):
+    table, path = jn.examples.load("asia").sample(200, random_state=0), tmp_path / "run.ckpt"
+    asia = jn.examples.load("asia")
+    other = jn.BayesianNetwork(asia.graph, prior=5.0).fit(table)
+    choices = {"n": 2, "random_state": 0, "score": "bde", "checkpoint": path}
+    jn.bootstrap_edges(table, **choices, prior_network=asia)
+    with pytest.raises(jn.FileError, match="another run"):
+        jn.bootstrap_edges(table, **choices, prior_network=other)
+
+
+@pytest.mark.parametrize(
+    "rule", [{"tiers": [["b"], ["a"]]}, {"forbidden": "a -> b"}, {"required": "b -> a"}]
+)
+def test_directions_that_constraints_fix_are_kept(rule):
+    table = jn.Table({"a": ["x", "y"] * 50, "b": ["u", "v"] * 50})
+    found = jn.bootstrap_edges(table, 3, random_state=0, **rule)
+    assert found["b", "a"] == 1.0
+    assert found["a", "b"] == 0.0

@@ -172,3 +172,27 @@ def test_nothing_in_many_forms():
 def test_a_number_is_no_list_of_interventions():
     with pytest.raises(jn.DataError, match="a column, or one name per row, not 5"):
         split_interventions(jn.Table({"a": ["x"]}), 5)
+
+
+def test_an_empty_text_in_a_column_names_nothing():
+    table = jn.Table({"a": list("xyxy"), "b": list("uvvu"), "INT": ["", "a", "", "b"]})
+    rest, was_set = split_interventions(table, "INT")
+    assert rest.names == ("a", "b")
+    assert was_set.tolist() == [-1, 0, -1, 1]
+
+
+@pytest.mark.parametrize("name", ["bdeu", "bic", "k2", "fnml"])
+def test_the_score_of_a_graph_leaves_out_rows_too(name):
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 60)
+    b = np.where(rng.random(60) < 0.8, a, 1 - a)
+    set_ = np.array([None, "a", "b"], object)[rng.integers(0, 3, 60)]
+    table = jn.Table({"a": a.astype(str), "b": b.astype(str), "c": ["x"] * 60, "INT": set_})
+    found = jn.local_scores("a -> b", table, name, interventions="INT")
+    for child in "ab":
+        rows = table.take(np.array([entry != child for entry in set_]))
+        expected = jn.local_scores("a -> b", rows, name)[child]
+        assert found[child] == pytest.approx(expected, rel=1e-12)
+    dag = jn.learn_structure(table.select(["a", "b", "INT"]), score=name, interventions="INT")
+    total = jn.score(dag, table, name, interventions="INT")
+    assert dag.info.score == pytest.approx(total, rel=1e-12)

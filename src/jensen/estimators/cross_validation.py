@@ -104,6 +104,11 @@ def cross_validate(
         raise DataError(f"{folds} folds need as many rows, and there are {data.n_rows}")
     if graph is not None and set(choices) - {"equivalent_sample_size"}:
         raise JensenError("with a graph= there is none to learn: leave out what a search needs")
+    if choices.get("interventions") is not None:
+        raise JensenError(
+            "cross_validate predicts whole rows, so it has no interventions=: leave out the rows "
+            "in which a variable was set"
+        )
     size = choices.get("equivalent_sample_size")
     fold_of = as_generator(random_state).permutation(data.n_rows) % folds
 

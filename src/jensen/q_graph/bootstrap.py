@@ -1,5 +1,6 @@
 """How stable a learned graph is: the same learner on data drawn again from the data."""
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from jensen.data.threads import ordered_map
 from jensen.exceptions import JensenError
 from jensen.fingerprint import fingerprint
 from jensen.graphs import DAG, PDAG
+from jensen.graphs.base import Graph
 from jensen.interrupts import interruptible
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.edge_strengths import EdgeStrengths
@@ -23,6 +25,8 @@ from jensen.randomness import as_generator, generator_state
 Array = NDArray[np.float64]
 
 RULES = ("max_parents", "required", "forbidden", "tiers")
+DIRECTING = ("required", "forbidden", "tiers", "interventions")
+"""Choices by which directions mean more than the data can tell."""
 
 
 def bootstrap_edges(
@@ -30,7 +34,7 @@ def bootstrap_edges(
     n: int = 200,
     *,
     random_state: Any = None,
-    cpdag: bool = True,
+    cpdag: bool | None = None,
     checkpoint: str | Path | None = None,
     progress: bool = False,
     **choices: Any,
@@ -45,7 +49,8 @@ def bootstrap_edges(
         How many graphs are learned, on all threads.
     cpdag
         Whether an edge whose direction the data cannot tell counts half in each direction; else
-        every edge counts in the direction that the learner chose.
+        every edge counts in the direction that the learner chose. By default so, unless
+        constraints or interventions tell directions that the class of a graph does not.
     checkpoint
         A file to resume from after a stop, to the identical result.
     progress
@@ -72,23 +77,25 @@ def bootstrap_edges(
     if not isinstance(choices.get("interventions", ""), (str, type(None))):
         raise JensenError("bootstrap_edges draws rows: give interventions= as a column")
     data, rng = as_table(table), as_generator(random_state)
-    run = fingerprint(
-        "bootstrap", _content(data), n, cpdag, sorted((k, repr(v)) for k, v in choices.items()),
-        None if random_state is None else generator_state(rng),
-    )  # fmt: skip
+    if cpdag is None:
+        cpdag = not any(choices.get(name) for name in DIRECTING)
+    settings = sorted((name, _plain(value)) for name, value in choices.items())
+    seed = None if random_state is None else generator_state(rng)
+    run = fingerprint("bootstrap", _content(data), n, cpdag, settings, seed)
     file = None if checkpoint is None else Checkpoint(checkpoint, run)
     kept = _Kept(n, rng, file)
     with (
         interruptible() as wish,
         tqdm(total=n, desc="bootstrap", disable=not progress, delay=1.0) as bar,
     ):
+        bar.update(len(kept.found))
 
         def learn(k: int) -> None:
             if k not in kept.found and not (wish.is_set() and kept.found):
                 stream = np.random.default_rng(kept.seeds[k])
                 found = learn_structure(_drawn(data, stream), random_state=stream, **choices)
                 kept.note(k, _shares(found, cpdag))
-            bar.update()
+                bar.update()
 
         for _ in ordered_map(learn, range(n)):
             pass
@@ -140,6 +147,21 @@ def _shares(found: DAG | PDAG, cpdag: bool) -> Array:
     graph = found.cpdag() if cpdag and isinstance(found, DAG) else found
     joined = np.asarray(graph.adjacency, np.float64)
     return joined / np.maximum(joined + joined.T, 1.0)
+
+
+def _plain(choice: Any) -> Any:
+    """A choice as a fingerprint takes it: all of its content."""
+    if choice is None or isinstance(choice, (str, bool, int, float, np.ndarray, np.generic)):
+        return choice
+    if isinstance(choice, Mapping):
+        return {str(name): _plain(value) for name, value in choice.items()}
+    if isinstance(choice, Graph):
+        return [list(choice.nodes), str(choice)]
+    if hasattr(choice, "save"):
+        from jensen import io
+
+        return io.to_bytes(choice)
+    return [_plain(part) for part in choice] if isinstance(choice, Iterable) else repr(choice)
 
 
 def _content(table: Table) -> list[Any]:

@@ -13,7 +13,7 @@ from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.graphs.order import reach
 from jensen.q_graph.constraints import Constraints, read_constraints
-from jensen.text import grid
+from jensen.text import grid, plural, some
 
 if TYPE_CHECKING:
     import pandas
@@ -56,8 +56,9 @@ class EdgeStrengths:
 
     def __getitem__(self, edge: tuple[str, str]) -> float:
         a, b = edge
-        if a not in self.names or b not in self.names:
-            raise KeyError(edge)
+        for name in edge:
+            if name not in self.names:
+                raise JensenError(f"there is no variable {name!r}: they are {some(self.names)}")
         return float(self.shares[self.names.index(a), self.names.index(b)])
 
     def strength(self, a: str, b: str) -> float:
@@ -133,7 +134,8 @@ class EdgeStrengths:
             [edge.parent, edge.child, f"{edge.strength:.3f}", f"{edge.direction:.3f}"]
             for edge in edges[:MOST_SHOWN]
         ]
-        head = f"EdgeStrengths: {self.n_graphs:,} graphs, threshold {self.threshold:.3f}"
+        graphs = plural(self.n_graphs, "graph")
+        head = f"EdgeStrengths: {graphs}, threshold {self.threshold:.3f}"
         more = [] if len(edges) <= MOST_SHOWN else [f"... {len(edges)} edges in all"]
         table = grid([["from", "to", "strength", "direction"], *rows], left=2)
         return "\n".join([head, table, *more])

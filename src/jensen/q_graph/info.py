@@ -18,22 +18,36 @@ class Outcome(NamedTuple):
     interrupted: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StructureInfo:
-    """How a graph was found, and how good it is."""
+    """How a graph was found, and how good it is.
+
+    Attributes
+    ----------
+    method, score_name
+        As they were chosen.
+    score
+        Of the graph, as `jensen.score` has it.
+    trace
+        The score at the start and after every move, restarts included. Edges that are turned for
+        nothing are moves too, so it may fall by a rounding.
+    n_moves, n_scored
+        How many moves were made, and how many families were scored to choose them.
+    proven
+        Whether no other graph that the constraints allow scores higher.
+    interrupted
+        Whether the search was stopped before its end.
+    seconds
+        How long it took.
+    """
 
     method: str
     score_name: str
     score: float
-    """Of the graph, as `jensen.score` has it."""
     trace: NDArray[np.float64] = field(repr=False)
-    """The score at the start and after every move, restarts included."""
     n_scored: int
-    """How many families were scored."""
     proven: bool
-    """Whether no other graph that the constraints allow scores higher."""
     interrupted: bool
-    """Whether the search was stopped before its end."""
     seconds: float
 
     @property

@@ -98,6 +98,7 @@ def score(
     equivalent_sample_size: float | None = None,
     missing: Missing = "refuse",
     prior_network: Any = None,
+    interventions: Any = None,
     **gaussian: Any,
 ) -> float:
     """How well a graph explains the data: a total over rows and variables, higher is better.
@@ -121,6 +122,9 @@ def score(
     prior_network
         Of bde (Heckerman, Geiger and Chickering 1995): the equivalent sample is spread over the
         cells of a family as this network says, so equivalent graphs score the same.
+    interventions
+        A column, or one entry per row: the name of the node that was set from outside in that row,
+        or nothing. Such rows are left out of that node's family.
     **gaussian
         Of bge, the normal-Wishart prior of all n nodes: `prior_mean` (a number, one per node in
         the order of their names, or a dict; default: the means of the columns), `mean_strength`
@@ -144,6 +148,7 @@ def score(
         equivalent_sample_size=equivalent_sample_size,
         missing=missing,
         prior_network=prior_network,
+        interventions=interventions,
         **gaussian,
     )
     return float(sum(terms.values()))
@@ -157,11 +162,14 @@ def local_scores(
     equivalent_sample_size: float | None = None,
     missing: Missing = "refuse",
     prior_network: Any = None,
+    interventions: Any = None,
     **gaussian: Any,
 ) -> dict[str, float]:
     """The terms of `score`, one per variable."""
     dag, data = as_dag(graph), as_table(table)
     discrete = (equivalent_sample_size, missing, prior_network)
+    if interventions is not None:
+        return _interventional_scores(dag, data, name, discrete, interventions, gaussian)
     if _is_gaussian(name, data, dag.nodes):
         return _gaussian_scores(dag, data, name, discrete, gaussian)
     check_gaussian_choices(gaussian)
@@ -176,6 +184,26 @@ def local_scores(
     families: Sequence[tuple[str, Sequence[str]]] = [(x, dag.parents(x)) for x in dag.nodes]
     counts, n_total = family_counts(data, families), data.total_weight
     return {x: chosen.local(c, n_total) for (x, _), c in zip(families, counts, strict=True)}
+
+
+def _interventional_scores(
+    dag: DAG,
+    table: Table,
+    name: str,
+    discrete: tuple[float | None, Missing, Any],
+    interventions: Any,
+    choices: dict[str, Any],
+) -> dict[str, float]:
+    from jensen.scores.make_scorer import make_scorer  # it makes scores of this file
+
+    also = [interventions] if isinstance(interventions, str) else []
+    size, missing, prior_network = discrete
+    scorer = make_scorer(
+        table.select([*dag.nodes, *also]), name, equivalent_sample_size=size, missing=missing,
+        prior_network=prior_network, interventions=interventions, **choices,
+    )  # fmt: skip
+    families = zip(dag.nodes, dag.parent_indices, strict=True)
+    return {x: scorer.family(v, parents) for v, (x, parents) in enumerate(families)}
 
 
 def _is_gaussian(name: object, table: Table, nodes: Sequence[str]) -> bool:

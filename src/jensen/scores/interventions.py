@@ -33,6 +33,8 @@ def split_interventions(table: Table, interventions: Any) -> tuple[Table, NDArra
                 f"in each row, or be empty; it holds numbers"
             )
         states, codes = column.variable.states, np.asarray(column.data, np.int64)
+        if "" in states:  # an empty text names nothing
+            codes = np.where(codes == states.index(""), len(states), codes)
         rest = table.select([name for name in table.names if name != interventions])
     else:
         if not isinstance(interventions, Iterable):
@@ -47,13 +49,13 @@ def split_interventions(table: Table, interventions: Any) -> tuple[Table, NDArra
         codes = np.array([len(states) if x is None else at[x] for x in labels], np.int64)
         rest = table
     position = {name: v for v, name in enumerate(sorted(rest.names))}
-    unknown = [label for label in states if label not in position]
+    unknown = [label for label in states if label and label not in position]
     if unknown:
         raise DataError(
             f"interventions: {unknown[0]!r} is no column; each row names the column that was set "
-            f"in it, or nothing"
+            f"in it (by its name, not by its number), or nothing"
         )
-    return rest, np.array([*(position[s] for s in states), NONE], np.int64)[codes]
+    return rest, np.array([*(position.get(s, NONE) for s in states), NONE], np.int64)[codes]
 
 
 def _is_nothing(entry: Any) -> bool:

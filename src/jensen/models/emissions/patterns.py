@@ -22,6 +22,8 @@ class Pattern(NamedTuple):
 
 def patterns_of(values: NDArray[np.float64]) -> tuple[Pattern, ...]:
     """The patterns of rows (n, D)."""
+    if not len(values):
+        return ()
     missing = np.isnan(values)
     bits = np.packbits(missing, axis=1)
     keys = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.shape[1]))).ravel()
