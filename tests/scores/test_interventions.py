@@ -142,8 +142,8 @@ def test_refusals():
         split_interventions(table, ["a", None, "b"])
     with pytest.raises(
         jn.DataError,
-        match=r"^interventions: 'z' is no column; each row names the column that was set in it, "
-        r"or nothing$",
+        match=r"^interventions: 'z' is no column; each row names the column that was set in it "
+        r"\(by its name, not by its number\), or nothing$",
     ):
         split_interventions(table, ["z"] + [None] * 119)
     with pytest.raises(jn.DataError, match="there is no column 'INT'"):
