@@ -102,6 +102,7 @@ def mmhc(
         n_scored=climber.n_scored,
         proven=False,
         interrupted=best.stopped or found.interrupted,
+        gap=None,
         seconds=time.perf_counter() - began,
         test=test_name,
         alpha=alpha,

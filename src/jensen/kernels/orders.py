@@ -59,9 +59,7 @@ def gain_of_swap(order, place, i, first, ptr, parent, score, here):
     return here[a] + here[b] - old
 
 
-@kernel(
-    "void(int64[::1], int64[::1], int64[::1], float64[::1], float64, int64[::1], int64[::1])"
-)
+@kernel("void(int64[::1], int64[::1], int64[::1], float64[::1], float64, int64[::1], int64[::1])")
 def climb_order(first, ptr, parent, score, tie, order, chosen):
     """Move one variable to where it gains most until nothing gains; fill chosen with families.
 

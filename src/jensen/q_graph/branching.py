@@ -1,4 +1,4 @@
-"""Parts of an integer program: which edges are there, and which are not."""
+"""Parts of an integer program: which variables are joined, and in which direction."""
 
 import heapq
 from collections.abc import Callable, Iterator
@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_graph.local_cuts import edge_weights
-from jensen.q_graph.relaxation import Point, Relaxation
+from jensen.q_graph.relaxation import Pair, Relaxation
 
+Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-Pair = tuple[int, int]
 
 CANDIDATES = 6
 """Ways to part a problem that are tried."""
@@ -20,15 +20,21 @@ CANDIDATES = 6
 WHOLE = 1e-6
 """Weights that are this close to 0 or 1 are whole."""
 
+LEAST_FALL, MOST_FALL = 1e-6, 1e9
+"""What a fall of a bound counts as, so that products of two compare."""
+
 
 class Node(NamedTuple):
     """A part of the problem."""
 
     bound: float  # no graph of this part scores more
-    decisions: tuple[str, ...]
+    depth: int
     joined: tuple[Pair, ...]  # pairs with an edge, in some direction
     closed: Flags  # (m,): families that no graph of this part has, or none that is better
-    point: Point
+
+    def part(self, closed: Flags, joined: tuple[Pair, ...] = ()) -> "Node":
+        """What is left where more is closed, or joined."""
+        return Node(self.bound, self.depth + 1, self.joined + joined, self.closed | closed)
 
 
 class Tree:
@@ -46,26 +52,26 @@ class Tree:
         """The part with the highest bound."""
         return heapq.heappop(self._heap)[2] if self._heap else None
 
-    def __len__(self) -> int:
-        return len(self._heap)
-
 
 def branch(
-    relaxation: Relaxation, node: Node, is_open: Callable[[float], bool]
-) -> list[Node]:
-    """Two parts that make up a part; of some ways to part it, that which lowers bounds most."""
-    best: list[Node] = []
-    most = -1.0
-    for parts in _ways(relaxation, node):
-        bounds = [_bound(relaxation, part) for part in parts]
-        falls = [max(node.bound - bound, 1e-6) for bound in bounds]
-        value = min(falls[0], 1e9) * min(falls[1], 1e9)
-        if value > most:
-            most = value
-            best = [p._replace(bound=min(b, node.bound)) for p, b in zip(parts, bounds)]
-        if not any(map(is_open, bounds)):
-            return []
-    return [part for part in best if is_open(part.bound)]
+    relaxation: Relaxation, node: Node, x: Array, is_open: Callable[[float], bool]
+) -> list[Node] | None:
+    """What is open of two parts that make up a part; None if the weights are whole.
+
+    Of some ways to part it, that one is taken which lowers both bounds most.
+    """
+    best: list[Node] | None = None
+    most = 0.0
+    for parts in _ways(relaxation, node, x):
+        bounds = [min(_bound(relaxation, part), node.bound) for part in parts]
+        one, other = (min(max(node.bound - b, LEAST_FALL), MOST_FALL) for b in bounds)
+        if one * other > most:
+            most = one * other
+            both = zip(parts, bounds, strict=True)
+            best = [part._replace(bound=bound) for part, bound in both if is_open(bound)]
+        if not best:
+            break
+    return best
 
 
 def _bound(relaxation: Relaxation, part: Node) -> float:
@@ -77,37 +83,22 @@ def _bound(relaxation: Relaxation, part: Node) -> float:
     return -np.inf if point is None else point.bound
 
 
-def _ways(relaxation: Relaxation, node: Node) -> Iterator[tuple[Node, Node]]:
+def _ways(relaxation: Relaxation, node: Node, x: Array) -> Iterator[tuple[Node, Node]]:
     """Whether two variables are joined; where that is settled, the direction of an edge."""
-    families, holds = relaxation.families, relaxation.holds
-    weight = edge_weights(families, node.point.x)
-    either = np.triu(weight + weight.T, 1)
-    doubtful = _most_doubtful(either)
+    child, holds = relaxation.families.child, relaxation.holds
+    weight = edge_weights(relaxation.families, x)
+    doubtful = _most_doubtful(np.triu(weight + weight.T, 1))
+    for u, v in doubtful:
+        forwards, backwards = (child == v) & holds[:, u], (child == u) & holds[:, v]
+        yield node.part(forwards | backwards), node.part(np.zeros_like(node.closed), ((u, v),))
     if doubtful:
-        for u, v in doubtful:
-            apart = node.closed | _has(families.child, holds, u, v) | _has(families.child, holds, v, u)
-            yield (
-                node._replace(closed=apart, decisions=(*node.decisions, f"{u} {v}")),
-                node._replace(joined=(*node.joined, (u, v)), decisions=(*node.decisions, f"{u}-{v}")),
-            )
         return
     for u, v in _most_doubtful(weight):
-        there = (families.child == v) & ~holds[:, u] | _has(families.child, holds, v, u)
-        yield (
-            node._replace(closed=node.closed | there, decisions=(*node.decisions, f"{u}->{v}")),
-            node._replace(
-                closed=node.closed | _has(families.child, holds, u, v),
-                decisions=(*node.decisions, f"not {u}->{v}"),
-            ),
-        )
+        forwards, backwards = (child == v) & holds[:, u], (child == u) & holds[:, v]
+        yield node.part((child == v) & ~forwards | backwards), node.part(forwards)
 
 
-def _has(child: NDArray[np.int64], holds: Flags, u: int, v: int) -> Flags:
-    """Families with the edge u -> v."""
-    return np.asarray((child == v) & holds[:, u])
-
-
-def _most_doubtful(weight: NDArray[np.float64]) -> list[Pair]:
+def _most_doubtful(weight: Array) -> list[Pair]:
     """Edges whose weights are nearest to a half."""
     doubt = np.minimum(weight, 1.0 - weight)
     found = np.argwhere(doubt > WHOLE)

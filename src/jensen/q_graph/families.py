@@ -19,6 +19,7 @@ class Families(NamedTuple):
     score: Array  # (m,)
     parent: Ints  # the parents of all, one family after the other
     ptr: Ints  # (m + 1,): those of family j are parent[ptr[j]:ptr[j + 1]]
+    n_scored: int = 0  # how many were scored to find these
 
     @property
     def n(self) -> int:

@@ -32,16 +32,19 @@ def candidate_families(
 ) -> Families:
     """All families that the constraints allow and that no smaller one of the same child beats."""
     by_child: list[list[Scored]] = []
-    n = len(scorer.names)
+    n, n_scored = len(scorer.names), 0
     for child in range(n):
         if isinstance(scorer, LocalScores):
-            found = prune_listed(_listed(scorer, constraints, child))
+            listed = _listed(scorer, constraints, child)
+            by_child.append(prune_listed(listed))
+            n_scored += len(listed)
         else:
-            found = _Growth(scorer, constraints, child).run()
-        by_child.append(found)
+            growth = _Growth(scorer, constraints, child)
+            by_child.append(growth.run())
+            n_scored += growth.n_scored
         if progress is not None:
             progress((child + 1) / n)
-    return gather(by_child)
+    return gather(by_child)._replace(n_scored=n_scored)
 
 
 def _listed(scores: LocalScores, constraints: Constraints, child: int) -> list[Scored]:
@@ -64,18 +67,11 @@ def prune_listed(families: list[Scored]) -> list[Scored]:
     sets: list[int] = []
     for score, parents in sorted(families, key=lambda x: (len(x[1]), x[1])):
         number = sum(1 << u for u in parents)
-        tie = tie_of(score)
-        if not any(
-            set_ & ~number == 0 and kept[i][0] >= score - tie for i, set_ in enumerate(sets)
-        ):
+        enough = score - TIE * abs(score) - LEAST_TIE
+        if not any(set_ & ~number == 0 and kept[i][0] >= enough for i, set_ in enumerate(sets)):
             kept.append((score, parents))
             sets.append(number)
     return kept
-
-
-def tie_of(score: float) -> float:
-    """What a score must rise by to be higher."""
-    return TIE * abs(score) + LEAST_TIE
 
 
 class _Growth:
@@ -89,18 +85,20 @@ class _Growth:
         self.free = np.flatnonzero(free)
         self.levels = min(constraints.most_parents - len(self.base), len(self.free))
         self.bound: SupersetBound | None = superset_bound(scorer, child)
+        self.n_scored = 1
 
     def run(self) -> list[Scored]:
         """All sets that score more than each of their subsets."""
         score = self.scorer.family(self.child, self.base)
         kept: list[Scored] = [(score, tuple(self.base))]
         sets, best = np.zeros((1, 0), np.int64), np.array([score])
-        for k in range(1, self.levels + 1):
+        for _ in range(self.levels):
             sets, best = self._open(sets, best)
             grown, below = self._grow(sets)
             if not len(grown):
                 break
             scores = self._score(sets, grown, below)
+            self.n_scored += len(grown)
             before = best[below].max(axis=1)
             better = scores > before + TIE * np.abs(scores) + LEAST_TIE
             for i in np.flatnonzero(better):
@@ -150,7 +148,7 @@ class _Growth:
         they lie below nearly all, and most of the others need not be asked.
         """
         scores = np.full(len(grown), np.nan)
-        n_grown, k = below.shape
+        k = below.shape[1]
         order = np.argsort(below.ravel(), kind="stable")
         first = np.searchsorted(below.ravel()[order], np.arange(len(sets) + 1))
         balance = np.abs(2 * (sets % 2).sum(axis=1) - sets.shape[1])
@@ -163,7 +161,7 @@ class _Growth:
         return scores
 
     def _check(self, n_sets: int, size: int) -> None:
-        if n_sets > MOST_SETS:
+        if n_sets > MOST_SETS or len(self.free) ** size >= 1 << 63:  # the ranks have 63 bits
             name = self.scorer.names[self.child]
             raise JensenError(
                 f"{name!r} has {n_sets:,} possible sets of {len(self.base) + size} parents, more "

@@ -16,6 +16,7 @@ class Outcome(NamedTuple):
     n_scored: int
     proven: bool
     interrupted: bool = False
+    gap: float | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +38,8 @@ class StructureInfo:
         Whether no other graph that the constraints allow scores higher.
     interrupted
         Whether the search was stopped before its end.
+    gap
+        Of "exact": how much higher another graph may score; 0 if it is proven that none does.
     seconds
         How long it took.
     """
@@ -48,6 +51,7 @@ class StructureInfo:
     n_scored: int
     proven: bool
     interrupted: bool
+    gap: float | None
     seconds: float
 
     @property

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jensen.checks import check_whole
+from jensen.checks import check_whole, is_real
 from jensen.exceptions import JensenError
 from jensen.graphs import CPDAG, DAG, PDAG
 from jensen.io.jkl import read_local_scores
@@ -18,6 +18,9 @@ from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
+
+MOST_SUBSETS = 22
+"""More variables have too many subsets for dynamic programming."""
 
 
 def learn_structure(
@@ -42,6 +45,7 @@ def learn_structure(
     max_given: int | None = None,
     permutations: int | None = None,
     correction: str | None = None,
+    time_limit: float | None = None,
     progress: bool = False,
     **gaussian: Any,
 ) -> Any:
@@ -56,8 +60,9 @@ def learn_structure(
         "hill-climb": from the start, the best of adding, dropping or turning an edge until nothing
         gains; "tabu": the same, going on over losses without returning to the last graphs;
         "ges": greedy search over Markov equivalence classes, never worse than hill climbing;
-        "exact": the optimum, proven, for about 22 variables at most; "pc": tests of independence
-        (PC-stable); "mmhc": tests choose the neighbours, hill climbing the edges.
+        "exact": the optimum, proven, by dynamic programming for up to 22 variables, and by integer
+        programming (extra `exact`; with `max_parents` of about 3) beyond; "pc": tests of
+        independence (PC-stable); "mmhc": tests choose the neighbours, hill climbing the edges.
     score
         As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
     equivalent_sample_size, missing, prior_network, **gaussian
@@ -84,6 +89,8 @@ def learn_structure(
         Of "pc" and "mmhc": as in `jensen.independent` (alpha is 0.05 unless given); the most
         variables that a test is given; and for "pc" the correction for many tests, "bonferroni"
         or "fdr".
+    time_limit
+        Of "exact": seconds after which the best graph so far is returned, with `info.gap`.
     progress
         Show the score and the number of moves while it runs. Ctrl-C ends a search with the best
         graph so far.
@@ -107,6 +114,8 @@ def learn_structure(
     False
     """
     check_whole("restarts", restarts, at_least=0)
+    if time_limit is not None and not (is_real(time_limit) and time_limit > 0):
+        raise JensenError(f"time_limit must be a number of seconds above 0, not {time_limit!r}")
     rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
     chosen = check_choices(
         method,
@@ -125,6 +134,7 @@ def learn_structure(
             "max_given": max_given,
             "permutations": permutations,
             "correction": correction,
+            "time_limit": time_limit,
         },
     )
     if method in TESTED:
@@ -136,15 +146,17 @@ def learn_structure(
     constraints = read_constraints(scorer.names, max_parents, **rules)
     streams = as_generator(random_state).spawn(restarts)
     task = methods.Task(scorer, constraints, start, streams, progress)
-    found = _find(method, task)
+    found = _find(method, task, time_limit)
     info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)
     kind = CPDAG if method == "ges" else DAG
     return kind.from_adjacency(found.joined, scorer.names).with_info(info)
 
 
-def _find(method: str, task: methods.Task) -> Outcome:
+def _find(method: str, task: methods.Task, time_limit: float | None) -> Outcome:
     if method == "exact":
-        return methods.by_subsets(task)
+        if time_limit is None and len(task.scorer.names) <= MOST_SUBSETS:
+            return methods.by_subsets(task)
+        return methods.by_cuts(task, time_limit)
     return methods.by_classes(task) if method == "ges" else methods.by_search(method, task)
 
 

@@ -30,7 +30,7 @@ Ints = NDArray[np.int64]
 MOST_ROUNDS = 200
 """How often graphs are added at most."""
 
-GOOD_ENOUGH = 0.9
+GOOD_ENOUGH = 0.5
 """The share of the largest possible violation at which prices are taken as they are."""
 
 PRIMAL = 4
@@ -86,7 +86,8 @@ def local_cut(families: Families, x: Array, members: Sequence[int]) -> Cut | Non
 
     at, row, number = _within(families, members)
     s, n_sets = len(members), 1 << len(members)
-    weight = np.bincount(row * n_sets + number, x[at], minlength=s * n_sets).reshape(s, n_sets)
+    weight: Array = np.zeros((s, n_sets))
+    np.add.at(weight, (row, number), x[at])
     prices = _packing_prices(weight)
     if prices is None:
         return None
@@ -125,7 +126,7 @@ def _packing_prices(weight: Array) -> Array | None:
         paid = graphs.find(cost)
         if paid >= UNUSED:  # no graph can be made of what occurs
             return np.zeros(len(row))
-        short = 1.0 - prices @ have / paid if paid > 0.0 else 0.0
+        short = 1.0 - float(prices @ have) / paid if paid > 0.0 else 0.0
         if short > most_short:
             best, most_short = prices / paid, short
         if paid >= 1.0 - 1e-7:
@@ -194,4 +195,4 @@ def _extended(prices: Array, weight: Array) -> Array:
             with_b = sets[sets >> b & 1 == 1]
             smaller[with_b] = np.minimum(smaller[with_b], smaller[with_b ^ 1 << b])
         cost[v] = np.where(np.isinf(cost[v]), np.minimum(smaller, 1.0), cost[v])
-    return np.minimum(cost, 1.0)
+    return np.asarray(np.minimum(cost, 1.0))

@@ -16,6 +16,7 @@ from jensen.q_graph.constraints import Constraints, read_start
 from jensen.q_graph.equivalence_search import equivalence_search
 from jensen.q_graph.exact import best_network
 from jensen.q_graph.info import Outcome
+from jensen.q_graph.integer_program import prove_best
 from jensen.scores.scorer import Scorer
 
 Flags = NDArray[np.bool_]
@@ -82,7 +83,21 @@ def by_subsets(task: Task) -> Outcome:
         joined[list(above), v] = True
     most = min(task.constraints.most_parents, n - 1)
     n_scored = n * sum(math.comb(n - 1, k) for k in range(most + 1))
-    return Outcome(joined, total, np.array([total]), n_scored, proven=True)
+    return Outcome(joined, total, np.array([total]), n_scored, proven=True, gap=0.0)
+
+
+def by_cuts(task: Task, time_limit: float | None) -> Outcome:
+    """The optimum, by integer programming; or what was reached when time is over, and its gap."""
+    with _bar("exact", task.progress) as bar:
+
+        def watch(score: float, bound: float) -> bool:
+            if not bar.disable:
+                bar.update()
+                bar.set_postfix(score=f"{score:.2f}", gap=f"{bound - score:.3g}", refresh=False)
+            return False
+
+        found = prove_best(task.scorer, task.constraints, time_limit=time_limit, watch=watch)
+    return found.outcome._replace(gap=found.gap)
 
 
 @contextmanager

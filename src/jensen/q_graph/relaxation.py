@@ -14,6 +14,7 @@ from jensen.q_graph.solver import solver
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
+Pair = tuple[int, int]
 
 TINY = 1e-9
 """Weights below it are rounding."""
@@ -35,7 +36,7 @@ class Row(NamedTuple):
 
     cut: Cut
     idle: int
-    pair: tuple[int, int] | None  # a row that only holds where this pair is joined
+    pair: Pair | None  # a row that only holds where this pair is joined
 
 
 class Relaxation:
@@ -59,6 +60,7 @@ class Relaxation:
         self.closed = np.zeros(m, bool)
         self.rows: list[Row] = []
         self._matrix: csr_array | None = None
+        self._demanded: frozenset[Pair] = frozenset()
         self._add_rows(rows)
 
     def add(self, cuts: Sequence[Cut]) -> None:
@@ -80,22 +82,20 @@ class Relaxation:
         self.rows += rows
         self._matrix = None
 
-    def join(self, pairs: Sequence[tuple[int, int]]) -> None:
-        """Demand that exactly these pairs are joined, besides whatever else is."""
+    def join(self, pairs: Sequence[Pair]) -> None:
+        """Demand that each of these pairs is joined, and no others that were demanded before."""
         known = {row.pair for row in self.rows if row.pair}
         self._add_rows([Row(self._joined(*p), 0, p) for p in pairs if p not in known])
         for i, row in enumerate(self.rows):
-            if row.pair:
+            if row.pair and (row.pair in pairs) != (row.pair in self._demanded):
                 least = 1.0 if row.pair in pairs else 0.0
                 self.model.changeRowBounds(self.families.n + i, least, self.infinity)
-        self._demanded = set(pairs)
+        self._demanded = frozenset(pairs)
 
     def _joined(self, u: int, v: int) -> Cut:
         child = self.families.child
         at = np.flatnonzero(((child == v) & self.holds[:, u]) | ((child == u) & self.holds[:, v]))
         return Cut(at, np.ones(len(at)), 1.0)
-
-    _demanded: set[tuple[int, int]] = frozenset()  # type: ignore[assignment]
 
     def solve(self, closed: Flags) -> Point | None:
         """The optimum without the families that are closed; None if there is no solution."""

@@ -16,7 +16,8 @@ def solver() -> tuple[Any, Any]:
         import highspy
     except ImportError:
         raise JensenError(MISSING) from None
-    model = highspy.Highs()
+    module: Any = highspy
+    model = module.Highs()
     for option, value in (
         ("output_flag", False),
         ("threads", 1),
@@ -24,4 +25,4 @@ def solver() -> tuple[Any, Any]:
         ("solver", "simplex"),
     ):
         model.setOptionValue(option, value)
-    return model, highspy
+    return model, module

@@ -1,4 +1,4 @@
-"""What a variable can score at most with a set of parents or with more of them.
+"""What a variable can score at most with more parents than those of a set.
 
 A likelihood of categories is at most 1, and what BIC and AIC take off only grows with the parents.
 Under a symmetric Dirichlet prior the first row in each configuration of the parents is predicted
@@ -33,7 +33,10 @@ class SupersetBound(Protocol):
     """A bound for one child."""
 
     def __call__(self, sets: Ints, reached: Array) -> Array:
-        """(m,): no superset of sets (m, k) scores more; it may be loose above what is reached."""
+        """(m,): no larger set that holds one of sets (m, k) scores more.
+
+        It is sharp only where that is no more than what is reached.
+        """
 
 
 def superset_bound(scorer: Scorer, child: int) -> SupersetBound | None:
@@ -48,11 +51,12 @@ def superset_bound(scorer: Scorer, child: int) -> SupersetBound | None:
 
 
 class _Penalty:
-    """No log-likelihood is above 0, so that the penalty is all there is."""
+    """No log-likelihood is above 0, so that the penalty is all there is; it grows by a parent."""
 
     def __init__(self, scorer: CountScorer, child: int) -> None:
         self.sizes = scorer.size.astype(float)
-        self.price = scorer.amount * (self.sizes[child] - 1.0)
+        smallest = np.delete(self.sizes, child).min(initial=self.sizes.max())
+        self.price = scorer.amount * (self.sizes[child] - 1.0) * smallest
 
     def __call__(self, sets: Ints, reached: Array) -> Array:
         return np.asarray(-self.price * self.sizes[sets].prod(axis=1))
