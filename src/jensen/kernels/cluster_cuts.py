@@ -67,9 +67,9 @@ def grow_clusters(child, first, weight, holder, holder_ptr, starts, k, short, fo
             break
         for v in range(n):
             if inside[v]:
-                flip(v, holder, holder_ptr, inside, count)
-        flip(starts[s, 0], holder, holder_ptr, inside, count)
-        flip(starts[s, 1], holder, holder_ptr, inside, count)
+                flip(np.int64(v), holder, holder_ptr, inside, count)
+        flip(np.int64(starts[s, 0]), holder, holder_ptr, inside, count)
+        flip(np.int64(starts[s, 1]), holder, holder_ptr, inside, count)
         here, size = weigh(child, weight, inside, count, k), 2
         lowest, kept = k - short, False
         for _ in range(2 * n):
@@ -90,7 +90,7 @@ def grow_clusters(child, first, weight, holder, holder_ptr, starts, k, short, fo
             if chosen < 0 or here + best > k + 0.5:
                 break
             size += -1 if inside[chosen] else 1
-            flip(chosen, holder, holder_ptr, inside, count)
+            flip(np.int64(chosen), holder, holder_ptr, inside, count)
             here += best
         if kept:
             n_found += 1

@@ -106,7 +106,7 @@ def score_with_bits(bits, first, size, family, others, kind, amount, room, score
     score_tables(room[:cells], room, size, others, at, r, kind, amount, score[0])
     if score.shape[0] == 2:
         q, back = cells // r, np.empty(end, np.int32)
-        transpose(room[:cells], q, r, 1, back[:cells])
+        transpose(room[:cells], q, r, np.int64(1), back[:cells])
         for k in range(others.shape[0]):
             a, b = at[k], at[k + 1]
             transpose(room[a:b], q, r, size[others[k]], back[a:b])
@@ -216,7 +216,7 @@ def score_with_bytes(planes, plane, stride, packed, size, r, kind, amount, count
             table[c] += counts[0, c * 256 + b]
     occupied, there, desk = np.empty(q, np.int64), np.empty(r, np.int64), make_desk()
     joint, back = np.empty(cells * 256, np.int32), np.empty(cells * 256, np.int32)
-    transpose(table, q, r, 1, back)
+    transpose(table, q, r, np.int64(1), back)
     occupied = occupied[: find_occupied(table, q, r, occupied)]
     there = there[: find_occupied(back, r, q, there)]
     halves, above = np.empty((2, cells * 16), np.int32), np.empty(cells * 256, np.int32)

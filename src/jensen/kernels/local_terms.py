@@ -210,7 +210,7 @@ def score_family(table, sizes, r, kind, amount, less):
 
     Fills less (p,) with the score without each parent: the table summed over it.
     """
-    q = table.shape[0] // r
+    q, one = table.shape[0] // r, np.int64(1)  # a literal would be compiled by itself
     above, summed = np.empty(q, np.int32), np.empty(table.shape[0], np.int32)
     desk, occupied = make_desk(), np.empty(q, np.int64)
     after = 1
@@ -226,7 +226,7 @@ def score_family(table, sizes, r, kind, amount, less):
                     here[y] += there[y]
         left = q // size
         n = find_occupied(summed, left, r, occupied)
-        less[j] = local_score(summed, occupied[:n], above, desk, left, r, 1, kind, amount)
+        less[j] = local_score(summed, occupied[:n], above, desk, left, r, one, kind, amount)
         after *= size
     n = find_occupied(table, q, r, occupied)
-    return local_score(table, occupied[:n], above, desk, q, r, 1, kind, amount)
+    return local_score(table, occupied[:n], above, desk, q, r, one, kind, amount)

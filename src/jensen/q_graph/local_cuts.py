@@ -27,6 +27,9 @@ from jensen.q_graph.solver import solver
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+SMALL = 5
+"""Sets of this size are looked at too: there are more of them, and they take no time."""
+
 MOST_ROUNDS = 200
 """How often graphs are added at most."""
 
@@ -66,6 +69,8 @@ def knots(families: Families, x: Array, size: int) -> list[tuple[int, ...]]:
             if pull.max() <= 0.0:
                 break
             members.append(int(pull.argmax()))
+            if len(members) == SMALL:
+                found.add(tuple(sorted(members)))
         if len(members) > 2:
             found.add(tuple(sorted(members)))
     return sorted(found)
