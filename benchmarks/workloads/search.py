@@ -59,7 +59,7 @@ def pyagrum(setting: Setting, name: str, n: int, score: str) -> Task:
     import jensen as jn
 
     table = rows(setting, name, n)
-    path = setting.folder / f"{name}-{n}.csv"
+    path = setting.folder / f"drawn-{name}-{n}.csv"
     table.write(path)
     learner = gum.BNLearner(str(path))
     learner.setNumberOfThreads(1)
