@@ -24,6 +24,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "LatentClass": "jensen.estimators.latent_class",
     "NotFittedError": "jensen.exceptions",
     "PDAG": "jensen.graphs",
+    "StructurePosterior": "jensen.q_graph.posterior",
     "Table": "jensen.data",
     "UndirectedGraph": "jensen.graphs",
     "Variable": "jensen.data",
@@ -49,6 +50,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "score": "jensen.scores",
     "set_memory_limit": "jensen.memory",
     "set_threads": "jensen.data",
+    "structure_posterior": "jensen.q_graph.structure_posterior",
     "tan": "jensen.q_graph.trees",
     "write_local_scores": "jensen.io.jkl",
 }
@@ -108,6 +110,8 @@ if TYPE_CHECKING:
     from jensen.q_graph.bootstrap import bootstrap_edges as bootstrap_edges
     from jensen.q_graph.k_best import k_best as k_best
     from jensen.q_graph.learning import learn_structure as learn_structure
+    from jensen.q_graph.posterior import StructurePosterior as StructurePosterior
+    from jensen.q_graph.structure_posterior import structure_posterior as structure_posterior
     from jensen.q_graph.trees import chow_liu as chow_liu
     from jensen.q_graph.trees import naive_bayes as naive_bayes
     from jensen.q_graph.trees import tan as tan

@@ -4,6 +4,7 @@ A kernel is declared with its one signature, compiled on first use and cached on
 module of this folder imports Numba, so the rest of the package does it where a kernel is called.
 """
 
+import functools
 import logging
 from collections.abc import Callable, Collection, Iterator
 from importlib import import_module
@@ -14,30 +15,44 @@ from numba.core import event
 
 MODULES = (
     "best_networks",
+    "bit_sets",
     "chains",
     "chains_log",
     "chi_squared",
     "cluster_cuts",
     "columns",
     "counting",
+    "dag_sums",
     "elimination",
     "forward",
     "further_parents",
     "gaussians",
+    "graph_changes",
+    "graph_draws",
+    "graph_features",
     "graph_moves",
     "hidden_sets",
     "independence",
     "interning",
     "local_terms",
     "log_tables",
+    "long_numbers",
     "messages",
+    "order_chain",
+    "order_sums",
     "orders",
     "pair_information",
+    "parent_draws",
+    "parent_sums",
+    "partition_chain",
     "posteriors",
+    "random_numbers",
     "records",
+    "set_sums",
     "small_graphs",
     "spanning",
     "stratified_tables",
+    "structure_chain",
     "subsets",
     "tree_programs",
 )
@@ -63,6 +78,28 @@ helper = njit(
     no_cfunc_wrapper=True,
 )
 """Declares a function that only kernels call: what Python would need is not compiled."""
+
+_bare = functools.partial(
+    njit,
+    cache=True,
+    nogil=True,
+    error_model="numpy",
+    no_cpython_wrapper=True,
+    no_cfunc_wrapper=True,
+    _nrt=False,
+)
+
+bare = _bare()
+"""Declares a helper that makes no arrays: those it is given in records are not counted either.
+
+Counting who uses an array takes longer than a look into it, and stops other threads that do so.
+"""
+
+bare_part = _bare(forceinline=True)
+"""Declares such a helper that is pasted where it is called: large records are not handed over."""
+
+bare_sum = _bare(forceinline=True, fastmath={"reassoc", "contract"})
+"""The same of a sum that may be reordered, so that it is vectorised."""
 
 part = njit(cache=True, nogil=True, error_model="numpy", inline="always")
 """Declares a function that is pasted where a kernel calls it: compiled within the kernel alone."""

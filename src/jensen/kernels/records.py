@@ -9,6 +9,8 @@ from jensen.cluster_trees.records import Desk, Families, Problems, Program, Work
 from jensen.data.half_bytes import HalfBytes
 from jensen.graphs.elimination import Graph
 from jensen.graphs.wiring import Wiring
+from jensen.q_graph.chains.records import Graph as GraphOfChain
+from jensen.q_graph.chains.records import Kept, Moves, ParentWeights, Room
 
 _INTS = types.int64[::1]
 _FLOATS = types.float64[::1]
@@ -21,6 +23,23 @@ PROBLEMS = types.NamedTuple([_INTS, _INTS, _INTS, _FLOATS], Problems)
 GRAPH = types.NamedTuple([_BOOLS, _INTS, _INTS, _FLOATS, _FLOATS, _INTS], Graph)
 DESK = types.NamedTuple([_BOOLS, *[_INTS] * 4], Desk)
 HALF_BYTES = types.NamedTuple([types.uint8[:, ::1], *[_INTS] * 4], HalfBytes)
+_WORDS = types.uint64[:, ::1]
+_TABLE, _INDEX = types.float64[:, ::1], types.int64[:, ::1]
+_CUBE = types.float64[:, :, ::1]
+WEIGHTS = types.NamedTuple(
+    [
+        *(_INDEX, _INDEX, _TABLE, _TABLE, types.int32[:, ::1]),
+        *(_TABLE, _CUBE, _FLOATS, _FLOATS),
+        *(_INDEX, _CUBE, _TABLE, _TABLE),
+    ],
+    ParentWeights,
+)
+ROOM = types.NamedTuple(
+    [types.int8[::1], _FLOATS, _FLOATS, _INTS, types.uint64[::1], _INTS, _FLOATS, _INTS], Room
+)
+GRAPH_OF_CHAIN = types.NamedTuple([_INTS, _INDEX, _WORDS, _WORDS], GraphOfChain)
+KEPT = types.NamedTuple([types.uint64[:, :, ::1], _FLOATS, _FLOATS, types.int16[:, ::1]], Kept)
+MOVES = types.NamedUniTuple(_INTS, len(Moves._fields), Moves)
 WORK = types.NamedTuple([_FLOATS, _FLOATS, _FLOATS, _INTS], Work)
 
 

@@ -173,16 +173,25 @@ class GaussianScorer:
         """
         self._check_set_function()
         n = len(self.names)
+        return self.set_values(range(n), -1, n if largest is None else largest)
+
+    def set_values(self, members: Sequence[int], child: int, largest: int) -> Array:
+        """(2ᵏ,): L of every set of k members, from the rows in which the child was not set.
+
+        What stands at sets of more than `largest` members means nothing.
+        """
+        n, at = len(members), np.ix_(members, members)
         check_memory(8.0 * 8 * 2.0**n, f"the values of all subsets of {n} columns", "take fewer")
-        weight, matrix = self._of(-1)
-        log_dets, prior = schur.log_dets(matrix), self.formula.prior
-        before = np.zeros(2**n) if prior is None else schur.log_dets(prior)
+        weight, matrix = self._of(child)
+        prior = self.formula.prior
+        log_dets = schur.log_dets(np.ascontiguousarray(matrix[at]))
+        before = np.zeros(2**n) if prior is None else schur.log_dets(prior[at])
         sizes, found = np.zeros(1, np.int8), np.empty(2**n)
         for _ in range(n):
             sizes = np.concatenate([sizes, sizes + np.int8(1)])
-        lost = np.flatnonzero(np.isnan(log_dets) & (sizes <= (n if largest is None else largest)))
+        lost = np.flatnonzero(np.isnan(log_dets) & (sizes <= largest))
         if lost.size:
-            self._refuse(matrix, weight, [v for v in range(n) if lost[0] >> v & 1])
+            self._refuse(matrix, weight, [v for k, v in enumerate(members) if lost[0] >> k & 1])
         for size in range(n + 1):
             at = sizes == size
             found[at] = self.formula.of_set(weight, size, log_dets[at], before[at])

@@ -97,15 +97,16 @@ class PerChild:
 
     def family(self, child: int, parents: Sequence[int]) -> float:
         """The score of a variable given its parents."""
-        return self._of(child).family(child, parents)
+        return self.of_child(child).family(child, parents)
 
     def without_each(self, child: int, parents: Sequence[int]) -> Array:
         """(p,): the score without each parent."""
-        return self._of(child).without_each(child, parents)
+        return self.of_child(child).without_each(child, parents)
 
     def with_each(self, child: int, parents: Sequence[int]) -> Array:
         """(n,): the score with each other variable as a further parent."""
-        return self._of(child).with_each(child, parents)
+        return self.of_child(child).with_each(child, parents)
 
-    def _of(self, child: int) -> Scorer:
+    def of_child(self, child: int) -> Scorer:
+        """The scorer of one child."""
         return self.where_not_set.get(child, self.everywhere)

@@ -1,0 +1,187 @@
+"""A chain over ordered partitions: a partition weighs as much as the graphs that have its layers.
+
+Every graph has one partition: roots stand in part 0, others one part above their highest parent. So
+a variable has its parents in earlier parts, and one of them in the part just before its own.
+"""
+
+import math
+
+import numpy as np
+
+from jensen.kernels import bare_part, kernel
+from jensen.kernels.graph_changes import change_parents, fill_layers
+from jensen.kernels.parent_draws import draw_parents, write_parents
+from jensen.kernels.parent_sums import set_weight, sum_asked
+from jensen.kernels.random_numbers import uniform
+from jensen.kernels.records import GRAPH_OF_CHAIN, KEPT, MOVES, ROOM, WEIGHTS, signature
+from jensen.q_graph.moves import edge_reversal, partition_join, partition_shift, partition_swap
+
+SHARES = 0.4, 0.8
+"""Up to the first: parts are split or joined; up to the second: one shifts; else two swap."""
+
+REVERSAL = 3
+
+
+@bare_part
+def fill_level(parts, part, level):
+    """Fill level for the variables of a part: 2 in the part before, 1 in those before that."""
+    for u in range(level.shape[0]):
+        level[u] = 2 if parts[u] == part - 1 else (1 if parts[u] < part else 0)
+
+
+@bare_part
+def sum_one(v, part, t, room):
+    """Return the log sum of the parent sets of a variable of this part; room.level is filled."""
+    return t.log_weights[v, 0] if part == 0 else sum_asked(v, t, room)
+
+
+@bare_part
+def sum_changed(old, parts, n_parts, first, last, t, room, sums):
+    """Fill room.numbers for all whose earlier parts changed, nan for others; return the gain.
+
+    Parts first .. last differ; those who were and are in the first one see what they saw.
+    """
+    new, gain = room.numbers, 0.0
+    for v in range(parts.shape[0]):
+        new[v] = np.nan
+    for part in range(first, min(last + 2, n_parts)):
+        fill_level(parts, part, room.level)
+        for v in range(parts.shape[0]):
+            if parts[v] == part and not (part == first and old[v] == first):
+                new[v] = sum_one(v, part, t, room)
+                gain += new[v] - sums[v]
+                if gain == -np.inf:
+                    return gain
+    return gain
+
+
+@kernel(signature("int64[::1]", WEIGHTS, ROOM, "float64[::1]"))
+def weigh_partition(parts, t, room, sums):
+    """Fill sums, by variable, and return the log weight of a partition."""
+    total, part, left = 0.0, np.int64(0), parts.shape[0]
+    while left > 0:
+        fill_level(parts, part, room.level)
+        for v in range(parts.shape[0]):
+            if parts[v] == part:
+                sums[v] = sum_one(v, part, t, room)
+                total += sums[v]
+                left -= 1
+        part += 1
+    return total
+
+
+@bare_part
+def count_parts(parts):
+    """Return how many parts there are."""
+    highest = np.int64(0)
+    for v in range(parts.shape[0]):
+        highest = max(highest, parts[v])
+    return highest + 1
+
+
+@bare_part
+def step(rng, t, parts, n_parts, proposal, sums, room, moves):
+    """Propose one move; proposal is a copy of parts before and after. Return the number of parts."""
+    kind, log_correction = uniform(rng), 0.0
+    if kind < SHARES[0]:
+        k = 0
+        n_new, first, last, log_correction = partition_join.propose(
+            rng, parts, n_parts, proposal, room.nodes
+        )
+    elif kind < SHARES[1]:
+        k = 1
+        n_new, first, last = partition_shift.propose(rng, parts, n_parts, proposal)
+    else:
+        k, n_new = 2, n_parts
+        first, last = partition_swap.propose(rng, parts, proposal)
+    moves.tried[k] += 1
+    if first < 0:
+        return n_parts
+    log_accept = log_correction + sum_changed(parts, proposal, n_new, first, last, t, room, sums)
+    if log_accept >= 0.0 or uniform(rng) < math.exp(log_accept):
+        moves.accepted[k] += 1
+        for v in range(parts.shape[0]):
+            parts[v] = proposal[v]
+            if not np.isnan(room.numbers[v]):
+                sums[v] = room.numbers[v]
+        return n_new
+    for v in range(parts.shape[0]):
+        proposal[v] = parts[v]
+    return n_parts
+
+
+@bare_part
+def draw_graph(rng, t, parts, n_parts, sums, room, graph):
+    """Fill graph with one that has this partition, in proportion to its weight."""
+    for part in range(n_parts):
+        fill_level(parts, part, room.level)
+        for v in range(parts.shape[0]):
+            if parts[v] == part:
+                bits = np.int64(0)
+                room.outsiders[0], room.outsiders[1] = -1, -1
+                if part > 0:
+                    bits = draw_parents(v, True, sums[v], uniform(rng), t, room)
+                change_parents(graph, v, bits, t, room)
+
+
+@bare_part
+def reverse_edges(rng, t, parts, n_parts, sums, room, moves, graph, n_reversals):
+    """Draw a graph, reverse edges in it, and take its partition; return the number of parts."""
+    draw_graph(rng, t, parts, n_parts, sums, room, graph)
+    for _ in range(n_reversals):
+        moves.tried[REVERSAL] += 1
+        moves.accepted[REVERSAL] += edge_reversal.step(rng, graph, t, room)
+    n_parts = fill_layers(graph, parts)
+    for part in range(n_parts):
+        fill_level(parts, part, room.level)
+        for v in range(parts.shape[0]):
+            if parts[v] == part:
+                sums[v] = sum_one(v, part, t, room)
+    return n_parts
+
+
+@bare_part
+def keep(rng, t, parts, n_parts, sums, room, kept, i):
+    """Draw a graph that has this partition as the i-th sample."""
+    kept.scores[i] = kept.states[i] = 0.0
+    for part in range(n_parts):
+        fill_level(parts, part, room.level)
+        for v in range(parts.shape[0]):
+            if parts[v] == part:
+                bits = np.int64(0)
+                room.outsiders[0], room.outsiders[1] = -1, -1
+                if part > 0:
+                    bits = draw_parents(v, True, sums[v], uniform(rng), t, room)
+                write_parents(v, bits, t, room, kept.parents[i, v])
+                kept.scores[i] += set_weight(v, bits, room.outsiders[0], room.outsiders[1], t)
+                kept.states[i] += sums[v]
+
+
+@kernel(
+    signature(
+        "uint64[::1]",
+        WEIGHTS,
+        "int64[::1], float64[::1]",
+        ROOM,
+        MOVES,
+        GRAPH_OF_CHAIN,
+        "int64[::1], int64, int64",
+        KEPT,
+    )
+)
+def advance_partitions(rng, t, parts, sums, room, moves, graph, cycle, n_rounds, thin, kept):
+    """Go through `thin` cycles in each round, and keep a sample after it if there is room for one.
+
+    A cycle is so many moves of the partition, then so many reversals of edges.
+    """
+    proposal, n_parts = parts.copy(), count_parts(parts)
+    for i in range(n_rounds):
+        for _ in range(thin if parts.shape[0] > 1 else 0):
+            for _ in range(cycle[0]):
+                n_parts = step(rng, t, parts, n_parts, proposal, sums, room, moves)
+            if cycle[1] > 0:
+                n_parts = reverse_edges(rng, t, parts, n_parts, sums, room, moves, graph, cycle[1])
+                for v in range(parts.shape[0]):
+                    proposal[v] = parts[v]
+        if i < kept.scores.shape[0]:
+            keep(rng, t, parts, n_parts, sums, room, kept, i)

@@ -1,0 +1,176 @@
+"""Chains side by side on threads: watched, stopped, and resumed to the identical samples."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from tqdm import tqdm
+
+from jensen.checkpoint import Checkpoint
+from jensen.data.threads import ordered_map
+from jensen.exceptions import JensenError
+from jensen.fields import leaves, rebuild
+from jensen.interrupts import interruptible
+from jensen.q_graph.chains.kinds import Kind, room_for_samples
+from jensen.q_graph.chains.ladder import Climb, Ladder
+from jensen.q_graph.chains.raw_weights import RawWeights
+from jensen.q_graph.chains.records import Kept
+from jensen.q_graph.chains.sample_rows import from_rows, row_width, to_rows
+from jensen.q_graph.chains.starts import random_order
+from jensen.q_graph.chains.weights import read_weights
+from jensen.sample_file import SampleFile
+
+BLOCK_SECONDS = 0.3
+"""About how long chains run before Ctrl-C is heard and a checkpoint may be written."""
+
+
+class Plan(NamedTuple):
+    """How long chains run; a round is what lies between two samples."""
+
+    n_chains: int
+    n_samples: int
+    burn_in: int  # rounds before the first sample
+    thin: int  # cycles of a round
+    n_temperatures: int = 1
+
+
+class Chains(NamedTuple):
+    """Where the chains are, and what they kept."""
+
+    ladders: list[Ladder]
+    kept: list[Kept]  # as many samples each as were taken
+    was_stopped: bool
+
+
+class Run:
+    """Runs chains over graphs.
+
+    Parameters
+    ----------
+    required : (n, n) array of bool
+        Edges that every graph has: a chain begins with an order that allows them.
+    streams
+        The random numbers of each chain.
+    checkpoint
+        The file to resume from, and the fingerprint of data and settings.
+    """
+
+    def __init__(
+        self,
+        kind: Kind,
+        raw: RawWeights,
+        plan: Plan,
+        required: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
+        streams: list[np.random.Generator],
+        checkpoint: tuple[str | Path, str] | None = None,
+    ) -> None:
+        self.kind, self.plan, self.n = kind, plan, len(raw.candidates)
+        cold, self.tops = read_weights(raw)
+        self.cold = cold
+        self.climbs = [Climb(kind, raw, cold) for _ in range(plan.n_chains)]
+        self.ladders = [
+            climb.begin(random_order(required, stream), stream, plan.n_temperatures)
+            for climb, stream in zip(self.climbs, streams, strict=True)
+        ]
+        self.done = 0  # rounds, of every chain
+        self.blocks: list[list[Kept]] = []
+        self._open(checkpoint)
+
+    def _open(self, checkpoint: tuple[str | Path, str] | None) -> None:
+        """Go back to where a run was that left a checkpoint."""
+        self.file: Checkpoint | None = None
+        if checkpoint is None:
+            return
+        path, fingerprint = checkpoint
+        self.file = Checkpoint(path, fingerprint)
+        found, n_rows = self.file.content, 0
+        if found is not None:
+            self.done, n_rows = int(found.notes["done"]), int(found.notes["rows"])
+            values = iter([found.arrays[str(i)] for i in range(len(found.arrays))])
+            self.ladders = [rebuild(ladder, values) for ladder in self.ladders]
+        self.rows = SampleFile(path, row_width(self.n, self.kind.keeps_orders), n_rows, fingerprint)
+        if n_rows:
+            n_kept = n_rows // self.plan.n_chains
+            rows = self.rows.read()
+            self.blocks = [
+                from_rows(rows, self.plan.n_chains, n_kept, self.n, self.kind.keeps_orders)
+            ]
+
+    def go(self, progress: bool) -> Chains:
+        """Run to the end, or until Ctrl-C."""
+        total, size, was_stopped = self.plan.burn_in + self.plan.n_samples, 1, False
+        bar = tqdm(total=total, initial=self.done, desc="samples", disable=not progress, delay=1.0)
+        with bar, interruptible() as wish:
+            while self.done < total and not was_stopped:
+                began = time.monotonic()
+                n_rounds = min(size, self._until_change())
+                self._advance(n_rounds)
+                bar.update(n_rounds)
+                if self.file is not None:
+                    self.file.save_sometimes(self._content)
+                if time.monotonic() - began < BLOCK_SECONDS:
+                    size *= 2
+                was_stopped = wish.is_set()
+        if self.file is not None:
+            self.file.save(*self._content())
+        return Chains(self.ladders, self._joined(), was_stopped and self.done < total)
+
+    def _until_change(self) -> int:
+        """Rounds until burn-in ends, or all is done."""
+        burn_in = self.plan.burn_in
+        return (burn_in if self.done < burn_in else burn_in + self.plan.n_samples) - self.done
+
+    def _advance(self, n_rounds: int) -> None:
+        """Let every chain go on by so many rounds."""
+        burns = self.done < self.plan.burn_in
+        n_kept = 0 if burns else n_rounds
+
+        def run(k: int) -> tuple[Ladder, Kept]:
+            kept = room_for_samples(n_kept, self.n, keeps_orders=self.kind.keeps_orders)
+            ladder = self.climbs[k].advance(self.ladders[k], n_rounds, self.plan.thin, kept, burns)
+            return ladder, kept
+
+        found = list(ordered_map(run, range(self.plan.n_chains)))
+        self.ladders = [ladder for ladder, _ in found]
+        self.done += n_rounds
+        if burns and self.done == self.plan.burn_in:
+            _forget_counts(self.ladders)
+        if n_kept:
+            self.blocks.append([kept for _, kept in found])
+            if self.file is not None:
+                self._append([kept for _, kept in found])
+
+    def _append(self, block: list[Kept]) -> None:
+        """Write samples down; the checkpoint will say how many there are."""
+        first = self.done - self.plan.burn_in - len(block[0].scores)
+        self.rows.append(np.vstack([to_rows(k, first, kept) for k, kept in enumerate(block)]))
+
+    def _content(self) -> tuple[dict[str, int], dict[str, np.ndarray]]:
+        """Notes and arrays of a checkpoint."""
+        arrays = [leaf for ladder in self.ladders for leaf in leaves(ladder)]
+        return {"done": self.done, "rows": self.rows.n_rows}, {
+            str(i): array for i, array in enumerate(arrays)
+        }
+
+    def _joined(self) -> list[Kept]:
+        """The samples of every chain."""
+        if not self.blocks:
+            raise JensenError(
+                "stopped before the first sample: burn-in was not over; with checkpoint= a run "
+                "goes on from where it was stopped"
+            )
+        return [
+            Kept(*(np.concatenate(fields) for fields in zip(*kept, strict=True)))
+            for kept in zip(*self.blocks, strict=True)
+        ]
+
+
+def _forget_counts(ladders: list[Ladder]) -> None:
+    """Counts of moves and exchanges begin when burn-in ends."""
+    for ladder in ladders:
+        ladder.exchanged[:], ladder.rounds[1] = 0, 0
+        for state in ladder.states:
+            state.moves.tried[:], state.moves.accepted[:] = 0, 0

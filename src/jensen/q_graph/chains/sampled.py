@@ -1,0 +1,114 @@
+"""What chains over graphs hand over: samples, and what is known of them in closed form."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.threads import ordered_map
+from jensen.exceptions import GraphError
+from jensen.graphs.linear_extensions import count_linear_extensions
+from jensen.q_graph.chains.records import Array, Integers, Kept, make_room
+from jensen.q_graph.chains.run import Chains, Run
+from jensen.q_graph.graph_samples import GraphSamples
+
+BATCHES = 50
+"""Stretches of a chain over which edge probabilities are averaged, at most."""
+
+MOST_ORDERED = 30
+"""Of more variables, the orders that graphs allow are not counted."""
+
+Counts = dict[str, tuple[Integers, Integers]]
+
+
+class ChainRun(NamedTuple):
+    """The answer of chains."""
+
+    samples: GraphSamples
+    moves: Counts  # move -> how often it was accepted and tried, by chain
+    outside_share: Array  # (n,): of samples in which parents stand outside the candidates
+    edge_batches: Array | None  # (chains, batches, n, n): given the orders, in closed form
+    was_stopped: bool
+
+
+def check_weighable(n: int) -> None:
+    """Refuse graphs of too many variables to count their orders."""
+    if n > MOST_ORDERED:
+        raise GraphError(
+            f"a chain over orders has a prior that counts each graph once for every order that it "
+            f"allows; for another prior these orders are counted, which is not done for {n} "
+            f"variables, only up to {MOST_ORDERED}: use method='partition', or keep that prior "
+            f"with prior='order' (or ('order', 'fair'))"
+        )
+
+
+def hand_over(run: Run, chains: Chains, names: tuple[str, ...], is_weighted: bool) -> ChainRun:
+    """Samples of all chains; with weights 1 / number of orders if these are not to count."""
+    parents = np.array([kept.parents for kept in chains.kept])
+    shift = float(run.tops.sum())
+    scores = np.array([kept.scores for kept in chains.kept]) + shift
+    states = np.array([kept.states for kept in chains.kept]) + shift
+    weights = _order_weights(parents) if is_weighted else None
+    batches = None
+    if run.kind.keeps_orders and not is_weighted:
+        batches = np.array(list(ordered_map(lambda kept: _edge_batches(run, kept), chains.kept)))
+    return ChainRun(
+        GraphSamples(names, parents, scores, states, weights),
+        _moves(run, chains),
+        _outside(run, parents),
+        batches,
+        chains.was_stopped,
+    )
+
+
+def _order_weights(parents: NDArray[np.uint64]) -> Array:
+    """(chains, samples): - log of how many orders each graph allows; at most one word of bits."""
+    n_chains, n_samples, n, _ = parents.shape
+    rows, which = np.unique(parents.reshape(-1, n), axis=0, return_inverse=True)
+    logs = np.empty(len(rows))
+    for k, row in enumerate(rows.tolist()):
+        links = [tuple(u for u in range(n) if bits >> u & 1) for bits in row]
+        logs[k] = -float(np.log(float(count_linear_extensions(links))))
+    return logs[which.reshape(-1)].reshape(n_chains, n_samples)
+
+
+def _edge_batches(run: Run, kept: Kept) -> Array:
+    """(batches, n, n): edge probabilities given the orders, averaged over stretches of them."""
+    from jensen.kernels.order_chain import add_edge_shares
+
+    n_samples = len(kept.scores)
+    n_batches = min(BATCHES, n_samples)
+    edges = np.zeros((n_batches, run.n, run.n))
+    bounds = np.arange(n_batches + 1) * n_samples // n_batches
+    room = make_room(run.n)
+    for k in range(n_batches):
+        orders = np.ascontiguousarray(kept.orders[bounds[k] : bounds[k + 1]])
+        add_edge_shares(orders, run.cold, room, edges[k])
+        edges[k] /= len(orders)
+    return edges
+
+
+def _moves(run: Run, chains: Chains) -> Counts:
+    found = {}
+    for k, name in enumerate(run.kind.moves):
+        cold = [ladder.states[0].moves for ladder in chains.ladders]
+        accepted = np.array([moves.accepted[k] for moves in cold])
+        found[name] = accepted, np.array([moves.tried[k] for moves in cold])
+    for k in range(run.plan.n_temperatures - 1):
+        exchanged = np.array([ladder.exchanged[k] for ladder in chains.ladders])
+        # neighbours may change places in every second round
+        tried = np.array([ladder.rounds[1] // 2 for ladder in chains.ladders])
+        found[f"exchange of temperatures {k + 1} and {k + 2}"] = exchanged, tried
+    return found
+
+
+def _outside(run: Run, parents: NDArray[np.uint64]) -> Array:
+    """(n,): the share of samples in which a variable has parents that are no candidates."""
+    n = run.n
+    allowed = np.zeros(parents.shape[2:], np.uint64)
+    for v in range(n):
+        for u in np.flatnonzero(run.cold.place[v] >= 0).tolist():
+            allowed[v, u // 64] |= np.uint64(1 << u % 64)
+    return np.asarray((parents & ~allowed).any(-1).mean((0, 1)))

@@ -1,0 +1,250 @@
+"""Predictions and queries averaged over graphs, each distinct part of a graph asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from tqdm import tqdm
+
+from jensen.data import as_table
+from jensen.data.threads import ordered_map
+from jensen.exceptions import ImpossibleError, JensenError
+from jensen.q_graph.graph_samples import Array, GraphSamples, Numbers
+from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
+from jensen.q_graph.posterior.estimate import average
+from jensen.q_graph.posterior.features import ancestral
+from jensen.q_graph.posterior.predictive_regressions import RegressionPredictions
+from jensen.q_graph.posterior.predictive_tables import Answer, TablePredictions
+from jensen.scores.count_scorer import CountScorer
+from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.interventions import PerChild
+from jensen.scores.plain_scorer import PlainScorer
+from jensen.scores.scorer import Scorer
+from jensen.text import some
+
+Predictions = TablePredictions | RegressionPredictions
+Given = Mapping[str, Any] | None
+
+CELLS = 1 << 22
+"""Numbers at a time: graphs or families times rows."""
+
+
+def make_predictions(scorer: Scorer | None) -> Predictions:
+    """What the score and its rows say of the next one."""
+    if isinstance(scorer, GaussianScorer):
+        return RegressionPredictions(scorer)
+    if isinstance(scorer, CountScorer | PlainScorer | PerChild):
+        return TablePredictions(scorer)
+    raise JensenError(
+        "averages over graphs need the data, which this posterior does not hold: give them, "
+        "post.with_table(table)"
+        if scorer is None
+        else "averages over graphs need the data, and this posterior knows local scores only"
+    )
+
+
+# --- rows ---
+
+
+def log_predictive(
+    samples: GraphSamples, predictions: Predictions, table: Any, *, progress: bool = False
+) -> Array:
+    """(N,): log Σ_G P(G | data) p(row | data, G)."""
+    rows, complete, strange = predictions.read(as_table(table))
+    found = np.full(len(complete), -np.inf)
+    whole, parts = (np.flatnonzero(chosen & ~strange) for chosen in (complete, ~complete))
+    used = np.flatnonzero(samples.shares > 0)
+    if whole.size:
+        found[whole] = _log_complete(samples, predictions, _take(rows, whole), used, progress)
+    if parts.size:
+        found[parts] = _log_incomplete(samples, predictions, _take(rows, parts), used, progress)
+    return found
+
+
+def _take(rows: Any, which: NDArray[np.intp]) -> Any:
+    return rows[which] if isinstance(rows, np.ndarray) else rows.take(which)
+
+
+def _log_complete(
+    samples: GraphSamples,
+    predictions: Predictions,
+    rows: Any,
+    used: NDArray[np.intp],
+    progress: bool,
+) -> Array:
+    """Families first, each once; then graphs as sums of families."""
+    families, place = _families(samples, used)
+    predictions.prepare(families)
+    log_shares, n_rows = np.log(samples.shares[used]), len(rows)
+    step = max(1, CELLS // max(len(families), 1))
+    starts = range(0, n_rows, step)
+    bar = tqdm(total=n_rows, desc="rows", disable=not progress, delay=1.0)
+
+    def part(start: int) -> Array:
+        some_rows = _take(rows, np.arange(start, min(start + step, n_rows)))
+        each = np.array([predictions.log_rows(some_rows, v, up) for v, up in families])
+        total = _log_mixture(each, place, log_shares)
+        bar.update(len(total))
+        return total
+
+    with bar:
+        return np.concatenate(list(ordered_map(part, starts)))
+
+
+def _log_mixture(each: Array, place: Numbers, log_shares: Array) -> Array:
+    """Log Σ_G share · exp Σ_v each[place[G, v]], graphs in blocks."""
+    total = np.full(each.shape[1], -np.inf)
+    step = max(1, CELLS // max(each.shape[1], 1))
+    for start in range(0, len(place), step):
+        block = place[start : start + step]
+        logs = log_shares[start : start + step, None] + np.zeros(each.shape[1])
+        for column in block.T:
+            logs += each[column]
+        total = np.logaddexp(total, np.logaddexp.reduce(logs, axis=0))
+    return total
+
+
+def _families(
+    samples: GraphSamples, used: NDArray[np.intp]
+) -> tuple[list[tuple[int, tuple[int, ...]]], Numbers]:
+    """The distinct families of some graphs, and which of them each graph has, (graphs, n)."""
+    families: list[tuple[int, tuple[int, ...]]] = []
+    place = np.empty((len(used), len(samples.names)), np.int32)
+    for v in range(len(samples.names)):
+        sets, which = np.unique(samples.graphs[used, v], return_inverse=True)
+        place[:, v] = len(families) + which.reshape(-1)
+        families.extend((v, _parents(samples, k)) for k in sets.tolist())
+    return families, place
+
+
+def _parents(samples: GraphSamples, number: int) -> tuple[int, ...]:
+    return tuple(np.flatnonzero(samples.members[number]).tolist())
+
+
+def _log_incomplete(
+    samples: GraphSamples,
+    predictions: Predictions,
+    rows: Any,
+    used: NDArray[np.intp],
+    progress: bool,
+) -> Array:
+    """Graph by graph, what is missing summed out."""
+    predictions.prepare(_families(samples, used)[0])
+    total, nodes = np.full(len(rows), -np.inf), range(len(samples.names))
+    for d in tqdm(used.tolist(), desc="graphs", disable=not progress, delay=1.0):
+        parents = {v: _parents(samples, samples.graphs[d, v]) for v in nodes}
+        network: Any = predictions.network(nodes, parents)
+        logs = np.log(samples.shares[d]) + predictions.log_incomplete(rows, network)
+        total = np.logaddexp(total, logs)
+    return total
+
+
+# --- questions ---
+
+
+class Parts(NamedTuple):
+    """The distinct parts of graphs that matter to a question."""
+
+    sets: Numbers  # (P, n): the parents of each node; -1: the node does not matter, -2: it is set
+    which: NDArray[np.intp]  # (D,): the part of each distinct graph
+
+
+def query(
+    samples: GraphSamples,
+    predictions: Predictions,
+    targets: str | Sequence[str],
+    given: Given = None,
+    do: Given = None,
+    *,
+    progress: bool = False,
+) -> AveragedDistribution | AveragedGaussian:
+    """P(targets | given, do) = Σ_G w p_G(targets, given | do) / Σ_G w p_G(given | do)."""
+    wanted = _positions(
+        samples.names, "targets", [targets] if isinstance(targets, str) else targets
+    )
+    seen = _positions(samples.names, "given", given or ())
+    done = _positions(samples.names, "do", do or ())
+    parts = _parts(samples, {*wanted, *seen, *done}, done)
+    predictions.prepare(_families_of(samples, parts))
+    answers = [
+        predictions.ask(network, targets, given, do)
+        for network in tqdm(
+            _networks(samples, predictions, parts),
+            total=len(parts.sets),
+            desc="graphs",
+            disable=not progress,
+            delay=1.0,
+        )
+    ]
+    log_each = np.array([answer.log_evidence for answer in answers])
+    if not (log_each > -np.inf).any():
+        raise ImpossibleError(f"what is given ({answers[0].words}) is impossible in every graph")
+    found = average(
+        samples, np.array([a.values for a in answers])[parts.which], log_each[parts.which]
+    )
+    if isinstance(predictions, TablePredictions):
+        variables = tuple(predictions.variables[v] for v in wanted)
+        return AveragedDistribution(
+            variables, found.mean, answers[0].words, None, found.error, samples.n_distinct
+        )
+    names = tuple(samples.names[v] for v in wanted)
+    return _gaussian(samples, names, answers, log_each, parts, found.error[:, 0])
+
+
+def _positions(names: Sequence[str], what: str, chosen: Iterable[str]) -> list[int]:
+    found = []
+    for name in chosen:
+        if name not in names:
+            raise JensenError(f"{what}: there is no variable {name!r}; they are {some(names)}")
+        found.append(names.index(name))
+    if what == "targets" and (not found or len(set(found)) < len(found)):
+        raise JensenError("ask for one variable or several different ones")
+    return found
+
+
+def _parts(samples: GraphSamples, nodes: Iterable[int], done: Sequence[int]) -> Parts:
+    """What lies above the nodes of a question; graphs alike there answer it alike."""
+    matters = ancestral(samples, nodes, done)
+    sets = np.where(matters, samples.graphs, np.int32(-1))
+    sets[:, list(done)] = -2
+    distinct, which = np.unique(sets, axis=0, return_inverse=True)
+    return Parts(distinct, which.reshape(-1))
+
+
+def _families_of(samples: GraphSamples, parts: Parts) -> Iterator[tuple[int, tuple[int, ...]]]:
+    for v, column in enumerate(parts.sets.T):
+        for number in np.unique(column[column >= 0]).tolist():
+            yield v, _parents(samples, number)
+
+
+def _networks(samples: GraphSamples, predictions: Predictions, parts: Parts) -> Iterator[Any]:
+    """The network of every part; a variable that is set has no parents in it."""
+    for row in parts.sets:
+        nodes = np.flatnonzero(row != -1).tolist()
+        yield predictions.network(
+            nodes, {v: _parents(samples, row[v]) if row[v] >= 0 else () for v in nodes}
+        )
+
+
+def _gaussian(
+    samples: GraphSamples,
+    names: tuple[str, ...],
+    answers: Sequence[Answer],
+    log_each: Array,
+    parts: Parts,
+    error: Array,
+) -> AveragedGaussian:
+    """The moments of the mixture: covariances within graphs, and of the means between them."""
+    weights = samples.shares * np.exp(log_each - log_each.max())[parts.which]
+    share = np.bincount(parts.which, weights, minlength=len(answers)) / weights.sum()
+    means = np.array([a.values[:, 0] for a in answers])
+    mean = share @ means
+    away = means - mean
+    between = np.einsum("s,si,sj->ij", share, away, away)
+    within = np.einsum("s,sij->ij", share, np.array([a.values[:, 1:] for a in answers]))
+    return AveragedGaussian(
+        names, mean, within + between, answers[0].words, error, between, samples.n_distinct
+    )

@@ -1,0 +1,308 @@
+"""A distribution over graphs, as people use it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import narwhals as nw
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.checks import check_whole, is_real
+from jensen.exceptions import JensenError
+from jensen.graphs import DAG
+from jensen.graphs.order import reach
+from jensen.q_graph.graph_samples import Array, Flags, WeightedGraphs, members_of
+from jensen.q_graph.posterior import features
+from jensen.q_graph.posterior.answers import Probabilities
+from jensen.q_graph.posterior.estimate import Average, Estimate, Estimates, average
+from jensen.q_graph.posterior.views import PosteriorViews
+from jensen.randomness import as_generator
+from jensen.text import grid, plural, some
+
+MOST_SHOWN = 15
+SMALL = 1e-6  # parent sets that are less probable are not listed
+
+
+class Edges(NamedTuple):
+    """What is known of every edge, (n, n) [parent, child] each."""
+
+    probability: Array
+    error: Array
+    size: Array  # effective samples; nan where nothing was sampled
+    r_hat: Array
+
+
+@dataclass(frozen=True)
+class GraphInfo:
+    """How good a graph of a posterior is.
+
+    Attributes
+    ----------
+    method, score_name
+        As they were chosen.
+    score
+        As `jensen.score` has it; nan if the data are not at hand.
+    log_weight
+        The score plus the log prior, up to its constant.
+    probability
+        Of this graph, as the samples have it.
+    """
+
+    method: str
+    score_name: str
+    score: float
+    log_weight: float
+    probability: float
+
+
+class StructurePosterior(PosteriorViews):
+    """How probable graphs are, given data: `jensen.structure_posterior` makes one.
+
+    Probabilities are floats that carry their Monte-Carlo error, `p.standard_error`: by how much
+    another run as long would differ. It is 0 where nothing was sampled.
+
+    Attributes
+    ----------
+    names
+        The variables, sorted: the order of rows and columns of every matrix.
+    settings
+        What was chosen, by name.
+    """
+
+    names: tuple[str, ...]
+    settings: Mapping[str, Any]
+
+    @property
+    def log_evidence(self) -> float | None:
+        """Log p(data), summed over all graphs; None where it is not known."""
+        return None
+
+    @property
+    def _edges(self) -> Edges:
+        """What is known of every edge."""
+        raise NotImplementedError
+
+    def _headline(self) -> str:
+        """What this is, in a line."""
+        raise NotImplementedError
+
+    # --- edges ---
+
+    @property
+    def edge_matrix(self) -> Array:
+        """(n, n): [a, b] is the probability of the edge from names[a] to names[b]."""
+        return self._edges.probability.copy()
+
+    @property
+    def edge_errors(self) -> Array:
+        """(n, n): the standard errors of `edge_matrix`."""
+        return self._edges.error.copy()
+
+    def edge_probability(self, a: str, b: str) -> Estimate:
+        """The probability of the edge a -> b.
+
+        Parameters
+        ----------
+        a, b
+            Names of variables.
+        """
+        i, j = self._pair(a, b)
+        return Estimate(self._edges.probability[i, j], self._edges.error[i, j])
+
+    def undirected_probability(self, a: str, b: str) -> Estimate:
+        """The probability of an edge between a and b, in whatever direction."""
+        i, j = self._pair(a, b)
+        there, back = self.samples.parents_of(j)[:, i], self.samples.parents_of(i)[:, j]
+        return self._estimate(there | back)
+
+    def compelled_probability(self, a: str, b: str) -> Estimate:
+        """The probability that a -> b in the graph and in all graphs equivalent to it.
+
+        It is the probability of the arrow in the CPDAG: directions that the data cannot tell do
+        not count.
+        """
+        i, j = self._pair(a, b)
+        return self._estimate(members_of(self._compelled[:, j], len(self.names))[:, i])
+
+    @cached_property
+    def compelled_matrix(self) -> Array:
+        """(n, n): `compelled_probability` of every pair."""
+        n, shares = len(self.names), self.samples.shares
+        return np.array([shares @ members_of(self._compelled[:, b], n) for b in range(n)]).T
+
+    @cached_property
+    def _compelled(self) -> NDArray[np.uint64]:
+        return features.compelled(self.samples)
+
+    def edges(self, threshold: float = 0.0) -> Any:
+        """A table of all edges more probable than the threshold, the most probable first.
+
+        It is a dataframe of the kind that the data came in, else of pandas: from, to, probability,
+        standard_error, r_hat, effective_sample_size.
+        """
+        known, order = self._edges, self._ordered(threshold)
+        rows, columns = order[:, 0], order[:, 1]
+        found = {
+            "from": [self.names[a] for a in rows],
+            "to": [self.names[b] for b in columns],
+            "probability": known.probability[rows, columns],
+            "standard_error": known.error[rows, columns],
+            "r_hat": known.r_hat[rows, columns],
+            "effective_sample_size": known.size[rows, columns],
+        }
+        backend: Any = self._source
+        try:
+            return nw.from_dict(found, backend=backend).to_native()
+        except ImportError:  # pandas is not there
+            return nw.from_dict(found, backend="pyarrow").to_native()
+
+    def _ordered(self, threshold: float) -> NDArray[np.intp]:
+        """(edges, 2): parents and children, the most probable first."""
+        p = self._edges.probability
+        found = np.argwhere((p > threshold) & ~np.eye(len(p), dtype=bool))
+        return found[np.argsort(-p[found[:, 0], found[:, 1]], kind="stable")]
+
+    # --- further features ---
+
+    def path_probability(self, a: str, b: str) -> Estimate:
+        """The probability that a directed path leads from a to b."""
+        i, j = self._pair(a, b)
+        return self._estimate(features.ancestors(self.samples, j)[:, i])
+
+    @cached_property
+    def path_matrix(self) -> Array:
+        """(n, n): `path_probability` of every pair."""
+        return features.path_matrix(self.samples)
+
+    def parent_sets(self, x: str, threshold: float = SMALL) -> Probabilities:
+        """Every set of parents of x more probable than the threshold, the most probable first."""
+        v = self._at(x)
+        shares = np.bincount(self.samples.graphs[:, v], self.samples.shares)
+        sets = np.flatnonzero(shares > threshold)
+        found = self._average(self.samples.graphs[:, v, None] == sets)
+        names = [self._names(self.samples.members[k]) for k in sets.tolist()]
+        return self._probabilities(f"parents of {x}", names, found)
+
+    def markov_blanket(self, x: str) -> Probabilities:
+        """Every other variable, with the probability that it is in the Markov blanket of x.
+
+        The blanket are the parents, the children and the children's other parents.
+        """
+        v = self._at(x)
+        found = self._average(features.blanket(self.samples, v))
+        others = [u for u in range(len(self.names)) if u != v]
+        part = Average(*(values[others] for values in found))
+        return self._probabilities(f"Markov blanket of {x}", [self.names[u] for u in others], part)
+
+    def feature(self, f: Callable[[DAG], Any]) -> Estimate | Estimates:
+        """The mean of any function of a graph: the probability, if it is True or False.
+
+        Parameters
+        ----------
+        f
+            From a `DAG` to a number, a truth value, or an array of them; it is called once for
+            each distinct graph.
+        """
+        found = self._average(features.evaluate(self.samples, f))
+        if found.mean.ndim == 0:
+            return Estimate(float(found.mean), float(found.error))
+        return Estimates(found.mean, found.error)
+
+    # --- graphs ---
+
+    @property
+    def graphs(self) -> WeightedGraphs:
+        """Pairs (graph, probability) of the distinct graphs, the most probable first.
+
+        Graphs are kept compactly and made one by one, as they are asked for.
+        """
+        return WeightedGraphs(self.samples)
+
+    @cached_property
+    def best(self) -> DAG:
+        """The graph with the highest score and prior that was met; its `info` tells the score."""
+        samples = self.samples
+        at = np.unravel_index(int(np.argmax(samples.scores)), samples.scores.shape)
+        d = int(samples.which[at])
+        info = GraphInfo(
+            str(self.settings.get("method", "unknown")),
+            str(self.settings.get("score", "unknown")),
+            self._score_of(d),
+            float(samples.scores[at]),
+            float(samples.shares[d]),
+        )
+        return samples.dag(d).with_info(info)
+
+    def _score_of(self, graph: int) -> float:
+        if self._scorer is None:
+            return float("nan")
+        sets = self.samples.graphs[graph].tolist()
+        members = [np.flatnonzero(self.samples.members[k]).tolist() for k in sets]
+        return float(sum(self._scorer.family(v, up) for v, up in enumerate(members)))
+
+    def consensus(self, threshold: float = 0.5) -> DAG:
+        """The graph of all edges more probable than the threshold.
+
+        Edges are taken by falling probability, and one that would close a cycle with those taken
+        is left out: below 0.5 this also happens to the less probable direction of an edge, above
+        it seldom, to a chain of edges each of which is likely and all of which cannot be.
+        """
+        if not (is_real(threshold) and 0.0 <= threshold <= 1.0):
+            raise JensenError(f"threshold must be between 0 and 1, not {threshold!r}")
+        children: list[list[int]] = [[] for _ in self.names]
+        joined = np.zeros((len(self.names),) * 2, bool)
+        for a, b in self._ordered(threshold).tolist():
+            if a not in reach(children, [b]):
+                children[a].append(b)
+                joined[a, b] = True
+        return DAG.from_adjacency(joined, self.names)
+
+    def sample(self, n: int, random_state: Any = None) -> list[DAG]:
+        """Draw n graphs."""
+        check_whole("n", n, at_least=0)
+        shares = self.samples.shares
+        drawn = as_generator(random_state).choice(len(shares), n, p=shares / shares.sum())
+        return [self.samples.dag(int(d)) for d in drawn]
+
+    # --- inside ---
+
+    def _average(self, values: NDArray[Any]) -> Average:
+        return average(self.samples, values)
+
+    def _estimate(self, present: Flags) -> Estimate:
+        found = self._average(present)
+        return Estimate(float(found.mean), float(found.error))
+
+    def _probabilities(self, title: str, keys: Sequence[Any], found: Average) -> Probabilities:
+        each = zip(found.mean.tolist(), found.error.tolist(), strict=True)
+        return Probabilities(
+            title, dict(zip(keys, (Estimate(*pair) for pair in each), strict=True))
+        )
+
+    def _names(self, members: Flags) -> tuple[str, ...]:
+        return tuple(self.names[u] for u in np.flatnonzero(members))
+
+    def _at(self, name: str) -> int:
+        if name not in self.names:
+            raise JensenError(f"there is no variable {name!r}: they are {some(self.names)}")
+        return self.names.index(name)
+
+    def _pair(self, a: str, b: str) -> tuple[int, int]:
+        i, j = self._at(a), self._at(b)
+        if i == j:
+            raise JensenError(f"an edge or a path joins two variables, but {a!r} came twice")
+        return i, j
+
+    def __repr__(self) -> str:
+        order, known = self._ordered(0.0), self._edges
+        rows = [["from", "to", "probability", "standard error"]]
+        for a, b in order[:MOST_SHOWN].tolist():
+            numbers = f"{known.probability[a, b]:.4f}", f"{known.error[a, b]:.2g}"
+            rows.append([self.names[a], self.names[b], *numbers])
+        more = len(order) - len(rows) + 1
+        tail = [f"... and {plural(more, 'edge')} more: see edges()"] if more else []
+        return "\n".join([self._headline(), grid(rows, left=2, rule=True), *tail])

@@ -1,0 +1,237 @@
+"""Whether chains over graphs have mixed: R-hat, effective sizes, agreement between chains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.diagnostics import effective_sample_size, split_r_hat
+from jensen.q_graph.graph_samples import Array, GraphSamples
+from jensen.text import grid
+
+Edge = tuple[str, str]
+Moves = Mapping[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
+
+R_HAT_LIMIT = 1.05
+"""Of the log score: above it the chains disagree."""
+
+SPREAD_LIMIT = 0.2
+"""Of an edge's probability between chains: above it they disagree."""
+
+DOUBT = 0.05
+"""An edge is in doubt if its probability is between this and one minus this."""
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How far the edge probabilities of different chains are apart.
+
+    Attributes
+    ----------
+    by_chain : (chains, n, n) array
+        [chain, parent, child].
+    largest, mean
+        The largest difference between two chains, of all edges; and its mean over the edges.
+    edge
+        The edge with the largest one, and its `lowest` and `highest` probability in a chain.
+    """
+
+    by_chain: Array
+    largest: float
+    mean: float
+    edge: Edge | None
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True, eq=False)
+class Convergence:
+    """What the chains tell of how far they can be trusted; it prints as a page.
+
+    Two chains that agree may both have missed a mode. Edges that are in doubt and yet hardly ever
+    change within a chain are a sign of this: see `slowest_edge`.
+    """
+
+    names: tuple[str, ...]
+    samples: GraphSamples
+    moves: Moves
+    edge_probabilities: Array
+    edge_batches: Array | None = None  # (chains, batches, n, n), where edges are known by these
+
+    @cached_property
+    def r_hat(self) -> float:
+        """Rank-normalised split R-hat of the log score."""
+        return float(split_r_hat(self.samples.states))
+
+    @cached_property
+    def effective_sample_size(self) -> float:
+        """Of the log score."""
+        return float(effective_sample_size(self.samples.states))
+
+    @property
+    def weights_size(self) -> float:
+        """How many samples that count alike the importance weights leave."""
+        return self.samples.weights_size
+
+    @cached_property
+    def edge_r_hat(self) -> Array:
+        """(n, n): split R-hat of every edge; nan on the diagonal.
+
+        Ranks of truth values are a linear function of them, so their R-hat takes no more than the
+        shares of the edge in the half chains.
+        """
+        if self.edge_batches is not None:
+            return _off_diagonal(split_r_hat(self.edge_batches))
+        length = self.samples.which.shape[1]
+        if length < 4:
+            return np.full(self.edge_probabilities.shape, np.nan)
+        half = length // 2
+        alike = self.samples.without_weights()
+        shares = [
+            alike.edge_matrix((chain, part))
+            for chain in range(alike.n_chains)
+            for part in (slice(None, half), slice(-half, None))
+        ]
+        return _off_diagonal(indicator_r_hat(np.array(shares), half))
+
+    @cached_property
+    def edge_sizes(self) -> Array:
+        """(n, n): effective sample sizes of edges; nan where an edge never changed."""
+        if self.edge_batches is not None:
+            return _off_diagonal(effective_sample_size(self.edge_batches))
+        sizes = np.full(self.edge_probabilities.shape, np.nan)
+        for child in range(len(self.names)):
+            parents = self.samples.parents_of(child)
+            moving = np.flatnonzero(parents.any(0) & ~parents.all(0))
+            if moving.size:
+                sizes[moving, child] = effective_sample_size(parents[:, moving][self.samples.which])
+        return sizes
+
+    @cached_property
+    def switches(self) -> NDArray[np.int64]:
+        """(n, n): how often each edge came or went, from one sample to the next, in all chains."""
+        found = np.zeros(self.edge_probabilities.shape, np.int64)
+        for child in range(len(self.names)):
+            sets = self.samples.graphs[:, child][self.samples.which]
+            before, after = sets[:, :-1], sets[:, 1:]
+            changed = before != after
+            members = self.samples.members
+            found[:, child] = (members[before[changed]] != members[after[changed]]).sum(0)
+        return found
+
+    @cached_property
+    def slowest_edge(self) -> tuple[Edge, int] | None:
+        """Of the edges in doubt the one that changed least often, and how often it did."""
+        p = self.edge_probabilities
+        doubtful = np.argwhere((p > DOUBT) & (p < 1 - DOUBT))
+        if not len(doubtful):
+            return None
+        a, b = min(doubtful.tolist(), key=lambda edge: self.switches[edge[0], edge[1]])
+        return (self.names[a], self.names[b]), int(self.switches[a, b])
+
+    @cached_property
+    def agreement(self) -> Agreement:
+        """How far the chains are apart."""
+        if self.edge_batches is not None:
+            each = self.edge_batches.mean(1)
+        else:
+            chains = range(self.samples.n_chains)
+            each = np.array([self.samples.edge_matrix(c) for c in chains])
+        return _agreement(each, self.names)
+
+    @property
+    def acceptance(self) -> dict[str, float]:
+        """The share of proposals of each move that were accepted, over all chains."""
+        return {
+            name: float(np.sum(accepted) / np.sum(tried)) if np.sum(tried) else float("nan")
+            for name, (accepted, tried) in self.moves.items()
+        }
+
+    @property
+    def disagreement(self) -> str | None:
+        """What is wrong, in words, and what to do; None if nothing is seen."""
+        apart, advice = self.agreement, "raise burn_in and n_samples, or try tempering"
+        edge = ""
+        if apart.edge is not None and apart.largest > SPREAD_LIMIT:
+            edge = (
+                f"the probability of {apart.edge[0]} -> {apart.edge[1]} is {apart.lowest:.3f} in "
+                f"one and {apart.highest:.3f} in another"
+            )
+        score = ""
+        if self.r_hat > R_HAT_LIMIT:
+            score = f"R-hat of the log score is {self.r_hat:.3f}, and should be below {R_HAT_LIMIT}"
+        found = "; ".join(filter(None, [edge, score]))
+        return f"the chains disagree ({found}): {advice}" if found else None
+
+    def __repr__(self) -> str:
+        apart = self.agreement
+        rows = [
+            ["log score", f"R-hat {_show(self.r_hat)}, ESS {_show(self.effective_sample_size)}"],
+            ["edges", f"largest R-hat {_show(_known(self.edge_r_hat).max())}, least ESS "
+             f"{_show(_known(self.edge_sizes).min())}"],
+        ]  # fmt: skip
+        if apart.edge is not None:
+            rows.append(
+                ["chains", f"edge probabilities differ by {apart.largest:.3f} at most "
+                 f"({apart.edge[0]} -> {apart.edge[1]}), {apart.mean:.4f} on average"]
+            )  # fmt: skip
+        if self.slowest_edge is not None:
+            (a, b), times = self.slowest_edge
+            rows.append(["slowest", f"{a} -> {b} is in doubt and changed {times:,} times"])
+        if self.samples.weights is not None:
+            rows.append(
+                ["weights", f"worth {self.weights_size:,.0f} of {self.samples.n_samples:,}"]
+            )
+        rows += [[name, f"{share:.1%} accepted"] for name, share in self.acceptance.items()]
+        tail = [] if self.disagreement is None else [self.disagreement]
+        return "\n".join([f"Convergence of {_chains(self.samples)}", grid(rows, left=2), *tail])
+
+
+def indicator_r_hat(shares: Array, length: int) -> Array:
+    """Split R-hat of truth values from their shares (chains, ...) in chains of this length."""
+    within = (shares * (1.0 - shares)).mean(0) * length / (length - 1.0)
+    between = shares.var(0, ddof=1)
+    still = (shares == shares[:1]).all(0) & (within == 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = np.sqrt((length - 1.0) / length + between / within)
+    return np.asarray(np.where(still, 1.0, found))
+
+
+def _agreement(each: Array, names: tuple[str, ...]) -> Agreement:
+    n = len(names)
+    spread = each.max(0) - each.min(0)
+    if len(each) < 2 or n < 2:
+        return Agreement(each, 0.0, 0.0, None, float("nan"), float("nan"))
+    a, b = np.unravel_index(np.argmax(spread), spread.shape)
+    low, high = each[:, a, b].min(), each[:, a, b].max()
+    mean = float(spread.sum() / (n * (n - 1)))
+    edge = (names[a], names[b]) if spread[a, b] > 0 else None
+    return Agreement(each, float(spread[a, b]), mean, edge, float(low), float(high))
+
+
+def _off_diagonal(matrix: Array) -> Array:
+    matrix = matrix.copy()
+    np.fill_diagonal(matrix, np.nan)
+    return matrix
+
+
+def _known(values: Array) -> Array:
+    """Those that are no nan; a nan if there are none."""
+    known = values[~np.isnan(values)]
+    return known if known.size else np.array([np.nan])
+
+
+def _show(value: float) -> str:
+    if not np.isfinite(value):
+        return "inf" if value > 0 and np.isinf(value) else "unknown"
+    return f"{value:.3f}" if value < 10 else f"{value:,.0f}"
+
+
+def _chains(samples: GraphSamples) -> str:
+    each = samples.which.shape[1]
+    many = "chains" if samples.n_chains > 1 else "chain"
+    return f"{samples.n_chains} {many} of {each:,} samples"

@@ -1,0 +1,154 @@
+"""Averages over samples of graphs, with their Monte-Carlo standard errors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.diagnostics import effective_sample_size
+from jensen.q_graph.graph_samples import GraphSamples
+
+Array = NDArray[np.float64]
+
+BLOCK = 1 << 21
+"""Numbers at a time, of all samples of some quantities."""
+
+
+class Estimate(float):
+    """A number that was averaged over samples: a float, with its standard error.
+
+    Attributes
+    ----------
+    standard_error : float
+        By how much another run of the same length would differ, about; 0 where nothing was
+        sampled, nan where there are too few samples to tell.
+
+    Examples
+    --------
+    >>> p = Estimate(0.8125, 0.0042)
+    >>> p, p.standard_error, p > 0.5, round(1 - p, 4)
+    (0.8125 ± 0.0042, 0.0042, True, 0.1875)
+    """
+
+    __slots__ = ("standard_error",)
+
+    standard_error: float
+
+    def __new__(cls, value: float, standard_error: float = 0.0) -> Estimate:
+        """A number and its standard error."""
+        number = super().__new__(cls, value)
+        number.standard_error = float(standard_error)
+        return number
+
+    def __getnewargs__(self) -> Any:
+        return float(self), self.standard_error
+
+    def __repr__(self) -> str:
+        value, error = float(self), self.standard_error
+        if not (error > 0 and math.isfinite(value)):
+            return f"{value:.6g}"
+        places = max(0, 1 - math.floor(math.log10(error)))  # two digits of the error
+        return f"{value:.{places}f} ± {error:.{places}f}" if places <= 8 else f"{value:.6g}"
+
+    __str__ = __repr__
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """An array that was averaged over samples, with the standard error of each number.
+
+    Examples
+    --------
+    >>> found = Estimates(np.array([0.5, 0.25]), np.array([0.01, 0.02]))
+    >>> found[1], np.asarray(found).sum()
+    (0.250 ± 0.020, np.float64(0.75))
+    """
+
+    values: Array
+    standard_error: Array
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of the array."""
+        return self.values.shape
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, place: Any) -> Any:
+        value, error = self.values[place], self.standard_error[place]
+        return Estimate(value, error) if np.ndim(value) == 0 else Estimates(value, error)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.values, dtype=dtype)
+
+
+class Average(NamedTuple):
+    """Means of quantities, their standard errors, and how many draws each mean is worth."""
+
+    mean: Array
+    error: Array
+    size: Array
+
+
+def average(samples: GraphSamples, values: NDArray[Any], log_extra: Array | None = None) -> Average:
+    """Average quantities (D, ...) of the distinct graphs over the samples.
+
+    With weights w, of importance and by `log_extra` (D,), the mean is Σ w f / Σ w, and its error
+    is that of the mean of w (f - mean) / mean(w), which is the same to first order. How many
+    independent draws the samples are worth is found quantity by quantity, from the
+    autocorrelations in the chains. Truth values that hardly ever change have a larger error than
+    their spread shows: it is that of p̃ = (p S + ½) / (S + 1) with S draws.
+    """
+    weights = _weights(samples, log_extra)
+    totals = np.bincount(samples.which.ravel(), weights.ravel(), minlength=samples.n_distinct)
+    flat = values.reshape(len(values), -1)
+    used = totals > 0
+    seen = flat[used]
+    moves = seen.min(0) != seen.max(0)
+    mean = np.where(moves, totals @ flat / weights.sum(), seen[0])
+    error, size = np.zeros_like(mean), np.full_like(mean, np.inf)
+    if samples.kind == "all":
+        return _shaped(values, mean, error, size)
+    size[:] = samples.effective_size
+    moving = np.flatnonzero(moves)
+    step = max(1, BLOCK // samples.n_samples)
+    for start in range(0, len(moving), step):
+        part = moving[start : start + step]
+        away = np.where(used[:, None], flat[:, part] - mean[part], 0.0)
+        error[part], size[part] = _errors(samples, weights, away)
+    if values.dtype == bool:
+        error = share_error(mean, size)
+    return _shaped(values, mean, error, size)
+
+
+def share_error(share: Array, size: Any) -> Array:
+    """The standard error of a share of so many independent draws; it is never 0."""
+    likely = (share * size + 0.5) / (size + 1.0)
+    return np.asarray(np.sqrt(likely * (1.0 - likely) / size))
+
+
+def _weights(samples: GraphSamples, log_extra: Array | None) -> Array:
+    weights = np.ones(samples.which.shape) if samples.weights is None else samples.weights
+    if log_extra is None:
+        return weights
+    return np.asarray(weights * np.exp(log_extra - log_extra.max())[samples.which])
+
+
+def _errors(samples: GraphSamples, weights: Array, away: Array) -> tuple[Array, Array]:
+    """Standard errors of means, and the draws they are worth, from deviations (D, m)."""
+    series, mean_weight = away[samples.which], weights.mean()
+    variance = (weights[..., None] * np.square(series)).mean((0, 1)) / mean_weight
+    series *= weights[..., None] / mean_weight
+    is_chain, n = samples.kind == "chains", float(samples.n_samples)
+    size = effective_sample_size(series) if is_chain else np.full(away.shape[1], n)
+    error = np.sqrt(np.square(series).mean((0, 1)) / size)
+    return error, variance / np.square(error)
+
+
+def _shaped(values: NDArray[Any], *found: Array) -> Average:
+    return Average(*(part.reshape(values.shape[1:]) for part in found))

@@ -1,0 +1,142 @@
+"""Model averaging: predictions and answers of all graphs together."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+
+from jensen.checks import check_whole
+from jensen.data import as_table
+from jensen.exceptions import DataError
+from jensen.graphs import DAG
+from jensen.q_graph.graph_samples import Array, GraphSamples
+from jensen.q_graph.posterior import averages
+from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
+from jensen.scores.gaussian_prior import PARTS
+from jensen.scores.make_scorer import make_scorer
+from jensen.scores.scorer import Scorer
+
+OF_SCORE = ("score", "equivalent_sample_size", "missing", "prior_network", "interventions", *PARTS)
+"""Settings that a scorer is made with."""
+
+SAME = 1e-8
+"""How far, relatively, the score of a graph may differ between the same data."""
+
+
+class ModelAverages:
+    """Predictions and queries averaged over graphs; mixed into a posterior."""
+
+    names: tuple[str, ...]
+    settings: Mapping[str, Any]
+    _scorer: Scorer | None
+    _source: str
+    _best_score: float | None = None  # of `best`, where the data are not at hand
+
+    @property
+    def samples(self) -> GraphSamples:
+        """Graphs that stand for all."""
+        raise NotImplementedError
+
+    @property
+    def best(self) -> DAG:
+        """The graph with the highest score and prior that was met."""
+        raise NotImplementedError
+
+    def log_predictive(
+        self, table: Any, *, n_graphs: int | None = None, progress: bool = False
+    ) -> Array:
+        """Log Σ_G P(G | data) p(row | data, G), one number per row.
+
+        Parameters are integrated out: under the Dirichlet prior of the score for states (its
+        posterior mean tables), under the normal-Wishart prior of BGe for continuous columns
+        (Student densities). The scores "bic", "aic", "loglik" and "fnml" have no prior, and are
+        taken with BDeu's for one row, or BGe's default.
+
+        Parameters
+        ----------
+        table
+            Anything a `Table` can be built from. States may be missing, which takes a sum for
+            every graph; a row with a state that was never seen is impossible, -inf.
+        n_graphs
+            Use only so many samples, evenly spaced along the chains; by default all.
+        progress
+            Show how many rows, or graphs, are done.
+        """
+        samples = self._some(n_graphs)
+        return averages.log_predictive(samples, self._predictions, table, progress=progress)
+
+    def query(
+        self,
+        targets: str | Sequence[str],
+        given: Mapping[str, Any] | None = None,
+        do: Mapping[str, Any] | None = None,
+        *,
+        n_graphs: int | None = None,
+        progress: bool = False,
+    ) -> AveragedDistribution | AveragedGaussian:
+        """P(targets | do, given) averaged over graphs, with its Monte-Carlo error.
+
+        P(y | e) = Σ_G P(G | data) p_G(y, e) / Σ_G P(G | data) p_G(e): evidence makes graphs that
+        expect it more probable. Under `do` every graph cuts its own arrows, so the answer holds
+        how unsure the directions are. Parameters are at their posterior means, as in
+        `log_predictive`.
+
+        Parameters
+        ----------
+        targets, given, do
+            As in `BayesianNetwork.query`. Of continuous columns the answer is the mean and the
+            covariance of a mixture of Gaussians.
+        n_graphs
+            Use only so many samples, evenly spaced along the chains; by default all. Graphs that
+            are alike above the variables of the question are asked once.
+        progress
+            Show how many of these are done.
+        """
+        return averages.query(
+            self._some(n_graphs), self._predictions, targets, given, do, progress=progress
+        )
+
+    def with_table(self, table: Any, **choices: Any) -> Self:
+        """The same posterior with its data at hand, which files do not hold.
+
+        Parameters
+        ----------
+        table
+            The data that the posterior is of; others are refused.
+        **choices
+            Of the score that are no plain data: prior_network, interventions.
+        """
+        data = as_table(table)
+        chosen = {name: self.settings[name] for name in OF_SCORE if name in self.settings}
+        chosen = {name: value for name, value in (chosen | choices).items() if value is not None}
+        scorer = make_scorer(data, **chosen)
+        if scorer.names != self.names:
+            raise DataError(
+                f"this posterior is of {', '.join(self.names)}, and the table has "
+                f"{', '.join(scorer.names)}"
+            )
+        other = copy.copy(self)
+        for name in ("_predictions", "best"):
+            other.__dict__.pop(name, None)
+        other._scorer, other._source = scorer, data.source
+        score = other.best.info.score
+        if self._best_score is not None and not np.isclose(score, self._best_score, rtol=SAME):
+            raise DataError(
+                f"these are not the data of this posterior: its best graph scores "
+                f"{self._best_score:.6f}, and {score:.6f} with this table"
+            )
+        return other
+
+    @cached_property
+    def _predictions(self) -> averages.Predictions:
+        return averages.make_predictions(self._scorer)
+
+    def _some(self, n_graphs: int | None) -> GraphSamples:
+        if n_graphs is None:
+            return self.samples
+        check_whole("n_graphs", n_graphs, at_least=1)
+        return self.samples.thinned(int(n_graphs))

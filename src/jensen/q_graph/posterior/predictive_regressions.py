@@ -1,0 +1,148 @@
+"""What the next row will be, family by family: continuous variables, parameters integrated out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaln
+
+from jensen.data import Table
+from jensen.data.variable import Variable
+from jensen.exceptions import DataError, JensenError
+from jensen.graphs import DAG
+from jensen.inference import gaussian_queries
+from jensen.inference.gaussian_network import GaussianNetwork
+from jensen.inference.regression import LinearRegression
+from jensen.models.gaussian_encoding import values_of
+from jensen.q_graph.posterior.predictive_tables import Answer, Family
+from jensen.scores.gaussian import BGe
+from jensen.scores.gaussian_prior import make_bge
+from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.moments import merged
+from jensen.scores.schur import given
+from jensen.text import plural, some
+
+Array = NDArray[np.float64]
+
+
+class NormalWishart(NamedTuple):
+    """What is known of all columns after the rows: ν, α_μ, α_w and T of `BGe`."""
+
+    mean: Array
+    strength: float
+    degrees: float
+    scale: Array
+
+
+class RegressionPredictions:
+    """Student distributions of families, under the normal-Wishart prior that the score has.
+
+    A score without a prior ("bic", "aic", "loglik") is taken with the default prior of BGe.
+    """
+
+    def __init__(self, scorer: GaussianScorer) -> None:
+        self._scorer = scorer
+        self.names = scorer.names
+        self.variables = tuple(Variable(name, "continuous") for name in self.names)
+        self._known: dict[int, NormalWishart] = {}
+
+    def _after(self, child: int) -> NormalWishart:
+        """The posterior by the rows in which a variable was not set."""
+        key = child if child in self._scorer.groups else -1
+        if key not in self._known:
+            groups, formula = self._scorer.groups, self._scorer.formula
+            everything = merged(groups.values(), len(self.names))
+            prior = formula if isinstance(formula, BGe) else _default(self.names, everything.mean)
+            rows = merged(
+                (part for v, part in groups.items() if v < 0 or v != key), len(self.names)
+            )
+            strength = prior.mean_strength + rows.weight
+            mean = prior.mean + rows.weight / strength * (rows.mean - prior.mean)
+            degrees = prior.degrees_of_freedom + rows.weight
+            self._known[key] = NormalWishart(mean, strength, degrees, prior.matrix(rows))
+        return self._known[key]
+
+    # --- regressions ---
+
+    def prepare(self, families: Iterable[Family]) -> None:
+        """Nothing: means and scatters tell of every family."""
+
+    def regression(self, child: int, parents: Sequence[int]) -> LinearRegression:
+        """Posterior means of coefficients; the variance is the inverse of the mean precision."""
+        known, members = self._after(child), list(parents)
+        left = given(known.scale, members, [child])
+        slopes = left.coefficients[:, 0]
+        intercept = float(known.mean[child] - slopes @ known.mean[members])
+        degrees = known.degrees - len(self.names) + len(members) + 1
+        by_parent = {self.names[p]: float(b) for p, b in zip(members, slopes, strict=True)}
+        variance = float(left.left.residual[0]) / degrees
+        return LinearRegression(self.names[child], intercept, by_parent, variance)
+
+    def network(
+        self, nodes: Sequence[int], parents: Mapping[int, Sequence[int]]
+    ) -> GaussianNetwork:
+        """The network of some variables, ascending; parents are among them."""
+        graph = DAG.from_parents(
+            {self.names[v]: [self.names[p] for p in parents[v]] for v in nodes}
+        )
+        return GaussianNetwork(graph, tuple(self.regression(v, parents[v]) for v in nodes))
+
+    # --- rows ---
+
+    def read(self, table: Table) -> tuple[Array, NDArray[np.bool_], NDArray[np.bool_]]:
+        """The rows as numbers, which of them are complete, and which cannot be."""
+        for name in self.names:
+            if name not in table:
+                raise DataError(f"the table has no column {name!r}: {NO_GAPS}")
+        rows, strange = table.select(self.names).read_as(self.variables)
+        values = values_of(rows, self.names)
+        gaps = np.flatnonzero(~np.isfinite(values).all(1) | strange)
+        if gaps.size:
+            raise DataError(
+                f"{plural(len(gaps), 'row')} ({some(int(i) + 1 for i in gaps)}) lack a finite "
+                f"number: {NO_GAPS}"
+            )
+        return values, np.ones(len(values), bool), np.zeros(len(values), bool)
+
+    def log_rows(self, rows: Array, child: int, parents: Sequence[int]) -> Array:
+        """(N,): the log density of the child given its parents.
+
+        A row of all columns is Student with α_w - n + 1 degrees of freedom, and so is a child
+        given its p parents, with p more.
+        """
+        known, members = self._after(child), list(parents)
+        left = given(known.scale, members, [child])
+        away = rows - known.mean
+        above = away[:, members]
+        mean = above @ left.coefficients[:, 0]
+        distance = np.square(np.einsum("ij,nj->ni", left.root, above)).sum(1)
+        widen = (known.strength + 1.0) / known.strength
+        degrees = known.degrees - len(self.names) + 1.0 + len(members)
+        # ν S = widen T; the scale of the child grows with the distance of its parents
+        size = float(left.left.residual[0]) * (widen + distance)
+        square = np.square(away[:, child] - mean) / size
+        constant = gammaln(0.5 * (degrees + 1.0)) - gammaln(0.5 * degrees) - 0.5 * np.log(np.pi)
+        return np.asarray(constant - 0.5 * np.log(size) - 0.5 * (degrees + 1.0) * np.log1p(square))
+
+    def log_incomplete(self, rows: Array, network: GaussianNetwork) -> Array:
+        """Never asked: `read` refuses such rows."""
+        raise JensenError(NO_GAPS)
+
+    # --- questions ---
+
+    def ask(self, network: GaussianNetwork, targets: Any, given: Any, do: Any) -> Answer:
+        """The mean and the covariance of the targets in one network, (k, k + 1)."""
+        found = gaussian_queries.query(network, targets, given, do)
+        log_evidence = gaussian_queries.log_probability(network, given, do) if given else 0.0
+        values = np.column_stack([found.means, found.covariance])
+        return Answer(log_evidence, values, found.evidence)
+
+
+NO_GAPS = "rows must be complete here, so fill them in (net.impute), or leave them out"
+
+
+def _default(names: Sequence[str], means: Array) -> BGe:
+    return make_bge(names, means, None, None, None, None)

@@ -1,0 +1,131 @@
+"""A posterior that chains over graphs, orders or partitions have sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from jensen.diagnostics import effective_sample_size
+from jensen.q_graph.graph_samples import Array, GraphSamples
+from jensen.q_graph.posterior.base import Edges, StructurePosterior
+from jensen.q_graph.posterior.convergence import Convergence, Moves
+from jensen.q_graph.posterior.estimate import average
+from jensen.scores.scorer import Scorer
+from jensen.text import plural
+
+
+class Run(Protocol):
+    """What chains hand over."""
+
+    @property
+    def samples(self) -> GraphSamples:
+        """The graphs."""
+
+    @property
+    def moves(self) -> Moves:
+        """Move → how often it was accepted and tried, in each chain."""
+
+    @property
+    def outside_share(self) -> Array | None:
+        """(n,): the mean share of each node's mass on sets outside its candidates."""
+
+    @property
+    def edge_batches(self) -> Array | None:
+        """(chains, batches, n, n): edge probabilities, averaged over stretches of a chain."""
+
+
+class ChainRun(NamedTuple):
+    """What chains found, and nothing else."""
+
+    samples: GraphSamples
+    moves: Moves
+    outside_share: Array | None = None
+    edge_batches: Array | None = None
+
+
+class SampledPosterior(StructurePosterior):
+    """A posterior known by samples of chains.
+
+    Parameters
+    ----------
+    run
+        What the chains found. Its `edge_batches`, edge probabilities in closed form given what was
+        sampled, are used for edges if the samples count alike.
+    scorer
+        Of the data, for model averages; None if they are not at hand.
+    settings
+        What was chosen, by name: plain data. "method" and "score" are shown; those of the score
+        find the data again after `load`.
+    source
+        The kind of dataframe that tables are given back as.
+    """
+
+    def __init__(
+        self,
+        run: Run,
+        scorer: Scorer | None = None,
+        settings: Mapping[str, Any] | None = None,
+        *,
+        source: str = "pandas",
+    ) -> None:
+        self.names = run.samples.names
+        self.settings = dict(settings or {})
+        self.moves = {name: (np.asarray(a), np.asarray(b)) for name, (a, b) in run.moves.items()}
+        self.outside_share = None if run.outside_share is None else np.asarray(run.outside_share)
+        """(n,): the mean share of each variable's mass on parents outside its candidates."""
+        self._samples, self._scorer, self._source = run.samples, scorer, source
+        use_batches = run.samples.weights is None and run.edge_batches is not None
+        self._batches = np.asarray(run.edge_batches, np.float64) if use_batches else None
+
+    @property
+    def samples(self) -> GraphSamples:
+        """The graphs that the chains visited."""
+        return self._samples
+
+    @cached_property
+    def convergence(self) -> Convergence:
+        """How well the chains have mixed: R-hat, effective sizes, agreement, acceptance."""
+        p = self._batches.mean((0, 1)) if self._batches is not None else self.samples.edge_matrix()
+        return Convergence(self.names, self.samples, self.moves, p, self._batches)
+
+    def warn(self) -> None:
+        """Warn, in words, if the chains disagree."""
+        from jensen.estimators.estimate_warnings import warn_of_chains
+
+        if self.convergence.disagreement is not None:
+            warn_of_chains(self.convergence.disagreement)
+
+    @cached_property
+    def _edges(self) -> Edges:
+        r_hat = self.convergence.edge_r_hat
+        if self._batches is not None:
+            return _from_batches(self._batches, r_hat)
+        parts = [average(self.samples, self.samples.parents_of(v)) for v in range(len(self.names))]
+        p, error, size = (np.array(columns).T for columns in zip(*parts, strict=True))
+        for matrix, value in ((p, 0.0), (error, 0.0), (size, np.nan)):
+            np.fill_diagonal(matrix, value)
+        return Edges(p, error, size, r_hat)
+
+    def _headline(self) -> str:
+        samples, method = self.samples, self.settings.get("method")
+        of = "" if method is None else f" by method={method!r}"
+        each = plural(samples.which.shape[1], "sample")
+        size = self.convergence.effective_sample_size
+        mixed = f"R-hat {self.convergence.r_hat:.3f}, effective sample size {size:.0f}"
+        return (
+            f"StructurePosterior of {plural(len(self.names), 'variable')}{of}: "
+            f"{plural(samples.n_chains, 'chain')} of {each}, {samples.n_distinct:,} different "
+            f"graphs; log score: {mixed}"
+        )
+
+
+def _from_batches(batches: Array, r_hat: Array) -> Edges:
+    """Means of batches, and their errors by how far batches differ."""
+    size = effective_sample_size(batches)
+    size = np.where(np.isnan(size), batches.shape[0] * batches.shape[1], size)
+    error = np.sqrt(batches.var((0, 1)) / size)
+    np.fill_diagonal(size, np.nan)
+    return Edges(batches.mean((0, 1)), error, size, r_hat)
