@@ -397,7 +397,7 @@ def test_rows_are_cut_into_units_and_segments_without_a_trace(monkeypatch):
     monkeypatch.setattr(mixture, "UNIT_ROWS", 150)
     monkeypatch.setattr(segments, "ENTRIES", 200)
     units = case.model.encode(values + case.shift, case.weight)
-    assert len(units) == 5
+    assert len(units) == mixture.TEAM
     cut = see(case.model, units, VBEM, whole.eta)
     assert cut.free_energy == pytest.approx(whole.free_energy, rel=1e-12)
     assert_same(cut.stats, whole.stats, rtol=1e-11)

@@ -75,10 +75,11 @@ def ordered_map(f: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
     try:
         for future in futures:
             yield future.result()
-    finally:
+    except BaseException:  # also that nobody takes what is left
         for future in futures:
             future.cancel()
         wait(futures)
+        raise
 
 
 def run_parts(f: Callable[[Item], None], parts: Sequence[Item]) -> None:

@@ -1,7 +1,6 @@
 """What is learned from, cut into units: sums over rows are sums over units."""
 
 from collections.abc import Callable, Iterable
-from functools import reduce
 from typing import Any, NamedTuple
 
 from jensen.data.threads import ordered_map
@@ -27,5 +26,9 @@ class Units(NamedTuple):
         """Σ over units of f(unit, ...) → (what to add, what to keep); added in order."""
         jobs = zip(self.items, *per_unit, strict=True)
         run = ordered_map if len(self.items) > FEW else map
-        parts = list(run(lambda job: f(*job), jobs))
-        return reduce(add, (total for total, _ in parts)), tuple(kept for _, kept in parts)
+        parts = run(lambda job: f(*job), jobs)
+        sums, memories = None, []
+        for total, kept in parts:  # added while others are still at work
+            sums = add(sums, total)
+            memories.append(kept)
+        return sums, tuple(memories)

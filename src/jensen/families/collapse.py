@@ -27,8 +27,8 @@ SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny))
 
 def refuse(bad: NDArray[np.bool_], why: str) -> None:
     """Raise, naming the components (along the first axis) that are bad anywhere."""
-    components = np.unique(np.nonzero(bad)[0])
-    if components.size:
+    if bad.any():
+        components = np.unique(np.nonzero(bad)[0])
         verb = "has" if components.size == 1 else "have"
         raise CollapseError(components.tolist(), f"{verb} {why}")
 

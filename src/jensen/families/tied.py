@@ -139,7 +139,8 @@ def _mean_and_scatter(eta: Tied) -> tuple[Array, Array]:
 
 
 def _refuse(eta: Tied, bad: NDArray[np.bool_], why: str) -> None:
-    refuse(np.broadcast_to(np.asarray(bad)[..., None], eta.strength.shape), why)
+    if np.any(bad):
+        refuse(np.broadcast_to(np.asarray(bad)[..., None], eta.strength.shape), why)
 
 
 def _symmetric(matrices: Array) -> Array:

@@ -19,6 +19,7 @@ from jensen.hidden_states.chain_sweeps import (
     forwards,
     in_turn,
     smooth,
+    smooth_at_once,
     sum_spaces,
 )
 from jensen.hidden_states.records import Chain, ChainCounts, Observed
@@ -32,7 +33,8 @@ def expected(chain: Chain) -> tuple[Array, ChainCounts]:
     """Log Z of every sequence, and the statistics under p(h | x)."""
 
     def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, ChainCounts]:
-        return smooth(space, chain, group, chosen)
+        found = smooth_at_once(space, chain, group, chosen)
+        return smooth(space, chain, group, chosen) if found is None else found
 
     return in_turn(chain, sum_spaces(chain), solve)
 

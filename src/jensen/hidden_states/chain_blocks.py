@@ -37,6 +37,9 @@ def groups(ptr: Ints, size: int) -> Iterator[Group]:
 
 def spans(group: Group, ptr: Ints, block: tuple[int, int], chosen: Ints) -> Ints:
     """(m, 2): where in a block each chosen sequence of its group begins and ends."""
-    first, last = ptr[group.start + chosen], ptr[group.start + chosen + 1]
     a, b = block
-    return np.stack([np.maximum(first, a) - a, np.minimum(last, b) - a], axis=1)
+    found = np.empty((len(chosen), 2), np.int64)
+    np.maximum(ptr[group.start + chosen], a, out=found[:, 0])
+    np.minimum(ptr[group.start + chosen + 1], b, out=found[:, 1])
+    found -= a
+    return found

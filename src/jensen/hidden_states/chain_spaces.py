@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.hidden_states.records import Chain, Observed
+from jensen.hidden_states.records import Chain, ChainTables, Observed
 from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
@@ -95,6 +95,11 @@ class Scaled(NamedTuple):
         trans = np.exp(chain.log_trans)
         tables = _widened(trans), _widened(trans.T)
         return cls(np.exp(chain.log_init), trans, np.exp(chain.log_end), *tables, Room())
+
+    @property
+    def tables(self) -> ChainTables:
+        """What kernels read of it."""
+        return ChainTables(self.first, self.wide, self.wide_t, self.last)
 
     @property
     def is_sound_forwards(self) -> bool:

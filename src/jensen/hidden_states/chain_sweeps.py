@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from jensen.fields import add
 from jensen.hidden_states.chain_blocks import Group, groups, spans
 from jensen.hidden_states.chain_spaces import Logs, Rows, Scaled, Work
-from jensen.hidden_states.records import Chain, ChainCounts
+from jensen.hidden_states.records import Chain, ChainCounts, ChainSums
 from jensen.hidden_states.segments import segment_rows
 
 Array = NDArray[np.float64]
@@ -107,6 +107,24 @@ def smooth(
         if len(group.blocks) > 1:
             message = space.leave(block.work)
     return value, total
+
+
+def smooth_at_once(
+    space: Scaled | Logs, chain: Chain, group: Group, chosen: Ints
+) -> tuple[Array, ChainCounts] | None:
+    """The same from one kernel, if the rows have one and the sequences are in one block."""
+    quicker = getattr(chain.observed, "expected_chains", None)
+    if quicker is None or not isinstance(space, Scaled) or len(group.blocks) > 1:
+        return None
+    where = spans(group, chain.ptr, group.blocks[0], chosen)
+    sums = ChainSums.zero(len(space.first))
+    weight = chain.weight[group.start + chosen]
+    with np.errstate(all="ignore"):  # what overflows has log Z = -inf
+        found = quicker(space.tables, group.blocks[0][0], where, weight, sums)
+    if found is None:
+        return None
+    value, stats = found
+    return value, ChainCounts(sums.first, sums.pairs * space.trans, sums.last, stats)
 
 
 def choose(

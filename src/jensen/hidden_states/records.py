@@ -38,6 +38,32 @@ class Observed(Likely, Protocol):
         """
 
 
+class Quick(Observed, Protocol):
+    """Rows whose statistics come from one kernel, without an array of all rows and states.
+
+    Both functions may be missing, and both may answer None: then it goes the usual way.
+    """
+
+    def expected_rows(
+        self, log_weights: Array, weight: Array
+    ) -> "tuple[Array, StateCounts] | None":
+        """Log Z of every row, and the statistics under p(state | row)."""
+
+    def expected_chains(
+        self,
+        tables: "ChainTables",
+        start: int,
+        spans: NDArray[np.int64],
+        weight: Array,
+        sums: "ChainSums",
+    ) -> tuple[Array, Any] | None:
+        """Log Z of sequences that follow each other, and the statistics of their rows.
+
+        Spans (m, 2) are counted from the row `start`; fills sums. A sequence that linear space
+        cannot do has log Z = -inf and adds nothing.
+        """
+
+
 class Independent(NamedTuple):
     """One hidden state per row."""
 
@@ -71,3 +97,27 @@ class ChainCounts(NamedTuple):
     pairs: Array  # (K, K): of neighbouring steps
     last: Array  # (K,): states of last steps
     observed: Any  # what `Observed.stats` gave
+
+
+class ChainTables(NamedTuple):
+    """A chain in linear space; wide tables have at least the eight columns that kernels read."""
+
+    first: Array  # (K,)
+    wide: Array  # (K, at least 8): the transitions
+    wide_t: Array  # (K, at least 8): and transposed
+    last: Array  # (K,)
+
+
+class ChainSums(NamedTuple):
+    """What kernels add up over sequences, by weight."""
+
+    first: Array  # (K,): states of first steps
+    pairs: Array  # (K, K): of neighbouring steps, yet to be multiplied by the transitions
+    last: Array  # (K,): states of last steps
+    states: Array  # (K,): of all steps
+
+    @classmethod
+    def zero(cls, n_states: int) -> "ChainSums":
+        """Nothing added yet."""
+        K = n_states
+        return cls(np.zeros(K), np.zeros((K, K)), np.zeros(K), np.zeros(K))

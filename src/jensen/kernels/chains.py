@@ -8,14 +8,26 @@ Few states are worked on in eight registers at once, so tables have at least eig
 """
 
 import numpy as np
+from numba import types
+from numpy.typing import NDArray
 
+from jensen.hidden_states.records import ChainSums, ChainTables
 from jensen.kernels import helper, kernel, part, reassociated
+from jensen.kernels.columns import add_counts
+from jensen.kernels.gaussians import add_moments, log_densities
+from jensen.kernels.log_tables import look_up_rows, scale_rows
+from jensen.kernels.records import signature
 
 SMALL = 1e-20  # where alpha is scaled
 TINY = 1e-140  # what a step may leave of alpha
 LOST = 1e-155  # more than what underflow and a factor of 1 / TINY take away
 SLACK = 1e-9
 LANES = 8
+ENTRIES = 1 << 13  # rows times states of a batch, which stays in the cache
+
+_ROW, _TABLE = types.float64[::1], types.float64[:, ::1]
+TABLES = types.NamedTuple([_ROW, _TABLE, _TABLE, _ROW], ChainTables)
+SUMS = types.NamedTuple([_ROW, _TABLE, _ROW, _ROW], ChainSums)
 
 
 @part
@@ -183,3 +195,97 @@ def draw_scaled(last, trans_t, spans, alpha, uniforms, after, path):
                 ):  # past the end by rounding
                     state -= 1
                 path[n, t] = state
+
+
+@helper
+def next_batch(spans, i, n_states):
+    """Where sequences from the i-th on end that together fill a batch."""
+    j = i + 1
+    while j < spans.shape[0] and (spans[j - 1, 1] - spans[i, 0]) * n_states < ENTRIES:
+        j += 1
+    return j
+
+
+@helper
+def cut_room(room, n, n_states):
+    """Like (n, K), alpha (n, K), nodes (K, n), shift (n,) and scale (n,)."""
+    size = n * n_states
+    like, alpha = room[:size].reshape((n, n_states)), room[size : 2 * size].reshape((n, n_states))
+    nodes, rest = room[2 * size : 3 * size].reshape((n_states, n)), room[3 * size :]
+    return like, alpha, nodes, rest[:n], rest[n : 2 * n]
+
+
+@part
+def smooth_batch(tables, spans, weight, like, shift, alpha, scale, nodes, log_z, sums):
+    """Fill nodes (K, n) of a batch and its log_z, and add up."""
+    filter_scaled(tables.first, tables.wide, spans, like, shift, alpha, scale, log_z)
+    smooth_scaled(
+        tables.last, tables.wide_t, spans, weight, scale, alpha, like, nodes, sums.pairs, log_z
+    )
+    for k in range(nodes.shape[0]):
+        row, total = nodes[k], 0.0
+        for t in range(row.shape[0]):
+            total += row[t]
+        sums.states[k] += total
+        for i in range(spans.shape[0]):
+            sums.first[k] += row[spans[i, 0]]
+            sums.last[k] += row[spans[i, 1] - 1]
+
+
+@reassociated(
+    signature(
+        TABLES,
+        "int64[:, ::1], float64[::1], float64[:, ::1], int64, float64[:, ::1], float64[:, :, ::1], "
+        "float64[::1], float64[::1], float64[::1]",
+        SUMS,
+        "float64[:, ::1], float64[:, :, ::1]",
+    )
+)
+def learn_gaussian_chains(
+    tables, spans, weight, x, start, mean, root, constant, room, log_z, sums, first, second
+):
+    """Fill log_z, and add up what `add_moments` and the sums want of neighbouring sequences."""
+    K = mean.shape[0]
+    i = 0
+    while i < spans.shape[0]:
+        j = next_batch(spans, i, K)
+        a, b = spans[i, 0], spans[j - 1, 1]
+        like, alpha, nodes, shift, scale = cut_room(room, b - a, K)
+        log_densities(x, start + a, start + b, mean, root, constant, nodes)
+        scale_rows(nodes, like, shift)
+        smooth_batch(
+            tables, spans[i:j] - a, weight[i:j], like, shift, alpha, scale, nodes, log_z[i:j], sums
+        )
+        add_moments(x, start + a, start + b, nodes, first, second)
+        i = j
+
+
+@reassociated(
+    signature(
+        TABLES,
+        "int64[:, ::1], float64[::1], int32[:, ::1], int64, float64[:, ::1], float64[::1], "
+        "float64[::1], float64[::1]",
+        SUMS,
+        "float64[:, :, ::1]",
+    )
+)
+def learn_code_chains(tables, spans, weight, codes, start, shares, tops, room, log_z, sums, counts):
+    """Fill log_z, and add up what `add_counts` and the sums want of neighbouring sequences."""
+    K = shares.shape[1]
+    i = 0
+    while i < spans.shape[0]:
+        j = next_batch(spans, i, K)
+        a, b = spans[i, 0], spans[j - 1, 1]
+        like, alpha, nodes, shift, scale = cut_room(room, b - a, K)
+        look_up_rows(codes, start + a, start + b, shares, tops, like, shift)
+        smooth_batch(
+            tables, spans[i:j] - a, weight[i:j], like, shift, alpha, scale, nodes, log_z[i:j], sums
+        )
+        add_counts(codes, start + a, start + b, nodes, counts)
+        i = j
+
+
+def room_size(spans: NDArray[np.int64], n_states: int) -> int:
+    """How large a room the sequences with these spans need."""
+    longest = (spans[:, 1] - spans[:, 0]).max(initial=0)
+    return int(longest + ENTRIES // n_states + 1) * (3 * n_states + 2)

@@ -95,3 +95,19 @@ def add_counts(codes, start, stop, nodes, counts):
             values, count = codes[d, start:stop], counts[k, d]
             for i in range(n):
                 count[values[i]] += weight[i]
+
+
+@kernel("void(float64[:, ::1], float64[::1], float64[::1], float64[:, ::1])")
+def add_column_sums(rows, weight, center, sums):
+    """Add Σ weight, Σ weight · (x - center) and Σ weight · (x - center)² of values to sums (3, D).
+
+    Rows (n, D) stand as rows here.
+    """
+    n, D = rows.shape
+    for i in range(n):
+        for d in range(D):
+            away = rows[i, d] - center[d]
+            if not np.isnan(away):
+                sums[0, d] += weight[i]
+                sums[1, d] += weight[i] * away
+                sums[2, d] += weight[i] * away * away

@@ -7,9 +7,11 @@ are vectorised.
 
 import numpy as np
 
-from jensen.kernels import kernel, reassociated
+from jensen.kernels import kernel, part, reassociated
+from jensen.kernels.log_tables import share_rows
 
 TILE = 64
+ENTRIES = 1 << 15  # rows times components that stay in the cache
 
 
 @kernel("void(float64[:, :, ::1], int64[::1], float64[:, :, ::1])")
@@ -64,6 +66,16 @@ def squared_distances(x, start, stop, mean, root, out):
                     distance[i] += y[i] * y[i]
 
 
+@part
+def log_densities(x, start, stop, mean, root, constant, out):
+    """Fill out (K, rows) with constant - ‖Lᵀ(x - mean)‖² / 2 of the rows start..stop."""
+    squared_distances(x, start, stop, mean, root, out)
+    for k in range(out.shape[0]):
+        row, top = out[k], constant[k]
+        for i in range(row.shape[0]):
+            row[i] = top - 0.5 * row[i]
+
+
 @reassociated(
     "void(float64[:, ::1], int64, int64, float64[:, ::1], float64[:, ::1], float64[:, :, ::1])"
 )
@@ -99,3 +111,23 @@ def add_moments(x, start, stop, nodes, first, second):
                     for i in range(n):
                         total += weighted[i] * values[i]
                     second[k, d, e] += total
+
+
+@kernel(
+    "void(float64[:, ::1], float64[::1], float64[::1], float64[:, ::1], float64[:, :, ::1], "
+    "float64[::1], float64[::1], float64[::1], float64[:, ::1], float64[:, :, ::1])"
+)
+def learn_rows(x, weight, log_weights, mean, root, constant, value, states, first, second):
+    """Fill value with log Z of each row of x; add what each component has of the rows.
+
+    That is to states (K,), and to the moments of `add_moments`. Shares are kept of a block only.
+    """
+    K, n = mean.shape[0], weight.shape[0]
+    size = max(TILE, ENTRIES // K)
+    room = np.empty(K * min(size, n))
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        table = room[: K * (stop - start)].reshape((K, stop - start))
+        log_densities(x, start, stop, mean, root, constant, table)
+        share_rows(table, log_weights, weight[start:stop], value[start:stop], states)
+        add_moments(x, start, stop, table, first, second)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,15 @@ from jensen.fields import without_cached
 from jensen.hidden_states.records import Chain
 from jensen.models.emissions import Emission
 from jensen.models.emissions.held_parts import hold_parts
-from jensen.models.mixture import UNIT_ROWS, emission_point, hold, log_mean, modes, without
+from jensen.models.mixture import (
+    UNIT_ROWS,
+    emission_point,
+    hold,
+    log_mean,
+    modes,
+    unit_size,
+    without,
+)
 from jensen.q_hidden import Hidden
 
 Array = NDArray[np.float64]
@@ -130,10 +139,9 @@ class HiddenMarkov:
 
 def groups(lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
     """Neighbouring sequences that make up a unit: where they begin and end."""
-    found, begin, size = [], 0, 0
-    for s, length in enumerate(lengths):
-        if size and size + length > UNIT_ROWS:
-            found.append((begin, s))
-            begin, size = s, 0
-        size += int(length)
-    return [*found, (begin, len(lengths))] if len(lengths) else []
+    if not len(lengths):
+        return []
+    ends = np.cumsum(lengths)
+    unit_of = (ends - 0.5 * lengths) // unit_size(int(ends[-1]), UNIT_ROWS)  # by their middles
+    cuts = np.flatnonzero(np.diff(unit_of)) + 1
+    return list(pairwise([0, *cuts.tolist(), len(lengths)]))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.threads import ordered_map
-from jensen.data.units import Units
+from jensen.data.units import FEW, Units
 from jensen.families.dirichlet import dirichlet
 from jensen.families.held import Held
 from jensen.fields import without_cached
@@ -22,7 +22,9 @@ Array = NDArray[np.float64]
 Record = TypeVar("Record", bound=NamedTuple)
 
 UNIT_ROWS = 1 << 15
-"""Rows of one unit; fixed, so that sums never depend on threads."""
+"""Rows of one unit at most; fixed, so that sums never depend on threads."""
+TEAM = 8
+"""Many units are a multiple of this, and of one size: then threads have equally much to do."""
 
 
 class Mixed(NamedTuple):
@@ -97,12 +99,22 @@ class Mixture:
         order = np.lexsort(np.isnan(values).T) if np.isnan(values).any() else slice(None)
         values, weight = values[order], weight[order]
 
-        def unit(a: int) -> Rows:
-            return Rows(self.emission.encode(values[a : a + UNIT_ROWS]), weight[a : a + UNIT_ROWS])
+        size = unit_size(len(values), UNIT_ROWS)
 
-        units = tuple(ordered_map(unit, range(0, len(values), UNIT_ROWS)))
+        def unit(a: int) -> Rows:
+            return Rows(self.emission.encode(values[a : a + size]), weight[a : a + size])
+
+        units = tuple(ordered_map(unit, range(0, len(values), size)))
         nothing_hidden = self.n_states == 1 and not np.isnan(values).any()
         return Units(units, float(weight.sum()), is_complete=nothing_hidden)
+
+
+def unit_size(n_rows: int, most: int) -> int:
+    """Rows of each unit, if there are so many rows."""
+    n_units = -(-n_rows // most)
+    if n_units > FEW:
+        n_units = -(-n_units // TEAM) * TEAM
+    return -(-n_rows // max(1, n_units)) or 1
 
 
 def emission_point(model: Any, eta: Any) -> Any:

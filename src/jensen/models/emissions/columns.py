@@ -1,11 +1,14 @@
 """What columns look like as a whole, whatever is missing."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.threads import ordered_map
+
 Array = NDArray[np.float64]
+
+BLOCK_ROWS = 1 << 14
+"""Rows that are summed at once; fixed, so that sums never depend on threads."""
 
 
 def column_moments(values: Array, weight: Array | None = None) -> tuple[Array, Array]:
@@ -13,18 +16,27 @@ def column_moments(values: Array, weight: Array | None = None) -> tuple[Array, A
 
     A row of weight 2 counts as two rows.
     """
-    seen = ~np.isnan(values)
-    n = _total(seen, weight)
+    n, total, squares = _sums(values, weight, np.zeros(values.shape[1]))
     n = np.where(n > 0, n, 1.0)
-    x = np.where(seen, values, 0.0)
-    mean = _total(x, weight) / n
-    variance = _total(np.where(seen, values - mean, 0.0) ** 2, weight) / n
-    varies = variance > 1e-24 * _total(x**2, weight) / n  # beyond rounding
+    mean = total / n
+    variance = _sums(values, weight, mean)[2] / n
+    varies = variance > 1e-24 * squares / n  # beyond rounding
     return mean, np.where(varies, variance, 1.0)
 
 
-def _total(x: NDArray[Any], weight: Array | None) -> Array:
-    return np.asarray(x.sum(0) if weight is None else weight @ x)
+def _sums(values: Array, weight: Array | None, center: Array) -> Array:
+    """(3, D): the weight of the values of each column, their sum and that of their squares."""
+    from jensen.kernels.columns import add_column_sums
+
+    def add_up(a: int) -> Array:
+        rows = np.array(values[a : a + BLOCK_ROWS], np.float64, order="C")  # a kernel wants its own
+        here = np.ones(len(rows)) if weight is None else np.array(weight[a : a + BLOCK_ROWS])
+        sums = np.zeros((3, len(center)))
+        add_column_sums(rows, here, center, sums)
+        return sums
+
+    blocks = ordered_map(add_up, range(0, len(values), BLOCK_ROWS))
+    return sum(blocks, np.zeros((3, len(center))))
 
 
 def standardised(values: Array) -> Array:

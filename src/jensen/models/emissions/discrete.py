@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from jensen.families.beta import beta
 from jensen.families.dirichlet import dirichlet
 from jensen.families.masked import MaskedDirichlet
+from jensen.hidden_states.records import ChainSums, ChainTables
 from jensen.models.emissions.named import read_array, read_shares
 from jensen.recycled import recycled
 
@@ -145,6 +146,27 @@ class Seen:
         look_up_rows(self.rows, start, stop, *self._scaled, like, shift)
         return True
 
+    def expected_chains(
+        self,
+        tables: ChainTables,
+        start: int,
+        spans: NDArray[np.int64],
+        weight: Array,
+        sums: ChainSums,
+    ) -> tuple[Array, Array] | None:
+        """Log Z of sequences and the counts of their rows, if there is one column."""
+        from jensen.kernels.chains import learn_code_chains, room_size
+
+        if len(self.rows) != 1:
+            return None
+        K, D, V = self.t.shape
+        log_z, room = np.zeros(len(spans)), recycled(room_size(spans, K))
+        counts = np.zeros((K, D, V + 1))
+        learn_code_chains(
+            tables, spans, weight, self.rows, start, *self._scaled, room, log_z, sums, counts
+        )
+        return log_z, self._complete(counts)
+
     @cached_property
     def _scaled(self) -> tuple[Array, Array]:
         """Tables (labels, K) with 1 as the largest of each label, and the logs of what that was."""
@@ -181,10 +203,16 @@ class Seen:
         K, D, V = self.t.shape
         counts = np.zeros((K, D, V + 1))
         add_counts(self.rows, start, stop, nodes, counts)
-        absent = counts[:, :, V]
+        return self._complete(counts, rng, peak)
+
+    def _complete(
+        self, counts: Array, rng: np.random.Generator | None = None, peak: bool = False
+    ) -> Array:
+        """Counts of labels (K, D, V), the last of (K, D, V + 1) shared out: it is the missing."""
+        absent = counts[:, :, -1]
         if not absent.any():
-            return counts[:, :, :V]
-        return np.asarray(counts[:, :, :V] + self._missing(absent, rng, peak))
+            return counts[:, :, :-1]
+        return np.asarray(counts[:, :, :-1] + self._missing(absent, rng, peak))
 
     def _missing(self, count: Array, rng: np.random.Generator | None, peak: bool) -> Array:
         """How missing labels count; count (K, D) is how many are missing."""

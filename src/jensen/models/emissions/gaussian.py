@@ -6,6 +6,7 @@ their digits far from 0.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,11 @@ from jensen.exceptions import JensenError
 from jensen.families import tied
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
+from jensen.fields import without_cached
 from jensen.models.emissions.columns import column_moments, standardised
 from jensen.models.emissions.gaussian_rows import LOG_2PI, Components, Predicted, Seen
 from jensen.models.emissions.held_parts import family_given, mean_strength
+from jensen.models.emissions.latest import Latest
 from jensen.models.emissions.named import read_array
 from jensen.models.emissions.patterns import Pattern, patterns_of
 
@@ -33,6 +36,8 @@ class Gaussian:
     prior: NormalWishart | Tied | None
     is_tied: bool = False
     held: dict[str, Array] = field(default_factory=dict)  # "means" less the shift, "covariances"
+
+    __getstate__ = without_cached
 
     @property
     def covariance(self) -> str:
@@ -67,11 +72,16 @@ class Gaussian:
 
     def encode(self, values: Array) -> tuple[Pattern, ...]:
         """Rows by what they miss."""
-        return patterns_of(values - self.shift)
+        x: Array = np.subtract(values.T, self.shift[:, None], order="C")  # as patterns keep them
+        return patterns_of(x.T)
 
     def observe(self, t: NormalWishart | Tied, rows: tuple[Pattern, ...]) -> Seen:
         """Rows at this θ."""
-        return Seen(self, components(t), rows)
+        return Seen(self, self._components(t), rows)
+
+    @cached_property
+    def _components(self) -> Latest[Components]:
+        return Latest(components)
 
     def predict(self, eta: NormalWishart | Tied, rows: tuple[Pattern, ...]) -> Predicted | Seen:
         """Rows under Student distributions; under Gaussian ones, if the covariances are held."""

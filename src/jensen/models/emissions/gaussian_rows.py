@@ -17,6 +17,7 @@ from scipy.special import gammaln
 
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
+from jensen.hidden_states.records import ChainSums, ChainTables, StateCounts
 from jensen.models.emissions.patterns import Pattern
 from jensen.recycled import recycled
 
@@ -46,15 +47,16 @@ class _Rows:
         self.mean = mean
         self.precision = np.array(precision, order="C")  # a kernel wants to own it
         self.rows = rows
-        self.root = cache(self._root)  # of each pattern, when it is first looked at
+        self.roots: dict[int, Array] = {}  # of each pattern, when it is first looked at
 
-    def _root(self, p: int) -> Array:
+    def root(self, p: int) -> Array:
         """Cholesky factors of the precisions, the missing columns first: (K, D, D)."""
         from jensen.kernels.gaussians import factor
 
-        root = np.empty_like(self.precision)
-        factor(self.precision, self.rows[p].order, root)
-        return root
+        if p not in self.roots:
+            self.roots[p] = np.empty_like(self.precision)
+            factor(self.precision, self.rows[p].order, self.roots[p])
+        return self.roots[p]
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[int, int, int, NDArray[np.int64]]]:
         """For every pattern: where its rows of this segment begin and end, and their places."""
@@ -131,6 +133,48 @@ class Seen(_Rows):
             first[:, order] += a_first
             second[:, order[:, None], order] += a_second
         return self.emission.gather(nodes.sum(1), first, second)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no value is missing, so that one kernel does everything."""
+        return len(self.rows) == 1 and self.rows[0].n_missing == 0
+
+    def expected_rows(self, log_weights: Array, weight: Array) -> tuple[Array, StateCounts] | None:
+        """Log Z of every row and the statistics under p(state | row), if nothing is missing."""
+        from jensen.kernels.gaussians import learn_rows
+
+        if not self.is_complete:
+            return None
+        K, D = self.mean.shape
+        value, states = recycled(len(weight)), np.zeros(K)
+        first, second = np.zeros((K, D)), np.zeros((K, D, D))
+        learn_rows(
+            self.rows[0].x, weight, log_weights, self.mean, self.root(0), self.constant,
+            value, states, first, second,
+        )  # fmt: skip
+        return value, StateCounts(states, self.emission.gather(states, first, _mirrored(second)))
+
+    def expected_chains(
+        self,
+        tables: ChainTables,
+        start: int,
+        spans: NDArray[np.int64],
+        weight: Array,
+        sums: ChainSums,
+    ) -> tuple[Array, NormalWishart | Tied] | None:
+        """Log Z of sequences and the statistics of their rows, if nothing is missing."""
+        from jensen.kernels.chains import learn_gaussian_chains, room_size
+
+        if not self.is_complete:
+            return None
+        K, D = self.mean.shape
+        log_z, room = np.zeros(len(spans)), recycled(room_size(spans, K))
+        first, second = np.zeros((K, D)), np.zeros((K, D, D))
+        learn_gaussian_chains(
+            tables, spans, weight, self.rows[0].x, start, self.mean, self.root(0), self.constant,
+            room, log_z, sums, first, second,
+        )  # fmt: skip
+        return log_z, self.emission.gather(sums.states, first, _mirrored(second))
 
     def _missing_given_seen(self, p: int) -> tuple[Array, Array, Array]:
         """x_m | x_o, k has mean a_k - G_k x_o and covariance C_k."""
@@ -212,9 +256,14 @@ def _moments(x: Array, start: int, stop: int, nodes: Array) -> tuple[Array, Arra
     K, D = len(nodes), len(x)
     first, second = np.zeros((K, D)), np.zeros((K, D, D))
     add_moments(x, start, stop, nodes, first, second)
-    rows, columns = _upper(D)
+    return first, _mirrored(second)
+
+
+def _mirrored(second: Array) -> Array:
+    """Symmetric matrices, of which the lower half is known."""
+    rows, columns = _upper(second.shape[1])
     second[:, rows, columns] = second[:, columns, rows]
-    return first, second
+    return second
 
 
 @cache

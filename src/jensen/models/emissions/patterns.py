@@ -25,6 +25,9 @@ def patterns_of(values: NDArray[np.float64]) -> tuple[Pattern, ...]:
     if not len(values):
         return ()
     missing = np.isnan(values)
+    if not missing.any():
+        n, D = values.shape
+        return (Pattern(np.arange(D), 0, np.arange(n), np.ascontiguousarray(values.T)),)
     bits = np.packbits(missing, axis=1)
     keys = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.shape[1]))).ravel()
     _, first, group = np.unique(keys, return_index=True, return_inverse=True)

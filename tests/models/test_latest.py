@@ -1,0 +1,17 @@
+"""What is made of θ is made once for each record."""
+
+import numpy as np
+
+from jensen.models.emissions.latest import Latest
+
+
+def test_one_record_is_looked_at_once():
+    made = []
+    latest = Latest(lambda t: made.append(t) or len(made))
+    one, same = np.zeros(2), np.zeros(2)
+    assert [latest(one), latest(one), latest(same), latest(one)] == [1, 1, 2, 3]
+
+
+def test_nothing_is_a_record_too():
+    latest = Latest(lambda t: "made")
+    assert latest(None) == "made"
