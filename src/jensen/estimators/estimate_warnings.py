@@ -57,6 +57,11 @@ def warn_of_disagreement(r_hat: float) -> None:
     )
 
 
+def warn_of_chains(disagreement: str) -> None:
+    """Chains over graphs that disagree, in words."""
+    _warn(disagreement)
+
+
 def _warn(text: str) -> None:
     """Warn at the first line outside this package, which called `fit`."""
     frame, level = sys._getframe(), 1

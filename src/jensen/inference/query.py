@@ -84,7 +84,7 @@ def query(
     findings = read_findings(network, given, do, wanted)
     question = find_question(network, form_of(findings, wanted))
     mixture = ask(network, question, findings, count=len(wanted) > 1)
-    values = mixture.mean([_read(question, wanted, answer) for answer in mixture.answers])
+    values = mixture.mean([read_answer(question, wanted, answer) for answer in mixture.answers])
     variables = tuple(network.variables[v] for v in wanted)
     found = None
     if interval is not None:
@@ -143,7 +143,7 @@ def _check_joint(network: Network, wanted: Sequence[int]) -> None:
     )
 
 
-def _read(question: Question, wanted: tuple[int, ...], answer: Answer) -> Array:
+def read_answer(question: Question, wanted: tuple[int, ...], answer: Answer) -> Array:
     """The distribution that was asked for."""
     if len(wanted) == 1:
         at = question.place[wanted[0]]
@@ -187,7 +187,7 @@ def _interval(
             log_each.append(answers[-1].log_evidence)
         weights = np.exp(np.array(log_each) - max(log_each))
         weights /= weights.sum()
-    values = np.array([_read(question, wanted, answer) for answer in answers])
+    values = np.array([read_answer(question, wanted, answer) for answer in answers])
     tail = (1 - level) / 2
     return Interval(level, _quantile(values, weights, tail), _quantile(values, weights, 1 - tail))
 

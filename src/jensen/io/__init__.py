@@ -43,7 +43,7 @@ def load(path: str | Path) -> Any:
     """Read a model from a file; a malformed file is refused in words, and can run no code.
 
     What comes back is of the class that was saved: a `BayesianNetwork`, or from JSON also a
-    `GaussianMixture`, `LatentClass` or `HiddenMarkovModel`.
+    `GaussianMixture`, `LatentClass`, `HiddenMarkovModel` or a posterior over graphs.
 
     Parameters
     ----------

@@ -1,13 +1,17 @@
-"""Samples of a network's tables as ArviZ reads them, if it is installed (extra `arviz`)."""
+"""Samples of tables and of graphs as ArviZ reads them, if it is installed (extra `arviz`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from jensen.exceptions import JensenError
+from jensen.memory import check_memory
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
+    from jensen.q_graph.graph_samples import GraphSamples
 
 
 def to_arviz(net: BayesianNetwork) -> Any:
@@ -28,6 +32,37 @@ def to_arviz(net: BayesianNetwork) -> Any:
         dims[name] = [v.name for v in (*network.parents(variable.name), variable)]
     return arviz.from_dict(
         posterior=posterior, sample_stats={"lp": net.trace_}, dims=dims, coords=coords
+    )
+
+
+def graphs_to_arviz(samples: GraphSamples) -> Any:
+    """The edges of every sample, by chain, with the log score of its graph.
+
+    "edge" of the posterior is 1 or 0 for every edge that some sample has; its coordinates are
+    texts like "A -> B". "n_edges" is how many a graph has.
+    """
+    if samples.kind == "all":
+        raise JensenError("every graph is known here with its probability: nothing was sampled")
+    arviz = _import()
+    names, p = samples.names, samples.edge_matrix()
+    pairs = np.argwhere(p > 0)
+    check_memory(
+        float(samples.n_samples * len(pairs)),
+        f"{len(pairs):,} edges of {samples.n_samples:,} samples",
+        "keep fewer samples, with a larger thin",
+    )
+    edges = np.empty((*samples.which.shape, len(pairs)), np.int8)
+    for k, (a, b) in enumerate(pairs.tolist()):
+        edges[:, :, k] = samples.members[samples.graphs[:, b], a][samples.which]
+    sizes = samples.members.sum(1)[samples.graphs].sum(1)
+    stats = {"lp": samples.states, "log_score": samples.scores}
+    if samples.log_weights is not None:
+        stats["log_weight"] = samples.log_weights
+    return arviz.from_dict(
+        posterior={"edge": edges, "n_edges": sizes[samples.which]},
+        sample_stats=stats,
+        dims={"edge": ["pair"]},
+        coords={"pair": [f"{names[a]} -> {names[b]}" for a, b in pairs.tolist()]},
     )
 
 

@@ -1,4 +1,4 @@
-"""Jensen's JSON: what a file holds, a network or a model of hidden states, stands at its top."""
+"""Jensen's JSON: what a file holds, a network or another model, stands at its top."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from jensen.io.checked import parse_json
 
 STATES = "jensen-states"
 GAUSSIAN = "jensen-gaussian-network"
+POSTERIOR = "jensen-structure-posterior"
 
 
 def looks_like(text: str) -> bool:
@@ -16,7 +17,7 @@ def looks_like(text: str) -> bool:
 
 
 def dumps(model: Any) -> str:
-    """A network or a model of hidden states as JSON text."""
+    """A network, a model of hidden states or a posterior over graphs as JSON text."""
     if getattr(model, "gaussian", None) is not None:
         from jensen.io.json_gaussian import dumps as gaussian_text
 
@@ -25,6 +26,10 @@ def dumps(model: Any) -> str:
         from jensen.io.json_format import dumps as network_text
 
         return network_text(model)
+    if hasattr(model, "edge_probability"):
+        from jensen.io.json_posterior import dumps as posterior_text
+
+        return posterior_text(model)
     from jensen.io.json_states import dumps as states_text
 
     return states_text(model)
@@ -42,6 +47,10 @@ def loads(text: str, file: str) -> Any:
         from jensen.io.json_gaussian import read as read_gaussian
 
         return read_gaussian(head)
+    if found == POSTERIOR:
+        from jensen.io.json_posterior import read as read_posterior
+
+        return read_posterior(head)
     from jensen.io.json_format import read as read_network
 
     return read_network(head)

@@ -106,7 +106,7 @@ def draw_strong(v, k, left, t, room):
 
 @bare_part
 def draw_few(v, allowed, asked, log_total, share, t):
-    """Draw a subset of `allowed` that meets `asked`, going through all; any subset if that is -1."""
+    """Draw a subset of `allowed` that meets `asked`, one by one; any subset if that is -1."""
     log_weights, found = t.log_weights[v], np.int64(-1)
     here = allowed
     while True:

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from jensen.kernels import bare_part, bare_sum
+from jensen.kernels import bare, bare_part, bare_sum
 from jensen.kernels.bit_sets import lowest_bit
 
 CANCELS = 1e-4
@@ -129,14 +129,14 @@ def add_outside(v, inside, t, room):
     return total
 
 
-@bare_part
+@bare
 def sum_within(v, t, room):
     """Return the log sum of all parent sets among level 2 (no level is 1), the empty one too."""
     allowed = local_bits(t.candidates[v], room.level, np.int8(1))
     return add_outside(v, t.log_sums[v, allowed], t, room)
 
 
-@bare_part
+@bare
 def sum_asked(v, t, room):
     """Return the log sum of the parent sets that hold one of level 2."""
     allowed = local_bits(t.candidates[v], room.level, np.int8(1))
@@ -152,8 +152,9 @@ def pair_weight(v, a, b, t):
         return t.log_base[v] + math.log(t.pairs[v, a, b])
     for k in range(t.strong.shape[1]):
         u = t.strong[v, k]
-        if u == a or u == b:
-            x = t.strong_rows[v, k, b if u == a else a]
+        is_first = u == a
+        if is_first or u == b:
+            x = t.strong_rows[v, k, b if is_first else a]
             if x > 0.0:
                 return t.log_row[v, k] + math.log(x)
     return -np.inf
@@ -170,11 +171,9 @@ def single_weight(v, a, t):
     return -np.inf
 
 
-@bare_part
-def set_weight(v, inside, first, second, t):
-    """Return the log weight of a parent set: candidates as bits, and others or -1."""
-    if first < 0:
-        return t.log_weights[v, inside]
+@bare
+def outside_weight(v, inside, first, second, t):
+    """Return the same of a set with parents that are no candidates."""
     if second >= 0:
         return pair_weight(v, first, second, t) if inside == 0 else -np.inf
     if inside == 0:
@@ -183,3 +182,11 @@ def set_weight(v, inside, first, second, t):
         return -np.inf
     other = t.candidates[v, np.int64(lowest_bit(np.uint64(inside)))]
     return pair_weight(v, other, first, t)
+
+
+@bare_part
+def set_weight(v, inside, first, second, t):
+    """Return the log weight of a parent set: candidates as bits, and others or -1."""
+    if first < 0:
+        return t.log_weights[v, inside]
+    return outside_weight(v, inside, first, second, t)

@@ -81,7 +81,7 @@ def count_parts(parts):
 
 @bare_part
 def step(rng, t, parts, n_parts, proposal, sums, room, moves):
-    """Propose one move; proposal is a copy of parts before and after. Return the number of parts."""
+    """Propose one move and return the number of parts; proposal stays a copy of parts."""
     kind, log_correction = uniform(rng), 0.0
     if kind < SHARES[0]:
         k = 0

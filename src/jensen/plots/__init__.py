@@ -1,14 +1,16 @@
 """Pictures: graphs as SVG, answers as HTML, figures with matplotlib."""
 
-from jensen.plots.figures import components, cpt, trace
+from jensen.plots.figures import agreement, components, cpt, log_scores, trace
 from jensen.plots.html import cpt_html, network_html, posterior_html, table_html
 from jensen.plots.svg import graph_svg
 
 __all__ = [
+    "agreement",
     "components",
     "cpt",
     "cpt_html",
     "graph_svg",
+    "log_scores",
     "network_html",
     "posterior_html",
     "table_html",

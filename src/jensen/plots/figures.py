@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
     from jensen.estimators.choosing import ComponentsChoice
     from jensen.inference.network import Network
+    from jensen.q_graph.posterior.convergence import Convergence
 
 MOST_NUMBERS = 150  # cells up to which the numbers are written
 MOST_TICKS = 60
@@ -113,6 +114,54 @@ def cpt(net: BayesianNetwork | Network, name: str, ax: Axes | None = None) -> Ax
         _write_numbers(ax, values)
     else:
         ax.figure.colorbar(image, ax=ax)
+    return ax
+
+
+def log_scores(chains: Convergence, ax: Axes | None = None) -> Axes:
+    """Draw the log score of the samples of every chain over graphs.
+
+    Parameters
+    ----------
+    chains
+        `post.convergence` of a posterior over graphs.
+    ax
+        Where to draw; a new figure, `ax.figure`, if None.
+    """
+    ax = _new_axes((5.0, 3.2)) if ax is None else ax
+    ax.plot(chains.samples.states.T, linewidth=0.8)
+    ax.set_xlabel("sample")
+    ax.set_ylabel("log score")
+    ax.set_title(f"R-hat {chains.r_hat:.3f}")
+    return ax
+
+
+def agreement(chains: Convergence, ax: Axes | None = None) -> Axes:
+    """Draw the edge probabilities of every chain over those of all chains together.
+
+    Chains that agree have all points on the diagonal.
+
+    Parameters
+    ----------
+    chains
+        `post.convergence` of a posterior over graphs.
+    ax
+        Where to draw; a new figure, `ax.figure`, if None.
+    """
+    ax = _new_axes((4.2, 4.0)) if ax is None else ax
+    apart, edges = chains.agreement, ~np.eye(len(chains.names), dtype=bool)
+    ax.plot([0.0, 1.0], [0.0, 1.0], color="0.7", linewidth=0.8)
+    for k, matrix in enumerate(apart.by_chain):
+        ax.plot(
+            chains.edge_probabilities[edges],
+            matrix[edges],
+            "o",
+            markersize=3,
+            label=f"chain {k + 1}",
+        )
+    ax.set_xlabel("edge probability, all chains")
+    ax.set_ylabel("edge probability, each chain")
+    ax.set_title(f"largest difference {apart.largest:.3f}")
+    ax.legend(fontsize="small")
     return ax
 
 

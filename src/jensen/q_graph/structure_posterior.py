@@ -166,8 +166,8 @@ def structure_posterior(
         choices.refuse_all()
         with _share_bar("sums", progress) as show:
             exact = exact_posterior(scorer, read.prior, constraints, progress=show)
-        seed = as_generator(0 if random_state is None else random_state)
-        return ExactPosterior(exact, scorer, settings, random_state=seed, source=data.source)
+        draws = as_generator(0 if random_state is None else random_state)
+        return ExactPosterior(exact, scorer, settings, random_state=draws, source=data.source)
     kind = KINDS[method]
     plan = choices.plan(method, kind.cycle_length)
     is_weighted = method == "order" and not read.prior.counts_orders

@@ -45,4 +45,4 @@ def candidate_scores(
     place = names.index(plain.names[child])
     out = np.empty((len(names), 1 << len(candidates)))
     counted.fill(out, [place], max_parents)
-    return out[place]
+    return np.asarray(out[place])

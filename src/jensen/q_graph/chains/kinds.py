@@ -34,8 +34,13 @@ class State(NamedTuple):
 class Kind(Protocol):
     """One kind of chain."""
 
-    moves: tuple[str, ...]  # what they are called
-    keeps_orders: bool
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """What they are called."""
+
+    @property
+    def keeps_orders(self) -> bool:
+        """Whether samples tell the order that they were drawn from."""
 
     @property
     def cycle_length(self) -> int:
@@ -171,7 +176,7 @@ def draw_graph(rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> ND
     kept = room_for_samples(1, len(order), keeps_orders=True)
     orders = Orders()
     orders.advance(orders.begin(rng, order, t), t, 1, 0, kept)
-    return kept.parents[0]
+    return np.asarray(kept.parents[0])
 
 
 def room_for_samples(n_samples: int, n: int, *, keeps_orders: bool) -> Kept:

@@ -76,7 +76,7 @@ class Climb:
         n = len(ladder.states[0].nodes)
         nothing = room_for_samples(0, n, keeps_orders=False)
         for i in range(n_rounds):
-            here = Kept(*(field[i : i + 1] for field in kept))
+            here = _sample(kept, i)
             for k, t in enumerate(self.weights(ladder.betas)):
                 self.kind.advance(ladder.states[k], t, 1, thin, here if k == 0 else nothing)
             ladder = self._exchange(ladder)
@@ -115,3 +115,10 @@ class Climb:
         for state, t in zip(moved.states, self.weights(betas), strict=True):
             self.kind.weigh(state, t)
         return moved
+
+
+def _sample(kept: Kept, i: int) -> Kept:
+    """Room for the i-th sample alone; none if there is no such room."""
+    parents, scores, states, orders = kept
+    at = slice(i, i + 1)
+    return Kept(parents[at], scores[at], states[at], orders[at])

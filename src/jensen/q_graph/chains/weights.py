@@ -4,18 +4,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_graph.chains.raw_weights import RawWeights
-from jensen.q_graph.chains.records import NOBODY, ParentWeights
+from jensen.q_graph.chains.records import NOBODY, Integers, ParentWeights
 
 Array = NDArray[np.float64]
 
 STRONG = 200.0
-"""Sets outside that weigh more than the empty set by more than this, in log, have own rows ..."""
+"""Sets outside that weigh more than the smallest set by more than this, in log, have own rows ..."""
 
 SPREAD = 600.0
 """... and no row has weights that are further apart."""
 
 Row = tuple[int, float, Array]
 """The parent, the log scale, and (n,) weights."""
+
+Outside = tuple[Array, Array, Array, Array, Integers, Array, Array, Array]
+"""The last fields of `ParentWeights`."""
 
 
 def read_weights(raw: RawWeights, inverse_temperature: float = 1.0) -> tuple[ParentWeights, Array]:
@@ -37,7 +40,10 @@ def read_weights(raw: RawWeights, inverse_temperature: float = 1.0) -> tuple[Par
     tops = np.maximum(tops, pairs.max((1, 2), initial=-np.inf))
     log_weights -= tops[:, None]
     ranked = np.argsort(-log_weights, axis=1, kind="stable").astype(np.int32)
-    outside = _outside(log_weights[:, 0], singles - tops[:, None], pairs - tops[:, None, None])
+    least = (log_weights > -np.inf).argmax(1)  # what is required alone: all others hold it
+    outside = _outside(
+        log_weights[np.arange(n), least], singles - tops[:, None], pairs - tops[:, None, None]
+    )
     log_sums = _log_sums(log_weights)
     return ParentWeights(candidates, place, log_weights, log_sums, ranked, *outside), tops
 
@@ -53,10 +59,13 @@ def _log_sums(log_weights: Array) -> Array:
     return sums
 
 
-def _outside(empty: Array, singles: Array, pairs: Array) -> tuple[Array, ...]:
-    """The fields of `ParentWeights` about sets outside the candidates."""
-    n = len(empty)
-    log_base, log_outside = np.zeros(n), np.full(n, -np.inf)
+def _outside(log_base: Array, singles: Array, pairs: Array) -> Outside:
+    """The fields of `ParentWeights` about sets outside the candidates.
+
+    What is e⁻⁷⁰⁰ of the base or less is nothing: who may have it may have the base instead.
+    """
+    n = len(log_base)
+    log_outside = np.full(n, -np.inf)
     plain_singles, plain_pairs = np.zeros((n, n)), np.zeros(pairs.shape)
     rows: list[list[Row]] = []
     for v in range(n):
@@ -65,9 +74,6 @@ def _outside(empty: Array, singles: Array, pairs: Array) -> tuple[Array, ...]:
         heaviest = both.max(initial=-np.inf)
         if heaviest > -np.inf:
             log_outside[v] = heaviest + np.log(np.triu(np.exp(both - heaviest)).sum())
-        log_base[v] = empty[v] if empty[v] > -np.inf else min(heaviest, 0.0)
-        if log_base[v] == -np.inf:
-            log_base[v] = 0.0
         rows.append(_take_strong(both, log_base[v]))
         with np.errstate(under="ignore"):
             numbers = np.exp(both - log_base[v])
@@ -92,7 +98,7 @@ def _take_strong(both: Array, log_base: float) -> list[Row]:
         both[u, taken] = both[taken, u] = -np.inf
 
 
-def _stacked(rows: list[list[Row]], n: int) -> tuple[Array, ...]:
+def _stacked(rows: list[list[Row]], n: int) -> tuple[Integers, Array, Array, Array]:
     """As arrays with as many rows for each variable as the one with most has."""
     most = max(map(len, rows), default=0)
     strong = np.full((n, most), NOBODY)

@@ -21,7 +21,7 @@ from jensen.kernels.parent_sums import sum_asked, sum_within
 from jensen.kernels.random_numbers import below, uniform
 
 
-@bare_part
+@bare
 def step(rng, graph, t, room):
     """Try it; return whether it was done."""
     before = n_edges(graph)
@@ -70,7 +70,7 @@ def give(graph, v, family, t, room):
     change_parents(graph, v, bits, t, room)
 
 
-@bare
+@bare_part
 def sum_free(graph, v, t, room):
     """Return the log sum of all parent sets of v that make no cycle; leave room.level at them."""
     mark_descendants(graph, v, room)
@@ -79,7 +79,7 @@ def sum_free(graph, v, t, room):
     return sum_within(v, t, room)
 
 
-@bare
+@bare_part
 def sum_holding(graph, v, u, t, room):
     """Return the same of the sets that hold u, which does not descend from v."""
     mark_descendants(graph, v, room)

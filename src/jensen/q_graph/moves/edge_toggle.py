@@ -39,7 +39,7 @@ def draw_pair(rng, t):
     """Return a child and another variable; the child itself stands for nobody."""
     n, n_candidates = t.candidates.shape
     v = below(rng, n)
-    if n_candidates == n - 1 or uniform(rng) < AMONG_CANDIDATES:
+    if n_candidates == n - 1 or (n_candidates > 0 and uniform(rng) < AMONG_CANDIDATES):
         return v, t.candidates[v, below(rng, n_candidates)]
     u = below(rng, n - 1)
     return v, u + (u >= v)
@@ -52,7 +52,7 @@ def log_chance(v, u, t):
     is_candidate = np.float64(t.place[v, u] >= 0)
     if n_candidates == n - 1:
         return math.log(is_candidate / n_candidates)
-    within = AMONG_CANDIDATES * is_candidate / n_candidates
+    within = AMONG_CANDIDATES * is_candidate / max(n_candidates, 1)  # there may be none
     return math.log(within + (1.0 - AMONG_CANDIDATES) / (n - 1))
 
 

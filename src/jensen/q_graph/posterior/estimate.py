@@ -122,6 +122,8 @@ def average(samples: GraphSamples, values: NDArray[Any], log_extra: Array | None
         away = np.where(used[:, None], flat[:, part] - mean[part], 0.0)
         error[part], size[part] = _errors(samples, weights, away)
     if values.dtype == bool:
+        if samples.weights is not None:  # a few samples of little weight look surer than they are
+            size = np.minimum(size, samples.weights_size)
         error = share_error(mean, size)
     return _shaped(values, mean, error, size)
 

@@ -1,0 +1,259 @@
+"""Posteriors over graphs in Jensen's JSON: every sample, exact to the bit.
+
+Sets of parents are lists of positions among the names; a graph is the number of a set for each
+variable, a sample the number of a graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import JensenError
+from jensen.io.checked import Checked, check_version, dump
+from jensen.io.json_arrays import plain_array, read_array
+from jensen.q_graph.graph_samples import Array, GraphSamples, bits_of
+from jensen.q_graph.posterior.base import StructurePosterior
+from jensen.q_graph.posterior.exact import Draws, ExactPosterior
+from jensen.q_graph.posterior.sampled import ChainRun, SampledPosterior
+
+FORMAT = "jensen-structure-posterior"
+VERSION = 1
+KINDS = ("chains", "draws", "all")
+
+MOST_SETS = 1 << 20
+"""Probabilities of parent sets that are kept: those of 16 variables."""
+
+
+def dumps(post: StructurePosterior) -> str:
+    """The posterior as JSON text."""
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "names": list(post.names),
+        "settings": _plain(post.settings),
+        "best_score": _best_score(post),
+        "samples": _plain_samples(post.samples),
+    }
+    if isinstance(post, ExactPosterior):
+        document["exact"] = _plain_exact(post)
+    else:
+        assert isinstance(post, SampledPosterior)
+        document["chains"] = _plain_chains(post)
+    return "{\n" + ",\n".join(f"{dump(k)}: {dump(v)}" for k, v in document.items()) + "\n}\n"
+
+
+def read(head: Checked) -> StructurePosterior:
+    """A posterior from a document."""
+    check_version(head, FORMAT, VERSION)
+    members = head.fields(
+        {"format", "version", "names", "settings", "best_score", "samples"}, {"exact", "chains"}
+    )
+    names = tuple(members["names"].texts())
+    if not names or list(names) != sorted(set(names)):
+        members["names"].fail("must be different names, sorted")
+    settings = members["settings"].members()
+    samples = _read_samples(members["samples"], names)
+    choices = {name: value.value for name, value in settings.items()}
+    post: StructurePosterior
+    if "exact" in members:
+        kept = _read_exact(members["exact"], names)
+        post = ExactPosterior(kept, settings=choices, samples=samples)
+    elif "chains" in members:
+        post = SampledPosterior(_read_chains(members["chains"], samples), settings=choices)
+    else:
+        head.fail("lacks 'chains' or 'exact'")
+    score = members["best_score"]
+    post._best_score = None if score.is_null() else score.number()
+    return post
+
+
+def _best_score(post: StructurePosterior) -> float | None:
+    score = float(post.best.info.score)
+    return post._best_score if np.isnan(score) else score
+
+
+def _plain(value: Any) -> Any:
+    """What was chosen, as JSON has it; pairs of names that are keys become "A -> B"."""
+    if value is None or isinstance(value, (str, bool, int, float)):
+        return value
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.tolist()
+    if isinstance(value, Mapping):
+        return {
+            " -> ".join(key) if isinstance(key, tuple) else str(key): _plain(part)
+            for key, part in value.items()
+        }
+    if isinstance(value, Sequence | set | frozenset):
+        return [_plain(part) for part in value]
+    return repr(value)
+
+
+# --- samples ---
+
+
+def _plain_samples(samples: GraphSamples) -> dict[str, Any]:
+    same = samples.states is samples.scores or np.array_equal(samples.states, samples.scores)
+    return {
+        "kind": samples.kind,
+        "sets": [np.flatnonzero(row).tolist() for row in samples.members],
+        "graphs": samples.graphs.tolist(),
+        "which": samples.which.tolist(),
+        "scores": plain_array(samples.scores),
+        "states": None if same else plain_array(samples.states),
+        "log_weights": None if samples.log_weights is None else plain_array(samples.log_weights),
+    }
+
+
+def _read_samples(value: Checked, names: tuple[str, ...]) -> GraphSamples:
+    parts = value.fields({"kind", "sets", "graphs", "which", "scores", "states", "log_weights"})
+    kind = parts["kind"].text()
+    if kind not in KINDS:
+        parts["kind"].fail(f"must be one of {', '.join(KINDS)}")
+    sets = _read_sets(parts["sets"], len(names))
+    graphs = _numbers(parts["graphs"], len(sets), "a set")
+    if graphs.shape[1] != len(names):
+        parts["graphs"].fail(f"must hold {len(names)} numbers for each graph")
+    _check_acyclic(parts["graphs"], sets[graphs])
+    which = _numbers(parts["which"], len(graphs), "a graph")
+    shape = (which.shape[0], which.shape[1])
+    scores = read_array(parts["scores"], shape)
+    states, weights = (
+        None if parts[name].is_null() else read_array(parts[name], shape, logs=True)
+        for name in ("states", "log_weights")
+    )
+    return GraphSamples.from_distinct(
+        names,
+        bits_of(sets),
+        graphs,
+        which,
+        scores,
+        states,
+        weights,
+        kind,  # type: ignore[arg-type]  # checked
+    )
+
+
+def _read_sets(value: Checked, n: int) -> NDArray[np.bool_]:
+    lists = list(value.items())
+    sets = np.zeros((len(lists), n), bool)
+    for k, item in enumerate(lists):
+        for member in item.items():
+            if not 0 <= member.whole() < n:
+                member.fail(f"must be the position of one of {n} names")
+            sets[k, member.whole()] = True
+    return sets
+
+
+def _numbers(value: Checked, limit: int, what: str) -> NDArray[np.int32]:
+    """Lists of the same length of whole numbers, each that of something there is."""
+    rows = [item.value for item in value.items()]
+    if not rows or not all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows):
+        value.fail("must hold lists of the same length, one at least")
+    if not all(type(x) is int and 0 <= x < limit for row in rows for x in row):
+        value.fail(f"must hold whole numbers below {limit}, each that of {what}")
+    return np.array(rows, np.int32).reshape(len(rows), len(rows[0]))
+
+
+def _check_acyclic(value: Checked, parents: NDArray[np.bool_]) -> None:
+    """Refuse graphs that are none; parents (graphs, child, parent)."""
+    left = np.ones(parents.shape[:2], bool)
+    for _ in range(parents.shape[1]):
+        left &= (parents & left[:, None]).any(2)
+    if left.any():
+        value.fail(f"holds a cycle: graph {int(left.any(1).argmax())}")
+
+
+# --- of chains ---
+
+
+def _plain_chains(post: SampledPosterior) -> dict[str, Any]:
+    batches, outside = post._batches, post.outside_share
+    return {
+        "moves": {
+            name: [accepted.tolist(), tried.tolist()]
+            for name, (accepted, tried) in post.moves.items()
+        },
+        "outside_share": None if outside is None else plain_array(outside),
+        "edge_batches": None if batches is None else plain_array(batches),
+    }
+
+
+def _read_chains(value: Checked, samples: GraphSamples) -> ChainRun:
+    parts = value.fields({"moves", "outside_share", "edge_batches"})
+    moves = {}
+    for name, counts in parts["moves"].members().items():
+        pair = [np.array([x.whole() for x in part.items()]) for part in counts.items()]
+        if len(pair) != 2:
+            counts.fail("must tell how often it was accepted and how often tried")
+        moves[name] = pair[0], pair[1]
+    n, outside, batches = len(samples.names), parts["outside_share"], parts["edge_batches"]
+    share = None if outside.is_null() else read_array(outside, (n,))
+    found = None
+    if not batches.is_null():
+        length = len(next(iter(batches.items())).value)
+        found = read_array(batches, (samples.n_chains, length, n, n))
+    return ChainRun(samples, moves, share, found)
+
+
+# --- of exact sums ---
+
+
+class KeptSums(NamedTuple):
+    """Exact sums that were saved."""
+
+    names: tuple[str, ...]
+    edge_matrix: Array
+    log_total: float
+    log_evidence: float
+    parent_sets: Array | None
+    paths: Array | None
+
+    def parent_set_probabilities(self, child: int) -> Array:
+        """(2^(n-1),): by the others as bits."""
+        if self.parent_sets is None:
+            raise JensenError(
+                f"the parent sets of {len(self.names)} variables are too many for a file: "
+                f"run structure_posterior again"
+            )
+        return np.asarray(self.parent_sets[child])
+
+    def path_matrix(self) -> Array:
+        """(n, n) [from, to]."""
+        if self.paths is None:
+            raise JensenError("paths were not asked for before the posterior was saved")
+        return self.paths
+
+    def draw(self, n_draws: int, rng: np.random.Generator) -> Draws:
+        """Refused: a file holds the graphs that were drawn."""
+        raise JensenError("this posterior comes from a file, which holds the graphs drawn before")
+
+
+def _plain_exact(post: ExactPosterior) -> dict[str, Any]:
+    n, sets, paths = len(post.names), None, post.__dict__.get("_paths")
+    if n << (n - 1) <= MOST_SETS:
+        sets = [plain_array(post.exact.parent_set_probabilities(v)) for v in range(n)]
+    return {
+        "edge_matrix": plain_array(post.exact.edge_matrix),
+        "log_total": float(post.exact.log_total),
+        "log_evidence": float(post.exact.log_evidence),
+        "parent_sets": sets,
+        "paths": None if paths is None else plain_array(paths),
+    }
+
+
+def _read_exact(value: Checked, names: tuple[str, ...]) -> KeptSums:
+    n = len(names)
+    parts = value.fields({"edge_matrix", "log_total", "log_evidence", "parent_sets", "paths"})
+    sets, paths = parts["parent_sets"], parts["paths"]
+    return KeptSums(
+        names,
+        read_array(parts["edge_matrix"], (n, n)),
+        parts["log_total"].number(),
+        parts["log_evidence"].number(),
+        None if sets.is_null() else read_array(sets, (n, 1 << (n - 1))),
+        None if paths.is_null() else read_array(paths, (n, n)),
+    )

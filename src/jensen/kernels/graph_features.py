@@ -1,0 +1,93 @@
+"""What is in many graphs: ancestors and compelled edges.
+
+Graph d gives node v the parents sets[graphs[d, v]]; node u is bit u % 64 of word u // 64.
+"""
+
+import numpy as np
+
+from jensen.kernels import helper, kernel
+from jensen.kernels.graph_moves import has_bit
+
+
+@kernel("void(uint64[:, ::1], int32[:, ::1], uint64[::1], uint64[::1], uint64[:, ::1])")
+def find_ancestors_of(sets, graphs, start, cut, found):
+    """Fill found[d] with the nodes of start and their ancestors; of those in cut none are seen."""
+    n, words = graphs.shape[1], sets.shape[1]
+    todo = np.empty(n, np.int64)
+    for d in range(graphs.shape[0]):
+        count = 0
+        for w in range(words):
+            found[d, w] = start[w]
+        for v in range(n):
+            if has_bit(start, v):
+                todo[count] = v
+                count += 1
+        while count > 0:
+            count -= 1
+            v = todo[count]
+            if has_bit(cut, v):
+                continue
+            for w in range(words):
+                new = sets[graphs[d, v], w] & ~found[d, w]
+                found[d, w] |= new
+                u = 64 * w
+                while new != np.uint64(0):
+                    if new & np.uint64(1) == np.uint64(1):
+                        todo[count] = u
+                        count += 1
+                    new >>= np.uint64(1)
+                    u += 1
+
+
+@helper
+def is_within(a, b, extra):
+    """Return whether every bit of a is one of b, or is bit `extra`."""
+    for w in range(a.shape[0]):
+        left = a[w] & ~b[w]
+        if w == extra >> 6:
+            left &= ~(np.uint64(1) << np.uint64(extra & 63))
+        if left != np.uint64(0):
+            return False
+    return True
+
+
+@helper
+def fill_order(sets, graph, placed, order):
+    """Fill order with the nodes, parents first; placed (words,) is room."""
+    n = graph.shape[0]
+    for w in range(placed.shape[0]):
+        placed[w] = np.uint64(0)
+    count, start = 0, -1
+    while count < n and count != start:
+        start = count
+        for v in range(n):
+            if not has_bit(placed, v) and is_within(sets[graph[v]], placed, v):
+                placed[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+                order[count] = v
+                count += 1
+
+
+@kernel("void(uint64[:, ::1], int32[:, ::1], uint64[:, :, ::1])")
+def find_compelled(sets, graphs, compelled):
+    """Fill compelled[d, y] with the parents of y in every graph equivalent to graph d.
+
+    Chickering (1995), Label-Edges: the last parent of y decides about all edges into y at once.
+    """
+    n, words = graphs.shape[1], sets.shape[1]
+    placed, order = np.empty(words, np.uint64), np.empty(n, np.int64)
+    for d in range(graphs.shape[0]):
+        fill_order(sets, graphs[d], placed, order)
+        for k in range(n):
+            y = order[k]
+            up = sets[graphs[d, y]]
+            last = -1
+            for j in range(k - 1, -1, -1):
+                if has_bit(up, order[j]):
+                    last = order[j]
+                    break
+            is_free = False
+            if last >= 0:
+                is_free = is_within(compelled[d, last], up, last)
+                is_free = is_free and is_within(up, sets[graphs[d, last]], last)
+            for w in range(words):
+                compelled[d, y, w] = compelled[d, last, w] if is_free else up[w]
