@@ -6,7 +6,14 @@ import numpy as np
 
 from jensen.kernels import bare_part, kernel
 from jensen.kernels.parent_draws import draw_parents, write_parents
-from jensen.kernels.parent_sums import local_bits, log_add, set_weight, sum_within
+from jensen.kernels.parent_sums import (
+    local_bits,
+    log_add,
+    pair_weight,
+    set_weight,
+    single_weight,
+    sum_within,
+)
 from jensen.kernels.random_numbers import uniform
 from jensen.kernels.records import KEPT, MOVES, ROOM, WEIGHTS, signature
 from jensen.q_graph.moves import order_neighbours, order_shift, order_swap
@@ -154,3 +161,40 @@ def add_edge_shares(orders, t, room, edges):
             for u in range(n):
                 edges[u, v] += room.numbers[u]
             room.level[v] = 2
+
+
+@bare_part
+def set_shares(v, t, room, log_total, inside, outside):
+    """Add the share of each parent set of v among level 2: subsets of candidates, and pairs."""
+    level = room.level
+    allowed = local_bits(t.candidates[v], level, np.int8(1))
+    here = allowed
+    while True:
+        inside[here] += math.exp(t.log_weights[v, here] - log_total)
+        if here == 0:
+            break
+        here = (here - 1) & allowed
+    for u in range(level.shape[0]):
+        if level[u] == 2:
+            x = single_weight(v, np.int64(u), t) if t.place[v, u] < 0 else -np.inf
+            outside[u, u] += math.exp(x - log_total)
+            for w in range(u + 1, level.shape[0]):
+                if level[w] == 2 and (t.place[v, u] < 0 or t.place[v, w] < 0):
+                    x = pair_weight(v, np.int64(u), np.int64(w), t)
+                    outside[u, w] += math.exp(x - log_total)
+
+
+@kernel(signature("int64, int16[:, ::1]", WEIGHTS, ROOM, "float64[::1], float64[:, ::1]"))
+def add_set_shares(v, orders, t, room, inside, outside):
+    """Add the probability of each parent set of v given each of the orders.
+
+    inside (2^K,) is for subsets of the candidates; outside (n, n) for {u, w} and, at u, for {u}.
+    """
+    for i in range(orders.shape[0]):
+        for u in range(room.level.shape[0]):
+            room.level[u] = 0
+        for k in range(orders.shape[1]):
+            if orders[i, k] == v:
+                break
+            room.level[orders[i, k]] = 2
+        set_shares(v, t, room, sum_within(v, t, room), inside, outside)

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import ordered_map
 from jensen.exceptions import GraphError
 from jensen.graphs.linear_extensions import count_linear_extensions
-from jensen.q_graph.chains.records import Array, Integers, Kept, make_room
+from jensen.q_graph.chains.order_sets import SampledOrders
+from jensen.q_graph.chains.records import Array, Integers
 from jensen.q_graph.chains.run import Chains, Run
 from jensen.q_graph.graph_samples import GraphSamples
-
-BATCHES = 50
-"""Stretches of a chain over which edge probabilities are averaged, at most."""
+from jensen.q_graph.posterior.sampled import ChainRun
 
 MOST_ORDERED = 30
 """Of more variables, the orders that graphs allow are not counted."""
 
 Counts = dict[str, tuple[Integers, Integers]]
-
-
-class ChainRun(NamedTuple):
-    """The answer of chains."""
-
-    samples: GraphSamples
-    moves: Counts  # move -> how often it was accepted and tried, by chain
-    outside_share: Array  # (n,): of samples in which parents stand outside the candidates
-    edge_batches: Array | None  # (chains, batches, n, n): given the orders, in closed form
-    was_stopped: bool
 
 
 def check_weighable(n: int) -> None:
@@ -51,15 +37,15 @@ def hand_over(run: Run, chains: Chains, names: tuple[str, ...], is_weighted: boo
     scores = np.array([kept.scores for kept in chains.kept]) + shift
     states = np.array([kept.states for kept in chains.kept]) + shift
     weights = _order_weights(parents) if is_weighted else None
-    batches = None
+    orders = None
     if run.kind.keeps_orders and not is_weighted:
-        batches = np.array(list(ordered_map(lambda kept: _edge_batches(run, kept), chains.kept)))
+        orders = SampledOrders(run.cold, chains.kept)
     return ChainRun(
         GraphSamples(names, parents, scores, states, weights),
         _moves(run, chains),
         _outside(run, parents),
-        batches,
-        chains.was_stopped,
+        None if orders is None else orders.edge_batches(),
+        orders,
     )
 
 
@@ -72,22 +58,6 @@ def _order_weights(parents: NDArray[np.uint64]) -> Array:
         links = [tuple(u for u in range(n) if bits >> u & 1) for bits in row]
         logs[k] = -float(np.log(float(count_linear_extensions(links))))
     return logs[which.reshape(-1)].reshape(n_chains, n_samples)
-
-
-def _edge_batches(run: Run, kept: Kept) -> Array:
-    """(batches, n, n): edge probabilities given the orders, averaged over stretches of them."""
-    from jensen.kernels.order_chain import add_edge_shares
-
-    n_samples = len(kept.scores)
-    n_batches = min(BATCHES, n_samples)
-    edges = np.zeros((n_batches, run.n, run.n))
-    bounds = np.arange(n_batches + 1) * n_samples // n_batches
-    room = make_room(run.n)
-    for k in range(n_batches):
-        orders = np.ascontiguousarray(kept.orders[bounds[k] : bounds[k + 1]])
-        add_edge_shares(orders, run.cold, room, edges[k])
-        edges[k] /= len(orders)
-    return edges
 
 
 def _moves(run: Run, chains: Chains) -> Counts:

@@ -9,7 +9,7 @@ from jensen.q_graph.chains.records import NOBODY, Integers, ParentWeights
 Array = NDArray[np.float64]
 
 STRONG = 200.0
-"""Sets outside that weigh more than the smallest set by more than this, in log, have own rows ..."""
+"""Sets outside that weigh more than the smallest by more than this, in log, have own rows ..."""
 
 SPREAD = 600.0
 """... and no row has weights that are further apart."""

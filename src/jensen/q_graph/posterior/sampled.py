@@ -10,11 +10,19 @@ import numpy as np
 
 from jensen.diagnostics import effective_sample_size
 from jensen.q_graph.graph_samples import Array, GraphSamples
-from jensen.q_graph.posterior.base import Edges, StructurePosterior
+from jensen.q_graph.posterior.answers import Probabilities
+from jensen.q_graph.posterior.base import SMALL, Edges, StructurePosterior
 from jensen.q_graph.posterior.convergence import Convergence, Moves
-from jensen.q_graph.posterior.estimate import average
+from jensen.q_graph.posterior.estimate import Average, average
 from jensen.scores.scorer import Scorer
 from jensen.text import plural
+
+
+class ClosedForm(Protocol):
+    """Probabilities given what was sampled, without any graph being drawn."""
+
+    def set_batches(self, v: int, threshold: float) -> tuple[list[tuple[int, ...]], Array]:
+        """Likely parents of v; (chains, batches, sets) their probabilities along the chains."""
 
 
 class Run(Protocol):
@@ -36,6 +44,10 @@ class Run(Protocol):
     def edge_batches(self) -> Array | None:
         """(chains, batches, n, n): edge probabilities, averaged over stretches of a chain."""
 
+    @property
+    def orders(self) -> ClosedForm | None:
+        """What says the same of parent sets."""
+
 
 class ChainRun(NamedTuple):
     """What chains found, and nothing else."""
@@ -44,6 +56,7 @@ class ChainRun(NamedTuple):
     moves: Moves
     outside_share: Array | None = None
     edge_batches: Array | None = None
+    orders: ClosedForm | None = None
 
 
 class SampledPosterior(StructurePosterior):
@@ -79,6 +92,7 @@ class SampledPosterior(StructurePosterior):
         self._samples, self._scorer, self._source = run.samples, scorer, source
         use_batches = run.samples.weights is None and run.edge_batches is not None
         self._batches = np.asarray(run.edge_batches, np.float64) if use_batches else None
+        self._orders = run.orders if use_batches else None
 
     @property
     def samples(self) -> GraphSamples:
@@ -109,6 +123,17 @@ class SampledPosterior(StructurePosterior):
             np.fill_diagonal(matrix, value)
         return Edges(p, error, size, r_hat)
 
+    def parent_sets(self, x: str, threshold: float = SMALL) -> Probabilities:
+        """Every set of parents of x more probable than the threshold, the most probable first.
+
+        After a chain over orders they are averages of what each order says in closed form.
+        """
+        if self._orders is None:
+            return super().parent_sets(x, threshold)
+        sets, batches = self._orders.set_batches(self._at(x), threshold)
+        names = [tuple(self.names[u] for u in members) for members in sets]
+        return self._probabilities(f"parents of {x}", names, _over_batches(batches))
+
     def _headline(self) -> str:
         samples, method = self.samples, self.settings.get("method")
         of = "" if method is None else f" by method={method!r}"
@@ -123,9 +148,14 @@ class SampledPosterior(StructurePosterior):
 
 
 def _from_batches(batches: Array, r_hat: Array) -> Edges:
-    """Means of batches, and their errors by how far batches differ."""
+    """What is known of edges by their means over batches."""
+    mean, error, size = _over_batches(batches)
+    np.fill_diagonal(size, np.nan)
+    return Edges(mean, error, size, r_hat)
+
+
+def _over_batches(batches: Array) -> Average:
+    """Means of batches (chains, batches, ...), and their errors by how far batches differ."""
     size = effective_sample_size(batches)
     size = np.where(np.isnan(size), batches.shape[0] * batches.shape[1], size)
-    error = np.sqrt(batches.var((0, 1)) / size)
-    np.fill_diagonal(size, np.nan)
-    return Edges(batches.mean((0, 1)), error, size, r_hat)
+    return Average(batches.mean((0, 1)), np.sqrt(batches.var((0, 1)) / size), size)
