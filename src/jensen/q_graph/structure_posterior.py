@@ -186,7 +186,8 @@ def structure_posterior(
     run = Run(kind, raw, plan, constraints.required, rng.spawn(plan.n_chains), file)
     found = hand_over(run, run.go(progress), scorer.names, is_weighted)
     settings |= {"n_chains": plan.n_chains, "temperatures": plan.n_temperatures}
-    settings |= {"burn_in": plan.burn_in * plan.thin, "thin": plan.thin}
+    every = plan.thin * kind.cycle_length
+    settings |= {"burn_in": plan.burn_in * every, "thin": every}
     post = SampledPosterior(found, scorer, settings, source=data.source)
     post.warn()
     return post
