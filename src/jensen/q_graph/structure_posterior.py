@@ -105,7 +105,7 @@ def structure_posterior(
     burn_in, thin
         Proposals before the first sample (by default half as many as follow), and between two
         samples (400; 10,100 for "structure"). Both are rounded up to whole cycles of moves: 40
-        proposals for "partition", 101 for "structure".
+        proposals for "partition", 101 for "structure". While burning in, chains cool down.
     temperatures
         So many copies of each chain, from cold to hot, exchange their places (parallel tempering);
         1 by default.

@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 def rank_others(
     scorer: Scorer, constraints: Constraints, singles: Array, pairs: Array
 ) -> list[list[int]]:
-    """For each variable all others, the most promising parents first.
+    """For each variable all others that may be parents, the most promising first.
 
     Neighbours in a graph that hill climbing found come first; others by the best score of a set
     that holds them: alone, with one other, with the parents in that graph, or with all but one of
@@ -39,7 +39,7 @@ def rank_others(
         near = (joined[:, v] | joined[v]).astype(int)
         near[parents] += 1  # parents before children
         order = sorted(range(len(joined)), key=lambda u: (-near[u], -best[u], u))
-        ranked.append([u for u in order if u != v])
+        ranked.append([u for u in order if u != v and not constraints.forbidden[u, v]])
     return ranked
 
 

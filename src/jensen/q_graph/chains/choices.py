@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,8 +65,9 @@ class ChainChoices(NamedTuple):
         at = {name: v for v, name in enumerate(names)}
         found = {}
         for child, listed in self.candidates.items():
-            if isinstance(listed, str):
+            if isinstance(listed, str) or not isinstance(listed, Iterable):
                 raise GraphError(f"candidates= lists parents of {child!r}: write [{listed!r}]")
+            listed = list(listed)
             for name in (child, *listed):
                 if name not in at:
                     raise GraphError(f"candidates= names {name!r}, which is no column")

@@ -61,7 +61,8 @@ def raw_weights(
     wanted = candidates if isinstance(candidates, int) else None
     n_candidates = _default_candidates(n) if wanted is None else min(wanted, n - 1)
     sizes = [len(given[v]) if v in given else n_candidates for v in range(n)]
-    reach = min(_default_outside(n) if outside is None else outside, constraints.most_parents)
+    most = min(constraints.most_parents, max(n - 1, 0))
+    reach = min(_default_outside(n) if outside is None else outside, most)
     reach = reach if min(sizes, default=0) < n - 1 else 0
     _check_memory(n, max(sizes, default=0), reach)
     needs_ranks = n_candidates < n - 1 and len(given) < n

@@ -23,6 +23,12 @@ from jensen.q_graph.chains.starts import random_order
 from jensen.q_graph.chains.weights import read_weights
 from jensen.sample_file import SampleFile
 
+STAGES = 0.1, 0.2, 0.4, 0.7, 1.0
+"""Inverse temperatures that burn-in goes through, if chains have no hot copies.
+
+Chains that burn in cold may all end in the same trap, tens of nats below the rest, and agree there.
+"""
+
 BLOCK_SECONDS = 0.3
 """About how long chains run before Ctrl-C is heard and a checkpoint may be written."""
 
@@ -67,7 +73,7 @@ class Run:
         streams: list[np.random.Generator],
         checkpoint: tuple[str | Path, str] | None = None,
     ) -> None:
-        self.kind, self.plan, self.n = kind, plan, len(raw.candidates)
+        self.kind, self.raw, self.plan, self.n = kind, raw, plan, len(raw.candidates)
         cold, self.tops = read_weights(raw)
         self.cold = cold
         self.climbs = [Climb(kind, raw, cold) for _ in range(plan.n_chains)]
@@ -76,6 +82,7 @@ class Run:
             for climb, stream in zip(self.climbs, streams, strict=True)
         ]
         self.done = 0  # rounds, of every chain
+        self.stage = -1  # of burn-in, whose weights chains have
         self.blocks: list[list[Kept]] = []
         self._open(checkpoint)
 
@@ -119,12 +126,37 @@ class Run:
         return Chains(self.ladders, self._joined(), was_stopped and self.done < total)
 
     def _until_change(self) -> int:
-        """Rounds until burn-in ends, or all is done."""
+        """Rounds until the temperature changes, or all is done."""
         burn_in = self.plan.burn_in
-        return (burn_in if self.done < burn_in else burn_in + self.plan.n_samples) - self.done
+        if self.done >= burn_in:
+            return burn_in + self.plan.n_samples - self.done
+        return self._begins(self._stage + 1) - self.done
+
+    @property
+    def _stage(self) -> int:
+        """Of burn-in, which lasts."""
+        return self.done * len(STAGES) // self.plan.burn_in
+
+    def _begins(self, stage: int) -> int:
+        """The round with which a stage of burn-in begins."""
+        return -(-stage * self.plan.burn_in // len(STAGES))
+
+    def _warm(self) -> None:
+        """Change the temperature where a stage of burn-in begins, or where a run resumes in one."""
+        has_stages = self.plan.n_temperatures == 1 and self.plan.burn_in >= len(STAGES)
+        if not has_stages or self.done >= self.plan.burn_in or self.stage == self._stage:
+            return
+        self.stage = self._stage
+        beta = STAGES[self.stage]
+        weights = self.cold if beta == 1.0 else read_weights(self.raw, beta)[0]
+        for climb, ladder in zip(self.climbs, self.ladders, strict=True):
+            climb.cold = weights
+            if self.done == self._begins(self.stage):
+                self.kind.weigh(ladder.states[0], weights)
 
     def _advance(self, n_rounds: int) -> None:
         """Let every chain go on by so many rounds."""
+        self._warm()
         burns = self.done < self.plan.burn_in
         n_kept = 0 if burns else n_rounds
 
