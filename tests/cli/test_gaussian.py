@@ -59,7 +59,16 @@ def test_impute_leaves_all_else_as_it_is_written(run, net):
     assert done.code == 0
 
 
-def test_predict_says_what_to_do(refuse, net):
-    assert "the variables of this network are continuous" in refuse(
-        "predict", net, "rows.csv", "--target", "y"
-    )
+def test_predict_gives_means(run, refuse, net):
+    rows = list(csv.DictReader(io.StringIO(run("predict", net, "rows.csv", "--target", "y").out)))
+    before = list(csv.DictReader(io.StringIO(Path("rows.csv").read_text())))
+    expected = jn.load(net).predict("rows.csv", "y")
+    found = [float(row.pop("predicted_y")) for row in rows]
+    assert found == pytest.approx(expected.tolist(), rel=1e-12)
+    assert rows == before
+    answers = json.loads(run("predict", net, "rows.csv", "--target", "y", "--json").out)
+    assert [answer["predicted"] for answer in answers] == pytest.approx(found, rel=1e-12)
+    done = run("predict", net, "rows.csv", "--target", "y", "-o", "out.csv", "--json")
+    assert json.loads(done.out) == {"rows": len(rows), "target": "y", "output": "out.csv"}
+    line = refuse("predict", net, "rows.csv", "--target", "y", "--probabilities")
+    assert line.startswith("--probabilities belongs to states, and 'y' is continuous")

@@ -131,7 +131,7 @@ class Joint:
         a, b, h = self.alpha[1], self.alpha[2], self.alpha[0]
         self.model = self.case.model({"a": a, "b": b, "h": h})
         encoded = self.case.encoded()
-        (self.nothing, self.unit), self.of_row = encoded.units.items, encoded.split.of_row
+        (self.nothing, self.unit), self.of_row = encoded.units.items, encoded.splits[0].of_row
 
     def draw_theta(self, rng):
         h, *others = self.alpha

@@ -16,7 +16,7 @@ SIZES = [1e-8, 1e-3, 0.1, 0.5, 1.0, 2.5, 20.0, 1e3, 1e6]
 
 def kernel_score(table, kind, amount, parents=(), less=None):
     """The kernel on an array, whose last axis is the child."""
-    flat = np.ascontiguousarray(table, np.int32).reshape(-1)
+    flat = np.ascontiguousarray(np.moveaxis(table, -1, 0), np.int32).reshape(-1)
     room = np.empty(len(parents)) if less is None else less
     return score_family(flat, np.array(parents, np.int64), table.shape[-1], kind, amount, room)
 

@@ -91,14 +91,14 @@ class Case:
     def found(self, floor=-np.inf, tabu=(), slack=1e-9):
         n, rules = len(self.joined), self.rules
         allowed = Constraints(flags(rules.required, n), flags(rules.forbidden, n), 0).allowed
-        ancestors, move = np.zeros((n, 1), np.uint64), np.empty(3, np.int64)
+        ancestors, move = np.zeros((n, 1), np.uint64), np.empty(4, np.int64)
         graph_moves.find_ancestors(self.joined, ancestors)
         tabu = np.array([*tabu, self.key(naive.parents_of(self.joined))], np.uint64)
         gain = graph_moves.best_move(
             self.joined, ancestors, self.more, self.less, self.score, allowed,
             rules.max_parents, self.keys, tabu, floor, slack, move,
         )  # fmt: skip
-        return None if move[0] < 0 else (tuple(move.tolist()), gain)
+        return None if move[0] < 0 else (tuple(move[:3].tolist()), gain)
 
     def legal(self):
         return naive.legal_moves(naive.parents_of(self.joined), self.rules)
@@ -539,3 +539,24 @@ def test_a_start_that_is_impossible_is_refused():
     assert jn.learn_structure(table, **choices).info.score > -np.inf
     with pytest.raises(jn.DataError, match="'b' with its parents at the start has the score -inf"):
         jn.learn_structure(table, **choices, start="a -> b")
+
+
+def test_info_tells_how_many_moves_were_looked_at():
+    """Of two columns two edges may be added; then one may be dropped or turned, twice."""
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 200)
+    found = jn.learn_structure({"a": a, "b": a ^ (rng.random(200) < 0.1)}, score="bic")
+    assert len(found.edges) == 1
+    assert found.info.n_tried >= 4
+    assert found.info.n_tried % 2 == 0
+    assert jn.learn_structure({"a": a, "b": a}, "exact").info.n_tried is None
+
+
+def test_a_search_may_begin_with_a_class():
+    rng = np.random.default_rng(1)
+    table = {name: rng.integers(0, 3, 100) for name in "abc"}
+    start = jn.DAG("a -> b; b -> c").cpdag()
+    found = jn.learn_structure(table, start=start)
+    assert found == jn.learn_structure(table, start=start.extension())
+    with pytest.raises(jn.GraphError, match="of start= is forbidden"):
+        jn.learn_structure(table, start=start, forbidden=[*start.extension().edges])

@@ -269,3 +269,37 @@ def test_equal_pairs_are_joined_by_name():
     assert jn.chow_liu(columns, penalty="bic") == jn.DAG("a -> b; a -> c; z")
     for a, b in combinations("abc", 2):
         assert jn.chow_liu({x: columns[x] for x in (b, a, "z")}).edges[0] == (a, b)
+
+
+@pytest.mark.parametrize("penalty", [None, "bic", "aic"])
+@pytest.mark.parametrize("kind", ["categorical", "continuous"])
+def test_info_tells_the_score(kind, penalty):
+    """As `jn.score` has it, to 1e-10, with and without weights; also where rows are made singly."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3, (200, 4)) if kind == "categorical" else rng.normal(size=(200, 4))
+    x[:, 1] += x[:, 0]
+    table = jn.Table(x, names=list("abcd"), **{kind: list("abcd")})
+    for rows in (table, table.with_weights(rng.integers(0, 3, 200).astype(float))):
+        tree = jn.chow_liu(rows, penalty=penalty)
+        score = jn.score(tree, rows, penalty or "loglik")
+        assert tree.info.score == pytest.approx(score, rel=1e-10)
+        assert tree.info.proven
+        assert (tree.info.method, tree.info.score_name) == ("chow-liu", penalty or "loglik")
+        assert tree.info.n_scored == 6
+        assert 0.0 < tree.info.seconds < 60.0
+
+
+@pytest.mark.parametrize("penalty", [None, "bic"])
+def test_rows_made_ahead_give_the_same_tree(monkeypatch, penalty):
+    """Where there is no room for all weights, and little for rows that wait."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(40, 60)).cumsum(1)
+    table = jn.Table(x, names=[f"v{k:02d}" for k in range(60)])
+    expected = jn.chow_liu(table, penalty=penalty)
+    monkeypatch.setattr(spanning, "MOST_IN_MATRIX", 1)
+    for block, kept in ((7, 1 << 28), (7, 0), (200, 0)):
+        monkeypatch.setattr(spanning, "BLOCK", block)
+        monkeypatch.setattr(spanning, "KEPT_BYTES", kept)
+        found = jn.chow_liu(table, penalty=penalty)
+        assert found == expected
+        assert found.info.score == pytest.approx(expected.info.score, rel=1e-12)

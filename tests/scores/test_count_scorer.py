@@ -9,7 +9,7 @@ from jensen.scores.count_scorer import CountScorer
 from jensen.scores.make_scorer import make_scorer
 
 SCORES = ["loglik", "aic", "bic", "bdeu", "bds", "k2"]
-WAYS = ["_with_bits", "_with_bytes", "_with_index"]
+WAYS = ["_with_bits", "_with_bytes", "_with_columns"]
 SIZES = [1, 2, 16, 17, 64, 65, 256, 257, 1000]
 every_score = pytest.mark.parametrize("score", SCORES)
 every_way = pytest.mark.parametrize("way", WAYS)
@@ -30,8 +30,8 @@ def force(monkeypatch, way):
     """Count this way where it can be done."""
     costs = CountScorer._costs
 
-    def chosen(self, family, cells):
-        found = costs(self, family, cells)
+    def chosen(self, cells):
+        found = costs(self, cells)
         return dict.fromkeys(found, np.inf) | {way: found[way]} if found[way] < np.inf else found
 
     monkeypatch.setattr(CountScorer, "_costs", chosen)
@@ -187,3 +187,24 @@ def test_unusual_sample_sizes(size, score):
         graph = jn.DAG.from_parents({names[v]: [names[u] for u in parents]})
         expected = jn.local_scores(graph, table, score, equivalent_sample_size=size)[names[v]]
         assert scorer.family(v, parents) == pytest.approx(expected, rel=1e-9)
+
+
+@every_score
+@pytest.mark.parametrize("way", WAYS[1:])
+def test_only_configurations_that_occur_are_numbered(monkeypatch, score, way):
+    """1,296 and 7,776 cells, 300 rows."""
+    force(monkeypatch, way)
+    scorer = make_scorer(make_table([6] * 6, 300), score)
+    check(scorer, [(0, [1, 2, 3]), (5, [0, 2, 4]), (1, [0, 2, 3, 4]), (2, [0, 1, 3])])
+
+
+@every_score
+def test_pairs_are_scored_at_once_or_one_by_one(monkeypatch, score):
+    table, found = make_table([2, 3, 1, 16, 4], 500), []
+    for most in (16, 2):
+        monkeypatch.setattr(count_scorer, "MOST_PAIRED_STATES", most)
+        scorer = make_scorer(table, score)
+        assert (scorer._pairs is None) == (most == 2)
+        check(scorer, [(v, []) for v in range(5)])
+        found.append(scorer.with_each(3, [])[[0, 1, 2, 4]])
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-13)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import typer
 
 from jensen.cli import learn_options as of_learn
-from jensen.cli import learned, learned_states, options
+from jensen.cli import learned, learned_states, mixed_trees, options
 from jensen.cli import structure_options as of_graph
 from jensen.cli.learn_network import learn_network
 from jensen.cli.learn_options import Loop, ModelKind, NetworkChoices, Source
@@ -55,6 +55,7 @@ def command(
     restarts: of_graph.Restarts = None,
     bootstrap: of_graph.Bootstrap = None,
     alpha: of_graph.Alpha = None,
+    time_limit: of_graph.TimeLimit = None,
     interventions: of_graph.Interventions = None,
     prior_network: options.PriorNetwork = None,
     available_case: options.AvailableCase = False,
@@ -105,7 +106,8 @@ def command(
     files = Files(output, svg, as_json)
     of_graph_alone = StructureChoices(
         structure, score, prior_network, available_case, max_parents, required, forbidden, tier,
-        start_graph, restarts, interventions, bootstrap, alpha, column, without,
+        start_graph, restarts, interventions, bootstrap, alpha, time_limit, column,
+        without,
     )  # fmt: skip
     of_network = NetworkChoices(
         graph, prior, equivalent_sample_size, hidden, states, start, checkpoint, output
@@ -128,6 +130,9 @@ def command(
         net, table, found = learn_structure(
             source, loop, of_network, of_graph_alone, context.obj or ()
         )
+        if net is None:
+            mixed_trees.write(found, table, svg, as_json)
+            return
     _write(net, learned.LearnedFrom(table, found, svg), files, learned)
 
 

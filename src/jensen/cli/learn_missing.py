@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 import numpy as np
 
 from jensen.checks import WITH_SAMPLE_SIZE
-from jensen.cli.structure_options import TREE_SCORES, Search, StructureChoices
+from jensen.cli.structure_options import BEYOND, TREE_SCORES, Search, StructureChoices
 from jensen.exceptions import JensenError
 from jensen.text import plural, some
 
@@ -75,7 +75,7 @@ def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
             f"{some(counts)}:",
             ways,
         )
-    if labels and numbers:
+    if labels and numbers and asked.choices.search is not Search.TREE:
         raise AskAgainError(
             f"a graph has columns of labels or of numbers, and here are both: {some(labels)} with "
             f"labels, {some(numbers)} with numbers; leave one kind out, or make labels of numbers "
@@ -109,7 +109,8 @@ def _ways(
     """How to go on, and by which command."""
     choices, ways = asked.choices, {}
     is_numbers = table.variable(names[0]).kind == "continuous"
-    if not is_numbers and choices.search is not Search.TREE and asked.prior != "bds":
+    without = (Search.TREE, *BEYOND)  # these have no such score
+    if not is_numbers and choices.search not in without and asked.prior != "bds":
         how = "each family by the rows in which it is known"
         ways[how] = _available_case(asked)
     complete = table.complete_rows(names)

@@ -36,7 +36,7 @@ def summary(net: BayesianNetwork, learned: LearnedFrom, output: str | None) -> d
     return {
         "nodes": list(net.graph.nodes),
         "edges": [list(edge) for edge in net.graph.edges],
-        "structure": None if structure is None else _structure_summary(structure),
+        "structure": None if structure is None else structure_summary(structure),
         "rows": table.total_weight,
         "free_parameters": net.parameters_count,
         "method": algorithm_of(net).name,
@@ -58,7 +58,7 @@ def tell(net: BayesianNetwork, learned: LearnedFrom, output: str | None) -> None
     from jensen.estimators.summary import algorithm_of
 
     if learned.structure is not None:
-        _tell_structure(learned.structure)
+        tell_structure(learned.structure)
     rows = learned.table.total_weight
     noun = "row" if rows == 1 else "rows"
     print(f"{net}, learned from {options.show_number(rows)} {noun}{_value(net)}")
@@ -119,12 +119,14 @@ def _known(value: float, form: str) -> str:
 # --- the graph ---
 
 
-def _structure_summary(found: Structure) -> dict[str, Any]:
+def structure_summary(found: Structure) -> dict[str, Any]:
+    """How a graph was found, for programs."""
     answer: dict[str, Any] = {
         "method": found.method,
         "score_name": found.score_name,
         "score": found.score,
         "proven": found.proven,
+        "gap": None if found.gap is None or math.isinf(found.gap) else found.gap,
         "interrupted": found.interrupted,
         "seconds": found.seconds,
         "n_moves": max(0, len(found.trace) - 1),
@@ -144,7 +146,7 @@ def _structure_summary(found: Structure) -> dict[str, Any]:
     return answer
 
 
-def _tell_structure(found: Structure) -> None:
+def tell_structure(found: Structure) -> None:
     """The graph, in a form that --graph reads again, and how it was found."""
     value = f"{found.score_name} {found.score:.6f}"
     print(f"{_how_found(found)}; {value}; {found.seconds:.2f} s")
@@ -169,8 +171,17 @@ def _how_found(found: Structure) -> str:
         return "exact: proven to be the best graph"
     if not len(found.trace):
         return f"{found.method}: by tests of independence{so_far}, undirected edges directed freely"
+    if found.method == "exact":
+        return f"exact: the best graph so far, not proven; {_beyond(found.gap)}"
     moves = plural(len(found.trace) - 1, "move")
     return f"{found.method}: {moves}{so_far}, not proven to be the best graph"
+
+
+def _beyond(gap: float | None) -> str:
+    """How much better another graph may be."""
+    if gap is None or math.isinf(gap):
+        return "how much better another may be is not known yet"
+    return f"another may score up to {gap:.6g} more"
 
 
 def _tell_strengths(graph: DAG, strengths: EdgeStrengths) -> None:

@@ -1,4 +1,4 @@
-"""`jensen predict`: the most probable state of one variable, or of hidden ones, in every row."""
+"""`jensen predict`: one variable, or the hidden state, of every row from the rest of it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from jensen.cli import options
 from jensen.cli.predict_states import predict_states
-from jensen.cli.rows import read_written, write_rows
+from jensen.cli.rows import Written, read_written, write_rows
 from jensen.cli.state_rows import read_state_rows
 from jensen.exceptions import JensenError
 from jensen.text import plural
@@ -58,7 +58,8 @@ def command(
     """Predict a variable in every row from the rest of the row, or the hidden state that made it.
 
     The rows are written as they were, with one more column, predicted_NAME (predicted_component,
-    predicted_class, predicted_state); values may be missing anywhere.
+    predicted_class, predicted_state): the most probable state, or of a continuous variable its
+    mean. Values may be missing anywhere.
     """
     import pyarrow as pa
 
@@ -75,8 +76,15 @@ def command(
     options.refuse_for_networks({"--sequences": sequences, "--path": path})
     if target is None:
         raise JensenError("Missing option '--target'. (try jensen predict --help)")
-    states = asked.require_network().cpt(target).variable.states
     rows = read_written(data, missing, asked, skip=target)
+    if asked.gaussian is not None:
+        if probabilities:
+            raise JensenError(f"--probabilities belongs to states, and {target!r} is continuous")
+        numbers = asked.predict(rows.table, target)
+        rows.add(f"predicted_{target}", pa.array(numbers))
+        _write(rows, target, [{"predicted": x} for x in numbers.tolist()], output, as_json)
+        return
+    states = asked.require_network().cpt(target).variable.states
     values = asked.predict_proba(
         rows.table, target, impossible=impossible.value, unknown=unknown.value
     )
@@ -85,10 +93,16 @@ def command(
     if probabilities:
         for k, state in enumerate(states):
             rows.add(f"P({target}={state})", pa.array(values[:, k], from_pandas=True))
+    _write(rows, target, _answers(best, values, states, probabilities), output, as_json)
+
+
+def _write(
+    rows: Written, target: str, answers: list[dict[str, Any]], output: str, as_json: bool
+) -> None:
     if output != "-" or not as_json:
         write_rows(rows.columns, output)
     if as_json and output == "-":
-        options.print_json(_answers(best, values, states, probabilities))
+        options.print_json(answers)
     elif as_json:
         options.print_json({"rows": rows.n_rows, "target": target, "output": output})
     elif output != "-":

@@ -86,17 +86,7 @@ def count_pairs(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
     check_memory(4 * 8.0 * n_states**2, "the counts of all pairs of states", "merge states")
     if table.weights is not None or not all(level.bits for level in levels):
         return _count_pairs_singly(table, names)
-    bits = table.packed.bits(names)
-    # The last code of each variable comes by difference.
-    rows = np.array([r for level in levels for r in level.bits[:-1]], np.int64)
-    from jensen.kernels import counting
-
-    def count(block: Block) -> NDArray[np.int64]:
-        out = np.zeros((len(rows), len(rows)), np.int64)
-        counting.count_pairs(bits, rows, block.start // 64, -(-block.stop // 64), out)
-        return out
-
-    upper = table.sum(count)
+    upper = count_meetings(table, names)
     counts = np.triu(upper) + np.triu(upper, 1).T
     gram = np.block(
         [
@@ -110,6 +100,24 @@ def count_pairs(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
     starts = np.cumsum([1, *(level.size - 1 for level in levels)])
     half = _add_last_states(gram, starts, by_difference)
     return _add_last_states(half.T, starts, by_difference).astype(np.float64)
+
+
+def count_meetings(table: Table, names: Sequence[str]) -> NDArray[np.int64]:
+    """How often two codes meet, by ANDs of bitsets; only i <= j is filled.
+
+    The last code of each variable is left out: what it meets comes by difference.
+    """
+    from jensen.kernels import counting
+
+    bits, levels = table.packed.bits(names), table.packed.levels
+    rows = np.array([row for name in names for row in levels[name].bits[:-1]], np.int64)
+
+    def count(block: Block) -> NDArray[np.int64]:
+        out = np.zeros((len(rows), len(rows)), np.int64)
+        counting.count_pairs(bits, rows, block.start // 64, -(-block.stop // 64), out)
+        return out
+
+    return np.asarray(table.sum(count))
 
 
 def _add_last_states(
@@ -142,6 +150,15 @@ def _count_pairs_singly(table: Table, names: Sequence[str]) -> NDArray[np.float6
 def plane_plan(table: Table, families: Sequence[Family]) -> Plan:
     """Families as kernels that go row by row read them, over `table.packed.planes`."""
     return _plan([[_level(table, name) for name in family] for family in families], bits=False)
+
+
+def is_complete(table: Table) -> bool:
+    """Whether all columns are categorical and miss nothing; quick, for packing looks at all codes.
+
+    False for a column without states, too.
+    """
+    levels = table.packed.levels
+    return all(v.name in levels and levels[v.name].size <= v.n_states for v in table.variables)
 
 
 def require_complete(table: Table, names: Iterable[str], task: str, way_out: str) -> None:

@@ -11,9 +11,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.threads import ordered_map
+
 HALF, WHOLE = 16, 256
 WIDE = 2
 """Which half of a byte a variable has: 0, 1, or all of it."""
+
+LONG = 1 << 16
+"""Columns of fewer rows are packed by one thread."""
 
 Ints = NDArray[np.int64]
 
@@ -33,22 +38,32 @@ def pack_half_bytes(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Ha
     halves = _fill_halves(sizes)
     wide = [v for v, size in enumerate(sizes) if HALF < size <= WHOLE]
     n_bytes = (len(halves) + 1) // 2 + len(wide)
-    packed = np.zeros((n_bytes, len(columns[0]) if columns else 0), np.uint8)
+    packed = np.empty((n_bytes, len(columns[0]) if columns else 0), np.uint8)
     member: list[tuple[int, int, int]] = []
     ptr = [0]
     for g in range(n_bytes - len(wide)):
         for half, variables in enumerate(halves[2 * g : 2 * g + 2]):
             divide = 1
             for v in variables:
-                code = columns[v].astype(np.uint8)
-                packed[g] += code * np.uint8(divide << 4 * half)
                 member.append((v, half, divide))
                 divide *= sizes[v]
         ptr.append(len(member))
-    for g, v in enumerate(wide, n_bytes - len(wide)):
-        packed[g] = columns[v]
+    for v in wide:
         member.append((v, WIDE, 1))
         ptr.append(len(member))
+
+    def fill(g: int) -> None:
+        room = np.empty_like(packed[g])
+        for k, (v, half, divide) in enumerate(member[ptr[g] : ptr[g + 1]]):
+            factor = np.uint8(divide << 4 * (half % 2))
+            out = room if k else packed[g]
+            np.multiply(columns[v], factor, out=out, dtype=np.uint8, casting="unsafe")
+            if k:
+                packed[g] += room
+
+    is_long = packed.shape[1] >= LONG
+    for _ in ordered_map(fill, range(n_bytes)) if is_long else map(fill, range(n_bytes)):
+        pass
     fields = np.array(member, np.int64).reshape(-1, 3).T
     return HalfBytes(packed, np.array(ptr, np.int64), *(np.ascontiguousarray(f) for f in fields))
 

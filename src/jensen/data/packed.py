@@ -49,7 +49,8 @@ class Packed:
         for name, column in self._columns.items():
             # Codes run to n_states, which stands for missing, and the largest is found quickly.
             n_states = column.variable.n_states
-            size = max(n_states + int(column.data.max(initial=0) == n_states > 0), 1)
+            top = np.maximum.reduce(column.data, initial=0)
+            size = max(n_states + int(top == n_states > 0), 1)
             planes = range(n_planes, n_planes + column.data.dtype.itemsize)
             bits = range(n_bits, n_bits + (size if size <= MAX_PACKED_STATES else 0))
             self.levels[name] = Level(size, planes, bits)
@@ -78,12 +79,14 @@ class Packed:
         codes = np.ascontiguousarray(self._columns[name].data)
         digits = codes.astype(codes.dtype.newbyteorder("<"), copy=False).view(np.uint8)
         rows = self.levels[name].planes
-        by_row = digits.reshape(self.n_rows, codes.dtype.itemsize)
-        self._planes[rows.start : rows.stop] = by_row.T
+        for k, row in enumerate(rows):  # one by one: NumPy is slow where an inner axis is short
+            self._planes[row] = digits[k :: len(rows)]
 
     def _fill_bits(self, name: str) -> None:
         from jensen.kernels.counting import pack_bits
 
-        level = self.levels[name]
-        codes = np.require(self._columns[name].data, np.uint8, ["C", "W"])  # 64 states at most
+        level, codes = self.levels[name], self._columns[name].data
+        flags = codes.flags
+        if codes.dtype != np.uint8 or not (flags.c_contiguous and flags.writeable):
+            codes = np.require(codes, np.uint8, ["C", "W"])  # 64 states at most
         pack_bits(codes, self._bits, level.bits.start, level.size)

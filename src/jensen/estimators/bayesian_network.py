@@ -15,6 +15,7 @@ from jensen.estimators.choices import Choices
 from jensen.estimators.gaussian_learning import is_gaussian, learn_gaussian
 from jensen.estimators.learning import learn
 from jensen.estimators.network_views import Views
+from jensen.estimators.set_rows import split_set_rows
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, as_dag
@@ -154,7 +155,14 @@ class BayesianNetwork(Views, Estimator):
 
     # --- learning and building ---
 
-    def fit(self, table: Any, y: None = None, *, checkpoint: str | Path | None = None) -> Self:
+    def fit(
+        self,
+        table: Any,
+        y: None = None,
+        *,
+        interventions: Any = None,
+        checkpoint: str | Path | None = None,
+    ) -> Self:
         """Learn the tables from anything a `Table` can be built from; extra columns are ignored.
 
         Parameters
@@ -163,6 +171,10 @@ class BayesianNetwork(Views, Estimator):
             Values may be missing anywhere.
         y
             Nothing: scikit-learn's pipelines pass it.
+        interventions
+            A column (then no variable), or one entry per row: the name of the variable that was
+            set from outside in that row, or nothing. The row then says nothing of how that
+            variable depends on its parents, and everything of the others.
         checkpoint
             A file that holds the state of the run. If the run is killed, the same call goes on
             from there to the identical result. After the first Ctrl-C the best so far is kept.
@@ -170,9 +182,9 @@ class BayesianNetwork(Views, Estimator):
         given = self.get_params()
         graph = given.pop("graph")
         choices = Choices(**{**given, "hidden": given["hidden"] or {}})
-        data = as_table(table)
+        data, was_set = split_set_rows(graph, as_table(table), interventions)
         learner = learn_gaussian if is_gaussian(graph, data) else learn
-        self.network_, course = learner(graph, data, choices, checkpoint)
+        self.network_, course = learner(graph, data, choices, checkpoint, was_set)
         course.set_on(self, choices)
         return self
 

@@ -14,6 +14,7 @@ from jensen.data import Table
 from jensen.data.units import Units
 from jensen.estimators.choices import Choices
 from jensen.estimators.course import Course, climb
+from jensen.estimators.set_rows import WasSet
 from jensen.exceptions import DataError, JensenError
 from jensen.families import linear_regression
 from jensen.fields import add
@@ -47,6 +48,7 @@ class Problem(NamedTuple):
     model: RegressionNetwork
     units: Units
     choices: Choices
+    was_set: WasSet
 
     @property
     def algorithm(self) -> Algorithm:
@@ -60,11 +62,15 @@ def is_gaussian(graph: DAG, table: Table) -> bool:
 
 
 def learn_gaussian(
-    graph: DAG, table: Table, choices: Choices, checkpoint: str | Path | None
+    graph: DAG,
+    table: Table,
+    choices: Choices,
+    checkpoint: str | Path | None,
+    was_set: WasSet = None,
 ) -> tuple[GaussianNetwork, Course]:
     """Learn the regressions of a graph from rows with values missing anywhere."""
     check_gaussian_choices(choices)
-    problem = _prepare(graph, table, choices)
+    problem = _prepare(graph, table, choices, was_set)
     rng = as_generator(choices.random_state)
     file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(problem, rng))
     job = Job(
@@ -99,7 +105,7 @@ def check_gaussian_choices(choices: Choices) -> None:
     super(Choices, choices).check()
 
 
-def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
+def _prepare(graph: DAG, table: Table, choices: Choices, was_set: WasSet) -> Problem:
     for name in graph.nodes:
         if name not in table:
             raise DataError(f"the node {name!r} has no column: rename one of {some(table.names)}")
@@ -108,6 +114,7 @@ def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
     require_continuous(table, graph.nodes, "a Gaussian network")
     rows = table.select(graph.nodes)
     if rows.weights is not None:
+        was_set = None if was_set is None else was_set[rows.weights > 0]
         rows = rows.take(rows.weights > 0)
     if rows.total_weight == 0:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
@@ -120,8 +127,8 @@ def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
     shift, _ = column_moments(values, rows.weights)
     model = RegressionNetwork(graph.nodes, graph.parent_indices, _prior(graph, choices, shift))
     check_usable(model, choices.algorithm)
-    units = encode(values, rows.weights, shift)
-    problem = Problem(graph, values, rows.weights, shift, model, units, choices)
+    units = encode(values, rows.weights, shift, was_set)
+    problem = Problem(graph, values, rows.weights, shift, model, units, choices, was_set)
     if choices.start is not None:
         _start_network(problem)  # refused now, also where complete data leave nothing to start
     return problem
@@ -140,10 +147,11 @@ def _begin(problem: Problem, rng: np.random.Generator, *, is_first: bool) -> Sta
     """Complete data are their own answer; else no dependence first, then random ones."""
     model, units, algorithm = problem.model, problem.units, problem.algorithm
     if units.is_complete:
-        moments = np.zeros((len(model.names) + 1,) * 2)
-        for pattern in units.items[0].patterns:
-            moments[np.ix_(pattern.seen, pattern.seen)] = pattern.root.T @ pattern.root
-    elif problem.choices.start is not None:
+        stats = model.blank
+        for unit in units.items:
+            stats = add(stats, model.counted(unit))
+        return see(model, units, algorithm, add(model.prior, stats))
+    if problem.choices.start is not None:
         moments = _start_moments(problem)
     else:
         moments = independent_moments(problem.values, problem.weights, problem.shift)
@@ -220,4 +228,5 @@ def _fingerprint(problem: Problem, rng: np.random.Generator) -> str:
         start,
         problem.values,
         problem.weights,
+        *([] if problem.was_set is None else [problem.was_set]),
     )

@@ -15,6 +15,7 @@ from jensen.data import Table, Variable
 from jensen.estimators.choices import Choices, learned_variables
 from jensen.estimators.course import Course, climb, run_chains
 from jensen.estimators.estimate_warnings import warn_of_empty_rows
+from jensen.estimators.set_rows import WasSet
 from jensen.exceptions import DataError, ImpossibleError, JensenError
 from jensen.fields import add
 from jensen.fingerprint import fingerprint
@@ -54,6 +55,7 @@ class Problem(NamedTuple):
     data: Encoded
     model: DiscreteNetwork
     choices: Choices
+    was_set: WasSet
 
     @property
     def algorithm(self) -> Algorithm:
@@ -61,10 +63,16 @@ class Problem(NamedTuple):
         return self.choices.algorithm
 
 
-def learn(graph: DAG, table: Table, choices: Choices, checkpoint: str | Path | None) -> Learned:
+def learn(
+    graph: DAG,
+    table: Table,
+    choices: Choices,
+    checkpoint: str | Path | None,
+    was_set: WasSet = None,
+) -> Learned:
     """Learn the tables of a graph from rows with values missing anywhere."""
     choices.check()
-    problem = _prepare(graph, table, choices)
+    problem = _prepare(graph, table, choices, was_set)
     rng = as_generator(choices.random_state)
     file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(problem, rng))
     job = Job(problem.model, problem.data.units, problem.algorithm, lambda k, r: _begin(problem, r))
@@ -75,7 +83,7 @@ def learn(graph: DAG, table: Table, choices: Choices, checkpoint: str | Path | N
         raise explain_row(_start_network(problem), table, "under the tables of start=") from None
 
 
-def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
+def _prepare(graph: DAG, table: Table, choices: Choices, was_set: WasSet) -> Problem:
     variables = learned_variables(graph, table, choices.hidden)
     if table.total_weight == 0:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
@@ -90,6 +98,7 @@ def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
                 f"{choices.algorithm.name!r} draws what is missing row by row, so weights must be "
                 f"whole numbers: use method='em' or 'vbem'"
             )
+        was_set = None if was_set is None else was_set[rows.weights > 0]
         rows = rows.take(rows.weights > 0)
     if choices.algorithm.q_hidden is q_hidden.draw:
         check_memory(
@@ -104,7 +113,7 @@ def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
         f"the tables of this graph ({n_entries:,} entries)",
         "leave out parents, or merge states",
     )
-    data = encode(rows, graph.nodes, wiring)
+    data = encode(rows, graph.nodes, wiring, was_set)
     if choices.used_prior == "bds" and not data.units.is_complete:
         raise JensenError(
             "prior='bds' depends on which parent configurations occur, and with missing values "
@@ -116,7 +125,7 @@ def _prepare(graph: DAG, table: Table, choices: Choices) -> Problem:
     model = DiscreteNetwork(wiring, prior)
     check_usable(model, choices.algorithm)
     hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
-    problem = Problem(graph, variables, hidden, rows, data, model, choices)
+    problem = Problem(graph, variables, hidden, rows, data, model, choices, was_set)
     if choices.start is not None:
         _start_network(problem)  # refused now, also where complete data leave nothing to start
     return problem
@@ -248,6 +257,7 @@ def _fingerprint(problem: Problem, rng: np.random.Generator) -> str:
         start,
         columns,
         problem.table.weights,
+        *([] if problem.was_set is None else [problem.was_set]),
     )
 
 

@@ -14,7 +14,7 @@ from jensen.kernels import helper, kernel
 ROWS = 4096
 """Rows whose table positions are computed at a time: they stay in the first-level cache."""
 
-WORDS = 256
+WORDS = 320
 """Words of every bitset that pair counting looks at before it goes on: they stay in the cache."""
 
 

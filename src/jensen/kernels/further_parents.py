@@ -1,16 +1,17 @@
 """Scores of a family with every variable that might become its further parent.
 
-Tables of counts stand in `room`: first that of the family itself, then those with the others.
+The table of a family has its child first, then its parents; that with a further parent has this one
+before them all. So the cells of the family stand together, and loops over them become vectors.
 """
 
 import numpy as np
 
 from jensen.kernels import helper, kernel
 from jensen.kernels.counting import and_count, and_into, table_positions
-from jensen.kernels.local_terms import find_occupied, local_score, make_desk
+from jensen.kernels.local_terms import local_score, make_desk, sum_over_parent, sum_over_states
 from jensen.kernels.records import HALF_BYTES, signature
 
-WORDS = 256
+WORDS = 320
 """Words of every bitset that are looked at before going on: they stay in the cache."""
 
 ROWS = 2048
@@ -21,13 +22,27 @@ WIDE = 2
 
 
 @helper
-def tally_bits(bits, first, size, family, others, at, room):
-    """Add counts of (cell of the family, state of another), by ANDs of bitsets, depth first.
+def score_table(joint, q, r, s, n_configs, kind, amount, above, desk, score, u):
+    """Fill score[0, u] from counts (s, r, q) of a variable of s states with child and parents.
 
-    Variable v has bitsets first[v] .. + size[v]. The table of the k-th of the others begins at
-    at[k]; its last state comes by difference.
+    If score has a second row, child and parent are one each, and u is scored the other way round.
     """
-    depth, n_words = family.shape[0], bits.shape[1]
+    total = n_configs * s
+    sum_over_states(joint, q, r, s, above)
+    score[0, u] = local_score(joint, above[: s * q], total, r, kind, amount, desk)
+    if score.shape[0] == 2:
+        sum_over_parent(joint, q, s * r, above)
+        score[1, u] = local_score(joint, above[: s * r], float(r * s), q, kind, amount, desk)
+
+
+@helper
+def tally_bits(bits, first, size, family, others, at, room):
+    """Add counts of (state of another, cell of the family), by ANDs of bitsets, depth first.
+
+    Variable v has bitsets first[v] .. + size[v]. The table of the family stands first; that of the
+    k-th of the others begins at at[k], and its last state comes by difference.
+    """
+    depth, n_words, cells = family.shape[0], bits.shape[1], at[0]
     sets = np.empty((depth, WORDS), np.uint64)
     state, cell = np.zeros(depth, np.int64), np.zeros(depth, np.int64)
     for begin in range(0, n_words, WORDS):
@@ -53,33 +68,14 @@ def tally_bits(bits, first, size, family, others, at, room):
                 continue
             room[cell[level]] += np.int32(found)
             for k in range(others.shape[0]):
-                u, rest = others[k], found
-                base = at[k] + cell[level] * size[u]
+                u, rest, to = others[k], found, at[k] + cell[level]
                 for t in range(size[u] - 1):
                     if rest == 0:
                         break
                     n = and_count(here, bits[first[u] + t, begin:end])
-                    room[base + t] += np.int32(n)
+                    room[to + t * cells] += np.int32(n)
                     rest -= n
-                room[base + size[u] - 1] += np.int32(rest)
-
-
-@kernel(
-    "void(int32[::1], int32[::1], int64[::1], int64[::1], int64[::1], int64, int64, float64, "
-    "float64[::1])"
-)
-def score_tables(table, counts, size, others, at, r, kind, amount, score):
-    """Fill score[u] for the others from the family's table and theirs, which begin at at[k]."""
-    q = table.shape[0] // r
-    occupied, desk = np.empty(q, np.int64), make_desk()
-    occupied = occupied[: find_occupied(table, q, r, occupied)]
-    widest = 1
-    for k in range(others.shape[0]):
-        widest = max(widest, size[others[k]])
-    above = np.empty(q * widest, np.int32)
-    for k in range(others.shape[0]):
-        u, here = others[k], counts[at[k] : at[k + 1]]
-        score[u] = local_score(here, occupied, above, desk, q, r, size[u], kind, amount)
+                room[to + (size[u] - 1) * cells] += np.int32(rest)
 
 
 @kernel(
@@ -87,151 +83,238 @@ def score_tables(table, counts, size, others, at, r, kind, amount, score):
     "int32[::1], float64[:, ::1])"
 )
 def score_with_bits(bits, first, size, family, others, kind, amount, room, score):
-    """Fill score[0, u] for the others, counting with bitsets.
+    """Fill score[0, u] for the others, counting with bitsets; family: the child, its parents.
 
     If score has a second row, a pair is scored the other way round too, from the same counts.
+    `room` is filled with the table of the family, and then those of the others.
     """
-    cells = 1
+    cells, widest = 1, 1
     for j in range(family.shape[0]):
         cells *= size[family[j]]
     at = np.empty(others.shape[0] + 1, np.int64)
     at[0] = cells
     for k in range(others.shape[0]):
         at[k + 1] = at[k] + cells * size[others[k]]
-    end = at[others.shape[0]]
-    for i in range(end):
+        widest = max(widest, size[others[k]])
+    for i in range(at[others.shape[0]]):
         room[i] = 0
     tally_bits(bits, first, size, family, others, at, room)
-    r = size[family[family.shape[0] - 1]]
-    score_tables(room[:cells], room, size, others, at, r, kind, amount, score[0])
-    if score.shape[0] == 2:
-        q, back = cells // r, np.empty(end, np.int32)
-        transpose(room[:cells], q, r, np.int64(1), back[:cells])
-        for k in range(others.shape[0]):
-            a, b = at[k], at[k + 1]
-            transpose(room[a:b], q, r, size[others[k]], back[a:b])
-        score_tables(back[:cells], back, size, others, at, q, kind, amount, score[1])
+    r = size[family[0]]
+    q, desk, above = cells // r, make_desk(), np.empty(cells * widest, np.int32)
+    for k in range(others.shape[0]):
+        u, joint = others[k], room[at[k] : at[k + 1]]
+        score_table(joint, q, r, size[u], float(q), kind, amount, above, desk, score, u)
 
 
 @helper
-def transpose(table, q, r, s, out):
-    """Fill out (r, q, s) with a table (q, r, s)."""
-    for p in range(q):
-        for k in range(r):
-            for t in range(s):
-                out[(k * q + p) * s + t] = table[(p * r + k) * s + t]
+def find_positions(planes, plane, stride, place, begin, end, position):
+    """Fill position with the cells of rows begin..end, renumbered if there is a place for each."""
+    table_positions(planes, plane, stride, begin, end, position)
+    if place.shape[0] > 0:
+        for i in range(end - begin):
+            position[i] = place[position[i]]
 
 
 @helper
-def tally_bytes(planes, plane, stride, bytes_, counts):
-    """Add counts of (cell of the family, byte) to counts (bytes, cells · 256).
+def tally_four(position, bytes_, begin, step, counts):
+    """Add counts of (byte, position) of four bytes, for the rows from `begin` on.
 
-    Four bytes at a time: increments of different tables do not wait for each other.
+    Four at a time: increments of different tables do not wait for each other.
     """
-    position = np.empty(ROWS, np.uint32)
+    end = begin + position.shape[0]
+    a, b = bytes_[0, begin:end], bytes_[1, begin:end]
+    c, d = bytes_[2, begin:end], bytes_[3, begin:end]
+    one, two, three, four = counts[0], counts[1], counts[2], counts[3]
+    for i in range(position.shape[0]):
+        at = position[i]
+        one[at + step * np.uint32(a[i])] += 1
+        two[at + step * np.uint32(b[i])] += 1
+        three[at + step * np.uint32(c[i])] += 1
+        four[at + step * np.uint32(d[i])] += 1
+
+
+@helper
+def tally_bytes(planes, plane, stride, place, bytes_, cells, counts):
+    """Add counts of (byte, cell of the family) to counts (4, 256 · cells), four bytes at most."""
+    position, step = np.empty(ROWS, np.uint32), np.uint32(cells)
     n_bytes, n_rows = bytes_.shape
     for begin in range(0, n_rows, ROWS):
         end = min(begin + ROWS, n_rows)
-        n = end - begin
-        table_positions(planes, plane, stride, begin, end, position)
-        for i in range(n):
-            position[i] <<= np.uint32(8)
-        g = 0
-        while g + 3 < n_bytes:
-            a, b = bytes_[g, begin:end], bytes_[g + 1, begin:end]
-            c, d = bytes_[g + 2, begin:end], bytes_[g + 3, begin:end]
-            one, two, three, four = counts[g], counts[g + 1], counts[g + 2], counts[g + 3]
-            for i in range(n):
-                at = position[i]
-                one[at + a[i]] += 1
-                two[at + b[i]] += 1
-                three[at + c[i]] += 1
-                four[at + d[i]] += 1
-            g += 4
-        while g < n_bytes:
-            a, one = bytes_[g, begin:end], counts[g]
-            for i in range(n):
-                one[position[i] + a[i]] += 1
-            g += 1
-
-
-@helper
-def sum_halves(table, counts, halves):
-    """Fill halves (2, cells · 16) with the counts of either half of a byte, where cells occur."""
-    for c in range(table.shape[0]):
-        if table[c] == 0:
+        here = position[: end - begin]
+        find_positions(planes, plane, stride, place, begin, end, here)
+        if n_bytes == 4:
+            tally_four(here, bytes_, begin, step, counts)
             continue
-        here = counts[c * 256 : c * 256 + 256]
-        low, high = halves[0, c * 16 : c * 16 + 16], halves[1, c * 16 : c * 16 + 16]
-        for a in range(16):
-            total = np.int32(0)
-            for b in range(16):
-                total += here[a * 16 + b]
-            high[a] = total
-        for b in range(16):
-            low[b] = here[b]
-        for a in range(1, 16):
-            for b in range(16):
-                low[b] += here[a * 16 + b]
+        for g in range(n_bytes):
+            codes, table = bytes_[g, begin:end], counts[g]
+            for i in range(end - begin):
+                table[here[i] + step * np.uint32(codes[i])] += 1
 
 
 @helper
-def spread(table, half, divide, size, joint):
-    """Fill joint (cells, size) with the counts of a variable that stands in half a byte."""
-    digit = np.empty(16, np.int64)
-    for a in range(16):
-        digit[a] = a // divide % size
-    for c in range(table.shape[0]):
-        row = joint[c * size : (c + 1) * size]
-        for a in range(size):
-            row[a] = 0
-        if table[c] > 0:
-            for a in range(16):
-                row[digit[a]] += half[c * 16 + a]
+def add_to(row, total):
+    """Add a row to another."""
+    for c in range(row.shape[0]):
+        total[c] += row[c]
+
+
+@helper
+def sum_halves(counts, cells, n_high, halves):
+    """Fill halves (2, 16 · cells) with counts (256, cells) of either half of a byte.
+
+    The high half has n_high values. Rows of one high value are folded upon each other, so that all
+    loops are long; what was in counts is lost.
+    """
+    block = 16 * cells
+    halves[0, :block] = counts[:block]
+    for a in range(1, n_high):
+        add_to(counts[a * block : (a + 1) * block], halves[0])
+    for a in range(n_high):
+        here, width = counts[a * block : (a + 1) * block], block // 2
+        while width >= cells:
+            add_to(here[width : 2 * width], here[:width])
+            width //= 2
+        halves[1, a * cells : (a + 1) * cells] = here[:cells]
+
+
+@helper
+def spread(half, cells, n_values, divide, s, joint):
+    """Fill joint (s, cells) with the counts of one variable of a half byte of so many values."""
+    for i in range(s * cells):
+        joint[i] = 0
+    for a in range(n_values):
+        t = a // divide % s
+        add_to(half[a * cells : (a + 1) * cells], joint[t * cells : (t + 1) * cells])
+
+
+@helper
+def find_limits(packed, size, limits):
+    """Fill limits (bytes, 2) with how many values each half of a byte has.
+
+    A byte that is one variable's has them all in the first.
+    """
+    limits[:] = 1
+    for g in range(limits.shape[0]):
+        for j in range(packed.ptr[g], packed.ptr[g + 1]):
+            h = packed.half[j] % 2
+            limits[g, h] = max(limits[g, h], packed.divide[j] * size[packed.member[j]])
+
+
+@helper
+def is_wide(packed, g):
+    """Return whether a byte is one variable's."""
+    return packed.half[packed.ptr[g]] == WIDE
 
 
 @kernel(
     signature(
-        "uint8[:, ::1], int64[::1], int64[::1]",
+        "uint8[:, ::1], int64[::1], int64[::1], uint32[::1]",
         HALF_BYTES,
-        "int64[::1], int64, int64, float64, int32[:, ::1], int32[::1], float64[:, ::1]",
+        "int64[::1], int64, float64, int64, float64, int32[:, ::1], int32[::1], float64[:, ::1]",
     )
 )
-def score_with_bytes(planes, plane, stride, packed, size, r, kind, amount, counts, table, score):
+def score_with_bytes(
+    planes, plane, stride, place, packed, size, r, n_configs, kind, amount, counts, table, score
+):
     """Fill score[0, u] for the variables that stand in bytes, and the table of the family.
 
     Byte g holds packed.member[ptr[g]:ptr[g + 1]]; a variable is (half byte // divide) modulo its
-    size. `counts` (bytes, cells · 256) is room. If score has a second row, a pair is scored the
-    other way round too.
+    size. `counts` (4, 256 · cells) is room. If score has a second row, a pair is scored the other
+    way round too.
     """
-    cells = table.shape[0]
-    q = cells // r
-    for g in range(counts.shape[0]):
-        for i in range(cells * 256):
-            counts[g, i] = 0
-    tally_bytes(planes, plane, stride, packed.bytes, counts)
-    for c in range(cells):
-        table[c] = 0
-        for b in range(256):
-            table[c] += counts[0, c * 256 + b]
-    occupied, there, desk = np.empty(q, np.int64), np.empty(r, np.int64), make_desk()
-    joint, back = np.empty(cells * 256, np.int32), np.empty(cells * 256, np.int32)
-    transpose(table, q, r, np.int64(1), back)
-    occupied = occupied[: find_occupied(table, q, r, occupied)]
-    there = there[: find_occupied(back, r, q, there)]
-    halves, above = np.empty((2, cells * 16), np.int32), np.empty(cells * 256, np.int32)
-    for g in range(packed.ptr.shape[0] - 1):
-        sum_halves(table, counts[g], halves)
+    cells, n_bytes, widest = table.shape[0], packed.bytes.shape[0], size.max()
+    limits, desk = np.empty((n_bytes, 2), np.int64), make_desk()
+    find_limits(packed, size, limits)
+    joint, above = np.empty(cells * widest, np.int32), np.empty(cells * widest, np.int32)
+    halves = np.empty((2, cells * 16), np.int32)
+    for g in range(n_bytes):
+        here, n_low, n_high = counts[g % 4], limits[g, 0], limits[g, 1]
+        if g % 4 == 0:
+            last = min(g + 4, n_bytes)
+            for k in range(g, last):
+                used = limits[k, 0] if is_wide(packed, k) else 16 * limits[k, 1]
+                counts[k % 4, : used * cells] = 0
+            tally_bytes(planes, plane, stride, place, packed.bytes[g:last], cells, counts)
+        if is_wide(packed, g):
+            u = packed.member[packed.ptr[g]]
+            if g == 0:
+                spread(here, cells, size[u], np.int64(1), np.int64(1), table)
+            mine = here[: size[u] * cells]
+            score_table(
+                mine, cells // r, r, size[u], n_configs, kind, amount, above, desk, score, u
+            )
+            continue
+        sum_halves(here, cells, n_high, halves)
+        if g == 0:
+            spread(halves[0], cells, n_low, np.int64(1), np.int64(1), table)
         for j in range(packed.ptr[g], packed.ptr[g + 1]):
-            u = packed.member[j]
+            u, h = packed.member[j], packed.half[j]
             s = size[u]
-            if packed.half[j] == WIDE:
-                for c in range(cells):
-                    for a in range(s):
-                        joint[c * s + a] = counts[g, c * 256 + a]
-            else:
-                spread(table, halves[packed.half[j]], packed.divide[j], s, joint)
-            score[0, u] = local_score(joint, occupied, above, desk, q, r, s, kind, amount)
-            if score.shape[0] == 2:
-                transpose(joint, q, r, s, back)
-                score[1, u] = local_score(back, there, above, desk, r, q, s, kind, amount)
+            mine = joint[: s * cells]
+            spread(halves[h], cells, limits[g, h], packed.divide[j], s, mine)
+            score_table(mine, cells // r, r, s, n_configs, kind, amount, above, desk, score, u)
+
+
+@helper
+def tally_column(planes, plane, n_planes, step, position, joint):
+    """Add counts of (state, cell) of one variable to joint; step: how many cells there are."""
+    n_rows = position.shape[0]
+    chosen, stride = np.empty(n_planes, np.int64), np.empty(n_planes, np.int64)
+    for k in range(n_planes):
+        chosen[k] = plane + k
+        stride[k] = step if k == 0 else 256 * stride[k - 1]
+    at = np.empty(ROWS, np.uint32)
+    for begin in range(0, n_rows, ROWS):
+        end = min(begin + ROWS, n_rows)
+        table_positions(planes, chosen, stride, begin, end, at)
+        cell = position[begin:end]
+        for i in range(end - begin):
+            joint[at[i] + cell[i]] += 1
+
+
+@kernel(
+    "void(uint8[:, ::1], int64[::1], int64[::1], uint32[::1], int64[:, ::1], int64[::1], "
+    "int64, int64, float64, int64, float64, float64[:, ::1])"
+)
+def score_with_columns(
+    planes, plane, stride, place, columns, others, r, cells, n_configs, kind, amount, score
+):
+    """Fill score[0, u] for the others, each counted by itself.
+
+    columns (3, n): the first plane of every variable, how many it has, how many states.
+    """
+    widest, n_rows = 1, planes.shape[1]
+    for u in others:
+        widest = max(widest, columns[2, u])
+    position = np.empty(n_rows, np.uint32)
+    for begin in range(0, n_rows, ROWS):
+        end = min(begin + ROWS, n_rows)
+        find_positions(planes, plane, stride, place, begin, end, position[begin:end])
+    joint, above = np.empty(cells * widest, np.int32), np.empty(cells * widest, np.int32)
+    desk = make_desk()
+    for u in others:
+        s = columns[2, u]
+        here = joint[: s * cells]
+        here[:] = 0
+        tally_column(planes, columns[0, u], columns[1, u], cells, position, here)
+        score_table(here, cells // r, r, s, n_configs, kind, amount, above, desk, score, u)
+
+
+@kernel("int64(int32[::1], int64, uint32[::1])")
+def find_places(table, r, place):
+    """Return how many configurations of parents occur in a table, and number its cells anew.
+
+    Fills place (cells,), which says where a cell stands among those of configurations that occur.
+    """
+    q = table.shape[0] // r
+    found = 0
+    for p in range(q):
+        occurs = False
+        for k in range(r):
+            occurs |= table[k * q + p] > 0
+        place[p] = found
+        found += occurs
+    for k in range(r - 1, -1, -1):
+        for p in range(q):
+            place[k * q + p] = k * found + np.int64(place[p])
+    return found

@@ -66,18 +66,20 @@ def turns_freely(joined, ancestors, u, v):
     "uint8[:, ::1], int64, uint64[:, ::1], uint64[::1], float64, float64, int64[::1])"
 )
 def best_move(joined, ancestors, more, less, score, allowed, most, keys, tabu, floor, slack, move):
-    """Return what the best move gains, and fill move (3,): what, parent, child; -1 if none does.
+    """Return what the best move gains, and fill move (4,): what, parent, child, how many were seen.
+
+    What is -1 if none gains.
 
     more[v, u] and less[v, u] are the scores of v with u as a further parent, or without it;
     allowed[u, v] has bit 0 if the edge may be added, bit 1 if it may be dropped. The first of
     moves that gain the same within `slack` is taken; none gains less than `floor`, and no edge is
-    added for nothing. The last of
-    `tabu` is the key of the graph, the others of graphs that no move may lead to.
+    added for nothing. The last of `tabu` is the key of the graph, the others of graphs that no move
+    may lead to.
     """
     n = joined.shape[0]
     now = tabu[tabu.shape[0] - 1]
     best = floor
-    move[0] = -1
+    move[0], move[3] = -1, 0
     n_parents = np.zeros(n, np.int64)
     for u in range(n):
         for v in range(n):
@@ -86,6 +88,7 @@ def best_move(joined, ancestors, more, less, score, allowed, most, keys, tabu, f
         for v in range(n):
             if joined[u, v] or joined[v, u] or allowed[u, v] & 1 == 0 or n_parents[v] >= most:
                 continue
+            move[3] += 1
             gain = more[v, u] - score[v]
             if -slack <= gain <= slack:  # an edge for nothing, as at a constant column
                 continue
@@ -97,15 +100,30 @@ def best_move(joined, ancestors, more, less, score, allowed, most, keys, tabu, f
         for v in range(n):
             if not joined[u, v] or allowed[u, v] & 2 == 0:
                 continue
+            move[3] += 1
             gain = less[v, u] - score[v]
             if gain > best + slack and not is_known(tabu, now ^ keys[u, v]):
                 best = gain
                 move[0], move[1], move[2] = DROP, u, v
             if allowed[v, u] & 1 == 0 or n_parents[u] >= most:
                 continue
+            move[3] += 1
             gain += more[u, v] - score[u]
             if gain > best + slack and turns_freely(joined, ancestors, u, v):
                 if not is_known(tabu, now ^ keys[u, v] ^ keys[v, u]):
                     best = gain
                     move[0], move[1], move[2] = TURN, u, v
     return best
+
+
+@kernel(
+    "float64(boolean[:, ::1], uint8[:, ::1], int64, int64, float64[::1], float64, "
+    "float64[::1], float64)"
+)
+def added_hope(joined, allowed, u, v, more, score, more_after, score_after):
+    """Return what u -> v adds to the sum of gains of v by each further parent that is allowed."""
+    total = 0.0
+    for w in range(joined.shape[0]):
+        if w != u and not joined[w, v] and allowed[w, v] & 1:
+            total += max(more_after[w] - score_after, 0.0) - max(more[w] - score, 0.0)
+    return total

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from jensen.kernels import helper, kernel
+from jensen.kernels import helper, kernel, part
 
 LIKELIHOOD, BDEU, BDS, K2 = 0, 1, 2, 3
 """What a score is; `amount` is its penalty of one free parameter, or its equivalent sample size."""
@@ -24,35 +24,37 @@ MAGIC_BITS = np.uint64(0x4338000000000000)
 
 
 @helper
-def logarithms(x, power):
-    """Replace numbers of 1 and more by their logarithms, to the last digit or two.
+def split_powers(x, power):
+    """Replace numbers of 1 and more by m between √½ and √2, where x = 2^e · m.
 
-    x = 2^e · m with m between √½ and √2, and log m = 2 artanh((m - 1) / (m + 1)); power is room
-    for e.
+    Fills power with e, above a large number in whose lowest bits it stands.
     """
     bits, power_bits = x.view(np.uint64), power.view(np.uint64)
     for i in range(x.shape[0]):
         e = (bits[i] - ROOT) >> DIGITS
         power_bits[i] = e + MAGIC_BITS
         bits[i] -= e << DIGITS
-    for i in range(x.shape[0]):
-        s = (x[i] - 1.0) / (x[i] + 1.0)
-        z = s * s
-        p = 1.0 / 19.0
-        p = p * z + 1.0 / 17.0
-        p = p * z + 1.0 / 15.0
-        p = p * z + 1.0 / 13.0
-        p = p * z + 1.0 / 11.0
-        p = p * z + 1.0 / 9.0
-        p = p * z + 1.0 / 7.0
-        p = p * z + 1.0 / 5.0
-        p = p * z + 1.0 / 3.0
-        x[i] = (power[i] - MAGIC) * LOG_2 + 2.0 * (s + s * z * p)
+
+
+@part
+def log_of(s, power):
+    """Return log x to the last digit or two: log m = 2 artanh(s), s = (m - 1) / (m + 1)."""
+    z = s * s
+    p = 1.0 / 19.0
+    p = p * z + 1.0 / 17.0
+    p = p * z + 1.0 / 15.0
+    p = p * z + 1.0 / 13.0
+    p = p * z + 1.0 / 11.0
+    p = p * z + 1.0 / 9.0
+    p = p * z + 1.0 / 7.0
+    p = p * z + 1.0 / 5.0
+    p = p * z + 1.0 / 3.0
+    return (power - MAGIC) * LOG_2 + 2.0 * (s + s * z * p)
 
 
 @helper
 def prepare_rises(a, small):
-    """Fill small[n] with log Γ(a + n) - log Γ(a) for few n, then a, then log Γ(a).
+    """Fill small[n] with log Γ(a + n) - log Γ(a) for few n, then a, log Γ(a), and 0 for many n.
 
     Neighbouring tables often have the same a, and then nothing is to be done.
     """
@@ -63,31 +65,40 @@ def prepare_rises(a, small):
         small[n] = small[n - 1] + math.log(a + (n - 1))
     small[SMALL] = a
     small[SMALL + 1] = math.lgamma(a) - HALF_LOG_2PI
+    small[SMALL + 2] = 0.0
 
 
 @helper
-def sum_rises(counts, blocks, width, a, small, desk):
-    """Return Σ log Γ(a + n) - log Γ(a) over the counts of some blocks of this width."""
+def sum_rises(counts, a, small, desk):
+    """Return Σ log Γ(a + n) - log Γ(a) over counts.
+
+    Nothing branches on a count: small ones are looked up, and large ones move on to where they wait
+    to be computed together.
+    """
     prepare_rises(a, small)
-    often = np.zeros(SMALL, np.int64)
-    argument, waiting, n_large, total = desk[2], 0, 0, 0.0
-    for j in range(blocks.shape[0]):
-        for n in counts[blocks[j] * width : (blocks[j] + 1) * width]:
-            if n == 0:
-                continue
-            if n < SMALL:
-                often[n] += 1
-                continue
-            argument[waiting] = n + a
-            waiting += 1
-            if waiting == TILE:
-                total += stirling_sum(argument, desk)
-                n_large += TILE
-                waiting = 0
+    argument, waiting, n_large, total, even, odd = desk[2], 0, 0, 0.0, 0.0, 0.0
+    for begin in range(0, counts.shape[0], TILE):
+        here = counts[begin : begin + TILE]
+        n = here.shape[0]
+        for i in range(0, n - 1, 2):
+            one, other = here[i], here[i + 1]
+            even += small[one if one < SMALL else SMALL + 2]
+            odd += small[other if other < SMALL else SMALL + 2]
+            argument[waiting] = one + a
+            waiting += one >= SMALL
+            argument[waiting] = other + a
+            waiting += other >= SMALL
+        if n % 2 == 1:
+            one = here[n - 1]
+            even += small[one if one < SMALL else SMALL + 2]
+            argument[waiting] = one + a
+            waiting += one >= SMALL
+        if waiting >= TILE:
+            total += stirling_sum(argument[:waiting], desk)
+            n_large += waiting
+            waiting = 0
     total += stirling_sum(argument[:waiting], desk) - (n_large + waiting) * small[SMALL + 1]
-    for n in range(1, SMALL):
-        total += often[n] * small[n]
-    return total
+    return total + (even + odd)
 
 
 @helper
@@ -108,125 +119,134 @@ def sum_of(x):
 @helper
 def stirling_sum(argument, desk):
     """Return Σ log Γ(x) of numbers of 8 and more, without ½ log 2π."""
-    x, power = desk[0], desk[1]
     size = argument.shape[0]
+    x, power = desk[0, :size], desk[1, :size]
     for i in range(size):
         x[i] = argument[i]
-    logarithms(x[:size], power)
+    split_powers(x, power)
     for i in range(size):
-        y = 1.0 / argument[i]
+        inverse = 1.0 / (argument[i] * (x[i] + 1.0))  # one division for two: they take longest
+        log_x = log_of((x[i] - 1.0) * (argument[i] * inverse), power[i])
+        y = (x[i] + 1.0) * inverse
         z = y * y
         tail = 1 / 1260.0 - z * (1 / 1680.0 - z / 1188.0)
         tail = y * (1 / 12.0 - z * (1 / 360.0 - z * tail))
-        x[i] = (argument[i] - 0.5) * x[i] - argument[i] + tail
-    return sum_of(x[:size])
+        x[i] = (argument[i] - 0.5) * log_x - argument[i] + tail
+    return sum_of(x)
 
 
 @helper
-def sum_entropies(counts, blocks, width, desk):
-    """Return Σ n log n over the counts of some blocks of this width."""
+def sum_entropies(counts, desk):
+    """Return Σ n log n over counts."""
     argument, waiting, total = desk[2], 0, 0.0
-    for j in range(blocks.shape[0]):
-        for n in counts[blocks[j] * width : (blocks[j] + 1) * width]:
-            if n < 2:  # 1 log 1 = 0
-                continue
+    for begin in range(0, counts.shape[0], TILE):
+        for n in counts[begin : begin + TILE]:
             argument[waiting] = n
-            waiting += 1
-            if waiting == TILE:
-                total += entropy_sum(argument, desk)
-                waiting = 0
+            waiting += n > 1  # 1 log 1 = 0
+        if waiting >= TILE:
+            total += entropy_sum(argument[:waiting], desk)
+            waiting = 0
     return total + entropy_sum(argument[:waiting], desk)
 
 
 @helper
+def entropy_terms(argument, power, out):
+    """Fill out with n log n of numbers of 1 and more; power is room."""
+    for i in range(out.shape[0]):
+        out[i] = argument[i]
+    split_powers(out, power)
+    for i in range(out.shape[0]):
+        out[i] = argument[i] * log_of((out[i] - 1.0) / (out[i] + 1.0), power[i])
+
+
+@helper
 def entropy_sum(argument, desk):
-    """Return Σ n log n of numbers above 1."""
-    x, power = desk[0], desk[1]
+    """Return Σ n log n of numbers of 1 and more."""
     size = argument.shape[0]
-    for i in range(size):
-        x[i] = argument[i]
-    logarithms(x[:size], power)
-    for i in range(size):
-        x[i] *= argument[i]
-    return sum_of(x[:size])
+    entropy_terms(argument, desk[1, :size], desk[0, :size])
+    return sum_of(desk[0, :size])
 
 
 @helper
 def make_desk():
-    """Return the room that sums need: three tiles, and what was prepared for cells and configs."""
-    desk = np.empty((5, TILE))
+    """Return the room that sums need: three rows, and what was prepared for cells and configs."""
+    desk = np.empty((5, 2 * TILE))
     desk[3, SMALL] = desk[4, SMALL] = np.nan
     return desk
 
 
 @helper
-def find_occupied(table, q, r, occupied):
-    """Return how many of q parent configurations occur in counts (q, r), and fill in which."""
-    found = 0
-    for p in range(q):
-        for k in range(r):
-            if table[p * r + k] > 0:
-                occupied[found] = p
-                found += 1
-                break
-    return found
+def sum_over_states(table, q, r, s, above):
+    """Fill above (s, q) with counts (s, r, q) summed over r."""
+    for t in range(s):
+        here = above[t * q : (t + 1) * q]
+        first = table[t * r * q : (t * r + 1) * q]
+        for p in range(q):
+            here[p] = first[p]
+        for k in range(1, r):
+            row = table[(t * r + k) * q : (t * r + k + 1) * q]
+            for p in range(q):
+                here[p] += row[p]
 
 
 @helper
-def local_score(table, occupied, above, desk, q, r, s, kind, amount):
-    """Return the score of a variable from counts (q, r, s): its r states, parents q and s.
+def sum_over_parent(table, q, n, above):
+    """Fill above (n,) with counts (n, q) summed over q."""
+    for j in range(n):
+        total = np.int32(0)
+        for n_here in table[j * q : (j + 1) * q]:
+            total += n_here
+        above[j] = total
 
-    Of the q configurations only those matter that occur. `above` (q · s) is room for the counts of
-    all configurations, and `desk` for sums.
-    """
-    found = 0
-    for j in range(occupied.shape[0]):
-        p = occupied[j]
-        here = above[p * s : (p + 1) * s]
-        for t in range(s):
-            here[t] = table[p * r * s + t]
-        for k in range(1, r):
-            row = table[(p * r + k) * s : (p * r + k + 1) * s]
-            for t in range(s):
-                here[t] += row[t]
-        for t in range(s):
-            found += here[t] > 0
-    n_configs, width = float(q * s), r * s
+
+@helper
+def sum_terms(counts, a, kind, small, desk):
+    """Return what counts add to a score, if each cell has the prior count a."""
     if kind == LIKELIHOOD:
-        log_like = sum_entropies(table, occupied, width, desk)
-        log_like -= sum_entropies(above, occupied, s, desk)
-        return log_like - amount * n_configs * (r - 1)
-    a, b = 1.0, float(r)
-    if kind != K2:
-        spread = float(max(found, 1)) if kind == BDS else n_configs
+        return sum_entropies(counts, desk)
+    return sum_rises(counts, a, small, desk)
+
+
+@helper
+def local_score(table, above, n_configs, r, kind, amount, desk):
+    """Return the score of a variable of r states from its counts and those of its configurations.
+
+    The order of cells does not matter, nor do those that are left out because they are empty:
+    `n_configs` says how many configurations there are. `desk` is room for sums.
+    """
+    a, b, cost = 1.0, float(r), 0.0
+    if kind == LIKELIHOOD:
+        cost = amount * n_configs * (r - 1)
+    elif kind != K2:
+        spread = n_configs
+        if kind == BDS:
+            found = 0
+            for n in above:
+                found += n > 0
+            spread = float(max(found, 1))
         a, b = amount / (spread * r), amount / spread
-    total = sum_rises(table, occupied, width, a, desk[3], desk)
-    return total - sum_rises(above, occupied, s, b, desk[4], desk)
+    total = sum_terms(table, a, kind, desk[3], desk) - sum_terms(above, b, kind, desk[4], desk)
+    return total - cost
 
 
 @kernel("float64(int32[::1], int64[::1], int64, int64, float64, float64[::1])")
 def score_family(table, sizes, r, kind, amount, less):
-    """Return the score of a family from its table: parents of these sizes, then r states.
+    """Return the score of a family from its table: r states, then parents of these sizes.
 
     Fills less (p,) with the score without each parent: the table summed over it.
     """
     q, one = table.shape[0] // r, np.int64(1)  # a literal would be compiled by itself
-    above, summed = np.empty(q, np.int32), np.empty(table.shape[0], np.int32)
-    desk, occupied = make_desk(), np.empty(q, np.int64)
+    above, summed, desk = np.empty(q, np.int32), np.empty(table.shape[0], np.int32), make_desk()
     after = 1
     for j in range(sizes.shape[0] - 1, -1, -1):
-        size, width = sizes[j], after * r
-        for b in range(q // (size * after)):
-            here = summed[b * width : (b + 1) * width]
-            for y in range(width):
-                here[y] = table[b * size * width + y]
-            for x in range(1, size):
-                there = table[(b * size + x) * width : (b * size + x + 1) * width]
-                for y in range(width):
-                    here[y] += there[y]
-        left = q // size
-        n = find_occupied(summed, left, r, occupied)
-        less[j] = local_score(summed, occupied[:n], above, desk, left, r, one, kind, amount)
+        size, left = sizes[j], q // sizes[j]
+        before = r * left // after
+        if after == 1:
+            sum_over_parent(table, size, before, summed)
+        else:
+            sum_over_states(table, after, size, before, summed)
+        sum_over_states(summed, left, r, one, above)
+        less[j] = local_score(summed[: r * left], above[:left], float(left), r, kind, amount, desk)
         after *= size
-    n = find_occupied(table, q, r, occupied)
-    return local_score(table, occupied[:n], above, desk, q, r, one, kind, amount)
+    sum_over_states(table, q, r, one, above)
+    return local_score(table, above, float(q), r, kind, amount, desk)

@@ -1,4 +1,4 @@
-"""Mutual informations of pairs of columns, from bitsets, from counts, or row by row.
+"""Mutual informations and scores of pairs of columns, from bitsets, from counts, or row by row.
 
 Counts x of the cells of a table give its term Σ x log x; a mutual information is the term of the
 joint table minus those of the two variables, over the total weight, plus the log of that.
@@ -8,8 +8,16 @@ import math
 
 import numpy as np
 
-from jensen.kernels import helper, kernel, reassociated
+from jensen.kernels import helper, kernel
 from jensen.kernels.counting import ROWS, and_count, table_positions
+from jensen.kernels.local_terms import (
+    LIKELIHOOD,
+    entropy_terms,
+    local_score,
+    make_desk,
+    sum_entropies,
+    sum_of,
+)
 
 
 @helper
@@ -155,17 +163,6 @@ def terms_by_rows(planes, ptr, plane, stride, sizes, k, weights, wanted, sample_
         out[v] = term
 
 
-@reassociated("void(float64[:, ::1], int64, boolean[::1], float64[::1])")
-def dot_products(z, k, wanted, out):
-    """Fill out[v], where wanted, with the product of rows k and v of z."""
-    for v in range(out.shape[0]):
-        if wanted[v]:
-            total = 0.0
-            for i in range(z.shape[1]):
-                total += z[k, i] * z[v, i]
-            out[v] = total
-
-
 @kernel(
     "void(float64[:, ::1], uint32[::1], float64[::1], float64[::1], boolean[::1], float64[::1])"
 )
@@ -187,3 +184,87 @@ def explained_shares(z, codes, roots, counts, wanted, out):
         for s in range(sums.shape[0]):
             if counts[s] > 0.0:
                 out[v] += sums[s] * sums[s] / counts[s]
+
+
+@helper
+def fill_joint(inner, above, beside, joint):
+    """Fill joint (r, c) of which there is inner, without its last row and column, and its sums."""
+    r, c = above.shape[0], beside.shape[0]
+    for k in range(r):
+        joint[k * c + c - 1] = above[k]
+    for t in range(c):
+        joint[(r - 1) * c + t] = beside[t]
+    corner = above[r - 1]
+    for t in range(c - 1):
+        for k in range(r - 1):
+            n = np.int32(inner[k, t])
+            joint[k * c + t] = n
+            joint[k * c + c - 1] -= n
+            joint[(r - 1) * c + t] -= n
+        corner -= joint[(r - 1) * c + t]
+    joint[r * c - 1] = corner
+
+
+@helper
+def count_single(meetings, size, n_rows, own):
+    """Fill own (n, widest) with the counts of every variable's states."""
+    at = 0
+    for v in range(size.shape[0]):
+        last = size[v] - 1
+        own[v, last] = n_rows
+        for k in range(last):
+            own[v, k] = meetings[at + k, at + k]
+            own[v, last] -= own[v, k]
+        at += last
+
+
+@helper
+def likelihood_terms(joints, n, width, room, out):
+    """Fill out with Σ n log n of tables that stand after each other; width (m,): their sizes."""
+    size = joints.shape[0]
+    for i in range(size):
+        room[0, i] = max(joints[i], 1)  # of nothing, too, the term is 0
+    entropy_terms(room[0, :size], room[1, :size], room[2, :size])
+    at = 0
+    for k in range(n):
+        out[k] = sum_of(room[2, at : at + width[k]])
+        at += width[k]
+
+
+@kernel("void(int64[:, ::1], int64[::1], int64, int64, float64, float64[:, ::1])")
+def score_pairs(meetings, size, n_rows, kind, amount, score):
+    """Fill score[v, u] with the score of every variable v given every u, and score[v, v] alone.
+
+    meetings[i, j], i <= j, says how often two states meet, the last state of every variable left
+    out.
+    """
+    n, widest, n_states = size.shape[0], size.max(), size.sum()
+    own, joints = np.zeros((n, widest), np.int32), np.empty(widest * n_states, np.int32)
+    room, width, both = np.empty((3, widest * n_states)), np.empty(n, np.int64), np.empty(n)
+    desk, total, term = make_desk(), np.full(1, n_rows, np.int32), np.zeros(n)
+    count_single(meetings, size, n_rows, own)
+    for v in range(n):
+        r = size[v]
+        score[v, v] = local_score(own[v, :r], total, 1.0, r, kind, amount, desk)
+        term[v] = sum_entropies(own[v, :r], desk)
+    top = 0
+    for v in range(n):
+        r, left, end = size[v], top + size[v] - 1, 0
+        for u in range(v + 1, n):
+            s, begin = size[u], end
+            end += r * s
+            width[u - v - 1] = r * s
+            inner = meetings[top : top + r - 1, left : left + s - 1]
+            fill_joint(inner, own[v, :r], own[u, :s], joints[begin:end])
+            left += s - 1
+            if kind != LIKELIHOOD:
+                here = joints[begin:end]
+                score[v, u] = local_score(here, own[u, :s], float(s), r, kind, amount, desk)
+                score[u, v] = local_score(here, own[v, :r], float(r), s, kind, amount, desk)
+        if kind == LIKELIHOOD:  # all at once, and the terms of single variables are known
+            likelihood_terms(joints[:end], n - v - 1, width, room, both)
+            for u in range(v + 1, n):
+                s = size[u]
+                score[v, u] = both[u - v - 1] - term[u] - amount * s * (r - 1.0)
+                score[u, v] = both[u - v - 1] - term[v] - amount * r * (s - 1.0)
+        top += r - 1

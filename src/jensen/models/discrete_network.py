@@ -36,10 +36,11 @@ class Complete(NamedTuple):
 
 
 class Incomplete(NamedTuple):
-    """A unit: some of the sub-problems of the other families."""
+    """A unit: some sub-problems of the other families, of rows in which the same was set."""
 
     program: Program
     problems: Problems
+    was_set: int = -1  # -1: none was
 
     @property
     def weight(self) -> NDArray[np.float64]:
@@ -69,11 +70,21 @@ class DiscreteNetwork:
         assert t.tables is not None
         if isinstance(unit, Complete):
             return Known(t.tables, unit.counts)
-        return FamilyTables(t.tables, unit.program, unit.problems)
+        return FamilyTables(self._without(t.tables, unit), unit.program, unit.problems)
 
     def expected_stats(self, unit: Complete | Incomplete, hidden: Hidden) -> Tables:
         """Counts of every family."""
-        return Tables(hidden.moments)
+        return Tables(self._without(hidden.moments, unit))
+
+    def _without(
+        self, flat: NDArray[np.float64], unit: Complete | Incomplete
+    ) -> NDArray[np.float64]:
+        """Log tables or counts, 0 in that of a variable that was set: it had no say."""
+        if isinstance(unit, Complete) or unit.was_set < 0:
+            return flat
+        flat = flat.copy()
+        flat[self.wiring.fam_at[unit.was_set] : self.wiring.fam_at[unit.was_set + 1]] = 0.0
+        return flat
 
 
 def row_lengths(wiring: Wiring) -> NDArray[np.int64]:

@@ -19,26 +19,45 @@ class Encoded(NamedTuple):
 
     units: Units
     counts: NDArray[np.float64]  # (P,): of complete families
-    split: Split | None  # None: nothing is missing
+    splits: tuple[Split, ...]  # none, if nothing is missing
 
     @property
     def touched(self) -> NDArray[np.int64]:
         """The families of which a member is missing somewhere."""
-        if self.split is None:
-            return np.empty(0, np.int64)
-        sets = self.split.sets
-        parts = [sets.families_of(p) for p in np.unique(self.split.problems.set_of)]
+        parts = [
+            split.sets.families_of(p)
+            for split in self.splits
+            for p in np.unique(split.problems.set_of)
+        ]
         return np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
 
 
-def encode(table: Table, names: Sequence[str], wiring: Wiring) -> Encoded:
-    """Encode a table; names without a column are hidden in every row."""
-    counts = complete_counts(table, names, wiring)
+def encode(
+    table: Table, names: Sequence[str], wiring: Wiring, was_set: NDArray[np.int64] | None = None
+) -> Encoded:
+    """Encode a table; names without a column are hidden in every row.
+
+    Parameters
+    ----------
+    was_set
+        (rows,): the variable that was set from outside, -1 where none was; None: nowhere. The
+        table of that variable has no say in the row.
+    """
+    groups = [(-1, table)]
+    if was_set is not None:
+        groups = [(v, table.take(was_set == v)) for v in np.unique(was_set).tolist()]
+    counts = np.zeros(wiring.fam_at[-1])
+    units: list[Incomplete] = []
+    splits: list[Split] = []
     columns = [name for name in names if name in table]
-    if len(columns) == len(names) and not table.n_missing(columns):
-        units = Units((Complete(counts),), table.total_weight, is_complete=True)
-        return Encoded(units, counts, None)
-    split = split_table(plans_of(wiring, names), table, names)
-    parts = [Incomplete(split.sets.program, some) for some in cut(split)]
-    units = Units((Complete(counts), *parts), table.total_weight, is_complete=False)
-    return Encoded(units, counts, split)
+    for v, rows in groups:
+        counted = complete_counts(rows, names, wiring)
+        if v >= 0:
+            counted[wiring.fam_at[v] : wiring.fam_at[v + 1]] = 0.0
+        counts += counted
+        if len(columns) < len(names) or rows.n_missing(columns):
+            split = split_table(plans_of(wiring, names), rows, names)
+            units.extend(Incomplete(split.sets.program, some, v) for some in cut(split))
+            splits.append(split)
+    known = Units((Complete(counts), *units), table.total_weight, is_complete=not splits)
+    return Encoded(known, counts, tuple(splits))

@@ -38,9 +38,10 @@ class RegressionsFamily(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """A unit: rows by what they miss."""
+    """A unit: rows by what they miss, in all of which the same variable was set, or none."""
 
     patterns: tuple[CellPattern, ...]
+    was_set: int = -1
 
     @property
     def weight(self) -> Array:
@@ -111,8 +112,11 @@ class RegressionNetwork:
         """The quadratic form of z that all regressions add up to."""
         assert t.regressions is not None
         quadratic = np.zeros((len(self.names) + 1,) * 2)
-        constant = -0.5 * len(self.names) * LOG_2PI
+        constant = 0.0
         for v, (part, places) in enumerate(zip(t.regressions, self.places, strict=True)):
+            if v == unit.was_set:  # its regression had no say
+                continue
+            constant -= 0.5 * LOG_2PI
             constant += float(part.count[0])
             quadratic[v + 1, v + 1] += -2.0 * part.second[0]
             quadratic[v + 1, places] -= part.first[0]
@@ -122,15 +126,24 @@ class RegressionNetwork:
 
     def expected_stats(self, unit: Cells, hidden: Hidden) -> Regressions:
         """The entries of Σ E[z zᵀ] that each regression reads."""
-        return self.stats_of(hidden.moments)
+        return self.stats_of(hidden.moments, unit.was_set)
 
-    def stats_of(self, moments: Array) -> Regressions:
-        """The statistics of every regression from Σ z zᵀ."""
-        found = []
+    def counted(self, unit: Cells) -> Regressions:
+        """The statistics of rows that miss nothing."""
+        moments = np.zeros((len(self.names) + 1,) * 2)
+        for pattern in unit.patterns:
+            moments[np.ix_(pattern.seen, pattern.seen)] += pattern.root.T @ pattern.root
+        return self.stats_of(moments, unit.was_set)
+
+    def stats_of(self, moments: Array, was_set: int = -1) -> Regressions:
+        """The statistics of every regression from Σ z zᵀ; none of a variable that was set."""
+        found, nothing = [], np.zeros_like(moments)
         for v, places in enumerate(self.places):
-            block = moments[np.ix_(places, places)]
-            first, second = moments[v + 1, places], moments[v + 1, v + 1]
-            found.append(Regression(moments[None, 0, 0], second[None], first[None], block[None]))
+            moments_here = nothing if v == was_set else moments
+            block = moments_here[np.ix_(places, places)]
+            first, second = moments_here[v + 1, places], moments_here[v + 1, v + 1]
+            count = moments_here[None, 0, 0]
+            found.append(Regression(count, second[None], first[None], block[None]))
         return Regressions(tuple(found))
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.checks import check_whole
 from jensen.exceptions import GraphError
-from jensen.graphs import DAG, notation
+from jensen.graphs import DAG, as_dag, notation
 from jensen.graphs.content import show_edge
 from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle
@@ -72,11 +72,14 @@ def read_constraints(
 
 
 def read_start(start: Any, names: Sequence[str], constraints: Constraints) -> Flags:
-    """The graph that a search begins with, the required edges added; refused if it breaks rules."""
+    """The graph that a search begins with, the required edges added; refused if it breaks rules.
+
+    A class of graphs is extended consistently.
+    """
     joined = constraints.required.copy()
     if start is None:
         return joined
-    dag = DAG(start)
+    dag = as_dag(start)
     unknown = sorted(set(dag.nodes) - set(names))
     if unknown:
         raise GraphError(f"start= has a node {unknown[0]!r} that is no column")

@@ -17,6 +17,7 @@ class Outcome(NamedTuple):
     proven: bool
     interrupted: bool = False
     gap: float | None = None
+    n_tried: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,14 +33,16 @@ class StructureInfo:
     trace
         The score at the start and after every move, restarts included. Edges that are turned for
         nothing are moves too, so it may fall by a rounding.
-    n_moves, n_scored
-        How many moves were made, and how many families were scored to choose them.
+    n_moves, n_tried, n_scored
+        How many moves were made, how many were looked at (None where there are none), and how many
+        families were scored to choose them.
     proven
         Whether no other graph that the constraints allow scores higher.
     interrupted
         Whether the search was stopped before its end.
     gap
-        Of "exact": how much higher another graph may score; 0 if it is proven that none does.
+        Of "exact": how much higher another graph may score; 0 if it is proven that none does,
+        infinite if time was over before anything was known.
     seconds
         How long it took.
     """
@@ -52,6 +55,7 @@ class StructureInfo:
     proven: bool
     interrupted: bool
     gap: float | None
+    n_tried: int | None
     seconds: float
 
     @property

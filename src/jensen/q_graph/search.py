@@ -74,6 +74,9 @@ class Climber:
         self.key = np.uint64(0)
         self.known: dict[tuple[int, tuple[int, ...]], Family] = {}
         self.n_scored = 0
+        self.n_tried = 0
+        self.total = 0.0
+        self.slack = 0.0
 
     def begin(self, joined: Flags) -> "Climber":
         """Stand at this graph."""
@@ -88,33 +91,21 @@ class Climber:
                 f"at the start has the score -inf (never seen together, or not listed): begin "
                 f"with another start=, or use method='exact'"
             )
-        self._find_ancestors()
+        self._sum_up()
         return self
-
-    @property
-    def total(self) -> float:
-        """The score of the graph."""
-        return float(self.score.sum())
-
-    @property
-    def slack(self) -> float:
-        """Gains that differ by less are equal: they may be rounded by so much.
-
-        A density has any total, depending on the units, so the rows count too.
-        """
-        return SLACK * (1.0 + self.scorer.total_weight + abs(self.total))
 
     def best_move(self, tabu: Sequence[np.uint64], floor: float) -> Move | None:
         """The best move that gains more than `floor` and leads to none of these graphs."""
         from jensen.kernels.graph_moves import ADD, best_move
 
-        move = np.empty(3, np.int64)
+        move = np.empty(4, np.int64)
         best_move(
             self.joined, self.ancestors, self.more, self.less, self.score, self.allowed,
             self.constraints.most_parents, self.keys, np.array([*tabu, self.key], np.uint64),
             floor, self.slack, move,
         )  # fmt: skip
-        what, u, v = move.tolist()
+        what, u, v, n_tried = move.tolist()
+        self.n_tried += n_tried
         if what == ADD and self._is_better_turned(u, v):
             return (what, v, u) if self.key ^ self.keys[v, u] not in tabu else (what, u, v)
         return None if what < 0 else (what, u, v)
@@ -131,7 +122,7 @@ class Climber:
             self.key ^= self.keys[v, u]
             self._refresh(u)
         self._refresh(v)
-        self._find_ancestors()
+        self._sum_up()
 
     def _is_better_turned(self, u: int, v: int) -> bool:
         """Whether v -> u gains as much as u -> v, and leaves more to be gained."""
@@ -142,13 +133,11 @@ class Climber:
 
     def _prospect(self, u: int, v: int) -> float:
         """What u -> v adds to the sum of all gains of further parents of v."""
-        parents = self._parents(v)
-        after = self._look(v, sorted((*parents, u)))
-        rest = self.allowed[:, v] & 1 == 1
-        rest[[*parents, u, v]] = False
-        gains = np.maximum(after.more[rest] - after.score, 0.0)
-        gains -= np.maximum(self.more[v, rest] - self.score[v], 0.0)
-        return float(gains.sum())
+        from jensen.kernels.graph_moves import added_hope
+
+        after = self._look(v, sorted((*self._parents(v), u)))
+        now = self.more[v], float(self.score[v])
+        return float(added_hope(self.joined, self.allowed, u, v, *now, after.more, after.score))
 
     def _may_add(self, u: int, v: int) -> bool:
         closes = int(self.ancestors[u, v >> 6]) >> (v & 63) & 1
@@ -156,7 +145,7 @@ class Climber:
         return bool(self.allowed[u, v] & 1 and not closes and few)
 
     def _parents(self, v: int) -> list[int]:
-        found: list[int] = np.flatnonzero(self.joined[:, v]).tolist()
+        found: list[int] = self.joined[:, v].nonzero()[0].tolist()
         return found
 
     def _refresh(self, v: int) -> None:
@@ -168,22 +157,29 @@ class Climber:
     def _look(self, v: int, parents: list[int]) -> Family:
         """The scores around a family, kept for the next time."""
         key = v, tuple(parents)
-        if key not in self.known:
+        found = self.known.get(key)
+        if found is None:
             n = len(self.joined)
             if len(self.known) > KEPT_BYTES // (8 * n):
                 self.known.clear()
-            more = np.full(n, -np.inf)
-            if len(parents) < self.constraints.most_parents:
-                more = self.scorer.with_each(v, parents)
+            is_full = len(parents) >= self.constraints.most_parents
+            more = np.full(n, -np.inf) if is_full else self.scorer.with_each(v, parents)
             less = self.scorer.without_each(v, parents)
-            self.known[key] = Family(self.scorer.family(v, parents), less, more)
+            found = self.known[key] = Family(self.scorer.family(v, parents), less, more)
             self.n_scored += n
-        return self.known[key]
+        return found
 
-    def _find_ancestors(self) -> None:
+    def _sum_up(self) -> None:
+        """What the graph as a whole is: its ancestors, its score, and what is nothing beside it.
+
+        Gains that differ by less than the slack are equal: they may be rounded by so much. A
+        density has any total, depending on the units, so the rows count too.
+        """
         from jensen.kernels.graph_moves import find_ancestors
 
         find_ancestors(self.joined, self.ancestors)
+        self.total = float(self.score.sum())
+        self.slack = SLACK * (1.0 + self.scorer.total_weight + abs(self.total))
 
 
 def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Found:

@@ -1,6 +1,6 @@
 """The tree of largest weight over all variables, or the forest of those edges that pay."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +13,13 @@ Indices = NDArray[np.int64]
 
 MOST_IN_MATRIX = 2048
 """Up to so many variables all weights are computed at once, else a row of them when needed."""
+
+
+BLOCK = 255
+"""Rows of weights that are made beside the one that is needed."""
+
+KEPT_BYTES = 1 << 28
+"""Rows that may wait until their vertex comes in."""
 
 
 class Penalised:
@@ -33,6 +40,48 @@ class Penalised:
         """(n,): for the variables that are wanted; the others hold nothing of use."""
         cost = self._cost * self._degrees[k] * self._degrees
         return np.asarray(self._information.row(k, wanted) - cost)
+
+    @property
+    def rows(self) -> Callable[[Sequence[int]], Array] | None:
+        """Several rows at once, where the mutual informations come so."""
+        rows = getattr(self._information, "rows", None)
+        if rows is None:
+            return None
+        cost = self._cost * self._degrees
+        return lambda chosen: np.asarray(rows(chosen) - np.outer(self._degrees[chosen], cost))
+
+
+class Ahead:
+    """Rows of weights, made together with those that the tree is likely to need next.
+
+    A product of two matrices takes hardly more time than one of a matrix and a few vectors, and
+    every vertex comes in some time.
+    """
+
+    def __init__(self, weights: PairInformation) -> None:
+        self._weights = weights
+        self._rows = getattr(weights, "rows", None)
+        self._kept: dict[int, Array] = {}
+        self._most = max(KEPT_BYTES // (8 * len(weights.names)), BLOCK)
+
+    def row(self, vertex: int, outside: NDArray[np.bool_], best: Array) -> Array:
+        """(n,): of a vertex; best (n,) says how good an edge each vertex outside has."""
+        if self._rows is None:
+            return self._weights.row(vertex, outside)
+        if vertex not in self._kept:
+            self._make(vertex, np.where(outside, best, -np.inf))
+        return self._kept.pop(vertex)
+
+    def _make(self, vertex: int, best: Array) -> None:
+        best[[vertex, *self._kept]] = -np.inf
+        likely = (
+            np.argpartition(-best, BLOCK)[:BLOCK] if len(best) > BLOCK else np.arange(len(best))
+        )
+        chosen = [vertex, *(int(v) for v in np.sort(likely) if best[v] > -np.inf)]
+        assert self._rows is not None
+        if len(self._kept) + len(chosen) > self._most:
+            self._kept.clear()
+        self._kept.update(zip(chosen, self._rows(chosen), strict=True))
 
 
 class Tree(NamedTuple):
@@ -66,8 +115,9 @@ def spanning_tree(weights: PairInformation, stage: Sequence[int]) -> Tree:
     if n <= MOST_IN_MATRIX:
         spanning.grow(weights.matrix(), vertex, stages, outside, best, near)
         return Tree(near, best)
+    ahead = Ahead(weights)
     while vertex >= 0:
-        row = weights.row(vertex, outside)
+        row = ahead.row(vertex, outside, best)
         vertex = spanning.take_in(row, vertex, stages, outside, best, near)
     return Tree(near, best)
 

@@ -48,7 +48,7 @@ class PriorNetworkScore:
 
     def local(self, counts: FamilyCounts, n_total: float) -> float:
         """The term of one variable; -inf if the prior network excludes what was seen."""
-        if counts.configs is None:
+        if counts.configs is None or not isinstance(counts.table, np.ndarray):
             raise JensenError(f"the family {counts.family} has too many configurations for bde")
         joint = query(self.network, counts.family).values
         alpha = self.equivalent_sample_size * joint.reshape(-1, joint.shape[-1])[counts.configs]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
@@ -128,8 +129,9 @@ def score(
     **gaussian
         Of bge, the normal-Wishart prior of all n nodes: `prior_mean` (a number, one per node in
         the order of their names, or a dict; default: the means of the columns), `mean_strength`
-        α_μ = 1, `degrees_of_freedom` α_w = n + 2, and `scale`, a matrix or a number times the
-        identity, by default α_μ (α_w - n - 1)/(α_μ + 1).
+        α_μ = 1, `degrees_of_freedom` α_w = n + 2, and `scale`, a matrix (its rows and
+        columns in the same order) or a number times the identity, by default
+        α_μ (α_w - n - 1)/(α_μ + 1).
 
     Examples
     --------
@@ -239,8 +241,22 @@ def _gaussian_scores(
 def check_gaussian_choices(choices: Mapping[str, Any]) -> None:
     """Refuse what is no part of bge's prior."""
     for name in choices:
-        if name not in PARTS:
-            raise JensenError(f"a score has no choice {name!r}: those of bge are {some(PARTS)}")
+        if name in PARTS:
+            continue
+        near = get_close_matches(name, [*CHOICES, *PARTS], 1)
+        if near and near[0] != name:
+            raise JensenError(f"there is no choice {name!r}: did you mean {near[0]!r}?")
+        raise JensenError(
+            f"there is no choice {name!r}; beside those of every score, bge has {some(PARTS)}"
+        )
+
+
+CHOICES = (
+    "equivalent_sample_size", "missing", "prior_network", "interventions", "method", "score",
+    "max_parents", "required", "forbidden", "tiers", "start", "restarts", "random_state", "scores",
+    "test", "alpha", "max_given", "permutations", "correction", "time_limit", "progress",
+)  # fmt: skip
+"""What may have been meant where a choice is mistyped: those of scores and of learning a graph."""
 
 
 AVAILABLE = "use 'bic' with missing='available-case' (--score bic --available-case)"

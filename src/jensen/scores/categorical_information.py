@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from jensen.data import Block, Table
-from jensen.data.counting import Plan, plane_plan, require_states
+from jensen.data import Table
+from jensen.data.counting import Plan, count_meetings, plane_plan, require_states
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 MOST_STATES = 16
@@ -57,12 +58,27 @@ class CategoricalInformation:
         self._weight = float(weight)
         self.total = self._weight + self._sample_size
         self._sizes = np.array([require_states(table, x).n_states for x in self.names], np.int64)
-        self.degrees = self._sizes - 1.0
+        self.degrees = np.asarray(self._sizes - 1.0, np.float64)
+        self.n_parameters = self.degrees  # of each column by itself
         self._is_small = self._sizes <= MOST_STATES
         self._known: dict[int, Array] = {}
+        self._entropies: Array | None = None
+
+    def entropies(self) -> Array:
+        """(n,): what each column tells of itself."""
+        if self.total <= 0.0:
+            return np.zeros(len(self.names))
+        if self._entropies is None:
+            self._entropies = np.asarray(np.log(self.total) - self._own_terms / self.total)
+        return self._entropies
 
     def matrix(self) -> Array:
         """(n, n); entropies on the diagonal."""
+        out = self._matrix()
+        self._entropies = out.diagonal().copy()
+        return out
+
+    def _matrix(self) -> Array:
         n, small = len(self.names), np.flatnonzero(self._is_small)
         if n == 0 or (self._sizes[small] - 1).sum() > MOST_MEETINGS:
             small = small[:0]
@@ -96,26 +112,28 @@ class CategoricalInformation:
 
         names = self.names if len(chosen) == len(self.names) else [self.names[k] for k in chosen]
         out = np.empty((len(chosen), len(chosen)))
+        if not len(chosen):
+            return out
+        counted = None if self._weights is not None else count_meetings(self._table, names)
+        if counted is not None and 0 < self.total < 1 << 31 and not self._sample_size:
+            return self._matrix_from_counts(counted, self._sizes[chosen], out)
+        meetings = self._weighted(names) if counted is None else counted.astype(np.float64)
         at = np.zeros(len(chosen) + 1, np.int64)
         np.cumsum(self._sizes[chosen], out=at[1:])
-        meetings = self._meetings(names) if self._weights is None else self._weighted(names)
         pair_information.matrix_from_meetings(meetings, at, self._weight, self._sample_size, out)
         return out
 
-    def _meetings(self, names: Sequence[str]) -> Array:
-        """How often two states meet, by ANDs of bitsets; only i <= j is filled."""
-        from jensen.kernels import counting
+    def _matrix_from_counts(self, meetings: NDArray[np.int64], sizes: Ints, out: Array) -> Array:
+        """I(x; y) = H(x) - H(x | y), and what a likelihood of x lacks is its entropy."""
+        from jensen.kernels.local_terms import LIKELIHOOD
+        from jensen.kernels.pair_information import score_pairs
 
-        packed = self._table.packed
-        bits, levels = packed.bits(names), packed.levels
-        states = np.array([b for x in names for b in levels[x].bits[:-1]], np.int64)
-
-        def count(block: Block) -> NDArray[np.int64]:
-            out = np.zeros((len(states), len(states)), np.int64)
-            counting.count_pairs(bits, states, block.start // 64, -(-block.stop // 64), out)
-            return out
-
-        return np.asarray(self._table.sum(count), np.float64)
+        score_pairs(meetings, sizes, self._table.n_rows, LIKELIHOOD, 0.0, out)
+        alone = out.diagonal().copy()
+        out -= alone[:, None]
+        out = np.maximum(out, out.T)  # they differ by rounding only
+        np.fill_diagonal(out, -alone)
+        return np.asarray(np.maximum(out, 0.0, out=out)) / self.total
 
     def _weighted(self, names: Sequence[str]) -> Array:
         """The same for weighted rows, as a product of indicators."""

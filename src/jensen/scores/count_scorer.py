@@ -1,51 +1,43 @@
 """Local scores of categorical tables by compiled counting: all further parents in one pass."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache, cached_property
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.counting import MAX_LANED_CELLS
+from jensen.data.counting import MAX_LANED_CELLS, count_meetings
 from jensen.data.half_bytes import HALF, WHOLE, HalfBytes, cut, pack_half_bytes
 from jensen.data.threads import n_parts, run_parts
+from jensen.scores.family_cells import (
+    MANY_CELLS,
+    NOWHERE,
+    NS_PER_BYTE,
+    NS_PER_CALL,
+    NS_PER_CODE,
+    NS_PER_FAR_WORD,
+    NS_PER_HALVES,
+    NS_PER_WORD,
+    TILE,
+    Cells,
+    Counts,
+    Turned,
+)
 from jensen.scores.plain_scorer import PlainScorer
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Counts = NDArray[np.int32]
-Scored = tuple[Counts, list[int]]
-"""The table of the family itself, and variables that are still to be scored."""
-
-NS_PER_WORD, NS_PER_CALL = 0.19, 9.0
-"""What one bitset costs per word and per 256 words; measured, like the next."""
-
-NS_PER_BYTE, NS_PER_HALVES = 0.6, 260.0
-"""What one byte of half bytes costs per row and per cell of the family."""
-
-NS_PER_INDEX = 1.2
-"""What one row costs when a family is counted by itself."""
-
-NS_PER_COUNT = 2.0
-"""What the score of one cell takes."""
 
 MOST_COUNTS = 1 << 23
 """The most counts that are held at once; larger families are counted by sorting."""
 
+MOST_PAIRED_STATES, MOST_MEETINGS = 16, 2048
+"""Pairs are scored all at once if no variable, and all variables, have more states than this."""
+
 LONG = 1e6
 """Work that takes less, in ns, is not shared out to threads."""
-
-
-class Turned(NamedTuple):
-    """What was found about a pair of variables the other way round, from the same counts."""
-
-    family: tuple[int, ...]
-    out: Array  # (n,)
-    table: Counts
-    left: list[int]  # still to be scored
 
 
 class CountScorer:
@@ -65,14 +57,17 @@ class CountScorer:
         self.names = plain.names
         self.kind, self.amount = kind, amount
         self.levels = [self.table.packed.levels[name] for name in self.names]
-        self.size = np.array([level.size for level in self.levels], np.int64)
+        self._sizes: list[int] = [level.size for level in self.levels]
+        self.size = np.array(self._sizes, np.int64)
         self.first = np.array([level.bits.start for level in self.levels], np.int64)
-        self._sizes: list[int] = self.size.tolist()
+        planes = [(level.planes.start, len(level.planes), level.size) for level in self.levels]
+        self._columns = np.array(planes, np.int64).reshape(-1, 3).T.copy()
         self._all = list(range(len(self.names)))
         # those of one size stand together: neighbours in this list share what a score prepares
-        self._by_size = sorted(self._all, key=lambda v: self._sizes[v])
-        self._with_bitsets = [v for v in self._by_size if len(self.levels[v].bits)]
-        self._without_bits = [v for v in self._all if not len(self.levels[v].bits)]
+        self._by_size = np.argsort(self.size, kind="stable")
+        has_bits = np.array([len(level.bits) > 0 for level in self.levels], bool)
+        self._with_bitsets = self._by_size[has_bits[self._by_size]]
+        self._without_bits = [v for v in self._all if not has_bits[v]]
         self._without_bytes = [v for v in self._all if self._sizes[v] > WHOLE]
         self._last: tuple[int, tuple[int, ...], float, Array] | None = None
         self._turned: Turned | None = None
@@ -102,58 +97,75 @@ class CountScorer:
 
         Scores the family itself too, for its table comes with the others.
         """
-        family = (*parents, child)
+        if not len(parents) and self._pairs is not None:
+            self._last = child, (), float(self._pairs[child, child]), np.empty(0)
+            return np.array(self._pairs[child])
+        family = (child, *parents)
+        table: Counts | None
         if self._turned is not None and self._turned.family == family:
             _, out, table, left = self._turned
-            self._remember(child, parents, table)
-            return self._complete(child, parents, left, out)
-        cells = math.prod(self._sizes[v] for v in family)
-        costs = self._costs(family, cells)
-        way = min(costs, key=lambda name: costs[name])
-        out = np.full((2 if len(family) == 2 else 1, len(self.names)), np.nan)
-        left = self._all
-        if costs[way] < math.inf:
-            n = n_parts() if costs[way] > LONG else 1
-            table, left = getattr(self, way)(family, cells, n, out)
-            self._remember(child, parents, table)
-            if len(out) == 2 and way != "_with_index":
+        else:
+            found = np.full((2 if len(family) == 2 else 1, len(self.names)), np.nan)
+            table, left = self._count(family, found)
+            out = found[0]
+            if len(found) == 2 and table is not None:
                 turned = table.reshape(self.size[list(family)]).T.ravel()
-                self._turned = Turned((child, *parents), out[1], turned, left)
-        return self._complete(child, parents, left, out[0])
-
-    def _complete(self, child: int, parents: Sequence[int], left: list[int], out: Array) -> Array:
-        """Score by plain counting what is left."""
+                self._turned = Turned((*parents, child), found[1], turned, left)
+        if table is not None:
+            self._remember(child, parents, table)
         if left:
-            family = (*parents, child)
             self.plain.with_some(child, parents, [u for u in left if u not in family], out)
         return out
 
-    def _costs(self, family: Sequence[int], cells: int) -> dict[str, float]:
+    def _count(self, family: tuple[int, ...], out: Array) -> tuple[Counts | None, list[int]]:
+        """Score what is quickly counted, by the way that takes least; the table, and the rest."""
+        cells = self._number(family)
+        if cells is None:
+            return None, self._all
+        costs = self._costs(cells)
+        way = min(costs, key=costs.__getitem__)
+        n = n_parts() if costs[way] > LONG else 1
+        found: tuple[Counts, list[int]] = getattr(self, way)(cells, n, out)
+        return found
+
+    def _number(self, family: tuple[int, ...]) -> Cells | None:
+        """Where rows of this family are counted; None: they are too many for tables."""
+        from jensen.kernels.further_parents import find_places
+
+        r = self._sizes[family[0]]
+        q = math.prod(self._sizes[v] for v in family[1:])
+        if r * q <= MANY_CELLS:
+            return Cells(family, r, float(q), r * q, NOWHERE, None)
+        if r * q > min(MOST_COUNTS, max(1 << 16, self.table.n_rows)):
+            return None
+        table, place = self._count_index(family), np.empty(r * q, np.uint32)
+        n_found = find_places(table, r, place)
+        if r * n_found * max(self._sizes) > MOST_COUNTS:
+            return None
+        return Cells(family, r, float(q), r * n_found, place, table)
+
+    def _costs(self, cells: Cells) -> dict[str, float]:
         """What each way of counting takes, in ns; ∞ where it cannot be done."""
-        n_rows, words = self.table.n_rows, self.table.n_rows / 64
-        a_set = NS_PER_WORD * words + NS_PER_CALL * (1.0 + words / 256)
-        scoring = NS_PER_COUNT * cells * self._n_states
-        costs = {
-            "_with_bits": cells * self._n_sets * a_set + scoring,
-            "_with_bytes": self._n_bytes * (NS_PER_BYTE * n_rows + NS_PER_HALVES * cells) + scoring,
-            "_with_index": len(self.names) * n_rows * NS_PER_INDEX + scoring,
+        n_rows, n_cells, without = self.table.n_rows, cells.n_cells, self._without_bits
+        no_bits = len(cells.place) or (without and any(v in without for v in cells.family))
+        no_bytes = not self._n_bytes or 1024 * n_cells > MOST_COUNTS
+        a_byte = NS_PER_BYTE * n_rows + NS_PER_HALVES * n_cells
+        return {
+            "_with_bits": math.inf if no_bits else n_cells * self._ns_of_all_sets,
+            "_with_bytes": math.inf if no_bytes else self._n_bytes * a_byte,
+            "_with_columns": len(self.names) * n_rows * NS_PER_CODE,
         }
-        if self._without_bits and any(v in self._without_bits for v in family):
-            costs["_with_bits"] = math.inf
-        if not self._n_bytes or cells * self._n_bytes > MOST_COUNTS // 256:
-            costs["_with_bytes"] = math.inf
-        if cells * max(self._sizes) > MOST_COUNTS:
-            costs["_with_index"] = costs["_with_bits"] = math.inf
-        return costs
 
     @cached_property
-    def _n_states(self) -> int:
-        return sum(self._sizes)
+    def _ns_of_all_sets(self) -> float:
+        words = self.table.n_rows / 64
+        a_word = NS_PER_WORD if words <= TILE else NS_PER_FAR_WORD
+        return self._n_sets * (a_word * words + NS_PER_CALL * (1.0 + words / TILE))
 
     @cached_property
     def _n_sets(self) -> int:
         """Bitsets of all variables but for the last of each."""
-        return sum(self._sizes[v] - 1 for v in self._with_bitsets)
+        return int((self.size[self._with_bitsets] - 1).sum())
 
     @cached_property
     def _n_bytes(self) -> int:
@@ -174,15 +186,32 @@ class CountScorer:
         columns = [self.table.column(name).data for name in self.names]
         return pack_half_bytes(columns, self._sizes)
 
-    def _with_bits(self, family: tuple[int, ...], cells: int, n: int, out: Array) -> Scored:
+    @cached_property
+    def _pairs(self) -> Array | None:
+        """(n, n): the score of each variable given each other, and alone; None: one by one."""
+        from jensen.kernels.pair_information import score_pairs
+
+        if max(self._sizes) > MOST_PAIRED_STATES or self._n_sets > MOST_MEETINGS:
+            return None
+        meetings, n = count_meetings(self.table, self.names), len(self.names)
+        out = np.empty((n, n))
+        score_pairs(meetings, self.size, self.table.n_rows, self.kind, self.amount, out)
+        return out
+
+    def _others(self, among: Ints, family: Sequence[int]) -> Ints:
+        """Those that are not of the family."""
+        is_other = np.ones(len(self.names), bool)
+        is_other[list(family)] = False
+        return among[is_other[among]]
+
+    def _with_bits(self, cells: Cells, n: int, out: Array) -> tuple[Counts, list[int]]:
         """Score what has bitsets."""
         from jensen.kernels.further_parents import score_with_bits
 
-        chosen, members = np.array(family, np.int64), set(family)
-        others = [u for u in self._with_bitsets if u not in members]
-        parts = [np.array(others[k::n], np.int64) for k in range(n)]
-        rooms = [self._room(k, cells * (1 + int(self.size[u].sum()))) for k, u in enumerate(parts)]
-
+        chosen, size = np.array(cells.family, np.int64), cells.n_cells
+        others = self._others(self._with_bitsets, cells.family)
+        parts = [np.ascontiguousarray(others[k::n]) for k in range(n)]
+        rooms = [self._room(k, size * (1 + int(self.size[u].sum()))) for k, u in enumerate(parts)]
         bits = self._bits  # filled before there are threads that would wait for it
 
         def score(k: int) -> None:
@@ -192,50 +221,42 @@ class CountScorer:
             )  # fmt: skip
 
         run_parts(score, range(n))
-        return rooms[0][:cells], self._without_bits
+        return rooms[0][:size].copy(), self._without_bits
 
-    def _with_bytes(self, family: tuple[int, ...], cells: int, n: int, out: Array) -> Scored:
+    def _with_bytes(self, cells: Cells, n: int, out: Array) -> tuple[Counts, list[int]]:
         """Score what stands in bytes."""
         from jensen.kernels.further_parents import score_with_bytes
 
-        plane, stride = self._strides(family)
-        r, parts = self._sizes[family[-1]], self._byte_parts(n)
-        tables = [np.empty(cells, np.int32) for _ in parts]
-        rooms = [
-            self._room(k, 256 * cells * len(part.bytes)).reshape(-1, 256 * cells)
-            for k, part in enumerate(parts)
-        ]
-
-        planes = self._planes
+        plane, stride = self._strides(cells.family)
+        parts, size, planes = self._byte_parts(n), cells.n_cells, self._planes
+        tables = [np.empty(size, np.int32) for _ in parts]
+        rooms = [self._room(k, 1024 * size).reshape(4, -1) for k in range(len(parts))]
 
         def score(k: int) -> None:
             score_with_bytes(
-                planes, plane, stride, parts[k], self.size, r, self.kind, self.amount,
-                rooms[k], tables[k], out,
+                planes, plane, stride, cells.place, parts[k], self.size, cells.n_states,
+                cells.n_configs, self.kind, self.amount, rooms[k], tables[k], out,
             )  # fmt: skip
 
         run_parts(score, range(len(parts)))
-        return tables[0], self._without_bytes
+        return (tables[0] if cells.table is None else cells.table), self._without_bytes
 
-    def _with_index(self, family: tuple[int, ...], cells: int, n: int, out: Array) -> Scored:
+    def _with_columns(self, cells: Cells, n: int, out: Array) -> tuple[Counts, list[int]]:
         """Score all, one after the other."""
-        from jensen.kernels.further_parents import score_tables
+        from jensen.kernels.further_parents import score_with_columns
 
-        members = set(family)
-        others = [u for u in self._by_size if u not in members]
-        table, r = self._count_index([family])[0], self._sizes[family[-1]]
+        plane, stride = self._strides(cells.family)
+        others, planes = self._others(self._by_size, cells.family), self._planes
+        parts = [np.ascontiguousarray(others[k::n]) for k in range(n)]
 
         def score(k: int) -> None:
-            part = others[k::n]
-            for some in _batches(part, [cells * self._sizes[u] for u in part]):
-                counts, at = self._count_index([(*family, u) for u in some])
-                chosen = np.array(some, np.int64)
-                score_tables(
-                    table, counts, self.size, chosen, at, r, self.kind, self.amount, out[0]
-                )
+            score_with_columns(
+                planes, plane, stride, cells.place, self._columns, parts[k], cells.n_states,
+                cells.n_cells, cells.n_configs, self.kind, self.amount, out,
+            )  # fmt: skip
 
         run_parts(score, range(n))
-        return table, []
+        return (self._count_index(cells.family) if cells.table is None else cells.table), []
 
     def _room(self, part: int, size: int) -> Counts:
         """Memory of any content, used again and again: fresh one costs more than what is done."""
@@ -248,34 +269,32 @@ class CountScorer:
         key = (child, tuple(parents))
         if self._last is not None and self._last[:2] == key:
             return self._last[2:]
-        cells = math.prod(self._sizes[v] for v in (*parents, child))
+        cells = math.prod(self._sizes[v] for v in (child, *parents))
         if cells > min(MOST_COUNTS, max(1 << 16, self.table.n_rows)):
             found = self.plain.family(*key), self.plain.without_each(*key)
             self._last = (*key, *found)
             return found
-        return self._remember(child, parents, self._count_index([(*parents, child)])[0])
+        return self._remember(child, parents, self._count_index((child, *parents)))
 
     def _remember(self, child: int, parents: Sequence[int], table: Counts) -> tuple[float, Array]:
         from jensen.kernels.local_terms import score_family
 
         less = np.empty(len(parents))
-        sizes = self.size[np.array(parents, np.int64)]
+        sizes = np.array([self._sizes[p] for p in parents], np.int64)
         here = score_family(table, sizes, self._sizes[child], self.kind, self.amount, less)
         self._last = (child, tuple(parents), here, less)
         return here, less
 
-    def _count_index(self, families: Sequence[Sequence[int]]) -> tuple[Counts, Ints]:
-        """Tables of families, and where each begins."""
+    def _count_index(self, family: Sequence[int]) -> Counts:
+        """The table of a family."""
         from jensen.kernels.counting import count_index
 
-        parts = [self._strides(family) for family in families]
-        plane, stride = (np.concatenate(x) for x in zip(*parts, strict=True))
-        ptr = np.cumsum([0, *(len(planes) for planes, _ in parts)], dtype=np.int64)
-        sizes = [math.prod(self._sizes[v] for v in family) for family in families]
-        at = np.cumsum([0, *sizes], dtype=np.int64)
-        lanes = np.zeros((4 if at[-1] <= MAX_LANED_CELLS else 1, int(at[-1])), np.int32)
+        plane, stride = self._strides(family)
+        cells = math.prod(self._sizes[v] for v in family)
+        ptr, at = np.array([0, len(plane)], np.int64), np.array([0, cells], np.int64)
+        lanes = np.zeros((4 if cells <= MAX_LANED_CELLS else 1, cells), np.int32)
         count_index(self._planes, ptr, plane, stride, at, 0, self.table.n_rows, lanes)
-        return np.asarray(lanes.sum(0, dtype=np.int32)), at
+        return np.asarray(lanes.sum(0, dtype=np.int32))
 
     def _strides(self, family: Sequence[int]) -> tuple[Ints, Ints]:
         """The byte planes of a family, and what each adds to the position in its table."""
@@ -288,17 +307,3 @@ class CountScorer:
             stride.extend(step * 256**k for k in range(len(planes)))
             step *= self._sizes[v]
         return np.array(plane, np.int64), np.array(stride, np.int64)
-
-
-def _batches(items: Sequence[int], sizes: Sequence[int]) -> Iterator[list[int]]:
-    """Items whose tables are not too large together."""
-    batch: list[int] = []
-    total = 0
-    for item, size in zip(items, sizes, strict=True):
-        if batch and total + size > MAX_LANED_CELLS:
-            yield batch
-            batch, total = [], 0
-        batch.append(item)
-        total += size
-    if batch:
-        yield batch

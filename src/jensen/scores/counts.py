@@ -6,10 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from jensen.data import Table
 from jensen.data.counting import count_families, require_states
 from jensen.exceptions import DataError
+
+Array = NDArray[np.float64]
 
 MAX_DENSE_CELLS = 1 << 16
 """Larger tables are counted densely only if they have no more cells than the data have rows."""
@@ -18,11 +21,28 @@ MAX_DENSE_CELLS = 1 << 16
 class FamilyCounts(NamedTuple):
     """Counts of a variable's states given its parents."""
 
-    table: NDArray[np.float64]  # (q', r): configurations that occur, states of the variable
+    table: Array | csr_array  # (q', r): configurations that occur, states of the variable
     n_configs: float  # how many configurations the parents have
     total: float  # rows in which neither the variable nor a parent is missing, by weight
     family: tuple[str, ...]  # the parents, then the variable
     configs: NDArray[np.intp] | None  # (q',) which occur; None where they are too many to number
+
+    @property
+    def n_states(self) -> int:
+        """Of the variable."""
+        return int(self.table.shape[1])
+
+    @property
+    def above(self) -> Array:
+        """(q',): counts of the configurations."""
+        return np.asarray(self.table.sum(1), np.float64)
+
+    def cells(self) -> tuple[Array, Array]:
+        """The counts that are not 0, and for each that of its configuration."""
+        if isinstance(self.table, csr_array):
+            return self.table.data, np.repeat(self.above, np.diff(self.table.indptr))
+        at = self.table.nonzero()
+        return self.table[at], self.above[at[0]]
 
 
 def family_counts(
@@ -41,9 +61,14 @@ def family_counts(
     tables = dict(zip(dense, counted, strict=True))
     result = []
     for k, (x, parents) in enumerate(families):
-        rows = tables[k].reshape(-1, shapes[k][-1]) if k in tables else _sparse(table, x, parents)
-        occurs = rows.any(axis=1)
-        configs, rows = np.flatnonzero(occurs) if k in tables else None, rows[occurs]
+        rows: Array | csr_array
+        configs = None
+        if k in tables:
+            rows = tables[k].reshape(-1, shapes[k][-1])
+            configs = np.flatnonzero(rows.any(axis=1))
+            rows = rows[configs]
+        else:
+            rows = _sparse(table, x, parents)
         n_configs = math.prod(map(float, shapes[k][:-1]))
         if n_configs == math.inf:
             raise DataError(f"the parents of {x!r} have more than 1e308 configurations: use fewer")
@@ -52,17 +77,19 @@ def family_counts(
     return result
 
 
-def _sparse(table: Table, x: str, parents: Sequence[str]) -> NDArray[np.float64]:
-    """Rows of the table that occur, found by sorting; the order is that of the full table."""
+def _sparse(table: Table, x: str, parents: Sequence[str]) -> csr_array:
+    """Cells of the table that occur, found by sorting; the order is that of the full table."""
     columns = [table.column(name) for name in (*parents, x)]
     known = ~np.any([column.missing() for column in columns], axis=0)
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    known &= weights > 0.0
     config = np.zeros(int(known.sum()), np.int64)
     for column in columns[:-1]:  # configurations stay dense numbers, so products never overflow
         joined = config * column.variable.n_states + column.data[known]
         config = np.unique(joined, return_inverse=True)[1]
     n_states = columns[-1].variable.n_states
-    cell = config * n_states + columns[-1].data[known]
-    n_rows = int(config.max(initial=-1)) + 1
-    counts = np.bincount(cell, weights[known], minlength=n_rows * n_states)
-    return counts.reshape(-1, n_states).astype(np.float64)
+    cells, at = np.unique(config * n_states + columns[-1].data[known], return_inverse=True)
+    counts = np.bincount(at, weights[known], minlength=len(cells))
+    n_configs = int(config.max(initial=-1)) + 1
+    ends = np.searchsorted(cells, np.arange(n_configs + 1) * n_states)
+    return csr_array((counts, cells % n_states, ends), shape=(n_configs, n_states))

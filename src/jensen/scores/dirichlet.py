@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from jensen.exceptions import JensenError
-from jensen.families.dirichlet import symmetric_log_evidence
+from jensen.families.dirichlet import log_rising, symmetric_log_evidence
 from jensen.scores.counts import FamilyCounts
 
 
@@ -33,14 +35,18 @@ class DirichletScore:
                 f"equivalent_sample_size is too small to be spread over {counts.n_configs:.3g} "
                 f"parent configurations: raise it, or leave out parents"
             )
-        return symmetric_log_evidence(alpha, counts.table)
+        if isinstance(counts.table, np.ndarray):
+            return symmetric_log_evidence(alpha, counts.table)
+        cells, _ = counts.cells()  # the others add nothing
+        rows = log_rising(alpha * counts.n_states, counts.above)
+        return float(log_rising(alpha, cells).sum() - rows.sum())
 
 
 def bdeu(equivalent_sample_size: float) -> DirichletScore:
     """Buntine's score: the equivalent sample is spread evenly over all cells."""
 
     def concentration(counts: FamilyCounts) -> float:
-        return float(equivalent_sample_size / (counts.n_configs * counts.table.shape[1]))
+        return float(equivalent_sample_size / (counts.n_configs * counts.n_states))
 
     return DirichletScore(concentration, is_set_function=True)
 
@@ -49,7 +55,7 @@ def bds(equivalent_sample_size: float) -> DirichletScore:
     """Sparse BDeu: spread evenly over the parent configurations that occur (Scutari 2016)."""
 
     def concentration(counts: FamilyCounts) -> float:
-        return equivalent_sample_size / max(counts.table.size, 1)
+        return equivalent_sample_size / max(len(counts.above) * counts.n_states, 1)
 
     return DirichletScore(concentration, is_set_function=False)
 

@@ -25,8 +25,7 @@ class FactorisedNML:
 
     def local(self, counts: FamilyCounts, n_total: float) -> float:
         """The term of one variable."""
-        totals, n_states = counts.table.sum(1), counts.table.shape[1]
-        regret = sum(log_regret(float(n), n_states) for n in totals)
+        regret = sum(log_regret(float(n), counts.n_states) for n in counts.above)
         return maximum_log_likelihood(counts) - regret
 
 

@@ -34,15 +34,14 @@ class PenalisedLikelihood:
         log_like = maximum_log_likelihood(counts)
         if counts.total < n_total:
             log_like *= n_total / counts.total
-        n_states = counts.table.shape[1]
-        return float(log_like - self.penalty(n_total) * counts.n_configs * (n_states - 1))
+        n_parameters = counts.n_configs * (counts.n_states - 1)
+        return float(log_like - self.penalty(n_total) * n_parameters)
 
 
 def maximum_log_likelihood(counts: FamilyCounts) -> float:
     """Σ n_jk log(n_jk / n_j), where 0 log 0 = 0."""
-    n = counts.table
-    log_total = np.log(n.sum(1, keepdims=True))
-    return float(np.sum(n * (np.log(np.where(n > 0.0, n, 1.0)) - log_total)))
+    n, above = counts.cells()
+    return float(np.sum(n * (np.log(n) - np.log(above))))
 
 
 loglik = PenalisedLikelihood(lambda n: 0.0)

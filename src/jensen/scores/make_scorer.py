@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from jensen.data import Table, as_table
-from jensen.data.counting import COMPLETE_ROWS, require_complete, require_states
+from jensen.data.counting import COMPLETE_ROWS, is_complete, require_complete, require_states
 from jensen.exceptions import DataError
 from jensen.scores.bde import PriorNetworkScore
 from jensen.scores.by_name import (
@@ -66,7 +66,7 @@ def make_scorer(
         )
     name = score or "bdeu"
     chosen = make_score(name, equivalent_sample_size, missing, prior_network)
-    if missing == "refuse":
+    if missing == "refuse" and not is_complete(data):
         require_complete(
             data, data.names, f"the score {name!r}", f"{AVAILABLE}, or {COMPLETE_ROWS}"
         )
@@ -74,7 +74,7 @@ def make_scorer(
         data = chosen.read(data, data.names)
     for variable in data.names:
         require_states(data, variable)
-        if data.n_rows and data.column(variable).missing().all():
+        if missing != "refuse" and data.n_rows and data.column(variable).missing().all():
             raise DataError(f"column {variable!r} has no value at all: leave it out")
     if chosen.needs_integer_weights:
         check_integer_weights(data, name)
@@ -106,7 +106,7 @@ def _compiled(plain: PlainScorer, name: str, sample_size: float) -> CountScorer 
     from jensen.kernels.local_terms import BDEU, BDS, K2, LIKELIHOOD
 
     table = plain.table
-    if table.weights is not None or table.n_missing() or not 0 < table.n_rows < 1 << 31:
+    if table.weights is not None or not 0 < table.n_rows < 1 << 31 or not is_complete(table):
         return None
     if not SAMPLE_SIZES[0] <= sample_size <= SAMPLE_SIZES[1]:
         return None

@@ -31,8 +31,20 @@ class MixedInformation:
         self._continuous = GaussianInformation(table, by_kind["continuous"])
         self.degrees = np.ones(len(self.names))
         self.degrees[self._is_categorical] = self._categorical.degrees
+        self.n_parameters = self._both(
+            self._categorical.n_parameters, self._continuous.n_parameters
+        )
         self._table = table
         self._roots = np.sqrt(np.ones(table.n_rows) if table.weights is None else table.weights)
+
+    def entropies(self) -> Array:
+        """(n,): what each column tells of itself; ½ log 2πeσ² of a continuous one."""
+        return self._both(self._categorical.entropies(), self._continuous.entropies())
+
+    def _both(self, categorical: Array, continuous: Array) -> Array:
+        out = np.empty(len(self.names))
+        out[self._is_categorical], out[~self._is_categorical] = categorical, continuous
+        return out
 
     def matrix(self) -> Array:
         """(n, n)."""

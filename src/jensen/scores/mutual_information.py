@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jensen.checks import is_real
 from jensen.data import Table, as_table
-from jensen.data.counting import COMPLETE_ROWS, require_complete
+from jensen.data.counting import COMPLETE_ROWS, is_complete, require_complete
 from jensen.exceptions import DataError, JensenError
 from jensen.memory import check_memory
 from jensen.scores.categorical_information import CategoricalInformation
@@ -124,9 +124,7 @@ def complete(table: Table, task: str) -> Table:
         raise DataError(f"{task} needs a column, and this table has none")
     if table.weights is not None and not table.weights.all():
         table = table.take(table.weights > 0.0)
-    levels = table.packed.levels  # which look for missing values anyway
-    is_known = all(v.name in levels and levels[v.name].size <= v.n_states for v in table.variables)
-    if not is_known:
+    if not is_complete(table):
         require_complete(table, table.names, task, COMPLETE_ROWS)
     return table
 
