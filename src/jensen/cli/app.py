@@ -13,7 +13,7 @@ import typer
 
 from jensen import __version__
 from jensen.cli import compile as compile_command
-from jensen.cli import convert, demo, impute, learn, predict, query, sample, score, show
+from jensen.cli import convert, demo, impute, learn, posterior, predict, query, sample, score, show
 from jensen.exceptions import JensenError
 
 INTERRUPTED = 130
@@ -29,6 +29,7 @@ app = typer.Typer(
 )
 COMMANDS = (
     learn,
+    posterior,
     query,
     predict,
     impute,

@@ -1,0 +1,134 @@
+"""What `jensen posterior` tells: edges, and whether the chains can be trusted."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from jensen.cli.learn_structure import IN_WORDS
+from jensen.graphs.names import show_path
+from jensen.text import grid, plural
+
+if TYPE_CHECKING:
+    from jensen.q_graph.posterior import StructurePosterior
+
+OF_CHAINS = (
+    (r"\bn_(samples|chains)\b", r"--\1"),
+    (r"\bburn_in\b", "--burn-in"),
+    (r"\btry tempering\b", "try --temperatures 4"),
+    (r"\bmethod='(\w+)'", r"--method \1"),
+    (r"\bprior=\('order', '(\w+)'\)", r"--prior order --prior \1"),
+    (r"\b(candidates|outside|checkpoint)=(\d+)", r"--\1 \2"),
+    (r"\b(candidates|outside|checkpoint|prior)=(?!')", r"--\1"),
+)
+"""How further choices of the library are spelled on the command line."""
+
+
+def spell(text: str) -> str:
+    """A text of the library in the words of the command line."""
+    for pattern, spelled in (*OF_CHAINS, *IN_WORDS):
+        text = re.sub(pattern, spelled, text)
+    return text
+
+
+def _is_sampled(post: StructurePosterior) -> bool:
+    return bool(post.settings["method"] != "exact")
+
+
+def was_stopped(post: StructurePosterior, n_samples: int | None) -> bool:
+    """Whether Ctrl-C ended the chains early."""
+    from jensen.q_graph.chains.choices import N_SAMPLES
+
+    wanted = n_samples or N_SAMPLES
+    return _is_sampled(post) and int(post.samples.which.shape[1]) < wanted
+
+
+def _listed(post: StructurePosterior, threshold: float) -> list[dict[str, Any]]:
+    """Edges as plain data, the most probable first."""
+    import narwhals as nw
+
+    return list(nw.from_native(post.edges(threshold), eager_only=True).rows(named=True))
+
+
+def tell(post: StructurePosterior, threshold: float) -> None:
+    """The edges, and whether to believe them."""
+    print(_headline(post), end="\n\n")
+    edges = _listed(post, threshold)
+    rows = [["edge", "probability", "error"]]
+    for edge in edges:
+        error = f"{edge['standard_error']:.2g}" if _is_sampled(post) else "exact"
+        rows.append([show_path([edge["from"], edge["to"]]), f"{edge['probability']:.4f}", error])
+    nothing = f"no edge is more probable than {threshold:g}"
+    print(grid(rows, left=1, rule=True) if edges else nothing)
+    below = len(post.names) * (len(post.names) - 1) - len(edges)
+    if edges and below:
+        print(f"and {plural(below, 'edge')} of probability {threshold:g} or less (--threshold)")
+    print()
+    for line in _convergence(post) if _is_sampled(post) else []:
+        print(line)
+
+
+def _headline(post: StructurePosterior) -> str:
+    score = post.settings["score"]
+    of = f"{plural(len(post.names), 'variable')}, {score}"
+    if not _is_sampled(post):
+        return f"exact: all graphs of {of}; log evidence {post.log_evidence:.6f}"
+    n_chains, n_samples = post.samples.which.shape
+    return (
+        f"{post.settings['method']}: {plural(n_chains, 'chain')} of {plural(n_samples, 'sample')}, "
+        f"{plural(post.samples.n_distinct, 'different graph')} of {of}"
+    )
+
+
+def _convergence(post: Any) -> list[str]:
+    """Whether chains agree, in words."""
+    found = post.convergence
+    mixed = f"R-hat {found.r_hat:.3f}, effective sample size {found.effective_sample_size:,.0f}"
+    lines = [f"log score: {mixed}"]
+    if post.samples.n_chains == 1:
+        lines.append("One chain cannot show whether it has seen all: give --chains 4.")
+    elif found.disagreement is not None:
+        lines.append(spell(found.disagreement))
+    else:
+        apart = found.agreement
+        where = "" if apart.edge is None else f" ({show_path(apart.edge)})"
+        lines.append(
+            f"The chains agree: probabilities of an edge differ by {apart.largest:.3f} at "
+            f"most{where}."
+        )
+    if found.slowest_edge is not None:
+        edge, times = found.slowest_edge
+        lines.append(f"Of the edges in doubt, {show_path(edge)} changed least: {times:,} times.")
+    if post.samples.weights is not None:
+        left, n = found.weights_size, post.samples.n_samples
+        lines.append(f"Weighted by the orders of each graph: worth {left:,.0f} of {n:,} samples.")
+    share = post.outside_share
+    if share is not None and share.max() > 0:
+        name = post.names[int(share.argmax())]
+        lines.append(f"Parents outside the candidates: {share.max():.1%} at most, of {name}.")
+    return lines
+
+
+def summary(post: Any, threshold: float, output: str | None, svg: str | None) -> dict[str, Any]:
+    """All of it, for programs."""
+    answer = {
+        "names": list(post.names),
+        "settings": dict(post.settings),
+        "edges": _listed(post, threshold),
+        "log_evidence": post.log_evidence,
+        "convergence": None,
+        "output": output,
+        "svg": svg,
+    }
+    if _is_sampled(post):
+        found = post.convergence
+        answer["convergence"] = {
+            "r_hat": found.r_hat,
+            "effective_sample_size": found.effective_sample_size,
+            "largest_difference": found.agreement.largest,
+            "disagreement": found.disagreement and spell(found.disagreement),
+            "acceptance": found.acceptance,
+            "n_samples": post.samples.which.shape[1],
+            "outside_share": dict(zip(post.names, post.outside_share.tolist(), strict=True)),
+        }
+    return answer
