@@ -85,7 +85,7 @@ def test_edges_and_convergence_are_told(run, cancer):
         first["from"], "->", first["to"], f"{first['probability']:.4f}",
         f"{first['standard_error']:.2g}",
     ]  # fmt: skip
-    assert rows[-1] == f"and {20 - len(listed)} edges of probability 0.1 or less (--threshold)"
+    assert rows[-1] == f"and {20 - len(listed)} edges of probability 0.1 or less"
     assert "log score: R-hat " in told
     assert "The chains agree: probabilities of an edge differ by " in told
     assert told.endswith("Nothing was written: -o post.json keeps the posterior.\n")
@@ -370,3 +370,14 @@ def test_a_run_that_was_stopped_tells_what_there_is(run, cancer, monkeypatch):
     assert done.code == 130
     assert "4 chains of 50 samples" in done.out
     assert done.err == "jensen: interrupted"
+
+
+def test_a_saved_posterior_is_shown_and_is_no_model(run, refuse, cancer):
+    told = run("posterior", cancer, *QUICK, "-o", "post.json").out
+    table = told.split("\n\n")[1]
+    assert table in run("show", "post.json").out
+    edges = json.loads(run("show", "post.json", "--json").out)["edges"]
+    assert edges[0]["probability"] >= 0.5
+    assert "<svg" in run("show", "post.json", "--svg", "-").out
+    for words in (("score", "post.json", cancer), ("query", "post.json", "Cancer")):
+        assert "holds a posterior over graphs: look at it with jensen show" in refuse(*words)

@@ -284,12 +284,28 @@ def read_states(file: str) -> Any:
 
 
 def read_model(file: str) -> Any:
-    """Whatever model a file holds."""
+    """Whatever model a file holds; a posterior over graphs is none."""
+    found = read_file(file)
+    if is_posterior(found):
+        raise JensenError(
+            f"{_file(file)} holds a posterior over graphs: look at it with jensen show, and ask it "
+            f"more with jn.load in Python"
+        )
+    return found
+
+
+def read_file(file: str) -> Any:
+    """Whatever a file holds."""
     from jensen import io
 
     if file == "-":
         return io.from_bytes(sys.stdin.buffer.read(), "standard input")
     return io.load(file)
+
+
+def is_posterior(found: Any) -> bool:
+    """Whether it is a posterior over graphs."""
+    return hasattr(found, "edge_matrix")
 
 
 def is_network(model: Any) -> bool:

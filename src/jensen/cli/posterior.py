@@ -17,7 +17,7 @@ from jensen.cli import structure_options as of_graph
 from jensen.cli.learn_missing import FLAGS, Asked, refuse_empty, refuse_kinds, refuse_missing
 from jensen.cli.learn_structure import WITH_EQUIVALENT_SAMPLE
 from jensen.cli.posterior_options import Method, read_candidates, read_graph_prior, refuse_chains
-from jensen.cli.posterior_told import spell, summary, tell, was_stopped
+from jensen.cli.posterior_told import THRESHOLD, spell, summary, tell, was_stopped
 from jensen.cli.structure_options import StructureChoices
 from jensen.exceptions import JensenError
 from jensen.text import plural, some
@@ -37,8 +37,6 @@ EPILOG = "\n".join(
     ]
 )
 INTERRUPTED = 130
-THRESHOLD = 0.1
-"""Edges that are less probable are neither listed nor drawn."""
 
 
 def command(

@@ -12,6 +12,9 @@ from jensen.text import grid, plural
 if TYPE_CHECKING:
     from jensen.q_graph.posterior import StructurePosterior
 
+THRESHOLD = 0.1
+"""Edges that are less probable are counted, not listed."""
+
 OF_CHAINS = (
     (r"\bn_(samples|chains)\b", r"--\1"),
     (r"\bburn_in\b", "--burn-in"),
@@ -62,7 +65,7 @@ def tell(post: StructurePosterior, threshold: float) -> None:
     print(grid(rows, left=1, rule=True) if edges else nothing)
     below = len(post.names) * (len(post.names) - 1) - len(edges)
     if edges and below:
-        print(f"and {plural(below, 'edge')} of probability {threshold:g} or less (--threshold)")
+        print(f"and {plural(below, 'edge')} of probability {threshold:g} or less")
     print()
     for line in _convergence(post) if _is_sampled(post) else []:
         print(line)

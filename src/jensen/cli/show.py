@@ -47,7 +47,10 @@ def command(
     do: options.Do = None,
     as_json: options.Json = False,
 ) -> None:
-    """Show the graph and the tables of a network, or draw its graph; the parameters of others."""
+    """Show the graph and the tables of a network, or draw its graph; the parameters of others.
+
+    Of a posterior over graphs: the edges and how probable they are.
+    """
     from jensen import io
 
     options.refuse_together({"--svg": svg, "--json": as_json, "--intervals": intervals})
@@ -55,7 +58,13 @@ def command(
     _refuse_lonely({"--given": given, "--do": do}, "--beliefs", beliefs)
     if svg is not None:
         options.check_text_path(svg)
-    shown = options.read_model(net)
+    shown = options.read_file(net)
+    if options.is_posterior(shown):
+        options.refuse_for_states(
+            shown, {"--node": node, "--intervals": intervals, "--beliefs": beliefs}
+        )
+        _show_posterior(shown, svg, as_json)
+        return
     if not options.is_network(shown):
         options.refuse_for_states(
             shown, {"--node": node, "--intervals": intervals, "--svg": svg is not None}
@@ -125,3 +134,15 @@ def _refuse_lonely(given: dict[str, object], needed: str, is_there: bool) -> Non
     for name, value in given.items():
         if value and not is_there:
             raise JensenError(f"{name} belongs to {needed}, which is not there: add it")
+
+
+def _show_posterior(post: Any, svg: str | None, as_json: bool) -> None:
+    """The edges of a posterior over graphs, as `jensen posterior` tells them."""
+    from jensen.cli.posterior_told import THRESHOLD, summary, tell
+
+    if svg is not None:
+        options.write_text(post.to_svg(THRESHOLD), svg)
+    elif as_json:
+        options.print_json(summary(post, THRESHOLD, None, None))
+    else:
+        tell(post, THRESHOLD)
