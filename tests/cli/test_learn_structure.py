@@ -143,6 +143,7 @@ def test_options_are_those_of_the_library(run, clinic, words, choices):
         "score_name": dag.info.score_name,
         "score": dag.info.score,
         "proven": dag.info.proven,
+        "gap": dag.info.gap,
         "interrupted": False,
         "n_moves": dag.info.n_moves,
         "n_scored": dag.info.n_scored,
@@ -154,7 +155,7 @@ def test_options_are_those_of_the_library(run, clinic, words, choices):
 def test_constraints_hold(run, clinic):
     words = ["--required", "xray -> asia", "--forbidden", "lung -> either", "--max-parents", 2]
     tiers = ["--tier", "dysp,xray", "--tier", "smoke"]
-    for structure in ("hill-climb", "tabu", "exact"):
+    for structure in ("hill-climb", "tabu", "exact", "ges"):
         found = edges_of(run("learn", clinic, *words, *tiers, "--structure", structure, "--json"))
         assert ("xray", "asia") in found
         assert ("lung", "either") not in found
@@ -277,10 +278,10 @@ def test_interventions_give_edges_their_direction(run, experiment):
     done = run("learn", experiment, "--interventions", "target", "--json")
     dag = jn.learn_structure(experiment, interventions="target")
     assert edges_of(done) == set(dag.edges) == {("a", "b")}
-    assert done.err == (
-        "jensen: the parameters are learned from the 100 of 300 rows in which nothing was set"
-    )
-    assert json.loads(done.out)["rows"] == 100.0
+    assert json.loads(done.out)["rows"] == 300.0
+    run("learn", experiment, "--interventions", "target", "--prior", "bdeu", "-o", "net.json")
+    net = jn.BayesianNetwork(dag, prior="bdeu").fit(experiment, interventions="target")
+    assert jn.load("net.json").equals(net, 1e-9)
     again = run("learn", experiment, "--interventions", "target", "--bootstrap", 5, "--json")
     assert edges_of(again) == {("a", "b")}
 
@@ -290,10 +291,11 @@ def test_interventions_that_cannot_be(refuse, experiment):
     write("who.csv", {"a": "01", "b": "01", "target": ["b", "nobody"]})
     line = refuse("learn", "who.csv", "--interventions", "target")
     assert line.startswith("--interventions: 'nobody' is no column; each row names the column")
-    write("all.csv", {"a": "0101", "b": "0101", "target": "abab"})
-    line = refuse("learn", "all.csv", "--interventions", "target")
-    assert line.startswith("the graph is a")
-    assert "but its parameters: a variable was set in every row" in line
+    write("gap.csv", {"a": "0101", "b": ["0", "1", None, "1"], "target": ["b", "b", "b", "b"]})
+    line = refuse(
+        "learn", "gap.csv", "--interventions", "target", "--available-case", "--score", "bic"
+    )
+    assert "but its parameters: row 2 says that 'b' was set, but not to what" in line
 
 
 # --- columns of numbers ---
@@ -555,6 +557,7 @@ EVERY = {
     "--restarts": "0",
     "--bootstrap": "2",
     "--alpha": "0.1",
+    "--time-limit": "9",
     "--interventions": "asia",
     "--prior-network": "asia.json",
     "--available-case": None,
@@ -673,6 +676,35 @@ def test_an_interrupt_keeps_the_best_so_far(run, clinic, monkeypatch, words):
 # --- classes and tests ---
 
 
+def test_time_that_is_over_leaves_a_graph_and_says_so(run, clinic):
+    words = ("learn", clinic, "--structure", "exact", "--time-limit")
+    done = run(*words, "1e-9")
+    assert "exact: the best graph so far, not proven; how much better another may be is" in done.out
+    told = json.loads(run(*words, "1e-9", "--json").out)["structure"]
+    assert (told["proven"], told["gap"], told["interrupted"]) == (False, None, False)
+    assert "exact: proven to be the best graph" in run(*words, "100").out
+    assert json.loads(run(*words, "100", "--json").out)["structure"]["gap"] == 0.0
+
+
+def test_how_much_better_another_graph_may_be_is_told(run, clinic, monkeypatch):
+    from jensen.q_graph import learning, stopping
+
+    monkeypatch.setattr(
+        learning.methods,
+        "by_subsets",
+        lambda task, limit: stopping.climbed(task.scorer, task.constraints)._replace(gap=2.5),
+    )
+    done = run("learn", clinic, "--structure", "exact", "--time-limit", "1e-9")
+    assert "exact: the best graph so far, not proven; another may score up to 2.5 more" in done.out
+
+
+def test_tiers_hold_in_a_class(run, clinic):
+    words = ("learn", clinic, "--structure", "ges", "--tier", "lung", "--tier", "smoke", "--json")
+    free = edges_of(run(*words[:4], "--json"))
+    assert ("smoke", "lung") in free | {(b, a) for a, b in free}
+    assert ("smoke", "lung") not in edges_of(run(*words))
+
+
 def test_a_class_is_written_as_one_of_its_graphs(run, clinic):
     found = edges_of(run("learn", clinic, "--structure", "ges", "--score", "bic", "--json"))
     expected = jn.learn_structure(jn.read_table(clinic), "ges", "bic")
@@ -690,6 +722,27 @@ def test_tests_find_the_graph(run, clinic, structure):
         assert "pc: by tests of independence, undirected edges directed freely" in run(*words).out
 
 
+def test_tests_that_contradict_each_other_leave_a_way_out(run, refuse):
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(400, 7))
+    for k in range(1, 7):
+        x[:, k] += x[:, :k] @ (rng.uniform(0.5, 1.0, k) * (rng.random(k) < 0.4))
+    write("x.csv", {f"x{k}": column.tolist() for k, column in enumerate(x.T)})
+    words = ("learn", "x.csv", "--structure", "pc", "--alpha", "0.01")
+    line = refuse(*words)
+    assert line.startswith("the tests contradict each other: x2 <-> x4; ")
+    assert line.endswith("with --required 'A -> B', or use --structure mmhc or ges")
+    run("learn", "x.csv", "--structure", "mmhc")
+    run("learn", "x.csv", "--structure", "ges")
+
+
+@pytest.mark.parametrize("structure", ["ges", "mmhc", "pc"])
+def test_what_is_advised_where_values_are_missing_works(advise, paste, holes, structure):
+    _, commands = advise("learn", holes, "--structure", structure)
+    assert commands == [f"jensen learn 'my holes.csv' --structure {structure} --complete-rows"]
+    paste(commands[0])
+
+
 @pytest.mark.parametrize("structure", ["ges", "pc"])
 def test_classes_are_drawn_again(run, clinic, structure):
     done = run("learn", clinic, "--structure", structure, "--bootstrap", 3, "--seed", 0)
@@ -704,7 +757,49 @@ def test_classes_are_drawn_again(run, clinic, structure):
         (["--structure", "ges", "--restarts", "1"], "--structure ges and --restarts do not go"),
         (["--structure", "mmhc", "--start-graph", "lung"], "--structure mmhc and --start-graph do"),
         (["--structure", "pc", "--alpha", "2"], "alpha"),
+        (["--time-limit", "1"], "--time-limit belongs to --structure exact"),
+        (["--structure", "exact", "--time-limit", "0"], "--time-limit must be a number of seconds"),
+        (
+            ["--structure", "exact", "--time-limit", "9", "--bootstrap", "2"],
+            "--time-limit and --bootstrap do not go together",
+        ),
     ],
 )
 def test_choices_that_a_structure_does_not_have(refuse, clinic, words, text):
     assert text in refuse("learn", clinic, *words)
+
+
+# --- a tree of columns of both kinds ---
+
+
+@pytest.fixture
+def mixed():
+    """`mixed.csv`: a group, a measurement that depends on it, and another that depends on that."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 3, 200)
+    x = group + rng.normal(0.0, 0.5, 200)
+    y = x + rng.normal(0.0, 0.5, 200)
+    columns = {"group": [f"g{k}" for k in group], "x": x.round(6), "y": y.round(6)}
+    return write("mixed.csv", {name: list(values) for name, values in columns.items()})
+
+
+@pytest.mark.parametrize("score", [None, "bic"])
+def test_a_tree_of_both_kinds(run, mixed, score):
+    words = ["learn", mixed, "--structure", "tree", *([] if score is None else ["--score", score])]
+    tree = jn.chow_liu(mixed, penalty=score)
+    assert set(tree.edges) == {("group", "x"), ("x", "y")}
+    answer = json.loads(run(*words, "--json").out)
+    assert {tuple(edge) for edge in answer["edges"]} == set(tree.edges)
+    assert answer["structure"]["score"] == pytest.approx(tree.info.score, rel=1e-12)
+    assert answer["rows"] == 200.0
+    done = run(*words, "--svg", "tree.svg")
+    assert done.out.startswith("tree: the best of all ")
+    assert "  group -> x; x -> y\n" in done.out
+    assert done.out.endswith("drawn in tree.svg\n")
+    assert Path("tree.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("option", [["-o", "net.json"], ["--prior", "bdeu"], ["--n-init", "3"]])
+def test_a_tree_of_both_kinds_has_no_parameters(refuse, mixed, option):
+    line = refuse("learn", mixed, "--structure", "tree", *option)
+    assert line.startswith(f"{option[0]}: of columns with labels and columns with numbers together")

@@ -1,4 +1,4 @@
-"""The same tests and skeletons as pgmpy's and pyAgrum's, where these are right."""
+"""The same tests and skeletons as pgmpy's, pyAgrum's and causal-learn's, where these are right."""
 
 from itertools import combinations
 
@@ -60,6 +60,36 @@ def test_statistics_are_those_of_pyagrum(given, tmp_path):
         np.testing.assert_allclose(
             (ours.statistic, ours.p_value), (statistic, p), rtol=1e-6, atol=1e-9
         )
+
+
+CAUSAL_LEARN = {
+    "g2": (5.627088901377425e-20, 1.6031766353594933e-15, 6.550758191718231e-13),
+    "x2": (3.0000663494564586e-21, 1.721468284930754e-16, 3.1092740347184106e-12),
+    "fisher-z": (0.46328145019938605, 0.4374082874276841, 5.309934429931218e-06),
+}
+"""p-values of causal-learn 0.1.4.8 (gsq, chisq, fisherz) on these rows."""
+
+
+@pytest.mark.parametrize("test", CAUSAL_LEARN)
+def test_p_values_are_those_of_causal_learn(test):
+    frame = numbers(n=4) if test == "fisher-z" else states(1)
+    for given, p in zip(([], ["x2"], ["x2", "x3"]), CAUSAL_LEARN[test], strict=True):
+        np.testing.assert_allclose(
+            jn.independent(frame, "x0", "x1", given, test=test).p_value, p, rtol=1e-9
+        )
+
+
+@pytest.mark.parametrize(
+    ("seed", "graph"),
+    [
+        (0, "x0 -- x3; x0 -> x4; x0 -- x6; x1 -> x4; x3 -- x5; x3 -- x6; x2"),
+        (2, "x0 -> x6; x1 -- x2; x2 -- x3; x2 -- x4; x3 -- x4; x4 -- x5; x5 -> x6"),
+        (5, "x0 -> x5; x0 -- x6; x1 -- x3; x1 -- x4; x1 -> x5; x2 -- x4; x2 -> x5"),
+    ],
+)
+def test_graphs_are_those_of_causal_learn(seed, graph):
+    """Of its `pc` (fisherz, 0.01, stable), where no two separating sets disagree on a collider."""
+    assert pc(numbers(seed), alpha=0.01) == jn.CPDAG(graph)
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -96,6 +96,13 @@ def test_constraints_hold_and_required_edges_need_no_test():
     assert not few.parents("asia")
 
 
+def test_missing_values_are_refused_with_what_works():
+    holes = jn.Table({"a": ["n", "y", None], "b": ["n", "y", "y"]})
+    message = r"method='mmhc' needs complete data, but 1 value is missing: a \(1\); use method='pc'"
+    with pytest.raises(jn.DataError, match=message):
+        mmhc(holes)
+
+
 def test_numbers():
     rng = np.random.default_rng(0)
     a, b = rng.normal(size=(2, 2000))

@@ -1,5 +1,6 @@
 """PC-stable: exact with an oracle, the same in any order, conflicts shown, constraints kept."""
 
+import signal
 from itertools import combinations
 
 import numpy as np
@@ -180,6 +181,33 @@ def test_renaming_changes_nothing_but_names():
         assert again == graph.rename(new)
 
 
+@pytest.mark.parametrize(("n", "seed"), [*((7, seed) for seed in range(8)), (5, 40)])
+def test_no_order_matters_even_to_tests_that_answer_at_random(n, seed):
+    """The pair and the set alone decide about an answer: then names change nothing but names.
+
+    In the last, a pair is parted by several sets, and by none of those that are left at the end.
+    """
+    names = NAMES[:n]
+    base = np.random.default_rng(seed)
+    p_joined = base.uniform(0.5, 0.9)
+
+    def answer(a, b, given):
+        key = [seed, 1 << a | 1 << b, sum(1 << v for v in given)]
+        return float(np.random.default_rng(key).random() > p_joined)
+
+    def learn(order):
+        places = [int(v) for v in order]
+        oracle = Oracle(
+            names, lambda a, b, given: answer(places[a], places[b], [places[v] for v in given])
+        )
+        back = dict(zip(names, [f"v{place}" for place in places], strict=True))
+        return run(oracle, alpha=0.5).rename(back)
+
+    graph = learn(range(n))
+    for _ in range(20):
+        assert learn(base.permutation(n)) == graph
+
+
 @pytest.mark.parametrize("kind", ["states", "numbers", "both"])
 def test_the_true_class_is_found(kind):
     rng = np.random.default_rng(0)
@@ -270,6 +298,20 @@ def test_false_discoveries_are_parted_as_benjamini_and_hochberg_say():
     assert found.info.p_values == plain.info.p_values
 
 
+def test_colliders_are_sought_at_the_level_of_the_correction():
+    """A smaller set that did not separate at alpha may do so at the level that is left of it."""
+    joined, p = {(0, 2), (1, 2)}, {(): 0.1, (2,): 0.9}
+
+    def p_value(a, b, given):
+        return 1e-9 if (a, b) in joined else p[given]
+
+    oracle = Oracle(NAMES[:3], p_value)
+    assert run(oracle, alpha=0.3) == jn.CPDAG("a -- c; b -- c")
+    graph = run(oracle, alpha=0.3, correction="fdr")
+    assert graph.info.separators == {("a", "b"): ("c",)}
+    assert graph.info.unknown == (("a", "c", "b"),)  # one set holds c, the empty one does not
+
+
 # --- the record, and refusals ---
 
 
@@ -315,6 +357,47 @@ def test_it_can_be_stopped(monkeypatch):
     assert graph.info.n_tests_by_size[1] == 0
 
 
+def test_ctrl_c_is_heeded_while_colliders_are_sought(monkeypatch):
+    """The edges are known by then; none is directed, and none of the tests after it is made."""
+    from jensen.independence import pc as module
+    from jensen.independence.colliders import find_colliders
+
+    asked = []
+
+    def stopped(tests, skeleton, constraints, level, most, watch):
+        def press(size, done, total):
+            asked.append((done, total))
+            if len(asked) == 2:
+                signal.raise_signal(signal.SIGINT)
+            return watch(size, done, total)
+
+        return find_colliders(tests, skeleton, constraints, level, most, press)
+
+    monkeypatch.setattr(module, "find_colliders", stopped)
+    table = jn.examples.load("sachs").sample(500, random_state=1)
+    graph, whole = pc(table), None
+    assert graph.info.interrupted
+    assert not graph.directed
+    assert len(asked) == 2
+    assert asked[0] == (0, asked[1][1])
+    monkeypatch.undo()
+    whole = pc(table)
+    assert graph.skeleton() == whole.skeleton()
+    assert graph.info.n_tests < whole.info.n_tests
+
+
+def test_slow_tests_are_asked_for_in_small_portions(monkeypatch):
+    from jensen.independence import testing
+
+    clock = iter(np.arange(0.0, 1e4, 0.01))
+    monkeypatch.setattr(testing.time, "perf_counter", lambda: next(clock))
+    sizes = [len(some) for some in testing.portions(iter(range(1000)))]
+    assert sizes == [32, 64, 128, 256, 512, 8]
+    clock = iter(np.arange(0.0, 1e4, 1.0))
+    sizes = [len(some) for some in testing.portions(iter(range(100)))]
+    assert sizes == [32, 32, 32, 4]
+
+
 def test_progress_is_shown(capsys):
     assert pc(make_table(), progress=True) == pc(make_table())
 
@@ -334,6 +417,11 @@ def test_one_column_and_two():
             {"a": ["n", "y", None, None], "b": [None, None, "n", "y"]},
             {},
             "no row has values of both 'a' and 'b', so nothing can be said about the two",
+        ),
+        (
+            {"x": [0.5, 1.5, np.inf, 2.5], "y": [1.5, 0.25, 3.5, 4.5]},
+            {},
+            "column 'x' holds an infinite value, which no Gaussian has: make it missing, or leave",
         ),
         ({"x": [0.5, 1.5, 2.5], "y": [1.5, 0.25, 3.5]}, {}, "3 rows are too few to test numbers"),
         ({"a": ["n", "y"]}, {"alpha": 2.0}, "a number between 0 and 1, not 2.0"),

@@ -12,7 +12,7 @@ from jensen.q_graph.cluster_cuts import cluster_cut, find_cluster_in, find_clust
 from jensen.q_graph.cut_search import CutSearch
 from jensen.q_graph.families import gather
 from jensen.q_graph.local_cuts import edge_weights, local_cut
-from jensen.q_graph.orders import climb, climb_at_random, rounded_order
+from jensen.q_graph.orders import climb, climb_at_random, climb_further, rounded_order
 from jensen.q_graph.relaxation import Relaxation
 
 N = 4
@@ -144,11 +144,38 @@ def test_any_prices_of_cuts_give_a_bound():
             assert score <= point.bound - point.loss[graph > 0].max() + 1e-9
 
 
+def test_pairs_that_need_not_be_joined_do_not_lower_the_bound():
+    """Every edge costs 1, so that the best graph with 2 - 3 has no other."""
+    sets = [[FAMILIES.parents(j) for j in np.flatnonzero(FAMILIES.child == v)] for v in range(N)]
+    families = gather([[(-float(len(above)), above) for above in some] for some in sets])
+    relaxation, rng = Relaxation(families), np.random.default_rng(0)
+    relaxation.join([(0, 1), (2, 3)])
+    relaxation.join([(2, 3)])
+    for _ in range(20):
+        point = relaxation._bounded(np.zeros(len(families.child)), rng.gamma(0.5, 1.0, 2))
+        assert point.bound >= -1.0 - 1e-9
+
+
+def between_two(families, rng):
+    """Half of a graph and half of it with an edge turned: all pairs are settled, one way is not."""
+    joined = [n for n in NETWORKS if any(n)]
+    while True:
+        one = joined[rng.integers(len(joined))]
+        v = int(rng.choice([v for v in range(N) if one[v]]))
+        u = int(rng.choice(one[v]))
+        other = list(one)
+        other[v] = tuple(w for w in one[v] if w != u)
+        other[u] = tuple(sorted((*one[u], v)))
+        if tuple(other) in NETWORKS:
+            return 0.5 * (weights_of(families, one) + weights_of(families, tuple(other)))
+
+
+@pytest.mark.parametrize("make_point", [random_point, between_two])
 @pytest.mark.parametrize("seed", range(10))
-def test_the_parts_of_a_problem_hold_all_its_graphs(seed):
+def test_the_parts_of_a_problem_hold_all_its_graphs(seed, make_point):
     families = all_families(seed)
     relaxation, closed = Relaxation(families), np.zeros(len(families.child), bool)
-    x = random_point(families, np.random.default_rng(seed))
+    x = make_point(families, np.random.default_rng(seed))
     parts = branch(relaxation, Node(1e9, 0, (), closed), x, lambda bound: True)
     for network, graph in zip(NETWORKS, GRAPHS, strict=True):
         graph = weights_of(families, network)
@@ -213,3 +240,11 @@ def test_a_cyclic_list_of_families_has_no_network():
         solve_by_cuts(gather([[(0.0, (1,))], [(0.0, (0,))]]))
     with pytest.raises(GraphError, match="no network is possible"):
         solve_by_cuts(gather([[(0.0, ())], []]))
+
+
+def test_climbing_further_is_never_worse_and_stops_when_told():
+    families = all_families(5, n=7)
+    first = climb(families, np.arange(7), 1e-9)
+    best = climb_further(families, first, 1e-9, lambda: False)
+    assert best.score >= max(first.score, climb_at_random(families, 1e-9).score)
+    assert climb_further(families, first, 1e-9, lambda: True) is first

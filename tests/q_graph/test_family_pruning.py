@@ -108,5 +108,40 @@ def test_too_many_sets_are_refused(monkeypatch):
 def test_progress_is_told():
     shares = []
     scorer = make_scorer(make_table(), "bic")
-    candidate_families(scorer, read_constraints(scorer.names, 1), shares.append)
-    assert shares == [(k + 1) / N for k in range(N)]
+    candidate_families(scorer, read_constraints(scorer.names, 2), shares.append)
+    assert shares == sorted(shares)
+    assert {(k + 1) / N for k in range(N)} <= set(shares)
+    assert len(shares) > 2 * N  # also while one variable takes long
+
+
+def test_sets_of_many_parents_are_numbered():
+    """With 17 others, 15 parents are more than digits of base 17 in a number would hold."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 2, (18, 200))
+    x[0] = x[1:].sum(0) % 2
+    table = jn.Table({f"x{k:02d}": column.astype(str) for k, column in enumerate(x)})
+    scorer = make_scorer(table, "loglik")
+    rules = {"required": [(f"x{k:02d}", "x00") for k in range(1, 13)]}
+    families = candidate_families(scorer, read_constraints(scorer.names, 17, **rules, tiers=[
+        [f"x{k:02d}" for k in range(1, 18)], ["x00"]], forbidden=[
+        (f"x{a:02d}", f"x{b:02d}") for a in range(1, 18) for b in range(1, 18) if a != b
+    ]))  # fmt: skip
+    assert max(len(above) for above in listed(families, 0)) >= 12
+
+
+@pytest.mark.parametrize("bits", [3, 63])
+def test_many_variables_are_numbered_another_way(monkeypatch, bits):
+    scorer = make_scorer(make_table(), "bic")
+    rules = read_constraints(scorer.names, 1)
+    expected = candidate_families(scorer, rules)
+    monkeypatch.setattr(family_pruning, "BITS", bits)
+    found = candidate_families(scorer, rules)
+    assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
+
+
+def test_sets_that_cannot_be_numbered_are_refused(monkeypatch):
+    monkeypatch.setattr(family_pruning, "BITS", 4)
+    scorer = make_scorer(make_table(), "loglik")
+    message = "'x0' may have 2 parents of 5, more than can be numbered: choose max_parents=1 at"
+    with pytest.raises(JensenError, match=message):
+        candidate_families(scorer, read_constraints(scorer.names))

@@ -2,16 +2,22 @@
 
 import builtins
 import itertools
+import math
+import signal
+import time
 
 import numpy as np
 import pytest
 from naive.structures import all_networks
+from sklearn import datasets
 
 import jensen as jn
-from jensen.q_graph import integer_program
+from jensen.q_graph import learning
 from jensen.q_graph.cluster_cuts import cluster_cut
 from jensen.q_graph.constraints import read_constraints
+from jensen.q_graph.exact import best_network
 from jensen.q_graph.family_pruning import candidate_families
+from jensen.q_graph.integer_program import prove_best
 from jensen.scores.make_scorer import make_scorer
 
 
@@ -25,25 +31,70 @@ def make_table(seed, n, rows=200, states=3):
     return jn.Table({f"x{k:02d}": column.astype(str) for k, column in enumerate(x)})
 
 
-def both(table, score, **choices):
+def measured(name, columns, n_bins):
+    """Columns of scikit-learn's data, the target among them, cut at their quantiles."""
+    data = getattr(datasets, f"load_{name}")()
+    x = np.column_stack([data.data, data.target])[:, columns]
+    cuts = np.quantile(x, np.arange(1, n_bins) / n_bins, axis=0)
+    codes = [np.searchsorted(at, some, side="right") for at, some in zip(cuts.T, x.T, strict=True)]
+    return jn.Table({f"x{k:02d}": some.astype(str) for k, some in enumerate(codes)})
+
+
+def drawn(name, n_rows, columns=slice(None)):
+    net = jn.examples.load(name)
+    return net.sample(n_rows, random_state=0).select(sorted(net.graph.nodes)[columns])
+
+
+def both(table, score, **rules):
     """The optimum in both ways."""
-    subsets = jn.learn_structure(table, "exact", score, **choices)
-    cuts = jn.learn_structure(table, "exact", score, **choices, time_limit=60.0)
-    assert cuts.info.proven
-    assert cuts.info.gap == 0.0
-    assert cuts.info.score == pytest.approx(subsets.info.score, rel=1e-9)
-    return cuts
+    scorer = make_scorer(table, score)
+    constraints = read_constraints(scorer.names, **rules)
+    _, total = best_network(
+        scorer, max_parents=constraints.most_parents, required=constraints.required,
+        forbidden=constraints.forbidden,
+    )  # fmt: skip
+    found = prove_best(scorer, constraints)
+    assert found.proven
+    assert found.gap == 0.0
+    assert found.score == pytest.approx(total, rel=1e-9)
+    dag = jn.DAG.from_adjacency(found.joined, scorer.names)
+    assert jn.score(dag, table, score) == pytest.approx(total, rel=1e-9)
+    return dag
+
+
+TWENTY = [
+    (measured, ("iris", range(5), 3)),
+    (measured, ("wine", range(14), 3)),
+    (measured, ("diabetes", range(11), 3)),
+    (measured, ("linnerud", range(6), 2)),
+    (measured, ("breast_cancer", range(10), 2)),
+    (measured, ("breast_cancer", range(10, 20), 3)),
+    (measured, ("digits", range(2, 14), 2)),
+    (drawn, ("asia", 1000)),
+    (drawn, ("sachs", 500)),
+    (drawn, ("alarm", 1000, slice(20))),
+    (drawn, ("alarm", 300, slice(19, None))),
+    *((make_table, (n, n, rows)) for n, rows in [(6, 50), (8, 200), (10, 500), (12, 100)]),
+    *((make_table, (n, n, rows)) for n, rows in [(13, 400), (14, 500), (16, 200), (18, 200)]),
+    (make_table, (20, 20, 300)),
+]
+
+
+def test_there_are_twenty_sets_of_up_to_twenty_variables():
+    sizes = [len(make(*given).names) for make, given in TWENTY]
+    assert len(sizes) == 20
+    assert max(sizes) == 20
+
+
+@pytest.mark.parametrize("k", range(20))
+def test_dynamic_programming_finds_the_same_score(k):
+    make, given = TWENTY[k]
+    both(make(*given), ("bdeu", "bic", "k2")[k % 3], max_parents=3)
 
 
 @pytest.mark.parametrize("score", ["bdeu", "bic", "k2"])
-@pytest.mark.parametrize("seed", range(4))
-def test_dynamic_programming_finds_the_same_score(score, seed):
-    both(make_table(seed, 8 + seed), score)
-
-
-@pytest.mark.parametrize("seed", range(2))
-def test_a_larger_problem(seed):
-    both(make_table(seed, 14, rows=500), "bdeu", max_parents=3)
+def test_any_number_of_parents(score):
+    both(make_table(3, 9), score)
 
 
 def test_continuous_columns():
@@ -77,14 +128,17 @@ def test_more_variables_than_subsets_allow():
     assert dag.info.score == pytest.approx(jn.score(dag, table, "bic"), rel=1e-9)
 
 
-def test_listed_scores(tmp_path):
+def test_listed_scores(tmp_path, monkeypatch):
     table = make_table(0, 7)
     path = tmp_path / "scores.jkl"
     jn.write_local_scores(path, table, "bic", max_parents=3)
-    found = jn.learn_structure(scores=path, method="exact", time_limit=60.0)
-    expected = jn.learn_structure(table, "exact", "bic", max_parents=3)
-    assert found.info.score == pytest.approx(expected.info.score, rel=1e-6)  # as it was printed
+    monkeypatch.setattr(learning, "MOST_SUBSETS", 6)
+    found = jn.learn_structure(scores=path, method="exact")
+    expected, _ = best_network(make_scorer(table, "bic"), max_parents=3)
     assert found.info.proven
+    assert found.info.score == pytest.approx(
+        sum(make_scorer(table, "bic").family(v, up) for v, up in enumerate(expected)), rel=1e-12
+    )
 
 
 def test_no_graph_violates_a_cluster_cut():
@@ -122,12 +176,52 @@ def test_pruned_families_are_worse_than_one_of_their_subsets():
                     assert best >= value - 1e-7
 
 
-def test_a_time_limit_returns_what_was_reached_and_its_gap():
-    table = jn.examples.load("alarm").sample(2000, random_state=0)
-    dag = jn.learn_structure(table, "exact", "bdeu", max_parents=2, time_limit=1e-6)
+def test_a_time_limit_returns_what_was_reached_and_its_gap(monkeypatch):
+    """The clock jumps when all families are scored: then there is a bound."""
+    table = jn.examples.load("alarm").sample(1000, random_state=0)
+    scorer, best = make_scorer(table, "bic"), 0.0
+    rules = read_constraints(scorer.names, 2)
+    best = prove_best(scorer, rules).score
+    clock = time.perf_counter
+    found = prove_best(
+        scorer, rules, time_limit=1e4,
+        progress=lambda share: share == 1.0
+        and monkeypatch.setattr(time, "perf_counter", lambda: clock() + 2e4),
+    )  # fmt: skip
+    assert not found.proven
+    assert found.interrupted
+    assert 0.0 < found.gap < math.inf
+    assert found.score <= best + 1e-6
+    assert found.score + found.gap >= best - 1e-6
+
+
+@pytest.mark.parametrize("n", [7, 25])
+def test_time_that_is_over_before_there_is_a_bound_leaves_a_climbed_graph(n):
+    table = drawn("alarm", 300, slice(n))
+    dag = jn.learn_structure(table, "exact", "bdeu", max_parents=2, time_limit=1e-9)
     assert not dag.info.proven
-    assert dag.info.gap > 0.0
-    assert dag.info.score == pytest.approx(jn.score(dag, table, "bdeu"), rel=1e-9)
+    assert dag.info.interrupted
+    assert dag.info.gap == math.inf
+    climbed = jn.learn_structure(table, "hill-climb", "bdeu", max_parents=2)
+    assert dag == climbed
+    assert dag.info.score == pytest.approx(climbed.info.score, rel=1e-12)
+
+
+@pytest.mark.parametrize("n", [7, 25])
+def test_enough_time_changes_nothing(n):
+    table = drawn("alarm", 300, slice(n))
+    dag = jn.learn_structure(table, "exact", "bic", max_parents=2, time_limit=1e5)
+    assert dag == jn.learn_structure(table, "exact", "bic", max_parents=2)
+    assert dag.info.proven
+
+
+def test_a_list_without_empty_families_has_nothing_to_fall_back_on():
+    from jensen.q_graph.stopping import climbed
+    from jensen.scores.listed_scores import LocalScores
+
+    listed = LocalScores.of({"a": {(): -1.0}, "b": {("a",): -1.0}})
+    with pytest.raises(jn.JensenError, match="before any network was found: give it more time"):
+        climbed(listed, read_constraints(listed.names))
 
 
 @pytest.mark.parametrize("limit", [0, -1.0, "x", float("nan")])
@@ -141,19 +235,74 @@ def test_only_the_optimum_has_a_time_limit():
         jn.learn_structure(make_table(0, 3), time_limit=1.0)
 
 
-def test_ctrl_c_returns_what_was_reached(monkeypatch):
+@pytest.mark.parametrize("by_watch", [True, False])
+def test_ctrl_c_returns_what_was_reached(by_watch):
     table = jn.examples.load("alarm").sample(1000, random_state=0)
     scorer = make_scorer(table, "bdeu")
+    rules = read_constraints(scorer.names, 2)
     seen = []
 
     def watch(score, bound):
         seen.append((score, bound))
-        return len(seen) == 2
+        if len(seen) == 2 and not by_watch:
+            signal.raise_signal(signal.SIGINT)
+        return by_watch and len(seen) == 2
 
-    rules = read_constraints(scorer.names, 2)
-    found = integer_program.prove_best(scorer, rules, watch=watch)
-    assert found.outcome.interrupted or found.outcome.proven
+    found = prove_best(scorer, rules, watch=watch)
+    assert found.interrupted
+    assert not found.proven
+    assert found.gap > 0.0
+    assert len(seen) < 5
+    dag = jn.DAG.from_adjacency(found.joined, scorer.names)
+    assert found.score == pytest.approx(jn.score(dag, table, "bdeu"), rel=1e-9)
     assert all(bound >= score - 1e-6 for score, bound in seen)
+
+
+def test_ctrl_c_while_families_are_scored():
+    scorer = make_scorer(drawn("alarm", 300), "bdeu")
+
+    def press(share):
+        if share > 0.1:
+            signal.raise_signal(signal.SIGINT)
+
+    found = prove_best(scorer, read_constraints(scorer.names, 2), progress=press)
+    assert found.interrupted
+    assert found.gap == math.inf
+
+
+def test_score_and_gap_are_shown_while_it_runs(monkeypatch):
+    from jensen.q_graph import methods
+
+    shown = []
+
+    class Bar:
+        def __init__(self, desc, **choices):
+            self.desc, self.n, self.disable = desc, 0.0, False
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            pass
+
+        def update(self, n=1):
+            self.n += n
+            shown.append((self.desc, self.n))
+
+        def set_postfix(self, score, gap, refresh):
+            shown.append((float(score), float(gap)))
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(methods, "tqdm", Bar)
+    table = drawn("alarm", 300, slice(25))
+    dag = jn.learn_structure(table, "exact", "bic", max_parents=2, progress=True)
+    assert ("exact: families", 1.0) in [(desc, round(n, 9)) for desc, n in shown if desc]
+    told = [pair for pair in shown if isinstance(pair[0], float)]
+    assert told
+    assert told[-1][0] <= dag.info.score + 0.01
+    assert all(gap >= -1e-6 for _, gap in told)
 
 
 def test_without_the_solver_it_says_what_to_install(monkeypatch):
@@ -166,4 +315,30 @@ def test_without_the_solver_it_says_what_to_install(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(jn.JensenError, match=r"needs HiGHS: pip install 'jensen\[exact\]'"):
-        jn.learn_structure(make_table(0, 4), "exact", time_limit=1.0)
+        jn.learn_structure(make_table(0, 23), "exact", max_parents=1)
+    assert jn.learn_structure(make_table(0, 4), "exact", time_limit=60.0).info.proven
+
+
+def test_the_solver_has_no_callback_for_cuts_that_are_found_as_needed():
+    """It takes one, and calls it never, while others are called: so cuts are added and re-solved.
+
+    A solver with which this fails may find cuts while it branches.
+    """
+    import highspy
+
+    kinds = highspy.cb.HighsCallbackType
+    model, rng = highspy.Highs(), np.random.default_rng(0)
+    model.setOptionValue("output_flag", False)
+    for k in range(30):
+        model.addVar(0.0, 1.0)
+        model.changeColIntegrality(k, highspy.HighsVarType.kInteger)
+        model.changeColCost(k, -float(rng.integers(5, 50)))
+    for _ in range(8):
+        amounts = rng.integers(5, 50, 30).astype(float)
+        model.addRow(-highspy.kHighsInf, 200.0, 30, np.arange(30, dtype=np.int32), amounts)
+    called = set()
+    model.setCallback(lambda kind, *rest: called.add(int(kind)), None)
+    for kind in (kinds.kCallbackMipDefineLazyConstraints, kinds.kCallbackMipSolution):
+        assert model.startCallback(kind) == highspy.HighsStatus.kOk
+    model.run()
+    assert called == {int(kinds.kCallbackMipSolution)}

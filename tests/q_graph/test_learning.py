@@ -341,7 +341,7 @@ def test_tests_choose_the_edges():
         ("mmhc", {"correction": "fdr"}, "correction= has no meaning for method='mmhc'"),
         ("ges", {"restarts": 1}, "restarts= has no meaning for method='ges'"),
         ("ges", {"interventions": "x0"}, "interventions= has no meaning for method='ges'"),
-        ("ges", {"required": "x0 -> x1"}, "x0"),
+        ("ges", {"time_limit": 1.0}, "time_limit= has no meaning for method='ges': only for exact"),
     ],
 )
 def test_choices_of_other_methods(method, choices, text):

@@ -15,8 +15,9 @@ from jensen.cli import options
 from jensen.cli.learn_missing import Asked, refuse_empty, refuse_kinds, refuse_missing
 from jensen.cli.learn_network import read_prior
 from jensen.cli.learn_options import Loop, NetworkChoices, Source
+from jensen.cli.mixed_trees import is_mixed_tree, refuse_parameters
 from jensen.cli.structure_options import Search, StructureChoices
-from jensen.exceptions import JensenError
+from jensen.exceptions import GraphError, JensenError
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -43,6 +44,7 @@ class Structure(NamedTuple):
     trace: Sequence[float] = ()  # of a search
     n_scored: int | None = None
     strengths: EdgeStrengths | None = None  # of a bootstrap
+    gap: float | None = None  # of exact: how much higher another graph may score
 
 
 def learn_structure(
@@ -52,14 +54,20 @@ def learn_structure(
     choices: StructureChoices,
     words: Sequence[str],
 ) -> tuple[Any, Table, Structure]:
-    """Learn; the network, the table of its parameters, and how its graph was found."""
+    """Learn; the network, the table of its parameters, and how its graph was found.
+
+    Of a tree of columns of both kinds there is no network, but None.
+    """
     choices.check()
     constraints, start = choices.constraints(), choices.start()
     table, names = _read(source, network, choices)
     asked = Asked(words, choices, network.prior)
     refuse_empty(table, names, asked)
     refuse_kinds(table, names, asked)
-    is_numbers = table.variable(names[0]).kind == "continuous"
+    is_mixed = is_mixed_tree(table, names, choices)
+    if is_mixed:
+        refuse_parameters(loop, network)
+    is_numbers = not is_mixed and table.variable(names[0]).kind == "continuous"
     network.check_output(is_numbers)
     of_score = _of_score(choices, network, is_numbers)
     rows = table.complete_rows(names) if source.complete_rows else table
@@ -68,16 +76,18 @@ def learn_structure(
         refuse_missing(table, names, asked)
     _warn_of_names(rows, names)
     with _in_words():
-        net = _estimator(names, loop, network, is_numbers)
         task = Task(rows, of_score, constraints, start, loop.random_state, network.checkpoint)
+        if is_mixed:
+            return None, rows, _tree(task)
+        net = _estimator(names, loop, network, is_numbers)
         found = _learn(task, choices)
         net.graph = found.graph
         try:
-            seen = _where_nothing_was_set(rows, choices.interventions)
-            net.fit(seen, checkpoint=None if choices.bootstrap else network.checkpoint)
+            file = None if choices.bootstrap else network.checkpoint
+            net.fit(rows, interventions=choices.interventions, checkpoint=file)
         except JensenError as error:
             raise type(error)(f"the graph is {found.graph}, but its parameters: {error}") from None
-    return net, seen, found
+    return net, rows, found
 
 
 def _estimator(names: Sequence[str], loop: Loop, network: NetworkChoices, is_numbers: bool) -> Any:
@@ -127,23 +137,6 @@ def _warn_of_names(table: Table, names: Sequence[str]) -> None:
             log.warning(
                 "every row has another label of %s: if it names rows, add --without %s", name, name
             )
-
-
-def _where_nothing_was_set(table: Table, interventions: str | None) -> Table:
-    """What parameters are learned from: a variable that was set says nothing of its table."""
-    if interventions is None:
-        return table
-    rows = table.take(table.column(interventions).missing())
-    if not rows.n_rows and table.n_rows:
-        raise JensenError(
-            "a variable was set in every row, so no row tells the parameters of all variables"
-        )
-    if rows.n_rows < table.n_rows:
-        shown = (f"{part.n_rows:,}" for part in (rows, table))
-        log.warning(
-            "the parameters are learned from the %s of %s rows in which nothing was set", *shown
-        )
-    return rows
 
 
 # --- the graph ---
@@ -196,14 +189,17 @@ def _learn(task: Task, choices: StructureChoices) -> Structure:
     given = {**task.constraints, "method": choices.search.value, "alpha": choices.alpha}
     if choices.search is Search.PC:
         return _tested(task, given)
+    limit = choices.time_limit
     found = learn_structure(
         task.table, **task.of_score, **given, start=task.start, restarts=choices.restarts or 0,
-        random_state=task.seed, progress=sys.stderr.isatty(),
+        time_limit=limit, random_state=task.seed, progress=sys.stderr.isatty(),
     )  # fmt: skip
     graph, info = as_dag(found), found.info
+    was_wished = limit is not None and info.seconds >= limit
     return Structure(
-        graph, info.method, info.score_name, info.score, info.proven, info.interrupted,
-        info.seconds, info.trace.tolist(), info.n_scored,
+        graph, info.method, info.score_name, info.score, info.proven,
+        info.interrupted and not was_wished, info.seconds, info.trace.tolist(), info.n_scored,
+        gap=info.gap,
     )  # fmt: skip
 
 
@@ -214,7 +210,13 @@ def _tested(task: Task, given: dict[str, Any]) -> Structure:
 
     progress = sys.stderr.isatty()
     found = learn_structure(task.table, **given, random_state=task.seed, progress=progress)
-    graph, info = as_dag(found), found.info
+    try:
+        graph, info = as_dag(found), found.info
+    except GraphError as error:
+        raise GraphError(
+            f"the tests contradict each other: {found}; {error}. Try another --alpha, direct what "
+            f"you know with --required 'A -> B', or use --structure mmhc or ges"
+        ) from None
     return Structure(
         graph, "pc", task.of_score["score"], _score(graph, task), proven=False,
         interrupted=info.interrupted, seconds=info.seconds,
@@ -224,10 +226,12 @@ def _tested(task: Task, given: dict[str, Any]) -> Structure:
 def _tree(task: Task) -> Structure:
     from jensen.q_graph.trees import chow_liu
 
-    began, score = time.perf_counter(), task.of_score["score"]
+    score = task.of_score["score"]
     graph = chow_liu(task.table, penalty=None if score == "loglik" else score)
-    seconds, value = time.perf_counter() - began, _score(graph, task)
-    return Structure(graph, "tree", score, value, proven=True, interrupted=False, seconds=seconds)
+    info = graph.info
+    return Structure(
+        graph, "tree", score, info.score, proven=True, interrupted=False, seconds=info.seconds
+    )
 
 
 def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
@@ -264,6 +268,7 @@ IN_WORDS = (
     (r"\bstart=", "--start-graph"),
     (r"\bmax_parents=(\d+)", r"--max-parents \1"),
     (r"\bmax_parents\b", "--max-parents"),
+    (r"\btime_limit\b", "--time-limit"),
     (r"\binterventions='(\w+)'", r"--interventions \1"),
     (r"^interventions\b", "--interventions"),
     (r"\bprior='(\w+)'", r"--prior \1"),

@@ -34,8 +34,9 @@ Structure = Annotated[
     typer.Option(
         "--structure",
         help="How a graph is learned; hill-climb: by the best change of an edge until none gains; "
-        "tabu: the same, going on over losses; exact: the proven optimum, of about 22 variables at "
-        "most; ges: by changes of whole classes of graphs; pc: by tests of independence; mmhc: "
+        "tabu: the same, going on over losses; exact: the proven optimum (of more than 22 "
+        "variables with --max-parents 3 or so, and the extra jensen[exact]); ges: by changes of "
+        "whole classes of graphs; pc: by tests of independence; mmhc: "
         "tests, then hill climbing; tree: the most likely tree (forest with --score bic or aic). "
         "hill-climb unless given.",
     ),
@@ -106,6 +107,15 @@ Alpha = Annotated[
         "given.",
     ),
 ]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        "--time-limit",
+        metavar="SECONDS",
+        help="Of exact: when to end with the best graph so far; how much better another one may "
+        "be is told.",
+    ),
+]
 Bootstrap = Annotated[
     int | None,
     typer.Option(
@@ -153,6 +163,7 @@ class StructureChoices(NamedTuple):
     interventions: str | None
     bootstrap: int | None
     alpha: float | None
+    time_limit: float | None
     column: list[str] | None
     without: list[str] | None
 
@@ -189,6 +200,10 @@ class StructureChoices(NamedTuple):
             self._refuse_beside(self.search, BEYOND[self.search], why)
         if self.alpha is not None and self.search not in (Search.PC, Search.MMHC):
             raise JensenError("--alpha belongs to --structure pc or mmhc, which make tests")
+        if self.time_limit is not None and self.search is not Search.EXACT:
+            raise JensenError("--time-limit belongs to --structure exact, which proves its graph")
+        if self.time_limit is not None and self.bootstrap is not None:
+            raise JensenError("--time-limit and --bootstrap do not go together: take one of them")
         if (self.score == "bde") != (self.prior_network is not None):
             raise JensenError("--score bde and --prior-network go together: give both, or neither")
         if self.available_case and self.score not in TREE_SCORES:

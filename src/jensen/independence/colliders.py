@@ -9,19 +9,15 @@ structure learning*.
 """
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 
-from jensen.independence.skeleton import Flags, Skeleton, possible_parents
-from jensen.independence.testing import Around, Ends, Given, Question, Tests, subsets
+from jensen.independence.skeleton import Flags, Skeleton, Watch, possible_parents
+from jensen.independence.testing import Around, Ends, Given, Question, Tests, portions, subsets
 from jensen.q_graph.constraints import Constraints
 
 Triple = tuple[int, int, int]
-
-AT_ONCE = 1 << 14
-"""Tests that are listed at a time."""
 
 
 class Colliders(NamedTuple):
@@ -30,23 +26,32 @@ class Colliders(NamedTuple):
     found: list[Triple]
     unknown: list[Triple]
     n_tests: int
+    interrupted: bool = False
 
 
 def find_colliders(
-    tests: Tests, skeleton: Skeleton, constraints: Constraints, log_alpha: float, max_given: int
+    tests: Tests,
+    skeleton: Skeleton,
+    constraints: Constraints,
+    log_alpha: float,
+    max_given: int,
+    watch: Watch,
 ) -> Colliders:
-    """Decide every triple by the sets that separate its ends."""
+    """Decide every triple by the sets that separate its ends; none if it is stopped before."""
     around = possible_parents(skeleton.adjacent, constraints)
     todo = _unshielded(skeleton.adjacent)
     separating: dict[Ends, list[Given]] = {ends: [] for ends in todo}
-    asked = _questions(todo, skeleton, around, max_given)
+    place = {ends: k for k, ends in enumerate(todo)}
     n_tests = 0
-    while some := list(islice(asked, AT_ONCE)):
+    for some in portions(_questions(todo, skeleton, around, log_alpha, max_given)):
+        a, b, given = some[0]
+        if watch(len(given), place[a, b], len(todo)):
+            return Colliders([], [], n_tests, interrupted=True)
         n_tests += len(some)
         for (a, b, given), log_p in zip(some, tests.log_p_values(some).tolist(), strict=True):
             if log_p > log_alpha:
                 separating[a, b].append(given)
-    return Colliders(*_decide(todo, separating, skeleton), n_tests)
+    return Colliders(*_decide(todo, separating), n_tests)
 
 
 def _unshielded(adjacent: Flags) -> dict[Ends, list[int]]:
@@ -59,31 +64,38 @@ def _unshielded(adjacent: Flags) -> dict[Ends, list[int]]:
 
 
 def _questions(
-    todo: dict[Ends, list[int]], skeleton: Skeleton, around: Around, max_given: int
+    todo: dict[Ends, list[int]],
+    skeleton: Skeleton,
+    around: Around,
+    log_alpha: float,
+    max_given: int,
 ) -> Iterator[Question]:
     """All sets that might separate each pair.
 
-    A set smaller than that of the skeleton does not: all of them were tried.
+    A set smaller than that of the skeleton does not: all of them were tried, at the same level.
     """
+    is_same = log_alpha == skeleton.log_alpha
     for ends in todo:
         known = skeleton.separator(ends)
         most = min(max_given, max(len(around[v]) for v in ends))
-        for size in range(0 if known is None else len(known), most + 1):
+        for size in range(len(known) if known and is_same else 0, most + 1):
             for given in subsets(ends, around, size):
                 yield (*ends, given)
 
 
 def _decide(
-    todo: dict[Ends, list[int]], separating: dict[Ends, list[Given]], skeleton: Skeleton
+    todo: dict[Ends, list[int]], separating: dict[Ends, list[Given]]
 ) -> tuple[list[Triple], list[Triple]]:
-    """Triples with a collider, and those of which nobody knows."""
+    """Triples with a collider, and those of which nobody knows.
+
+    The set that parted a pair may hold what is no neighbour any more; it is one of several then,
+    the first by name, and has no vote.
+    """
     found: list[Triple] = []
     unknown: list[Triple] = []
     for ends, middles in todo.items():
-        known = skeleton.separator(ends)
-        sets = separating[ends] or ([] if known is None else [known])
         for c in middles:
-            balance = sum(1 if c in given else -1 for given in sets)
+            balance = sum(1 if c in given else -1 for given in separating[ends])
             if balance < 0:
                 found.append((ends[0], c, ends[1]))
             elif balance == 0:

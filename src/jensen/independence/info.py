@@ -24,7 +24,8 @@ class PCInfo:
     conflicts: tuple[Named, ...]
     """Edges that the tests direct both ways; they are `<->` in the graph."""
     unknown: tuple[tuple[str, str, str], ...] = field(repr=False)
-    """Triples a, c, b in which half of the separating sets of a and b hold c: left undirected."""
+    """Triples a, c, b in which half of the separating sets of a and b hold c, or of which no set of
+    neighbours separates a and b: left undirected."""
     overruled: tuple[Named, ...]
     """Arrows (from, to) that tests ask for and constraints forbid; constraints win."""
     consistent: bool

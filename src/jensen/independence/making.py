@@ -101,6 +101,13 @@ def make_tests(
                 f"the test {name!r} is for {wanted.pop()} columns, and {variable.name!r} is "
                 f"{variable.kind}: use test='conditional-gaussian', or leave test= out"
             )
+    for variable in table.variables:
+        is_number = variable.kind == "continuous"
+        if is_number and np.isinf(table.column(variable.name).data).any():
+            raise DataError(
+                f"column {variable.name!r} holds an infinite value, which no Gaussian has: make "
+                f"it missing, or leave these rows out"
+            )
     if permutations and name not in FOR_STATES:
         raise DataError(
             f"permutations= belongs to tests of categorical columns ({', '.join(FOR_STATES)}), "

@@ -9,6 +9,7 @@ import numpy as np
 
 from jensen.checks import check_whole
 from jensen.data import as_table
+from jensen.data.counting import COMPLETE_ROWS, require_complete
 from jensen.graphs import DAG
 from jensen.independence.info import MMHCInfo
 from jensen.independence.making import check_alpha, check_table, make_tests
@@ -45,7 +46,8 @@ def mmhc(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from, its columns all categorical or all continuous.
+        Anything a `Table` can be built from, its columns all categorical or all continuous and
+        complete: the score needs it.
     test, alpha, permutations, random_state
         As in `jensen.independent`.
     max_given
@@ -80,6 +82,12 @@ def mmhc(
         check_whole("max_given", max_given, at_least=0)
     data = as_table(table)
     check_table(data)
+    require_complete(
+        data,
+        data.names,
+        "method='mmhc'",
+        f"use method='pc', whose tests do not, or {COMPLETE_ROWS}",
+    )
     tests, test_name = make_tests(data, test, permutations, random_state)
     names = tests.names
     constraints = read_constraints(names, max_parents, required, forbidden, tiers)
@@ -103,6 +111,7 @@ def mmhc(
         proven=False,
         interrupted=best.stopped or found.interrupted,
         gap=None,
+        n_tried=climber.n_tried,
         seconds=time.perf_counter() - began,
         test=test_name,
         alpha=alpha,

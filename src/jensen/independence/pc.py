@@ -73,6 +73,11 @@ def pc(
         constraints direct more than the class does. `info` has the number of tests, separating
         sets, p-values and conflicts.
 
+    Notes
+    -----
+    A column that is a copy or a function of others makes these look independent of all the rest:
+    what tests rest on does not hold then. Leave such columns out.
+
     References
     ----------
     Spirtes, Glymour and Scheines (2000), *Causation, Prediction, and Search*. Colombo
@@ -120,13 +125,13 @@ def pc_by_tests(
     level = math.log(alpha)
     if correction == "bonferroni":
         level -= math.log(max(_n_pairs(constraints), 1))
+    colliders = Colliders([], [], 0)
     with watched("pc", progress) as watch:
         skeleton = find_skeleton(tests, constraints, level, most, watch)
-    if correction == "fdr":
-        level = _part_false_discoveries(skeleton, alpha)
-    colliders = Colliders([], [], 0)
-    if not skeleton.interrupted:
-        colliders = find_colliders(tests, skeleton, constraints, level, most)
+        if correction == "fdr":
+            level = _part_false_discoveries(skeleton, alpha)
+        if not skeleton.interrupted:
+            colliders = find_colliders(tests, skeleton, constraints, level, most, watch)
     oriented = orient(tests.names, skeleton.adjacent, colliders.found, constraints)
     names = tests.names
     info = PCInfo(
@@ -148,7 +153,7 @@ def pc_by_tests(
         unknown=tuple((names[a], names[c], names[b]) for a, c, b in colliders.unknown),
         overruled=tuple((names[a], names[b]) for a, b in oriented.overruled),
         consistent=oriented.consistent,
-        interrupted=skeleton.interrupted,
+        interrupted=skeleton.interrupted or colliders.interrupted,
         seconds=time.perf_counter() - began,
     )
     return oriented.graph.with_info(info)

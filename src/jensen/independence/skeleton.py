@@ -10,13 +10,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.independence.testing import Around, Ends, Given, Tests, Verdict
+from jensen.independence.testing import Around, Ends, Given, Tests, Verdict, portions
 from jensen.q_graph.constraints import Constraints
 
 Flags = NDArray[np.bool_]
-
-AT_ONCE = 1024
-"""Pairs that are looked at before the caller is asked whether to go on."""
 
 Watch = Callable[[int, int, int], bool]
 """Sees the size of sets, pairs done and pairs in all; True stops the search."""
@@ -28,6 +25,7 @@ class Skeleton(NamedTuple):
     adjacent: Flags  # (n, n), symmetric
     nearest: dict[Ends, Verdict]  # of every pair the test with the largest p
     n_tests: list[int]  # by the size of the sets
+    log_alpha: float  # sets with a larger p part a pair
     interrupted: bool
 
     def part(self, ends: Ends) -> None:
@@ -55,7 +53,7 @@ def find_skeleton(
     must = constraints.required | constraints.required.T
     adjacent = ~(constraints.forbidden & constraints.forbidden.T)
     np.fill_diagonal(adjacent, False)
-    found = Skeleton(adjacent, {}, [], False)
+    found = Skeleton(adjacent, {}, [], log_alpha, interrupted=False)
     for size in range(max_given + 1):
         around = possible_parents(adjacent, constraints)
         pairs = _pairs(np.triu(adjacent & ~must), around, size)
@@ -93,8 +91,8 @@ def _look(
 ) -> tuple[list[Verdict], bool]:
     """Verdicts of the pairs, of the first ones if the caller stops it."""
     verdicts: list[Verdict] = []
-    for begin in range(0, len(pairs), AT_ONCE):
-        if watch(size, begin, len(pairs)):
+    for some in portions(iter(pairs)):
+        if watch(size, len(verdicts), len(pairs)):
             return verdicts, True
-        verdicts += tests.search(pairs[begin : begin + AT_ONCE], around, size, log_alpha)
+        verdicts += tests.search(some, around, size, log_alpha)
     return verdicts, False

@@ -1,8 +1,9 @@
 """What a learner by tests asks of data: p-values, one by one or for all pairs of a level."""
 
+import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import combinations
-from typing import NamedTuple, Protocol
+from itertools import combinations, islice
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,14 @@ Question = tuple[int, int, Given]
 
 TOGETHER = 64
 """Sets that are tried in one go; those after the first that separates are thrown away."""
+
+Item = TypeVar("Item")
+
+AT_ONCE, MOST_AT_ONCE = 32, 1 << 14
+"""Items of work that are done before the user is asked whether to go on: at first, and at most."""
+
+QUICK = 0.1
+"""Seconds; what takes less is done in larger portions."""
 
 
 class Measured(NamedTuple):
@@ -119,6 +128,19 @@ def subsets(ends: Ends, around: Around, size: int) -> Iterator[Given]:
     for given in combinations([v for v in around[b] if v != a], size):
         if not known.issuperset(given):
             yield given
+
+
+def portions(items: Iterator[Item]) -> Iterator[list[Item]]:
+    """Lists of items, longer ones as long as little time passes between them.
+
+    The length of a list must not change what is found.
+    """
+    size = AT_ONCE
+    while some := list(islice(items, size)):
+        began = time.perf_counter()
+        yield some
+        if time.perf_counter() - began < QUICK:
+            size = min(2 * size, MOST_AT_ONCE)
 
 
 def _chunks(items: Iterator[Given], size: int) -> Iterator[list[Given]]:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from jensen.exceptions import JensenError
 from jensen.q_graph.class_families import Families
 from jensen.q_graph.class_graph import ClassGraph, Sets, members, set_of, union
+from jensen.q_graph.class_knowledge import Knowledge
 from jensen.q_graph.class_members import class_of
 from jensen.q_graph.moves import DELETE, INSERT, TURN, Kind
 from jensen.q_graph.search import SLACK
@@ -39,18 +40,12 @@ class Move(NamedTuple):
 
 
 class ClassClimber:
-    """A class, its score, and the moves from it.
+    """A class, one of whose DAGs obeys the constraints, its score, and the moves from it."""
 
-    Parameters
-    ----------
-    forbidden
-        For each node those that it must not be joined to.
-    """
-
-    def __init__(self, graph: ClassGraph, families: Families, forbidden: Sets) -> None:
+    def __init__(self, graph: ClassGraph, families: Families, knowledge: Knowledge) -> None:
         self.graph = graph
         self.families = families
-        self.forbidden = forbidden
+        self.knowledge = knowledge
         self.total = self._sum()
         self._listed: dict[tuple[Kind, int], list[Move]] = {}
 
@@ -72,22 +67,34 @@ class ClassClimber:
             for move in moves:
                 if move.gain <= top - slack:
                     break
-                if kind.is_legal(self.graph, move.x, move.y, move.clique):
+                if self._is_allowed(move):
                     found.append(move)
                     top = max(top, move.gain)
         equals = [move for move in found if move.gain > top - slack]
         return min(equals, key=lambda move: move.by_name, default=None)
+
+    def _is_allowed(self, move: Move) -> bool:
+        """Whether a move is legal and leads to a class that may be entered."""
+        edge = move.x, move.y, move.clique
+        if not move.kind.is_legal(self.graph, *edge):
+            return False
+        if not self.knowledge.is_directed:
+            return True
+        after = class_of(move.kind.changed(self.graph, *edge))
+        return self.knowledge.member(after) is not None
 
     def make(self, move: Move) -> None:
         """Go to the class that a move leads to."""
         self._go(move.kind.changed(self.graph, move.x, move.y, move.clique))
 
     def without(self, y: int) -> ClassClimber:
-        """Another one, at the class in which nothing is joined to y."""
+        """Another one, at the class in which nothing is joined to y but what must be."""
         other = copy(self)
         other._listed = self._listed.copy()
-        dag = [above & ~(1 << y) for above in self.graph.dag]
-        dag[y] = 0
+        kept = self.knowledge.joined[y]
+        obeying = self.knowledge.member(self.graph) or self.graph.dag
+        dag = [up if kept >> v & 1 else up & ~(1 << y) for v, up in enumerate(obeying)]
+        dag[y] &= kept
         other._go(dag)
         return other
 
@@ -110,11 +117,12 @@ class ClassClimber:
     def _moves(self, kind: Kind, y: int) -> list[Move]:
         """Moves that gain something and are legal as far as the nodes around y tell."""
         if (kind, y) not in self._listed:
+            never = self.knowledge.joined[y] if kind is DELETE else self.knowledge.apart[y]
             found = [
                 Move(kind, gain, x, y, clique)
                 for clique in self._cliques(y)
                 for gain, x in kind.candidates(self.graph, self.families, y, clique)
-                if not self.forbidden[y] >> x & 1
+                if not never >> x & 1
             ]
             self._listed[kind, y] = sorted(found, key=lambda move: -move.gain)
         return self._listed[kind, y]

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from jensen.data import Table
+from jensen.data.counting import COMPLETE_ROWS, require_complete
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import PDAG
 from jensen.q_graph.class_graph import Flags
@@ -34,21 +36,10 @@ def check_scorer(scorer: Scorer) -> None:
     )
 
 
-def check_rules(names: Sequence[str], constraints: Constraints) -> None:
-    """Refuse what a class cannot promise: directions."""
-    found = np.argwhere(constraints.required)
-    if len(found):
-        raise GraphError(
-            f"{_show(names, found[0])} is required, but method='ges' finds a class of graphs, "
-            f"which need not agree on a direction: {OTHERWISE}"
-        )
-    found = np.argwhere(constraints.forbidden & ~constraints.forbidden.T)
-    if len(found):
-        raise GraphError(
-            f"{_show(names, found[0])} is forbidden (or leads to an earlier tier) in one direction "
-            f"alone, but method='ges' finds a class of graphs, which need not agree on a "
-            f"direction: forbid it in both directions, or {OTHERWISE}"
-        )
+def check_table(table: Table) -> None:
+    """Refuse missing values: no score that counts each family's own rows is one of classes."""
+    way_out = f"use method='pc', whose tests do not, or {COMPLETE_ROWS}"
+    require_complete(table, table.names, "method='ges'", way_out)
 
 
 def read_class(start: Any, names: Sequence[str], constraints: Constraints) -> Flags:
@@ -70,9 +61,13 @@ def read_class(start: Any, names: Sequence[str], constraints: Constraints) -> Fl
         raise GraphError(f"start= has a node {unknown[0]!r} that is no column")
     places = [at[name] for name in graph.nodes]
     joined[np.ix_(places, places)] = graph.adjacency
-    found = np.argwhere(joined & constraints.forbidden)
+    either = joined | joined.T
+    found = np.argwhere(either & constraints.forbidden & constraints.forbidden.T)
     if len(found):
         raise GraphError(f"{_show(names, found[0])} of start= is forbidden")
+    found = np.argwhere(constraints.required & ~either)
+    if len(found):
+        raise GraphError(f"{_show(names, found[0])} is required, and start= lacks it: add it")
     dag = graph.extension()
     for name in dag.nodes:
         if len(dag.parents(name)) > constraints.most_parents:

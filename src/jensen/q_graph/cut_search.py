@@ -11,7 +11,14 @@ from jensen.q_graph.branching import Node, Tree, branch
 from jensen.q_graph.cluster_cuts import Cut, cluster_cut, find_cluster_in, find_clusters
 from jensen.q_graph.families import Families
 from jensen.q_graph.local_cuts import find_local_cuts
-from jensen.q_graph.orders import Network, climb, climb_at_random, network_of, rounded_order
+from jensen.q_graph.orders import (
+    Network,
+    climb,
+    climb_at_random,
+    climb_further,
+    network_of,
+    rounded_order,
+)
 from jensen.q_graph.relaxation import Point, Relaxation
 
 Array = NDArray[np.float64]
@@ -48,9 +55,11 @@ class _Bounded(NamedTuple):
 class CutSearch:
     """What has been reached, and the parts of the problem that may hold something better."""
 
-    def __init__(self, families: Families, is_over: Callable[[float, float], bool]) -> None:
+    def __init__(
+        self, families: Families, is_over: Callable[[float, float], bool], end: float = math.inf
+    ) -> None:
         self._ask = is_over
-        self.relaxation = Relaxation(families)
+        self.relaxation = Relaxation(families, end=end)
         self.best: Network | None = None
         self.trace: list[float] = []
         self.bound = float(self.relaxation.top.sum())
@@ -73,7 +82,10 @@ class CutSearch:
 
     def run(self) -> None:
         """Bound the problem, and part it until nothing is left that is better."""
-        self._reach(climb_at_random(self.relaxation.families, LEAST_TIE))
+        families = self.relaxation.families
+        self._reach(climb_at_random(families, LEAST_TIE))
+        if self.best is not None:
+            self._reach(climb_further(families, self.best, LEAST_TIE, self._is_over))
         closed = np.zeros(len(self.relaxation.families.child), bool)
         here = self._tighten(Node(self.bound, 0, (), closed), SIZES)
         while here is not None:

@@ -15,9 +15,10 @@ import numpy as np
 from jensen.exceptions import GraphError
 from jensen.q_graph.class_climber import ClassClimber
 from jensen.q_graph.class_families import Families
-from jensen.q_graph.class_graph import Flags, set_of
+from jensen.q_graph.class_graph import ClassGraph, Flags, set_of
+from jensen.q_graph.class_knowledge import Knowledge
 from jensen.q_graph.class_members import class_of, class_of_matrix
-from jensen.q_graph.class_rules import check_rules, check_scorer
+from jensen.q_graph.class_rules import check_scorer
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.info import Outcome
 from jensen.q_graph.search import Climber, Watch, hill_climb
@@ -33,8 +34,8 @@ def equivalence_search(
     the class of that DAG: this needs no more than that no insertion and no deletion gains.
 
     In no DAG of the class has a variable more than `most_parents` parents; the largest number of
-    parents is the same in all its DAGs. Edges can be forbidden in both directions; what says
-    something of one direction is refused.
+    parents is the same in all its DAGs. Of every class on the way at least one DAG has the
+    required edges and none that are forbidden.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ def equivalence_search(
         Of a score that is the same for all graphs of a class; another one is refused.
     start : (n, n) flags, optional
         A completed PDAG, undirected edges in both directions, as `class_rules.read_class` gives
-        it. By default the search begins without edges, and again where hill climbing ends, so its
-        score is never below that of hill climbing.
+        it. By default the search begins with the required edges, and again where hill climbing
+        ends, so its score is never below that of hill climbing.
     watch
         Sees the best score and the number of moves before each; True stops the search.
 
@@ -61,13 +62,16 @@ def equivalence_search(
     equivalence search*, for deleting first.
     """
     check_scorer(scorer)
-    check_rules(scorer.names, constraints)
-    first = class_of([0] * len(scorer.names)) if start is None else class_of_matrix(start)
+    first = _class_of_dag(constraints.required) if start is None else class_of_matrix(start)
     if first is None:
         raise GraphError("the search cannot begin there: this is not a completed PDAG")
-    families = Families(scorer, constraints.most_parents)
-    forbidden = [set_of(np.flatnonzero(row).tolist()) for row in constraints.forbidden]
-    best = _climb(ClassClimber(first, families, forbidden), watch)
+    families, knowledge = Families(scorer, constraints.most_parents), Knowledge(constraints)
+    if knowledge.member(first) is None:
+        raise GraphError(
+            "the search cannot begin there: no graph of this class has all required edges and "
+            "none that are forbidden"
+        )
+    best = _climb(ClassClimber(first, families, knowledge), watch)
     if start is None and not best.stopped:
         best = _after_hill_climbing(best, constraints, watch)
     best = _taken_apart(best, watch)
@@ -113,14 +117,17 @@ def _better(best: Climbed, other: Climbed) -> Climbed:
 def _after_hill_climbing(best: Climbed, constraints: Constraints, watch: Watch) -> Climbed:
     """Climb again, from the class of the DAG that hill climbing finds."""
     families = best.top.families
-    joined = np.zeros_like(constraints.forbidden)
-    climber = Climber(families.scorer, constraints).begin(joined)
+    climber = Climber(families.scorer, constraints).begin(constraints.required)
     found = hill_climb(climber, watch)
     families.n_scored += climber.n_scored
     if found.stopped:
         return best._replace(stopped=True)
-    graph = class_of([set_of(np.flatnonzero(column).tolist()) for column in found.joined.T])
-    return _better(best, _climb(ClassClimber(graph, families, best.top.forbidden), watch))
+    again = ClassClimber(_class_of_dag(found.joined), families, best.top.knowledge)
+    return _better(best, _climb(again, watch))
+
+
+def _class_of_dag(joined: Flags) -> ClassGraph:
+    return class_of([set_of(np.flatnonzero(column).tolist()) for column in joined.T])
 
 
 def _taken_apart(best: Climbed, watch: Watch) -> Climbed:

@@ -14,7 +14,7 @@ from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.families import Families, Scored, gather
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.scorer import Scorer
-from jensen.scores.set_functions import Progress
+from jensen.scores.set_functions import Progress, between
 from jensen.scores.superset_bounds import SupersetBound, superset_bound
 
 Array = NDArray[np.float64]
@@ -22,6 +22,9 @@ Ints = NDArray[np.int64]
 
 MOST_SETS = 1 << 21
 """Sets of parents of one size that are looked at for one child: a minute."""
+
+BITS = 63
+"""Of the number of a set."""
 
 TIE, LEAST_TIE = 1e-12, 1e-8
 """Scores are the same if they differ by less, in proportion or at all."""
@@ -39,7 +42,7 @@ def candidate_families(
             by_child.append(prune_listed(listed))
             n_scored += len(listed)
         else:
-            growth = _Growth(scorer, constraints, child)
+            growth = _Growth(scorer, constraints, child, between(progress, child / n, child / n))
             by_child.append(growth.run())
             n_scored += growth.n_scored
         if progress is not None:
@@ -77,12 +80,15 @@ def prune_listed(families: list[Scored]) -> list[Scored]:
 class _Growth:
     """Sets of parents of one child, from the required ones up; a level has k further ones."""
 
-    def __init__(self, scorer: Scorer, constraints: Constraints, child: int) -> None:
-        self.scorer, self.child = scorer, child
+    def __init__(
+        self, scorer: Scorer, constraints: Constraints, child: int, progress: Progress
+    ) -> None:
+        self.scorer, self.child, self.progress = scorer, child, progress
         self.base = [int(u) for u in np.flatnonzero(constraints.required[:, child])]
         free = ~constraints.forbidden[:, child] & ~constraints.required[:, child]
         free[child] = False
         self.free = np.flatnonzero(free)
+        self.is_few = len(self.free) < BITS
         self.levels = min(constraints.most_parents - len(self.base), len(self.free))
         self.bound: SupersetBound | None = superset_bound(scorer, child)
         self.n_scored = 1
@@ -125,21 +131,23 @@ class _Growth:
         begin = np.repeat(np.cumsum(n_more) - n_more, n_more)
         new = np.arange(len(source)) - begin + last[source] + 1
         grown = np.column_stack([sets[source], new])
-        ranks = self._ranks(sets)
+        numbers = self._numbers(sets)
+        order = np.argsort(numbers)
         below = np.empty((len(grown), k + 1), np.int64)
         is_open = np.ones(len(grown), bool)
         for j in range(k + 1):
-            rank = self._ranks(np.delete(grown, j, axis=1))
-            below[:, j] = np.minimum(np.searchsorted(ranks, rank), m - 1)
-            is_open &= ranks[below[:, j]] == rank
+            number = self._numbers(np.delete(grown, j, axis=1))
+            place = np.minimum(np.searchsorted(numbers, number, sorter=order), m - 1)
+            below[:, j] = order[place]
+            is_open &= numbers[below[:, j]] == number
         return grown[is_open], below[is_open]
 
-    def _ranks(self, sets: Ints) -> Ints:
-        """Numbers in the order in which the sets of a level are listed."""
-        rank = np.zeros(len(sets), np.int64)
+    def _numbers(self, sets: Ints) -> Ints:
+        """A number for each set of one size: its bits are the members, where there are few."""
+        number = np.zeros(len(sets), np.int64)
         for column in sets.T:
-            rank = rank * len(self.free) + column
-        return rank
+            number = number + (1 << column) if self.is_few else number * len(self.free) + column
+        return number
 
     def _score(self, sets: Ints, grown: Ints, below: Ints) -> Array:
         """Scores of the grown sets: all that lie above one set come at once.
@@ -154,6 +162,8 @@ class _Growth:
         balance = np.abs(2 * (sets % 2).sum(axis=1) - sets.shape[1])
         for i in np.argsort(-balance, kind="stable"):
             above, place = np.divmod(order[first[i] : first[i + 1]], k)
+            if self.progress is not None:  # so often that the caller can end it
+                self.progress(0.0)
             if np.isnan(scores[above]).any():
                 parents = sorted([*self.base, *self.free[sets[i]].tolist()])
                 further = self.scorer.with_each(self.child, parents)
@@ -161,9 +171,14 @@ class _Growth:
         return scores
 
     def _check(self, n_sets: int, size: int) -> None:
-        if n_sets > MOST_SETS or len(self.free) ** size >= 1 << 63:  # the ranks have 63 bits
-            name = self.scorer.names[self.child]
+        name, n_parents = self.scorer.names[self.child], len(self.base) + size
+        if n_sets > MOST_SETS:
             raise JensenError(
-                f"{name!r} has {n_sets:,} possible sets of {len(self.base) + size} parents, more "
-                f"than {MOST_SETS:,}: choose a smaller max_parents, or forbid edges"
+                f"{name!r} has {n_sets:,} possible sets of {n_parents} parents, more than "
+                f"{MOST_SETS:,}: choose a smaller max_parents, or forbid edges"
+            )
+        if n_sets and not self.is_few and len(self.free) ** size >= 1 << BITS:
+            raise JensenError(
+                f"{name!r} may have {n_parents} parents of {len(self.free)}, more than can be "
+                f"numbered: choose max_parents={n_parents - 1} at most, or forbid edges"
             )

@@ -16,7 +16,6 @@ Intelligence 244.
 import math
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -29,18 +28,12 @@ from jensen.q_graph.families import Families
 from jensen.q_graph.family_pruning import candidate_families
 from jensen.q_graph.info import Outcome
 from jensen.q_graph.solver import solver
+from jensen.q_graph.stopping import NOTHING_FOUND, StoppedError, climbed, end_after, heeding
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import Progress
 
 Watch = Callable[[float, float], bool]
 """Sees the score that was reached and its bound; True stops the search."""
-
-
-class Proof(NamedTuple):
-    """The best network that was found, and how much more another one may score."""
-
-    outcome: Outcome
-    gap: float
 
 
 def prove_best(
@@ -50,52 +43,55 @@ def prove_best(
     time_limit: float | None = None,
     progress: Progress = None,
     watch: Watch | None = None,
-) -> Proof:
+) -> Outcome:
     """The network with the highest score of all that the constraints allow, with its proof.
 
     Parameters
     ----------
     time_limit
-        Seconds after which the best network so far is returned; all families are scored first.
+        Seconds after which the best network so far is returned.
     progress
-        Called with the share of the variables whose families are scored.
+        Called with the share of the variables whose families are scored. If time is over before
+        all are, or after Ctrl-C, hill climbing finds the network, and nothing is known of others.
     watch
         Called then with the score that was reached and the bound; True ends the search.
     """
-    began = time.perf_counter()
+    end = end_after(time_limit)
     solver()  # refuses before anything is scored
-    families = candidate_families(scorer, constraints, progress)
-    left = None if time_limit is None else time_limit - (time.perf_counter() - began)
-    return solve_by_cuts(families, time_limit=left, watch=watch)
+    try:
+        with heeding(progress, end) as tell:
+            families = candidate_families(scorer, constraints, tell)
+    except StoppedError:
+        return climbed(scorer, constraints)
+    return solve_by_cuts(families, end=end, watch=watch)
 
 
 def solve_by_cuts(
-    families: Families, *, time_limit: float | None = None, watch: Watch | None = None
-) -> Proof:
+    families: Families, *, end: float = math.inf, watch: Watch | None = None
+) -> Outcome:
     """The best network of these families, with its proof.
 
-    After `time_limit` seconds, after Ctrl-C, or when `watch` returns True, it is the best so far,
-    with the gap to what has not been ruled out.
+    When the clock is past the end, after Ctrl-C, or when `watch` returns True, it is the best so
+    far, with the gap to what has not been ruled out.
     """
     if (np.diff(families.first) == 0).any():
         raise GraphError(IMPOSSIBLE)
-    end = math.inf if time_limit is None else time.perf_counter() + time_limit
     with interruptible() as wish:
 
         def is_over(score: float, bound: float) -> bool:
             wanted = watch is not None and watch(score, bound)
             return wanted or wish.is_set() or time.perf_counter() > end
 
-        search = CutSearch(families, is_over)
+        search = CutSearch(families, is_over, end)
         search.run()
-    return _proof(search, families.n_scored)
+    return _outcome(search, families.n_scored)
 
 
-def _proof(search: CutSearch, n_scored: int) -> Proof:
+def _outcome(search: CutSearch, n_scored: int) -> Outcome:
     if search.best is None:
         if not search.stopped:
             raise GraphError(IMPOSSIBLE)
-        raise JensenError("the search was stopped before any network was found: give it more time")
+        raise JensenError(NOTHING_FOUND)
     n = len(search.best.parents)
     joined = np.zeros((n, n), bool)
     for v, parents in enumerate(search.best.parents):
@@ -105,4 +101,4 @@ def _proof(search: CutSearch, n_scored: int) -> Proof:
     trace = np.array(search.trace)
     interrupted = search.stopped and not proven
     score = search.best.score
-    return Proof(Outcome(joined, score, trace, n_scored, proven, interrupted, gap), gap)
+    return Outcome(joined, score, trace, n_scored, proven, interrupted, gap)

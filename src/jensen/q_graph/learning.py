@@ -5,10 +5,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from jensen.checks import check_whole, is_real
+from jensen.data import as_table
 from jensen.exceptions import JensenError
-from jensen.graphs import CPDAG, DAG, PDAG
+from jensen.graphs import DAG, PDAG
 from jensen.io.jkl import read_local_scores
 from jensen.q_graph import methods
+from jensen.q_graph.class_knowledge import as_known
+from jensen.q_graph.class_rules import check_table
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.info import Outcome, StructureInfo
 from jensen.q_graph.method_choices import TESTED, Method, check_choices
@@ -48,7 +51,7 @@ def learn_structure(
     time_limit: float | None = None,
     progress: bool = False,
     **gaussian: Any,
-) -> Any:
+) -> DAG | PDAG:
     """Learn the graph that explains the data best.
 
     Parameters
@@ -90,18 +93,19 @@ def learn_structure(
         variables that a test is given; and for "pc" the correction for many tests, "bonferroni"
         or "fdr".
     time_limit
-        Of "exact": seconds after which the best graph so far is returned, with `info.gap`.
+        Of "exact": seconds after which the best graph so far is returned, with `info.gap`: how much
+        higher another graph may score, infinite if nothing is known yet.
     progress
-        Show the score and the number of moves while it runs. Ctrl-C ends a search with the best
+        Show the score, and moves or the gap, while it runs. Ctrl-C ends every method with the best
         graph so far.
 
     Returns
     -------
     DAG, CPDAG or PDAG
-        A `DAG` from searches and "exact", a `CPDAG` from "ges" and "pc"; where tests contradict
-        each other "pc" gives a `PDAG`. Its `info` tells the score, its trace, how many moves were
-        made and families scored, how long it took, and whether the graph is proven to be optimal;
-        or the tests that were made.
+        A `DAG` from searches and "exact", a `CPDAG` from "ges" and "pc"; a `PDAG` where constraints
+        direct more than the class does, or tests of "pc" contradict each other. Its `info` tells
+        the score, its trace, how many moves were made and families scored, how long it took, and
+        whether the graph is proven to be optimal; or the tests that were made.
 
     Examples
     --------
@@ -140,6 +144,9 @@ def learn_structure(
     if method in TESTED:
         return _by_tests(method, table, {**chosen, **rules, **gaussian}, random_state, progress)
     began = time.perf_counter()
+    if method == "ges" and table is not None:
+        table = as_table(table)
+        check_table(table)
     of_score = ("equivalent_sample_size", "prior_network", "missing", "interventions")
     given = {name: chosen[name] for name in of_score if name in chosen} | gaussian
     scorer, score_name = _scorer(table, scores, score, given)
@@ -148,14 +155,15 @@ def learn_structure(
     task = methods.Task(scorer, constraints, start, streams, progress)
     found = _find(method, task, time_limit)
     info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)
-    kind = CPDAG if method == "ges" else DAG
-    return kind.from_adjacency(found.joined, scorer.names).with_info(info)
+    if method == "ges":
+        return as_known(found.joined, scorer.names, constraints).with_info(info)
+    return DAG.from_adjacency(found.joined, scorer.names).with_info(info)
 
 
 def _find(method: str, task: methods.Task, time_limit: float | None) -> Outcome:
     if method == "exact":
-        if time_limit is None and len(task.scorer.names) <= MOST_SUBSETS:
-            return methods.by_subsets(task)
+        if len(task.scorer.names) <= MOST_SUBSETS:
+            return methods.by_subsets(task, time_limit)
         return methods.by_cuts(task, time_limit)
     return methods.by_classes(task) if method == "ges" else methods.by_search(method, task)
 

@@ -17,6 +17,7 @@ from jensen.q_graph.equivalence_search import equivalence_search
 from jensen.q_graph.exact import best_network
 from jensen.q_graph.info import Outcome
 from jensen.q_graph.integer_program import prove_best
+from jensen.q_graph.stopping import StoppedError, climbed, end_after, heeding
 from jensen.scores.scorer import Scorer
 
 Flags = NDArray[np.bool_]
@@ -49,7 +50,10 @@ def by_search(method: str, task: Task) -> Outcome:
             trace, stopped = trace + found.trace[1:], found.stopped
             if found.score > best.score + climber.slack:
                 best = found
-    return Outcome(best.joined, best.score, np.array(trace), climber.n_scored, False, stopped)
+    return Outcome(
+        best.joined, best.score, np.array(trace), climber.n_scored, proven=False,
+        interrupted=stopped, n_tried=climber.n_tried,
+    )  # fmt: skip
 
 
 def by_classes(task: Task) -> Outcome:
@@ -60,23 +64,20 @@ def by_classes(task: Task) -> Outcome:
         return equivalence_search(task.scorer, constraints, first, watch)
 
 
-def by_subsets(task: Task) -> Outcome:
-    """The optimum, by dynamic programming."""
+def by_subsets(task: Task, time_limit: float | None) -> Outcome:
+    """The optimum, by dynamic programming; what hill climbing finds if time is over before it."""
     with _bar("exact", task.progress, total=1.0) as bar:
-        done = 0.0
-
-        def progress(share: float) -> None:
-            nonlocal done
-            bar.update(share - done)
-            done = share
-
-        parents, total = best_network(
-            task.scorer,
-            max_parents=task.constraints.most_parents,
-            required=task.constraints.required,
-            forbidden=task.constraints.forbidden,
-            progress=progress,
-        )
+        try:
+            with heeding(_shown(bar), end_after(time_limit)) as tell:
+                parents, total = best_network(
+                    task.scorer,
+                    max_parents=task.constraints.most_parents,
+                    required=task.constraints.required,
+                    forbidden=task.constraints.forbidden,
+                    progress=tell,
+                )
+        except StoppedError:
+            return climbed(task.scorer, task.constraints)
     n = len(parents)
     joined = np.zeros((n, n), bool)
     for v, above in enumerate(parents):
@@ -88,16 +89,22 @@ def by_subsets(task: Task) -> Outcome:
 
 def by_cuts(task: Task, time_limit: float | None) -> Outcome:
     """The optimum, by integer programming; or what was reached when time is over, and its gap."""
-    with _bar("exact", task.progress) as bar:
+    with (
+        _bar("exact: families", task.progress, total=1.0) as scored,
+        _bar("exact", task.progress) as bar,
+    ):
 
         def watch(score: float, bound: float) -> bool:
+            scored.close()
             if not bar.disable:
                 bar.update()
                 bar.set_postfix(score=f"{score:.2f}", gap=f"{bound - score:.3g}", refresh=False)
             return False
 
-        found = prove_best(task.scorer, task.constraints, time_limit=time_limit, watch=watch)
-    return found.outcome._replace(gap=found.gap)
+        return prove_best(
+            task.scorer, task.constraints, time_limit=time_limit, progress=_shown(scored),
+            watch=watch,
+        )  # fmt: skip
 
 
 @contextmanager
@@ -112,6 +119,11 @@ def _watching(method: str, progress: bool) -> Iterator[Callable[[float, int], bo
             return wish.is_set()
 
         yield watch
+
+
+def _shown(bar: Any) -> Callable[[float], None]:
+    """Move a bar to the share that is done."""
+    return lambda share: bar.update(share - bar.n)
 
 
 def _bar(method: str, progress: bool, total: float | None = None) -> Any:

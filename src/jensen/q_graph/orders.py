@@ -1,7 +1,7 @@
 """Good networks from orders of the variables: what bounds are compared with."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +12,13 @@ from jensen.q_graph.families import Families
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Wish = Callable[[], bool]
 
 STARTS = 20
 """Random orders that are climbed from."""
+
+PATIENCE = 150
+"""Orders near the best one that are climbed from in vain before that is enough."""
 
 
 class Network(NamedTuple):
@@ -59,6 +63,23 @@ def climb_at_random(families: Families, tie: float) -> Network | None:
     rng = np.random.default_rng(0)
     starts = [np.arange(families.n), *(rng.permutation(families.n) for _ in range(STARTS - 1))]
     return best_of((climb(families, order, tie) for order in starts), tie)
+
+
+def climb_further(families: Families, best: Network, tie: float, is_over: Wish) -> Network:
+    """Move some variables of the best network's order at random, climb, and go on from the better.
+
+    Greedy climbs from anywhere end in many places; those from near a good one end in better ones.
+    """
+    rng, idle = np.random.default_rng(0), 0
+    while idle < PATIENCE and not is_over():
+        order = topological_order(best.parents)
+        for _ in range(rng.integers(1, max(2, families.n // 5) + 1)):
+            here, there = rng.integers(0, families.n, 2)
+            order.insert(there, order.pop(here))
+        found = climb(families, np.array(order, np.int64), tie)
+        is_better = found is not None and found.score > best.score + tie
+        best, idle = (found, 0) if found is not None and is_better else (best, idle + 1)
+    return best
 
 
 def rounded_order(families: Families, weight: Array) -> Ints:

@@ -1,5 +1,7 @@
 """The linear relaxation: weights of families, one in all for each child, and cuts."""
 
+import math
+import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -40,10 +42,17 @@ class Row(NamedTuple):
 
 
 class Relaxation:
-    """A linear program over families; what each loses against the best of its child is its cost."""
+    """A linear program over families; what each loses against the best of its child is its cost.
 
-    def __init__(self, families: Families, rows: Sequence[Row] = ()) -> None:
+    Parameters
+    ----------
+    end
+        What the clock shows when time is over: no program is solved further then.
+    """
+
+    def __init__(self, families: Families, rows: Sequence[Row] = (), end: float = math.inf) -> None:
         self.families = families
+        self.end = end
         self.holds = families.holds
         self.top = families.score[families.first[:-1]]
         self.cost = self.top[families.child] - families.score
@@ -104,13 +113,17 @@ class Relaxation:
             upper = np.where(closed[changed], 0.0, self.infinity)
             self.model.changeColsBounds(len(changed), changed, np.zeros(len(changed)), upper)
             self.closed = closed.copy()
+        if self.end < math.inf:  # a program that is not solved to its end has prices too
+            left = max(self.end - time.perf_counter(), 0.0)
+            self.model.setOptionValue("time_limit", self.model.getRunTime() + left)
         self.model.run()
         if self.model.getModelStatus() == self.infeasible:
             return None
         solution = self.model.getSolution()
-        x = np.array(solution.col_value)
+        x = np.resize(solution.col_value or 0.0, len(closed))  # none, if time was over at once
         x[x < TINY] = 0.0
-        duals = np.maximum(np.array(solution.row_dual)[self.families.n :], 0.0)
+        duals = np.resize(solution.row_dual or 0.0, self.families.n + len(self.rows))
+        duals = np.maximum(duals[self.families.n :], 0.0)
         self.rows = [
             row._replace(idle=0 if price > TINY else row.idle + 1)
             for row, price in zip(self.rows, duals, strict=True)
@@ -170,4 +183,4 @@ class Relaxation:
             at = new[row.cut.at]
             cut = Cut(at[at >= 0], row.cut.weight[at >= 0], row.cut.least)
             rows.append(row._replace(cut=cut))
-        return Relaxation(self.families.take(kept), rows)
+        return Relaxation(self.families.take(kept), rows, self.end)
