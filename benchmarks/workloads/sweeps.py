@@ -40,7 +40,7 @@ def sweeps(setting: Setting, method: str, n: int) -> Task:
 
 
 def _details(data: Any) -> Any:
-    n = 0 if data.split is None else len(data.split.problems.set_of)
+    n = sum(len(split.problems.set_of) for split in data.splits)
     return lambda _: [f"{n:,} different sub-problems in {len(data.units)} units"]
 
 

@@ -14,7 +14,7 @@ from jensen.q_graph.class_families import Families
 from jensen.q_graph.class_graph import ClassGraph, Sets, members, set_of, union
 from jensen.q_graph.class_knowledge import Knowledge
 from jensen.q_graph.class_members import class_of
-from jensen.q_graph.moves import DELETE, INSERT, TURN, Kind
+from jensen.q_graph.class_moves import DELETE, INSERT, TURN, Kind
 from jensen.q_graph.search import SLACK
 
 KINDS = (DELETE, TURN, INSERT)

@@ -43,7 +43,7 @@ def hand_over(run: Run, chains: Chains, names: tuple[str, ...], is_weighted: boo
     return ChainRun(
         GraphSamples(names, parents, scores, states, weights),
         _moves(run, chains),
-        _outside(run, parents),
+        _outside(run, parents, weights),
         None if orders is None else orders.edge_batches(),
         orders,
     )
@@ -61,24 +61,27 @@ def _order_weights(parents: NDArray[np.uint64]) -> Array:
 
 
 def _moves(run: Run, chains: Chains) -> Counts:
-    found = {}
+    found, ladders = {}, chains.ladders
     for k, name in enumerate(run.kind.moves):
-        cold = [ladder.states[0].moves for ladder in chains.ladders]
+        cold = [ladder.states[0].moves for ladder in ladders]
         accepted = np.array([moves.accepted[k] for moves in cold])
         found[name] = accepted, np.array([moves.tried[k] for moves in cold])
     for k in range(run.plan.n_temperatures - 1):
-        exchanged = np.array([ladder.exchanged[k] for ladder in chains.ladders])
+        exchanged = np.array([ladder.exchanged[k] for ladder in ladders])
         # neighbours may change places in every second round
-        tried = np.array([ladder.rounds[1] // 2 for ladder in chains.ladders])
+        ends = [(int(b) - k, int(b - counted) - k) for b, counted in (x.rounds for x in ladders)]
+        tried = np.array([last // 2 - first // 2 for last, first in ends])
         found[f"exchange of temperatures {k + 1} and {k + 2}"] = exchanged, tried
     return found
 
 
-def _outside(run: Run, parents: NDArray[np.uint64]) -> Array:
+def _outside(run: Run, parents: NDArray[np.uint64], log_weights: Array | None) -> Array:
     """(n,): the share of samples in which a variable has parents that are no candidates."""
     n = run.n
     allowed = np.zeros(parents.shape[2:], np.uint64)
     for v in range(n):
         for u in np.flatnonzero(run.cold.place[v] >= 0).tolist():
             allowed[v, u // 64] |= np.uint64(1 << u % 64)
-    return np.asarray((parents & ~allowed).any(-1).mean((0, 1)))
+    is_outside = (parents & ~allowed).any(-1).reshape(-1, n)
+    weights = None if log_weights is None else np.exp(log_weights - log_weights.max()).reshape(-1)
+    return np.asarray(np.average(is_outside, axis=0, weights=weights))

@@ -1,35 +1,7 @@
-"""Moves from one Markov equivalence class to the next, one a file.
+"""Moves of chains over orders, partitions and graphs, one a file; compiled into the chains.
 
-A move is an edge between x and y, and a clique among the neighbours of y: the class has DAGs in
-which these neighbours are parents of y and the others are not, and the move changes the edge in
-them. Every file has the same functions:
-
-- `candidates(graph, families, y, clique)`: the gain and the x of moves that gain something, each
-  legal as far as the nodes around y tell;
-- `is_legal(graph, x, y, clique)`: whether paths through the rest of the graph allow it too;
-- `changed(graph, x, y, clique)`: the parents of every node in a DAG of the class that it leads to.
+A move of an order or a partition has `propose(rng, now, proposal, ...)`: it changes the proposal, a
+copy of what is now, and returns where the two differ (and, if it is not as likely back as forth,
+the log of that ratio). A move of a graph has `step(rng, graph, weights, room)`: it proposes and
+decides, and returns whether the graph was changed. `jensen.kernels` has the chains that call them.
 """
-
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import NamedTuple
-
-from jensen.q_graph.class_families import Families
-from jensen.q_graph.class_graph import ClassGraph, Sets
-from jensen.q_graph.moves import delete, insert, turn
-
-Gains = list[tuple[float, int]]
-
-
-class Kind(NamedTuple):
-    """The functions of one file."""
-
-    candidates: Callable[[ClassGraph, Families, int, int], Gains]
-    is_legal: Callable[[ClassGraph, int, int, int], bool]
-    changed: Callable[[ClassGraph, int, int, int], Sets]
-
-
-INSERT = Kind(insert.candidates, insert.is_legal, insert.changed)
-DELETE = Kind(delete.candidates, delete.is_legal, delete.changed)
-TURN = Kind(turn.candidates, turn.is_legal, turn.changed)

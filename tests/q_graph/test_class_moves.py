@@ -7,13 +7,13 @@ import pytest
 from naive import equivalence as naive
 from naive.search import parents_of, random_graph
 
-from jensen.q_graph import moves
+from jensen.q_graph import class_moves
 from jensen.q_graph.class_families import Families
 from jensen.q_graph.class_graph import members, set_of
 from jensen.q_graph.class_members import class_of, class_of_matrix, member
 from jensen.q_graph.search import Family
 
-KINDS = {"insert": moves.INSERT, "delete": moves.DELETE, "turn": moves.TURN}
+KINDS = {"insert": class_moves.INSERT, "delete": class_moves.DELETE, "turn": class_moves.TURN}
 FOUR, FIVE = naive.all_classes(4), naive.all_classes(5)
 SOME_OF_FIVE = [FIVE[key] for key in list(FIVE)[::40]]
 
@@ -182,10 +182,10 @@ def test_moves_of_graphs_with_many_nodes():
             common = graph.neighbours[y] & graph.adjacent[x]
             if graph.adjacent[y] >> x & 1 or common & ~clique:
                 continue
-            if moves.INSERT.is_legal(graph, x, y, clique):
-                after = class_of(moves.INSERT.changed(graph, x, y, clique))
+            if class_moves.INSERT.is_legal(graph, x, y, clique):
+                after = class_of(class_moves.INSERT.changed(graph, x, y, clique))
                 back = [
-                    class_of(moves.DELETE.changed(after, x, y, other))
+                    class_of(class_moves.DELETE.changed(after, x, y, other))
                     for other in after.cliques(y)
                     if (after.parents[y] | other) >> x & 1
                 ]
