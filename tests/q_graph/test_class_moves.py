@@ -11,7 +11,7 @@ from jensen.q_graph import class_moves
 from jensen.q_graph.class_families import Families
 from jensen.q_graph.class_graph import members, set_of
 from jensen.q_graph.class_members import class_of, class_of_matrix, member
-from jensen.q_graph.search import Family
+from jensen.q_graph.family_scores import Family
 
 KINDS = {"insert": class_moves.INSERT, "delete": class_moves.DELETE, "turn": class_moves.TURN}
 FOUR, FIVE = naive.all_classes(4), naive.all_classes(5)

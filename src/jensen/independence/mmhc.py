@@ -107,7 +107,7 @@ def mmhc(
         score_name=score or default,
         score=best.score,
         trace=np.array(best.trace),
-        n_scored=climber.n_scored,
+        n_scored=climber.families.n_scored,
         proven=False,
         interrupted=best.stopped or found.interrupted,
         gap=None,

@@ -119,7 +119,7 @@ def _after_hill_climbing(best: Climbed, constraints: Constraints, watch: Watch) 
     families = best.top.families
     climber = Climber(families.scorer, constraints).begin(constraints.required)
     found = hill_climb(climber, watch)
-    families.n_scored += climber.n_scored
+    families.n_scored += climber.families.n_scored
     if found.stopped:
         return best._replace(stopped=True)
     again = ClassClimber(_class_of_dag(found.joined), families, best.top.knowledge)

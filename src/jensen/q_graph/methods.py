@@ -51,7 +51,7 @@ def by_search(method: str, task: Task) -> Outcome:
             if found.score > best.score + climber.slack:
                 best = found
     return Outcome(
-        best.joined, best.score, np.array(trace), climber.n_scored, proven=False,
+        best.joined, best.score, np.array(trace), climber.families.n_scored, proven=False,
         interrupted=stopped, n_tried=climber.n_tried,
     )  # fmt: skip
 

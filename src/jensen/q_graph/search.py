@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import DataError
 from jensen.q_graph.constraints import Constraints
+from jensen.q_graph.family_scores import Family, FamilyScores
 from jensen.scores.scorer import Scorer
 
 Array = NDArray[np.float64]
@@ -28,9 +29,6 @@ TABU_LENGTH = 10
 
 PATIENCE = 8
 """How many moves that gain nothing hill climbing makes in a row."""
-
-KEPT_BYTES = 1 << 26
-"""What may be kept of families that were scored before."""
 
 Move = tuple[int, int, int]
 """What, parent, child."""
@@ -46,14 +44,6 @@ class Found(NamedTuple):
     score: float
     trace: list[float]  # the score at the start and after every move
     stopped: bool  # whether the caller's wish ended it
-
-
-class Family(NamedTuple):
-    """Scores of a variable with its parents, and with one parent less or more."""
-
-    score: float
-    less: Array  # (p,)
-    more: Array  # (n,); -inf where parents are enough
 
 
 class Climber:
@@ -72,8 +62,7 @@ class Climber:
         # a graph's key is the exclusive or of those of its edges
         self.keys = np.random.default_rng(0).integers(1, 1 << 63, (n, n)).astype(np.uint64)
         self.key = np.uint64(0)
-        self.known: dict[tuple[int, tuple[int, ...]], Family] = {}
-        self.n_scored = 0
+        self.families = FamilyScores(scorer, constraints.most_parents)
         self.n_tried = 0
         self.total = 0.0
         self.slack = 0.0
@@ -155,19 +144,9 @@ class Climber:
         self.less[v, parents] = family.less
 
     def _look(self, v: int, parents: list[int]) -> Family:
-        """The scores around a family, kept for the next time."""
+        """The scores around a family."""
         key = v, tuple(parents)
-        found = self.known.get(key)
-        if found is None:
-            n = len(self.joined)
-            if len(self.known) > KEPT_BYTES // (8 * n):
-                self.known.clear()
-            is_full = len(parents) >= self.constraints.most_parents
-            more = np.full(n, -np.inf) if is_full else self.scorer.with_each(v, parents)
-            less = self.scorer.without_each(v, parents)
-            found = self.known[key] = Family(self.scorer.family(v, parents), less, more)
-            self.n_scored += n
-        return found
+        return self.families.find(key) or self.families.score(key, v, parents)
 
     def _sum_up(self) -> None:
         """What the graph as a whole is: its ancestors, its score, and what is nothing beside it.

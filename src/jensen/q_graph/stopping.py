@@ -49,6 +49,6 @@ def climbed(scorer: Scorer, constraints: Constraints) -> Outcome:
         raise JensenError(NOTHING_FOUND) from None
     found = hill_climb(climber, lambda score, n_moves: False)
     return Outcome(
-        found.joined, found.score, np.array(found.trace), climber.n_scored, proven=False,
+        found.joined, found.score, np.array(found.trace), climber.families.n_scored, proven=False,
         interrupted=True, gap=math.inf, n_tried=climber.n_tried,
     )  # fmt: skip
