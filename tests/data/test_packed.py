@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.data import packed
+from jensen.data.encode import Column
 
 N_ROWS = 200
 SIZES = {"two": 2, "missing": 3, "wide": 64, "wider": 65, "many": 300, "most": 70_000}
@@ -15,11 +17,16 @@ def codes_of(name):
     return np.where(codes == 0, None, codes) if name == "missing" else codes
 
 
-@pytest.fixture(scope="module")
-def table():
-    columns = {name: codes_of(name) for name in SIZES}
+@pytest.fixture(scope="module", params=["together", "one by one"])
+def table(request):
+    """The widest codes come first, and columns go together or not."""
+    columns = {name: codes_of(name) for name in reversed(SIZES)}
     states = {name: range(size) for name, size in SIZES.items()}
-    return jn.Table({**columns, "number": np.linspace(0, 1, N_ROWS)}, states=states)
+    table = jn.Table({**columns, "number": np.linspace(0, 1, N_ROWS)}, states=states)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packed, "SMALL", packed.SMALL if request.param == "together" else 0)
+        assert table.packed.n_rows == N_ROWS
+    return table
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -29,7 +36,7 @@ def test_bytes_spell_the_codes(table, name):
     np.testing.assert_array_equal(spelled, table.column(name).data)
 
 
-@pytest.mark.parametrize("name", ["two", "missing"])
+@pytest.mark.parametrize("name", ["two", "missing", "wide"])
 def test_bits_mark_the_rows_of_each_code(table, name):
     bits, level = table.packed.bits([name]), table.packed.levels[name]
     for code, row in enumerate(level.bits):
@@ -59,6 +66,25 @@ def test_a_table_is_packed_once(table):
     assert table.packed is table.packed
     first = table.packed.planes(["two"])
     assert table.packed.planes(["two", "many"]) is first
+
+
+def test_matrices_have_a_place_for_every_byte_and_bitset_once(table):
+    levels = table.packed.levels.values()
+    planes, bits = (sorted(k for x in levels for k in x[at]) for at in (1, 2))
+    assert planes == list(range(len(table.packed.planes([]))))
+    assert bits == list(range(len(table.packed.bits([]))))
+
+
+def test_columns_that_are_no_arrays_of_their_own_are_packed():
+    """Every other code, and codes that must not be written, as a caller may hold them."""
+    variable = jn.Table({"x": list("ab")}).variable("x")
+    codes = np.tile(np.array([0, 1, 1, 0], np.uint8), 50)[::2]
+    frozen = codes.copy()
+    frozen.flags.writeable = False
+    for data in (codes, frozen):
+        table = jn.Table.from_columns([Column(variable, data)])
+        marked = np.unpackbits(table.packed.bits(["x"]).view(np.uint8), axis=1, bitorder="little")
+        np.testing.assert_array_equal(marked[:, :100], [codes == 0, codes == 1])
 
 
 @pytest.mark.parametrize("values", [[], [None], ["a"]])

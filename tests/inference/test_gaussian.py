@@ -196,7 +196,7 @@ def test_entropies(net):
         (lambda n: n.query(["a", "a"]), "ask for one variable at least, and for each of them once"),
         (lambda n: n.query("a", {"b": "high"}), r"given=\{'b': 'high'\}: 'b' takes a finite num"),
         (lambda n: n.query("a", {"b": np.inf}), r"given=\{'b': inf\}: 'b' takes a finite number"),
-        (lambda n: n.query("a", [{"b": 1.0}]), "given must be a dict from variable to number, not"),
+        (lambda n: n.query("a", None, [3]), "do must be a dict from variable to number, not list"),
         (lambda n: n.query("a", {"a": 1.0}), "'a' is asked for, but stands in given: leave it out"),
         (lambda n: n.query("a", None, {"a": 1.0}), "'a' is asked for, but stands in do: leave it"),
         (lambda n: n.query("a", {"b": 1}, {"b": 1}), "'b' stands in given and in do: it is either"),

@@ -35,6 +35,11 @@ def test_no_columns():
         jn.chow_liu({})
 
 
+def test_columns_without_a_name():
+    with pytest.raises(jn.GraphError, match="a node's name must not be empty"):
+        jn.chow_liu({"": [0, 1, 1], "b": [0, 1, 0]})
+
+
 def test_no_states():
     with pytest.raises(jn.DataError, match=r"^column 'b' has no value and no declared states"):
         jn.chow_liu(jn.Table({"a": [], "b": []}, states={"a": [0]}, categorical=["b"]))

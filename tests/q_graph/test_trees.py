@@ -150,6 +150,19 @@ def test_the_order_of_columns_and_rows_changes_nothing(kinds, by_rows, monkeypat
         assert jn.chow_liu(table_of(shuffled)) == expected
 
 
+@pytest.mark.parametrize("penalty", [None, "bic"])
+@pytest.mark.parametrize("root", [None, "v0", "v5"])
+def test_trees_are_the_graphs_of_their_edges(root, penalty):
+    """They are made without the checks that other graphs go through."""
+    rng = np.random.default_rng(8)
+    codes = rng.integers(0, 2, (6, 30)).cumsum(0) % 3
+    names = np.array([f"v{5 - k}" for k in range(6)])  # NumPy's texts, and not in order
+    graph = jn.chow_liu(dict(zip(names, codes, strict=True)), root=root, penalty=penalty)
+    again = jn.DAG(graph.edges, graph.nodes)
+    assert (graph, hash(graph), repr(graph)) == (again, hash(again), repr(again))
+    assert {type(name) for name in graph.nodes} == {str}
+
+
 def test_names_decide_between_equal_trees():
     """All columns are one and the same under other labels, so that every tree is best."""
     rng = np.random.default_rng(0)

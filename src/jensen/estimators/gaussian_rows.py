@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,10 @@ from jensen.data import Table, as_table
 from jensen.data.encode import Column
 from jensen.data.refill import is_frame, refill
 from jensen.exceptions import DataError, JensenError
+from jensen.inference.gaussian_distributions import GaussianDistributions
 from jensen.inference.gaussian_joint import joint, log_density, missing_cells
 from jensen.inference.gaussian_network import GaussianNetwork
-from jensen.inference.gaussian_queries import root_of, sample
+from jensen.inference.gaussian_queries import Given, read_known, read_targets, root_of, sample
 from jensen.models.gaussian_encoding import values_of
 from jensen.randomness import as_generator
 from jensen.text import plural, some
@@ -52,6 +53,46 @@ def predict(network: GaussianNetwork, table: Any, target: str) -> Array:
     for part in missing_cells(joint(network), values):
         found[part.rows] = part.mean[:, part.places == v][:, 0]
     return found
+
+
+def query_many(
+    network: GaussianNetwork, targets: str | Sequence[str], given: Any, do: Given
+) -> GaussianDistributions:
+    """P(targets | do, given) for every row of a table, or for every dict of a list."""
+    names, at = read_targets(network, targets)
+    done = read_known(network, None, do, at).do
+    if isinstance(given, list | tuple):
+        values = _read_dicts(network, given, at)
+    else:
+        values = read_rows(network, as_table(given), skip=names)
+    for v in done:
+        seen = np.flatnonzero(~np.isnan(values[:, v]))
+        if len(seen):
+            name = network.graph.nodes[v]
+            raise JensenError(
+                f"row {seen[0] + 1}: {name!r} stands in given and in do: it is either seen or set"
+            )
+    model = joint(network, done)
+    means, covariances = np.empty((len(values), len(at))), np.empty((len(values), len(at), len(at)))
+    for part in missing_cells(model, values[:, model.places]):
+        own = [model.places[part.places].tolist().index(v) for v in at]
+        means[part.rows] = part.mean[:, own]
+        covariances[part.rows] = part.covariance[np.ix_(own, own)]
+    return GaussianDistributions(names, means, covariances)
+
+
+def _read_dicts(network: GaussianNetwork, given: Sequence[Any], targets: Sequence[int]) -> Array:
+    """(rows, variables): numbers, NaN where nothing is known."""
+    values = np.full((len(given), len(network.variables)), np.nan)
+    for i, row in enumerate(given):
+        if not isinstance(row, Mapping):
+            raise JensenError("a list of evidence holds a dict for every row")
+        try:
+            known = read_known(network, row, None, targets).given
+        except JensenError as error:
+            raise type(error)(f"row {i + 1}: {error}") from None
+        values[i, list(known)] = list(known.values())
+    return values
 
 
 def impute(network: GaussianNetwork, table: Any, method: str, random_state: Any) -> Any:

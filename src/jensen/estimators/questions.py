@@ -26,6 +26,7 @@ from jensen.inference.completions import Method, complete
 from jensen.inference.counts import expected_counts
 from jensen.inference.findings import known_states
 from jensen.inference.gaussian_distribution import GaussianDistribution
+from jensen.inference.gaussian_distributions import GaussianDistributions
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.impossible import explain_row
 from jensen.inference.most_probable import most_probable
@@ -58,7 +59,7 @@ class Questions:
         *,
         interval: float | None = None,
         random_state: Any = 0,
-    ) -> Distribution | Distributions | GaussianDistribution:
+    ) -> Distribution | Distributions | GaussianDistribution | GaussianDistributions:
         """P(targets | do, given), exactly.
 
         Parameters
@@ -72,7 +73,8 @@ class Questions:
         do
             Variable → the state it is set to: the arrows into it are cut before anything is given.
             Of a Gaussian network `given` and `do` hold numbers, and the answer is a
-            `GaussianDistribution` with means and covariances.
+            `GaussianDistribution` with means and covariances, of many rows
+            `GaussianDistributions`.
         interval
             Also bounds of every probability that hold the posterior with this probability, from
             1,000 draws of the tables (after "vbem") or from the samples (after "gibbs").
@@ -95,7 +97,9 @@ class Questions:
         if self.gaussian is not None:
             if interval is not None:
                 raise JensenError("the answer of a Gaussian network has .interval(level) itself")
-            return gaussian_queries.query(self.gaussian, targets, given, do)
+            if given is None or isinstance(given, Mapping):
+                return gaussian_queries.query(self.gaussian, targets, given, do)
+            return gaussian_rows.query_many(self.gaussian, targets, given, do)
         network = self.require_network()
         if given is None or isinstance(given, Mapping):
             rng = None if interval is None else as_generator(random_state)

@@ -65,14 +65,22 @@ def _numbers(network: GaussianNetwork, what: str, findings: Given) -> dict[int, 
     return found
 
 
-def query(
-    network: GaussianNetwork, targets: str | Sequence[str], given: Given = None, do: Given = None
-) -> GaussianDistribution:
-    """P(targets | do, given)."""
+def read_targets(
+    network: GaussianNetwork, targets: str | Sequence[str]
+) -> tuple[tuple[str, ...], list[int]]:
+    """The variables that are asked for, by name and by position."""
     names = (targets,) if isinstance(targets, str) else tuple(targets)
     at = [network.index(name) for name in names]
     if not at or len(set(at)) < len(at):
         raise JensenError("ask for one variable at least, and for each of them once")
+    return names, at
+
+
+def query(
+    network: GaussianNetwork, targets: str | Sequence[str], given: Given = None, do: Given = None
+) -> GaussianDistribution:
+    """P(targets | do, given)."""
+    names, at = read_targets(network, targets)
     known = read_known(network, given, do, at)
     rest, mean, covariance = _rest(network, known)
     own = [rest.index(v) for v in at]

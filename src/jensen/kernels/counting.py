@@ -67,6 +67,24 @@ def and_count(a, b):
 
 
 @helper
+def and_counts(a, bits, rows, begin, end, out):
+    """Add to out (4,) how many bits are set in a and in words begin..end of each of four rows."""
+    b, c = bits[rows[0], begin:end], bits[rows[1], begin:end]
+    d, e = bits[rows[2], begin:end], bits[rows[3], begin:end]
+    in_b = in_c = in_d = in_e = np.uint64(0)
+    for k in range(a.shape[0]):
+        word = a[k]  # read once for all four
+        in_b += popcount(word & b[k])
+        in_c += popcount(word & c[k])
+        in_d += popcount(word & d[k])
+        in_e += popcount(word & e[k])
+    out[0] += np.int64(in_b)
+    out[1] += np.int64(in_c)
+    out[2] += np.int64(in_d)
+    out[3] += np.int64(in_e)
+
+
+@helper
 def and_into(a, b, out):
     """Fill out with a & b and return how many bits are set."""
     total = np.uint64(0)
@@ -77,20 +95,31 @@ def and_into(a, b, out):
     return np.int64(total)
 
 
-@kernel("void(uint8[::1], uint64[:, ::1], int64, int64)")
-def pack_bits(codes, bits, first, size):
-    """Fill rows first..first+size of bits (S, W): bit i of row first+s says codes[i] == s."""
-    n_rows = codes.shape[0]
+@helper
+def pack_column(codes, bits):
+    """Fill bits (S, W): bit i of row s says codes[i] == s; the last row is what no other has."""
+    n_rows, last = codes.shape[0], bits.shape[0] - 1
     for word in range(n_rows // 64):
-        for state in range(size):
-            bits[first + state, word] = equal_bits(codes, np.int64(64 * word), np.uint8(state))
+        rest = ~np.uint64(0)
+        for state in range(last):
+            packed = equal_bits(codes, np.int64(64 * word), np.uint8(state))
+            bits[state, word] = packed
+            rest ^= packed
+        bits[last, word] = rest
     if n_rows % 64:
         word = n_rows // 64
-        for state in range(size):
+        for state in range(last + 1):
             packed = np.uint64(0)
             for i in range(64 * word, n_rows):
                 packed |= np.uint64(codes[i] == state) << np.uint64(i - 64 * word)
-            bits[first + state, word] = packed
+            bits[state, word] = packed
+
+
+@kernel("void(uint8[:, ::1], int64[::1], int64[::1], int64[::1], uint64[:, ::1])")
+def pack_bits(codes, rows, first, size, bits):
+    """Fill the bitsets first[k] .. + size[k] of bits with the states of codes[rows[k]]."""
+    for k in range(rows.shape[0]):
+        pack_column(codes[rows[k]], bits[first[k] : first[k] + size[k]])
 
 
 @kernel(
@@ -149,11 +178,14 @@ def count_bits(bits, fam_ptr, fam_first, fam_size, fam_at, start, stop, out):
 @kernel("void(uint64[:, ::1], int64[::1], int64, int64, int64[:, ::1])")
 def count_pairs(bits, rows, start, stop, out):
     """Add to out[i, j], i <= j, how often bitsets rows[i] and rows[j] meet in words start..stop."""
+    n = rows.shape[0]
     for begin in range(start, stop, WORDS):
         end = min(begin + WORDS, stop)
-        for i in range(rows.shape[0]):
-            here = bits[rows[i], begin:end]
-            for j in range(i, rows.shape[0]):
+        for i in range(n):
+            here, fours = bits[rows[i], begin:end], i + (n - i) // 4 * 4
+            for j in range(i, fours, 4):
+                and_counts(here, bits, rows[j : j + 4], begin, end, out[i, j : j + 4])
+            for j in range(fours, n):
                 out[i, j] += and_count(here, bits[rows[j], begin:end])
 
 

@@ -111,17 +111,22 @@ def step(rng, t, parts, n_parts, proposal, sums, room, moves):
 
 
 @bare_part
+def draw_one(rng, v, part, sums, t, room):
+    """Draw parents for a variable of this part; room.level is filled. Roots have none."""
+    room.outsiders[0], room.outsiders[1] = -1, -1
+    if part == 0:
+        return np.int64(0)
+    return draw_parents(v, True, sums[v], uniform(rng), t, room)
+
+
+@bare_part
 def draw_graph(rng, t, parts, n_parts, sums, room, graph):
     """Fill graph with one that has this partition, in proportion to its weight."""
     for part in range(n_parts):
         fill_level(parts, part, room.level)
         for v in range(parts.shape[0]):
             if parts[v] == part:
-                bits = np.int64(0)
-                room.outsiders[0], room.outsiders[1] = -1, -1
-                if part > 0:
-                    bits = draw_parents(v, True, sums[v], uniform(rng), t, room)
-                change_parents(graph, v, bits, t, room)
+                change_parents(graph, v, draw_one(rng, v, part, sums, t, room), t, room)
 
 
 @bare_part
@@ -148,10 +153,7 @@ def keep(rng, t, parts, n_parts, sums, room, kept, i):
         fill_level(parts, part, room.level)
         for v in range(parts.shape[0]):
             if parts[v] == part:
-                bits = np.int64(0)
-                room.outsiders[0], room.outsiders[1] = -1, -1
-                if part > 0:
-                    bits = draw_parents(v, True, sums[v], uniform(rng), t, room)
+                bits = draw_one(rng, v, part, sums, t, room)
                 write_parents(v, bits, t, room, kept.parents[i, v])
                 kept.scores[i] += set_weight(v, bits, room.outsiders[0], room.outsiders[1], t)
                 kept.states[i] += sums[v]

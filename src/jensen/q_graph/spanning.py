@@ -111,7 +111,7 @@ def spanning_tree(weights: PairInformation, stage: Sequence[int]) -> Tree:
     n = len(weights.names)
     stages = np.array(stage, np.int64)
     near, best, outside = np.full(n, -1), np.zeros(n), np.ones(n, np.bool_)
-    vertex = int(np.argmin(stages))
+    vertex = int(stages.argmin())
     if n <= MOST_IN_MATRIX:
         spanning.grow(weights.matrix(), vertex, stages, outside, best, near)
         return Tree(near, best)

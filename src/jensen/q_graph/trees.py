@@ -10,6 +10,8 @@ import numpy as np
 from jensen.data import Table, as_table
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
+from jensen.graphs.content import Content
+from jensen.graphs.names import checked
 from jensen.q_graph.info import StructureInfo
 from jensen.q_graph.spanning import (
     Penalised,
@@ -103,7 +105,8 @@ def chow_liu(
     names = sorted(data.names)
     _check_root(root, names)
     information = pair_information(data, names, smoothing)
-    stage = [int(data.variable(name).kind == "continuous") for name in names]
+    kinds = {variable.name: variable.kind for variable in data.variables}
+    stage = [int(kinds[name] == "continuous") for name in names]
     cost = 0.0
     if penalty is None:
         tree = spanning_tree(information, stage)
@@ -113,8 +116,9 @@ def chow_liu(
         tree = spanning_tree(Penalised(information, cost), stage)
         edges = paying_edges(tree)
     _refuse_unbounded(tree, names, stage)
-    graph = DAG.from_parents(_parents(names, edges, stage, root))
-    gains = sum(float(tree.weight[v]) for _, v in edges) - float(information.entropies().sum())
+    graph = _forest(names, _parents(names, edges, stage, root))
+    weight = tree.weight.tolist()
+    gains = sum(weight[v] for _, v in edges) - float(information.entropies().sum())
     score = information.total * gains - cost * float(information.n_parameters.sum())
     return graph.with_info(_info("chow-liu", penalty or "loglik", score, len(names), began))
 
@@ -156,8 +160,11 @@ def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0
     information = conditional_information(data, features, target, smoothing)
     stage = [0] * len(features)
     edges = all_edges(spanning_tree(information, stage)) if features else []
-    parents = _parents(features, edges, stage, root)
-    return DAG.from_parents({target: [], **{x: [target, *up] for x, up in parents.items()}})
+    parents = {
+        features[v]: [target] if u is None else [target, features[u]]
+        for v, u in _parents(features, edges, stage, root).items()
+    }
+    return DAG.from_parents({target: [], **parents})
 
 
 def naive_bayes(table: Any, target: str) -> DAG:
@@ -222,8 +229,10 @@ def _refuse_unbounded(tree: Tree, names: Sequence[str], stage: Sequence[int]) ->
 
 def _parents(
     names: Sequence[str], edges: Sequence[tuple[int, int]], stage: Sequence[int], root: str | None
-) -> dict[str, list[str]]:
-    """The parents of every variable by name, at most one."""
+) -> dict[int, int | None]:
+    """The parent of every variable, if it has one."""
+    if root is None and len(edges) == len(names) - 1:  # a whole tree, as it grew from the first
+        return {**dict.fromkeys(range(len(names))), **{v: u for u, v in edges}}
     roots = sorted(range(len(names)), key=stage.__getitem__)
     if root is not None:
         roots.insert(0, names.index(root))
@@ -234,4 +243,10 @@ def _parents(
                 f"no arrow may lead from a continuous to a categorical column, but root={root!r} "
                 f"would need {names[u]} -> {names[v]}: choose a categorical root, or none"
             )
-    return {names[v]: [] if u is None else [names[u]] for v, u in parents.items()}
+    return parents
+
+
+def _forest(names: Sequence[str], parents: Mapping[int, int | None]) -> DAG:
+    """The graph of sorted names; what hangs from roots has no cycle, so none is looked for."""
+    edges = sorted((u, v) for v, u in parents.items() if u is not None)
+    return DAG._of(Content(tuple(map(checked, names)), tuple(edges)))

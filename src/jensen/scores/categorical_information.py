@@ -57,7 +57,9 @@ class CategoricalInformation:
         weight = table.n_rows if self._weights is None else self._weights.sum()
         self._weight = float(weight)
         self.total = self._weight + self._sample_size
-        self._sizes = np.array([require_states(table, x).n_states for x in self.names], np.int64)
+        states = {variable.name: len(variable.states) for variable in table.variables}
+        sizes = [states.get(x) or require_states(table, x).n_states for x in self.names]
+        self._sizes = np.array(sizes, np.int64)
         self.degrees = np.asarray(self._sizes - 1.0, np.float64)
         self.n_parameters = self.degrees  # of each column by itself
         self._is_small = self._sizes <= MOST_STATES
