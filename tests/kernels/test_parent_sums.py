@@ -166,11 +166,10 @@ def alarm():
 
 @pytest.mark.parametrize("beta", [1.0, 0.2])
 def test_sums_over_a_real_table(alarm, beta):
-    check_sums(alarm, np.random.default_rng(0), 3000 if beta == 1.0 else 300, beta)
+    check_sums(alarm, np.random.default_rng(0), 3000 if beta == 1.0 else 100, beta)
 
 
-@pytest.mark.parametrize("outside", [1, 2])
-@pytest.mark.parametrize("n", [70, 130])
+@pytest.mark.parametrize(("n", "outside"), [(70, 2), (130, 1), (130, 2)])
 def test_sums_over_many_variables(n, outside):
     check_sums(random_raw(n, 6, outside, 300.0, n), np.random.default_rng(n), 100)
 
@@ -231,7 +230,7 @@ def check_draws(raw, read, v, level, must_meet, seed, n_draws=2000):
     assert seen.sum() == 1 or chi2.sf(statistic, seen.sum() - 1) > P_VALUE
 
 
-@pytest.mark.parametrize("spread", [0.0, 3.0, 300.0, 3000.0])
+@pytest.mark.parametrize("spread", [0.0, 3.0, 3000.0])
 @pytest.mark.parametrize("outside", [0, 1, 2])
 @pytest.mark.parametrize("n_candidates", [0, 2, 6])
 def test_draws_of_sets(n_candidates, outside, spread):
@@ -249,7 +248,7 @@ def test_draws_of_sets(n_candidates, outside, spread):
 
 def test_draws_from_a_real_table(alarm):
     rng = np.random.default_rng(1)
-    nodes, read = rng.integers(0, 37, 25), read_weights(alarm)
+    nodes, read = rng.integers(0, 37, 12), read_weights(alarm)
     for must_meet in (False, True):
         for v, level in zip(nodes, random_levels(rng, 37, 2 + must_meet, nodes), strict=True):
             check_draws(alarm, read, int(v), level, must_meet, seed=v)
@@ -258,6 +257,6 @@ def test_draws_from_a_real_table(alarm):
 def test_draws_among_many_variables():
     rng = np.random.default_rng(1)
     raw = random_raw(130, 9, 2, 5.0, 0)
-    nodes, read = rng.integers(0, 130, 8), read_weights(raw)
+    nodes, read = rng.integers(0, 130, 4), read_weights(raw)
     for v, level in zip(nodes, random_levels(rng, 130, 3, nodes), strict=True):
         check_draws(raw, read, int(v), level, True, seed=v)
