@@ -77,7 +77,8 @@ def command(
     if target is None:
         raise JensenError("Missing option '--target'. (try jensen predict --help)")
     if target not in asked.graph:
-        raise JensenError(f"the network has no variable {target!r}: it has {some(asked.graph.nodes)}")
+        there = some(asked.graph.nodes)
+        raise JensenError(f"the network has no variable {target!r}: it has {there}")
     rows = read_written(data, missing, asked, skip=target)
     if asked.gaussian is not None:
         if probabilities:

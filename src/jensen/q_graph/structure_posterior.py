@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from jensen.atomic import check_writable
 from jensen.data import as_table
 from jensen.exceptions import GraphError, JensenError
 from jensen.fields import leaves
@@ -170,6 +171,9 @@ def structure_posterior(
         return ExactPosterior(exact, scorer, settings, random_state=draws, source=data.source)
     kind = KINDS[method]
     plan = choices.plan(method, kind.cycle_length)
+    rng = as_generator(random_state)
+    if checkpoint is not None:
+        check_writable(checkpoint)
     is_weighted = method == "order" and not read.prior.counts_orders
     if is_weighted:
         check_weighable(len(scorer.names))
@@ -178,7 +182,6 @@ def structure_posterior(
     with _share_bar("scores", progress) as show:
         listed = choices.listed(scorer.names)
         raw = raw_weights(scorer, read.prior, constraints, listed, outside, show)
-    rng = as_generator(random_state)
     file = None
     if checkpoint is not None:
         seed = None if random_state is None else generator_state(rng)

@@ -14,10 +14,11 @@ from jensen.data.threads import ordered_map
 from jensen.exceptions import JensenError
 from jensen.fields import leaves, rebuild
 from jensen.interrupts import interruptible
+from jensen.memory import check_memory
 from jensen.q_graph.chains.kinds import Kind, room_for_samples
 from jensen.q_graph.chains.ladder import Climb, Ladder
 from jensen.q_graph.chains.raw_weights import RawWeights
-from jensen.q_graph.chains.records import Kept
+from jensen.q_graph.chains.records import Kept, ParentWeights, n_words
 from jensen.q_graph.chains.sample_rows import from_rows, row_width, to_rows
 from jensen.q_graph.chains.starts import random_order
 from jensen.q_graph.chains.weights import read_weights
@@ -76,6 +77,7 @@ class Run:
         self.kind, self.raw, self.plan, self.n = kind, raw, plan, len(raw.candidates)
         cold, self.tops = read_weights(raw)
         self.cold = cold
+        _check_memory(plan, cold)
         self.climbs = [Climb(kind, raw, cold) for _ in range(plan.n_chains)]
         self.ladders = [
             climb.begin(random_order(required, stream), stream, plan.n_temperatures)
@@ -198,6 +200,20 @@ class Run:
             Kept(*(np.concatenate(fields) for fields in zip(*kept, strict=True)))
             for kept in zip(*self.blocks, strict=True)
         ]
+
+
+def _check_memory(plan: Plan, cold: ParentWeights) -> None:
+    """Refuse more hot copies and samples than there is room for."""
+    n_copies = plan.n_chains * (plan.n_temperatures - 1)
+    n = len(cold.place)
+    n_bytes = n_copies * sum(array.nbytes for array in cold)
+    n_bytes += plan.n_chains * plan.n_samples * 8 * n * n_words(n)
+    check_memory(
+        n_bytes,
+        f"{plan.n_chains} chains of {plan.n_samples:,} samples at {plan.n_temperatures} "
+        f"temperatures",
+        "choose fewer n_samples=, temperatures= or candidates=",
+    )
 
 
 def _forget_counts(ladders: list[Ladder]) -> None:

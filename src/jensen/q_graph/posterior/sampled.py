@@ -116,7 +116,7 @@ class SampledPosterior(StructurePosterior):
     def _edges(self) -> Edges:
         r_hat = self.convergence.edge_r_hat
         if self._batches is not None:
-            return _from_batches(self._batches, r_hat)
+            return _from_batches(self._batches, r_hat, self.samples.n_samples)
         parts = [average(self.samples, self.samples.parents_of(v)) for v in range(len(self.names))]
         p, error, size = (np.array(columns).T for columns in zip(*parts, strict=True))
         for matrix, value in ((p, 0.0), (error, 0.0), (size, np.nan)):
@@ -147,9 +147,13 @@ class SampledPosterior(StructurePosterior):
         )
 
 
-def _from_batches(batches: Array, r_hat: Array) -> Edges:
+def _from_batches(batches: Array, r_hat: Array, n_samples: int) -> Edges:
     """What is known of edges by their means over batches."""
     mean, error, size = _over_batches(batches)
+    # an edge that no order allowed may still be possible: as if half of one more had it
+    unseen = np.sqrt(0.5 / (n_samples + 1.0) / n_samples)
+    error = np.where(mean == 0.0, unseen, error)
+    np.fill_diagonal(error, 0.0)
     np.fill_diagonal(size, np.nan)
     return Edges(mean, error, size, r_hat)
 

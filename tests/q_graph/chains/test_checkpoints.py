@@ -1,0 +1,240 @@
+"""Runs that are killed, stopped and resumed: the samples are those of a run that never was."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jensen as jn
+from jensen import checkpoint
+from jensen.exceptions import FileError, JensenError
+from jensen.q_graph.chains import run as runs
+
+SETTINGS = {
+    "partition": {"thin": 40},
+    "order": {"thin": 40},
+    "structure": {"thin": 101},
+    "hot": {"method": "partition", "thin": 40, "temperatures": 3},
+    "weighted": {"method": "order", "thin": 40, "prior": "uniform"},
+}
+"""Small runs of every kind."""
+
+
+def sample(name, table=None, **changes):
+    given = {"method": name, "n_samples": 120, "n_chains": 2, "burn_in": 2000, "random_state": 3}
+    given |= {"candidates": 2} | SETTINGS[name] | changes
+    return jn.structure_posterior(make_table() if table is None else table, **given)
+
+
+def make_table():
+    rng = np.random.default_rng(0)
+    a, b, noise = rng.integers(0, 2, (3, 60))
+    return {"a": a, "b": b, "c": a ^ b, "d": a | noise, "e": noise}
+
+
+def same(one, other):
+    """Whether two posteriors have the same samples, to the last bit."""
+    fields = ("sets", "graphs", "which", "scores", "states")
+    return all(
+        np.array_equal(getattr(one.samples, field), getattr(other.samples, field))
+        for field in fields
+    ) and np.array_equal(one.edge_matrix, other.edge_matrix)
+
+
+@pytest.fixture
+def often(monkeypatch):
+    """A checkpoint after every round."""
+    monkeypatch.setattr(checkpoint, "EVERY_SECONDS", -1.0)
+    monkeypatch.setattr(runs, "BLOCK_SECONDS", -1.0)
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+@pytest.mark.parametrize("name", SETTINGS)
+def test_stopped_again_and_again(name, often, monkeypatch, tmp_path):
+    expected = sample(name)
+    path, advance, left = tmp_path / "run", runs.Run._advance, [0]
+
+    def advance_a_little(run, n_rounds):
+        advance(run, n_rounds)
+        left[0] -= 1
+        if left[0] == 0:
+            raise Stopped
+
+    monkeypatch.setattr(runs.Run, "_advance", advance_a_little)
+    rng, n_stops = np.random.default_rng(1), 0
+    while True:
+        left[0] = int(rng.integers(2, 60))  # the last round is lost each time
+        try:
+            found = sample(name, checkpoint=path)
+            break
+        except Stopped:
+            n_stops += 1
+    assert n_stops > 3
+    assert same(found, expected)
+    for move, counts in expected.moves.items():
+        np.testing.assert_array_equal(found.moves[move], counts)
+
+
+KILLED = """
+import sys, threading, time
+from jensen import checkpoint
+from jensen.q_graph.chains import run as runs
+checkpoint.EVERY_SECONDS = runs.BLOCK_SECONDS = -1.0
+advance = runs.Run._advance
+def slowly(run, n_rounds):
+    advance(run, n_rounds)
+    time.sleep(0.01)
+runs.Run._advance = slowly
+sys.path.insert(0, sys.argv[1])
+from q_graph.chains.test_checkpoints import SETTINGS, sample
+def begin(name):
+    sample(name, checkpoint=sys.argv[2] + name)
+threads = [threading.Thread(target=begin, args=(name,)) for name in SETTINGS]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+def test_killed_in_the_middle(tmp_path):
+    tests = Path(__file__).parents[2]
+    command = [sys.executable, "-c", KILLED, str(tests), f"{tmp_path}{os.sep}"]
+    files = [tmp_path / f"{name}.samples" for name in SETTINGS]
+    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as process:
+        while not all(file.exists() and file.stat().st_size > 2000 for file in files):
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.send_signal(signal.SIGKILL)
+    for name in SETTINGS:
+        size = (tmp_path / f"{name}.samples").stat().st_size
+        assert same(sample(name, checkpoint=tmp_path / name), sample(name))
+        assert (tmp_path / f"{name}.samples").stat().st_size > size  # it was not at the end
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+@pytest.mark.parametrize("name", SETTINGS)
+def test_a_finished_run_returns_at_once(name, monkeypatch, tmp_path):
+    first = sample(name, checkpoint=tmp_path / "run")
+    monkeypatch.setattr(runs.Run, "_advance", None)
+    assert same(sample(name, checkpoint=tmp_path / "run"), first)
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+def test_without_a_seed_a_run_goes_on_from_its_file(tmp_path):
+    first = sample("partition", random_state=None, checkpoint=tmp_path / "run")
+    again = sample("partition", random_state=None, checkpoint=tmp_path / "run")
+    assert same(first, again)
+    assert not same(first, sample("partition", random_state=None))
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"n_samples": 121}, {"n_chains": 3}, {"burn_in": 2041}, {"thin": 41}, {"temperatures": 2},
+        {"random_state": 4}, {"random_state": None}, {"candidates": 3}, {"outside": 1},
+        {"prior": "fair"}, {"prior": {("a", "b"): 0.3}}, {"max_parents": 1}, {"method": "order"},
+        {"method": "structure"}, {"equivalent_sample_size": 2.0}, {"score": "bic"},
+        {"required": [("a", "b")]}, {"forbidden": [("a", "b")]}, {"tiers": [["a"], ["b"]]},
+        {"table": {**make_table(), "e": make_table()["a"]}},
+        {"table": {("f" if key == "e" else key): v for key, v in make_table().items()}},
+    ],
+)  # fmt: skip
+def test_another_run_is_refused(changes, tmp_path_factory):
+    path = tmp_path_factory.getbasetemp() / "one run"
+    if not path.exists():
+        sample("partition", checkpoint=path)
+    with pytest.raises(FileError, match="belongs to another run, with other data or other setting"):
+        sample("partition", checkpoint=path, **changes)
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+def test_damaged_files_are_refused(tmp_path):
+    path, samples = tmp_path / "run", tmp_path / "run.samples"
+    sample("partition", checkpoint=path)
+    whole, rows = path.read_bytes(), samples.read_bytes()
+    path.write_bytes(whole[:-1])
+    with pytest.raises(FileError, match="cut short or damaged"):
+        sample("partition", checkpoint=path)
+    path.write_bytes(b"a letter\n")
+    with pytest.raises(FileError, match="no checkpoint of Jensen"):
+        sample("partition", checkpoint=path)
+    path.write_bytes(whole)
+    samples.write_bytes(rows[:-8])
+    with pytest.raises(FileError, match="holds 239 of 240 samples"):
+        sample("partition", checkpoint=path)
+    samples.unlink()
+    with pytest.raises(FileError, match="cannot resume without"):
+        sample("partition", checkpoint=path)
+
+
+def interrupt_after(n_blocks, monkeypatch):
+    """Ctrl-C while a block runs."""
+    advance, left = runs.Run._advance, [n_blocks]
+
+    def advance_and_interrupt(run, n_rounds):
+        left[0] -= 1
+        if left[0] == 0:
+            signal.raise_signal(signal.SIGINT)
+        advance(run, n_rounds)
+
+    monkeypatch.setattr(runs.Run, "_advance", advance_and_interrupt)
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+@pytest.mark.parametrize("name", SETTINGS)
+def test_ctrl_c_returns_what_there_is(name, often, monkeypatch, tmp_path):
+    expected = sample(name)
+    n_burns = {"order": 50, "weighted": 50, "structure": 20}.get(name, 50)
+    with monkeypatch.context() as patch:
+        interrupt_after(n_burns + 30, patch)
+        found = sample(name, checkpoint=tmp_path / "run")
+    assert found.samples.which.shape == (2, 30)
+    np.testing.assert_array_equal(found.samples.scores, expected.samples.scores[:, :30])
+    assert same(sample(name, checkpoint=tmp_path / "run"), expected)
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+def test_ctrl_c_before_the_first_sample(often, monkeypatch, tmp_path):
+    with monkeypatch.context() as patch:
+        interrupt_after(5, patch)
+        with pytest.raises(JensenError, match="stopped before the first sample: burn-in was not"):
+            sample("partition", checkpoint=tmp_path / "run")
+    assert same(sample("partition", checkpoint=tmp_path / "run"), sample("partition"))
+
+
+INTERRUPTED = """
+import sys
+from jensen.q_graph.chains import run as runs
+sys.path.insert(0, sys.argv[1])
+from q_graph.chains.test_checkpoints import sample
+advance = runs.Run._advance
+def tell(run, n_rounds):
+    advance(run, n_rounds)
+    if run.done == 1:
+        print("begun", flush=True)
+runs.Run._advance = tell
+post = sample("partition", n_samples=10**7, burn_in=0)
+print(post.samples.which.shape[1])
+"""
+
+
+def test_ctrl_c_in_a_process():
+    command = [sys.executable, "-W", "ignore", "-c", INTERRUPTED, str(Path(__file__).parents[2])]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "begun\n"
+        process.send_signal(signal.SIGINT)
+        n_samples = process.stdout.read()
+    assert process.returncode == 0
+    assert 0 < int(n_samples) < 10**7
