@@ -42,10 +42,17 @@ def test_figures_go_where_they_are_told():
     assert post.plot_agreement(ax) is ax
 
 
-def test_edges_are_as_dark_as_they_are_probable():
+@pytest.mark.parametrize(("threshold", "marks"), [(0.0, {"—"}), (0.2, {"→", "—"}), (0.4, {"→"})])
+def test_edges_are_as_dark_as_they_are_probable(threshold, marks):
+    """A line without an arrow stands for both directions."""
     post = posterior()
-    svg = post.to_svg(0.0)
-    for a, b in post.consensus(0.0).edges:
-        p = float(post.edge_probability(a, b))
-        assert f"{a} → {b}: {p:.3g}</title>" in svg
+    svg, found = post.to_svg(threshold), set()
+    for a, b in post.consensus(threshold).edges:
+        p, back = float(post.edge_probability(a, b)), float(post.edge_probability(b, a))
+        (first, second), mark = ((a, b), "→")
+        if back > threshold:
+            (first, second), mark, p = sorted((a, b)), "—", p + back
+        found.add(mark)
+        assert f"{first} {mark} {second}: {p:.3g}</title>" in svg
         assert f'opacity="{0.3 + 0.7 * p:.2f}"' in svg
+    assert found == marks

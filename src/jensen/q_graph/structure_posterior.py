@@ -115,7 +115,8 @@ def structure_posterior(
     progress
         Show how far it is. Ctrl-C ends it with the samples so far.
     checkpoint
-        A file to resume from after a stop, to the identical samples.
+        A file to resume from after a stop, to the identical samples, which stand in a second file
+        beside it (.samples). It is written about every two seconds.
 
     Returns
     -------
@@ -173,6 +174,8 @@ def structure_posterior(
     plan = choices.plan(method, kind.cycle_length)
     rng = as_generator(random_state)
     if checkpoint is not None:
+        if not isinstance(checkpoint, str | Path):
+            raise JensenError(f"checkpoint= is the path of a file, not {checkpoint!r}")
         check_writable(checkpoint)
     is_weighted = method == "order" and not read.prior.counts_orders
     if is_weighted:

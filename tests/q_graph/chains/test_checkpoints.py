@@ -78,7 +78,7 @@ def test_stopped_again_and_again(name, often, monkeypatch, tmp_path):
             break
         except Stopped:
             n_stops += 1
-    assert n_stops > 3
+    assert n_stops > 1
     assert same(found, expected)
     for move, counts in expected.moves.items():
         np.testing.assert_array_equal(found.moves[move], counts)

@@ -144,6 +144,7 @@ class StructurePosterior(PosteriorViews):
         It is a dataframe of the kind that the data came in, else of pandas: from, to, probability,
         standard_error, r_hat, effective_sample_size.
         """
+        _check_threshold(threshold)
         known, order = self._edges, self._ordered(threshold)
         rows, columns = order[:, 0], order[:, 1]
         found = {
@@ -251,8 +252,7 @@ class StructurePosterior(PosteriorViews):
         is left out: below 0.5 this also happens to the less probable direction of an edge, above
         it seldom, to a chain of edges each of which is likely and all of which cannot be.
         """
-        if not (is_real(threshold) and 0.0 <= threshold <= 1.0):
-            raise JensenError(f"threshold must be between 0 and 1, not {threshold!r}")
+        _check_threshold(threshold)
         children: list[list[int]] = [[] for _ in self.names]
         joined = np.zeros((len(self.names),) * 2, bool)
         for a, b in self._ordered(threshold).tolist():
@@ -306,3 +306,8 @@ class StructurePosterior(PosteriorViews):
         more = len(order) - len(rows) + 1
         tail = [f"... and {plural(more, 'edge')} more: see edges()"] if more else []
         return "\n".join([self._headline(), grid(rows, left=2, rule=True), *tail])
+
+
+def _check_threshold(threshold: Any) -> None:
+    if not (is_real(threshold) and 0.0 <= threshold <= 1.0):
+        raise JensenError(f"threshold must be between 0 and 1, not {threshold!r}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -156,7 +157,9 @@ class Convergence:
         """What is wrong, in words, and what to do; None if nothing is seen."""
         apart, advice = self.agreement, "raise burn_in and n_samples, or try tempering"
         edge = ""
-        if apart.edge is not None and apart.largest > SPREAD_LIMIT:
+        # so far apart are chains of so many independent samples, if the edge is as good as a coin
+        by_chance = 4.0 * math.sqrt(0.5 / self.samples.which.shape[1])
+        if apart.edge is not None and apart.largest > max(SPREAD_LIMIT, by_chance):
             edge = (
                 f"the probability of {apart.edge[0]} -> {apart.edge[1]} is {apart.lowest:.3f} in "
                 f"one and {apart.highest:.3f} in another"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jensen.data import Table
 from jensen.data.counting import count_families
 from jensen.data.variable import Variable
-from jensen.exceptions import ImpossibleError, JensenError
+from jensen.exceptions import DataError, ImpossibleError
 from jensen.families.dirichlet import dirichlet
 from jensen.graphs import DAG
 from jensen.inference import Network
@@ -114,11 +114,15 @@ class TablePredictions:
 
     def read(self, table: Table) -> tuple[Table, NDArray[np.bool_], NDArray[np.bool_]]:
         """The rows as these variables, which of them are complete, and which cannot be."""
-        wanted = [v for v in self.variables if v.name in table]
-        if not wanted:
-            raise JensenError("the table has none of the columns that the graphs are of")
+        absent = [v.name for v in self.variables if v.name not in table]
+        if absent:
+            raise DataError(
+                f"the table has no column {absent[0]!r}: a variable that was not observed is a "
+                f"column of missing values"
+            )
+        wanted = self.variables
         rows, strange = table.select([v.name for v in wanted]).read_as(wanted)
-        complete = np.full(rows.n_rows, len(wanted) == len(self.variables))
+        complete = np.full(rows.n_rows, True)
         for name in rows.names:
             complete &= ~rows.column(name).missing()
         return rows, complete, strange

@@ -13,9 +13,15 @@ from jensen.q_graph.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.base import SMALL, Edges, StructurePosterior
 from jensen.q_graph.posterior.convergence import Convergence, Moves
-from jensen.q_graph.posterior.estimate import Average, average
+from jensen.q_graph.posterior.estimate import Average, average, share_error
 from jensen.scores.scorer import Scorer
 from jensen.text import plural
+
+MUCH = 0.2
+"""Of samples with parents outside the candidates: larger sets of these are not possible."""
+
+RARE = 0.01
+"""What is less probable, or more than 1 less this, is as uncertain as a share of the samples."""
 
 
 class ClosedForm(Protocol):
@@ -134,6 +140,17 @@ class SampledPosterior(StructurePosterior):
         names = [tuple(self.names[u] for u in members) for members in sets]
         return self._probabilities(f"parents of {x}", names, _over_batches(batches))
 
+    def _outside(self) -> str:
+        """How much is on parents that are no candidates, where it is much."""
+        share = self.outside_share
+        if share is None or not np.nanmax(share, initial=0.0) > MUCH:
+            return ""
+        v = int(np.nanargmax(share))
+        return (
+            f"; {share[v]:.0%} of the samples have parents of {self.names[v]} outside its "
+            f"candidates: raise candidates="
+        )
+
     def _headline(self) -> str:
         samples, method = self.samples, self.settings.get("method")
         of = "" if method is None else f" by method={method!r}"
@@ -143,16 +160,16 @@ class SampledPosterior(StructurePosterior):
         return (
             f"StructurePosterior of {plural(len(self.names), 'variable')}{of}: "
             f"{plural(samples.n_chains, 'chain')} of {each}, {samples.n_distinct:,} different "
-            f"graphs; log score: {mixed}"
+            f"graphs; log score: {mixed}{self._outside()}"
         )
 
 
 def _from_batches(batches: Array, r_hat: Array, n_samples: int) -> Edges:
     """What is known of edges by their means over batches."""
     mean, error, size = _over_batches(batches)
-    # an edge that no order allowed may still be possible: as if half of one more had it
-    unseen = np.sqrt(0.5 / (n_samples + 1.0) / n_samples)
-    error = np.where(mean == 0.0, unseen, error)
+    # orders that were not met may allow what those that were hardly allow
+    is_rare = np.minimum(mean, 1.0 - mean) < RARE
+    error = np.where(is_rare, np.maximum(error, share_error(mean, n_samples)), error)
     np.fill_diagonal(error, 0.0)
     np.fill_diagonal(size, np.nan)
     return Edges(mean, error, size, r_hat)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from jensen.exceptions import FileError, JensenError
-from jensen.graphs import DAG
+from jensen.graphs import DAG, PDAG
 from jensen.q_graph.graph_samples import Array
 from jensen.q_graph.posterior.model_averages import ModelAverages
 
@@ -36,12 +38,21 @@ class PosteriorViews(ModelAverages):
         raise JensenError("nothing was sampled by chains here, so nothing has to converge")
 
     def to_svg(self, threshold: float = 0.5) -> str:
-        """A picture of `consensus`, its edges as dark as they are probable, as SVG text."""
+        """A picture of `consensus`, its edges as dark as they are probable, as SVG text.
+
+        Where both directions are more probable than the threshold, there is a line without an
+        arrow, as dark as both together.
+        """
         from jensen.plots.svg import graph_svg
 
-        graph, p = self.consensus(threshold), self.edge_matrix
+        dag, p = self.consensus(threshold), self.edge_matrix
+        taken = dag.adjacency
+        doubtful = taken.T & (p > threshold)
+        graph = PDAG.from_adjacency(taken | doubtful, self.names)
+        either = np.where(doubtful | doubtful.T, p + p.T, p)
         weights = {
-            (a, b): min(float(p[graph.index[a], graph.index[b]]), 1.0) for a, b in graph.edges
+            (a, b): min(float(either[self.names.index(a), self.names.index(b)]), 1.0)
+            for a, b in (*graph.directed, *graph.undirected)
         }
         return graph_svg(graph, edge_weights=weights)
 
