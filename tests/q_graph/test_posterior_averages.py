@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 from naive.posteriors import dags_of, parents_of, probabilities, run_of
+from scipy.stats import norm
 
 import jensen as jn
 from jensen.exceptions import DataError, ImpossibleError, JensenError
 from jensen.inference import gaussian_queries
 from jensen.q_graph.graph_samples import GraphSamples
-from jensen.q_graph.posterior import SampledPosterior
+from jensen.q_graph.posterior import SampledPosterior, averages
 from jensen.scores.make_scorer import make_scorer
 
 NAMES = ("A", "B", "C")
@@ -300,3 +301,27 @@ def test_the_data_can_be_given_again():
         bare.with_table(states(40, 1))
     with pytest.raises(DataError, match="this posterior is of A, B, C, and the table has A, B"):
         bare.with_table(table.select(["A", "B"]))
+
+
+@pytest.mark.parametrize("most_cells", [0, 1 << 16])
+def test_gaps_are_summed_out_of_graphs_or_of_their_mixture(most_cells, monkeypatch):
+    monkeypatch.setattr(averages, "MOST_CELLS", most_cells)
+    table = states(40, 1)
+    p = probabilities(DAGS, table)
+    holes = jn.Table({"A": ["n", None, None], "B": [None, "y", None], "C": ["l", None, None]})
+    each = [jn.BayesianNetwork(g, prior="bdeu").fit(table).log_likelihood(holes) for g in DAGS]
+    found = everything(p, make_scorer(table)).log_predictive(holes)
+    np.testing.assert_allclose(found, np.log(p @ np.exp(each)), rtol=1e-9, atol=1e-12)
+
+
+def test_the_interval_of_a_mixture_is_its_own():
+    """X and Y tell no direction: set, X moves Y in half of the posterior only."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(5.0, 1.0, 300)
+    post = jn.structure_posterior({"X": x, "Y": 1.0 + x + rng.normal(size=300)}, "exact")
+    answer = post.query("Y", do={"X": 7.0})
+    shares, means, variances = answer.parts
+    for edge, below in zip(answer.interval(0.8), (0.1, 0.9), strict=True):
+        cumulative = norm.cdf(edge, means[:, 0], np.sqrt(variances[:, 0]))
+        assert shares @ cumulative == pytest.approx(below, abs=1e-12)
+    assert "standard error" in repr(answer)

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
 
 from jensen.inference.cpt import MAX_SHOWN_ROWS, show_probability
 from jensen.inference.distribution import Distribution, combinations, heading
 from jensen.inference.gaussian_distribution import GaussianDistribution
+from jensen.inference.regression import check_level
 from jensen.q_graph.posterior.estimate import Estimate
 from jensen.text import grid, plural
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Key = str | tuple[str, ...]
+
+HALVINGS = 60
+"""Of what a quantile lies between: to the last digit."""
 
 
 class Probabilities(Mapping[Key, Estimate]):
@@ -103,7 +108,7 @@ class AveragedDistribution(Distribution):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AveragedGaussian(GaussianDistribution):
-    """The mean and the covariance of a mixture of Gaussians, one for each graph.
+    """A mixture of Gaussians, one for each graph: its moments, and its own intervals.
 
     Attributes
     ----------
@@ -113,11 +118,14 @@ class AveragedGaussian(GaussianDistribution):
         How much of the covariance is that of the means of different graphs.
     n_graphs
         How many different graphs were asked.
+    parts
+        Shares (P,), means (P, k) and variances (P, k) of what is mixed.
     """
 
     standard_error: Array = field(default_factory=lambda: np.empty(0))
     between: Array = field(default_factory=lambda: np.empty((0, 0)))
     n_graphs: int = 0
+    parts: tuple[Array, Array, Array] = field(default_factory=lambda: (np.empty(0),) * 3)
 
     @property
     def mean(self) -> Estimate | Array:
@@ -125,3 +133,44 @@ class AveragedGaussian(GaussianDistribution):
         if len(self.names) == 1:
             return Estimate(self.means[0], self.standard_error[0])
         return self.means
+
+    def _interval(self, level: float) -> tuple[Array, Array]:
+        """Quantiles of the mixture, by halving what they lie between."""
+        check_level(level)
+        shares, means, variances = self.parts
+        deviations = np.sqrt(variances)
+        found = []
+        for share in (0.5 - 0.5 * level, 0.5 + 0.5 * level):
+            each = means + ndtri(share) * deviations
+            low, high = each.min(0), each.max(0)
+            for _ in range(HALVINGS):
+                middle = 0.5 * (low + high)
+                is_below = shares @ ndtr(_scaled(middle - means, deviations)) < share
+                low, high = np.where(is_below, middle, low), np.where(is_below, high, middle)
+            found.append(0.5 * (low + high))
+        return found[0], found[1]
+
+    def __repr__(self) -> str:
+        low, high = self._interval(0.9)
+        deviations = np.sqrt(np.diagonal(self.covariance))
+        rows = [["variable", "mean", "standard error", "standard deviation", "90 % interval"]]
+        numbers = zip(self.means, self.standard_error, deviations, low, high, strict=True)
+        for name, (mean, error, deviation, least, most) in zip(self.names, numbers, strict=True):
+            rows.append(
+                [
+                    name,
+                    f"{mean:.4g}",
+                    f"{error:.2g}",
+                    f"{deviation:.4g}",
+                    f"{least:.4g}..{most:.4g}",
+                ]
+            )
+        given = f" | {self.evidence}" if self.evidence else ""
+        return f"p({', '.join(self.names)}{given})\n{grid(rows, left=1, rule=True)}"
+
+
+def _scaled(distances: Array, deviations: Array) -> Array:
+    """In deviations; what has none lies wholly to one side."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scaled = distances / deviations
+    return np.where(deviations > 0.0, scaled, np.where(distances >= 0.0, np.inf, -np.inf))

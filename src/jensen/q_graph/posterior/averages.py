@@ -28,6 +28,9 @@ from jensen.text import some
 Predictions = TablePredictions | RegressionPredictions
 Given = Mapping[str, Any] | None
 
+MOST_CELLS = 1 << 16
+"""Of a joint distribution that is averaged over graphs as a whole."""
+
 CELLS = 1 << 22
 """Numbers at a time: graphs or families times rows."""
 
@@ -131,7 +134,11 @@ def _log_incomplete(
     used: NDArray[np.intp],
     progress: bool,
 ) -> Array:
-    """Graph by graph, what is missing summed out."""
+    """What is missing summed out, of the joint distribution if that is small."""
+    if isinstance(predictions, TablePredictions) and predictions.n_cells <= MOST_CELLS:
+        cells = predictions.all_cells()
+        log_joint = _log_complete(samples, predictions, cells, used, progress)
+        return predictions.log_margins(rows, np.exp(log_joint))
     predictions.prepare(_families(samples, used)[0])
     total, nodes = np.full(len(rows), -np.inf), range(len(samples.names))
     for d in tqdm(used.tolist(), desc="graphs", disable=not progress, delay=1.0):
@@ -244,7 +251,10 @@ def _gaussian(
     mean = share @ means
     away = means - mean
     between = np.einsum("s,si,sj->ij", share, away, away)
-    within = np.einsum("s,sij->ij", share, np.array([a.values[:, 1:] for a in answers]))
+    covariances = np.array([a.values[:, 1:] for a in answers])
+    within = np.einsum("s,sij->ij", share, covariances)
+    mixed = share, means, np.diagonal(covariances, axis1=1, axis2=2)
+    covariance, words = within + between, answers[0].words
     return AveragedGaussian(
-        names, mean, within + between, answers[0].words, error, between, samples.n_distinct
+        names, mean, covariance, words, error, between, samples.n_distinct, mixed
     )

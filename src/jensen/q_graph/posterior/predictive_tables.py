@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -133,6 +134,34 @@ class TablePredictions:
             logs = np.log(self.table(child, parents))
         codes = tuple(rows.column(self.names[v]).data for v in (*parents, child))
         return np.asarray(logs[codes])
+
+    @property
+    def n_cells(self) -> float:
+        """How many rows are possible."""
+        return math.prod(float(v.n_states) for v in self.variables)
+
+    def all_cells(self) -> Table:
+        """Every row there can be; the last variable changes quickest."""
+        codes = np.indices([v.n_states for v in self.variables]).reshape(len(self.variables), -1)
+        labels = {
+            v.name: np.array(v.states)[column]
+            for v, column in zip(self.variables, codes, strict=True)
+        }
+        return self.read(Table(labels, states={v.name: v.states for v in self.variables}))[0]
+
+    def log_margins(self, rows: Table, joint: Array) -> Array:
+        """(N,): log of the sum over all cells that a row may be."""
+        table = joint.reshape([v.n_states for v in self.variables])
+        codes = np.array([rows.column(v.name).data for v in self.variables])
+        gaps = np.array([rows.column(v.name).missing() for v in self.variables])
+        found = np.empty(rows.n_rows)
+        patterns, which = np.unique(gaps, axis=1, return_inverse=True)
+        for k, missing in enumerate(patterns.T):
+            here = np.flatnonzero(which.reshape(-1) == k)
+            margin = table.sum(axis=tuple(np.flatnonzero(missing).tolist()))
+            found[here] = margin[tuple(codes[~missing][:, here])]
+        with np.errstate(divide="ignore"):
+            return np.log(found)
 
     def log_incomplete(self, rows: Table, network: Network) -> Array:
         """(N,): log p(row) in one network, what is missing summed out."""
