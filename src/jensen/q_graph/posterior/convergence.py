@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jensen.diagnostics import effective_sample_size, split_r_hat
 from jensen.q_graph.graph_samples import Array, GraphSamples
-from jensen.text import grid
+from jensen.text import grid, plural
 
 Edge = tuple[str, str]
 Moves = Mapping[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
@@ -173,9 +173,9 @@ class Convergence:
     def __repr__(self) -> str:
         apart = self.agreement
         rows = [
-            ["log score", f"R-hat {_show(self.r_hat)}, ESS {_show(self.effective_sample_size)}"],
-            ["edges", f"largest R-hat {_show(_known(self.edge_r_hat).max())}, least ESS "
-             f"{_show(_known(self.edge_sizes).min())}"],
+            ["log score", f"R-hat {show(self.r_hat)}, ESS {show(self.effective_sample_size)}"],
+            ["edges", f"largest R-hat {show(_known(self.edge_r_hat).max())}, least ESS "
+             f"{show(_known(self.edge_sizes).min())}"],
         ]  # fmt: skip
         if apart.edge is not None:
             rows.append(
@@ -228,13 +228,12 @@ def _known(values: Array) -> Array:
     return known if known.size else np.array([np.nan])
 
 
-def _show(value: float) -> str:
+def show(value: float) -> str:
+    """A diagnostic as people read it."""
     if not np.isfinite(value):
         return "inf" if value > 0 and np.isinf(value) else "unknown"
     return f"{value:.3f}" if value < 10 else f"{value:,.0f}"
 
 
 def _chains(samples: GraphSamples) -> str:
-    each = samples.which.shape[1]
-    many = "chains" if samples.n_chains > 1 else "chain"
-    return f"{samples.n_chains} {many} of {each:,} samples"
+    return f"{plural(samples.n_chains, 'chain')} of {plural(samples.which.shape[1], 'sample')}"

@@ -12,7 +12,7 @@ from jensen.diagnostics import effective_sample_size
 from jensen.q_graph.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.base import SMALL, Edges, StructurePosterior
-from jensen.q_graph.posterior.convergence import Convergence, Moves
+from jensen.q_graph.posterior.convergence import Convergence, Moves, show
 from jensen.q_graph.posterior.estimate import Average, average, share_error
 from jensen.scores.scorer import Scorer
 from jensen.text import plural
@@ -156,11 +156,11 @@ class SampledPosterior(StructurePosterior):
         of = "" if method is None else f" by method={method!r}"
         each = plural(samples.which.shape[1], "sample")
         size = self.convergence.effective_sample_size
-        mixed = f"R-hat {self.convergence.r_hat:.3f}, effective sample size {size:.0f}"
+        mixed = f"R-hat {show(self.convergence.r_hat)}, effective sample size {show(size)}"
         return (
             f"StructurePosterior of {plural(len(self.names), 'variable')}{of}: "
-            f"{plural(samples.n_chains, 'chain')} of {each}, {samples.n_distinct:,} different "
-            f"graphs; log score: {mixed}{self._outside()}"
+            f"{plural(samples.n_chains, 'chain')} of {each}, "
+            f"{plural(samples.n_distinct, 'different graph')}; log score: {mixed}{self._outside()}"
         )
 
 
