@@ -246,7 +246,7 @@ def learn_gaussian_chains(
 ):
     """Fill log_z, and add up what `add_moments` and the sums want of neighbouring sequences."""
     K = mean.shape[0]
-    i = 0
+    i = np.int64(0)
     while i < spans.shape[0]:
         j = next_batch(spans, i, K)
         a, b = spans[i, 0], spans[j - 1, 1]
@@ -272,7 +272,7 @@ def learn_gaussian_chains(
 def learn_code_chains(tables, spans, weight, codes, start, shares, tops, room, log_z, sums, counts):
     """Fill log_z, and add up what `add_counts` and the sums want of neighbouring sequences."""
     K = shares.shape[1]
-    i = 0
+    i = np.int64(0)
     while i < spans.shape[0]:
         j = next_batch(spans, i, K)
         a, b = spans[i, 0], spans[j - 1, 1]

@@ -237,7 +237,7 @@ def score_family(table, sizes, r, kind, amount, less):
     """
     q, one = table.shape[0] // r, np.int64(1)  # a literal would be compiled by itself
     above, summed, desk = np.empty(q, np.int32), np.empty(table.shape[0], np.int32), make_desk()
-    after = 1
+    after = one
     for j in range(sizes.shape[0] - 1, -1, -1):
         size, left = sizes[j], q // sizes[j]
         before = r * left // after

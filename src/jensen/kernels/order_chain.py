@@ -83,7 +83,7 @@ def keep(rng, t, order, sums, room, kept, i):
     kept.scores[i] = kept.states[i] = 0.0
     for k in range(order.shape[0]):
         v = order[k]
-        bits = draw_parents(v, False, sums[v], uniform(rng), t, room)
+        bits = draw_parents(v, np.bool_(False), sums[v], uniform(rng), t, room)
         write_parents(v, bits, t, room, kept.parents[i, v])
         kept.scores[i] += set_weight(v, bits, room.outsiders[0], room.outsiders[1], t)
         kept.states[i] += sums[v]

@@ -116,7 +116,7 @@ def draw_one(rng, v, part, sums, t, room):
     room.outsiders[0], room.outsiders[1] = -1, -1
     if part == 0:
         return np.int64(0)
-    return draw_parents(v, True, sums[v], uniform(rng), t, room)
+    return draw_parents(v, np.bool_(True), sums[v], uniform(rng), t, room)
 
 
 @bare_part

@@ -85,11 +85,11 @@ def sum_subsets(logs, high, low, exponents):
     read_logarithms(logs, high, low, exponents)
     for start in range(0, size, BLOCK):
         stop = min(start + BLOCK, size)
-        bit = 1
+        bit = np.int64(1)
         while bit < stop - start:
             add_half(high, low, exponents, start, stop, bit)
             bit *= 2
-    bit = BLOCK
+    bit = np.int64(BLOCK)
     while bit < size:
         add_half(high, low, exponents, np.int64(0), size, bit)
         bit *= 2

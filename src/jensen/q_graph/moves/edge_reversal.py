@@ -37,10 +37,10 @@ def step(rng, graph, t, room):
     back_v = sum_holding(graph, v, u, t, room)
     forth_u = sum_holding(graph, u, v, t, room)
     if forth_u > -np.inf:
-        bits = draw_parents(u, True, forth_u, uniform(rng), t, room)
+        bits = draw_parents(u, np.bool_(True), forth_u, uniform(rng), t, room)
         change_parents(graph, u, bits, t, room)
         forth_v = sum_free(graph, v, t, room)
-        bits = draw_parents(v, False, forth_v, uniform(rng), t, room)
+        bits = draw_parents(v, np.bool_(False), forth_v, uniform(rng), t, room)
         change_parents(graph, v, bits, t, room)
         log_accept = forth_u + forth_v - back_u - back_v
         log_accept += math.log(before) - math.log(n_edges(graph))
