@@ -125,6 +125,8 @@ def average(samples: GraphSamples, values: NDArray[Any], log_extra: Array | None
         if samples.weights is not None:  # a few samples of little weight look surer than they are
             size = np.minimum(size, samples.weights_size)
         error = share_error(mean, size)
+        if samples.weights is not None:  # and one as heavy as the heaviest may have been missed
+            error = np.hypot(error, samples.weights.max() / samples.weights.sum())
     return _shaped(values, mean, error, size)
 
 
