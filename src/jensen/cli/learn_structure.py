@@ -147,8 +147,6 @@ def _of_score(
 ) -> dict[str, Any]:
     """The score, as the library takes it."""
     sample_size = network.equivalent_sample_size
-    if is_numbers and choices.available_case:
-        raise JensenError("--available-case belongs to columns of labels, and these hold numbers")
     usual = "loglik" if choices.search is Search.TREE else "bge" if is_numbers else "bdeu"
     found: dict[str, Any] = {"score": choices.score or usual}
     if sample_size is not None and found["score"] in WITH_EQUIVALENT_SAMPLE:
@@ -158,7 +156,17 @@ def _of_score(
             f"--equivalent-sample-size belongs to --score bdeu, bds or bde, not to "
             f"{found['score']}, or to --prior bdeu or bds"
         )
+    return found | of_rows(choices, is_numbers)
+
+
+def of_rows(choices: StructureChoices, is_numbers: bool) -> dict[str, Any]:
+    """What a score is told of the rows, and the network that it begins with."""
+    found: dict[str, Any] = {}
     if choices.available_case:
+        if is_numbers:
+            raise JensenError(
+                "--available-case belongs to columns of labels, and these hold numbers"
+            )
         found["missing"] = "available-case"
     if choices.prior_network is not None:
         found["prior_network"] = options.read_net(choices.prior_network)

@@ -15,7 +15,7 @@ from jensen.cli import options
 from jensen.cli import posterior_options as of_post
 from jensen.cli import structure_options as of_graph
 from jensen.cli.learn_missing import FLAGS, Asked, refuse_empty, refuse_kinds, refuse_missing
-from jensen.cli.learn_structure import WITH_EQUIVALENT_SAMPLE
+from jensen.cli.learn_structure import WITH_EQUIVALENT_SAMPLE, of_rows
 from jensen.cli.posterior_options import Method, read_candidates, read_graph_prior, refuse_chains
 from jensen.cli.posterior_told import THRESHOLD, spell, summary, tell, was_stopped
 from jensen.cli.structure_options import StructureChoices
@@ -193,19 +193,13 @@ def _scoring(rows: Table, choices: StructureChoices, sample_size: float | None) 
     """The score, as the library takes it."""
     kinds = {rows.variable(x).kind for x in rows.names if x != choices.interventions}
     is_numbers = kinds == {"continuous"}
-    if is_numbers and choices.available_case:
-        raise JensenError("--available-case belongs to columns of labels, and these hold numbers")
     score = choices.score or ("bge" if is_numbers else "bdeu")
     if sample_size is not None and score not in WITH_EQUIVALENT_SAMPLE:
         raise JensenError(
             f"--equivalent-sample-size belongs to --score bdeu, bds or bde, not to {score}"
         )
-    found: dict[str, Any] = {"score": score, "equivalent_sample_size": sample_size}
-    if choices.available_case:
-        found["missing"] = "available-case"
-    if choices.prior_network is not None:
-        found["prior_network"] = options.read_net(choices.prior_network)
-    return {**found, "interventions": choices.interventions}
+    size = {"score": score, "equivalent_sample_size": sample_size}
+    return size | of_rows(choices, is_numbers)
 
 
 # --- what was found ---

@@ -86,19 +86,26 @@ class Orders:
         return float(weigh_order(state.nodes, t, make_room(len(state.nodes)), state.sums))
 
 
-class Partitions:
+class _Cycles:
+    """So many moves of the chain's own, then so many reversals of edges."""
+
+    def __init__(self, n_moves: int, n_reversals: int) -> None:
+        self.cycle = np.array([n_moves, n_reversals])
+
+    @property
+    def cycle_length(self) -> int:
+        """Of both together."""
+        return int(self.cycle.sum())
+
+
+class Partitions(_Cycles):
     """A chain over ordered partitions; edges are reversed in graphs drawn from them."""
 
     moves = ("split or join", "shift", "swap", "edge reversal")
     keeps_orders = False
 
     def __init__(self, n_moves: int = 10, n_reversals: int = 30) -> None:
-        self.cycle = np.array([n_moves, n_reversals])
-
-    @property
-    def cycle_length(self) -> int:
-        """Moves of the partition, then reversals."""
-        return int(self.cycle.sum())
+        super().__init__(n_moves, n_reversals)
 
     def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> State:
         """At the layers of a graph drawn from the order."""
@@ -125,19 +132,14 @@ class Partitions:
         return float(weigh_partition(state.nodes, t, make_room(len(state.nodes)), state.sums))
 
 
-class Structures:
+class Structures(_Cycles):
     """A chain over graphs."""
 
     moves = ("add or drop", "turn", "edge reversal")
     keeps_orders = False
 
     def __init__(self, n_moves: int = 100, n_reversals: int = 1) -> None:
-        self.cycle = np.array([n_moves, n_reversals])
-
-    @property
-    def cycle_length(self) -> int:
-        """Moves of single edges, then reversals."""
-        return int(self.cycle.sum())
+        super().__init__(n_moves, n_reversals)
 
     def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> State:
         """At a graph drawn from the order."""
