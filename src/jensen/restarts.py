@@ -18,7 +18,7 @@ from tqdm import tqdm
 
 from jensen import free_energy
 from jensen.checkpoint import Checkpoint
-from jensen.data.threads import ordered_map
+from jensen.data.threads import ordered_map, run_all
 from jensen.data.units import Units
 from jensen.exceptions import CollapseError
 from jensen.fields import leaves, rebuild
@@ -240,8 +240,7 @@ def sample(
                         facts["stream"] = generator_state(streams[k])
                     kept.note(k, state, [state.free_energy], **facts)
 
-        for _ in ordered_map(run, range(n_chains)):
-            pass
+        run_all(run, range(n_chains))
         kept.save()
         return rows.chains(wish.is_set())
 

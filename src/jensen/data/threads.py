@@ -1,12 +1,13 @@
 """How many threads there are, and the one place where they run."""
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import lru_cache
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import lru_cache, partial
 from operator import index
 from threading import local
-from typing import SupportsIndex, TypeVar
+from typing import NoReturn, SupportsIndex, TypeVar
 
 from jensen.exceptions import JensenError
 
@@ -14,6 +15,9 @@ VARIABLE = "JENSEN_THREADS"
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Tasks = deque[tuple[int, Item]]
+Done = dict[int, Callable[[], Result]]
+"""What gives the result of a task, or raises its error."""
 
 _chosen: int | None = None
 _here = local()
@@ -63,52 +67,78 @@ def get_threads() -> int:
 def ordered_map(f: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Run f on every item, on threads if that can help; results come in the order of items.
 
-    Within one of these threads there are no further ones: parallelism is never nested. Nothing runs
-    on when this has ended, be it by an exception or by a caller who takes no more results.
+    The caller's thread takes its share of the items. Within an item there are no further threads:
+    parallelism is never nested. Nothing runs on when this has ended, be it by an exception or by a
+    caller who takes no more results.
     """
     items = list(items)
-    workers = min(get_threads(), len(items))
-    if workers <= 1 or getattr(_here, "is_worker", False):
+    n_others = min(n_parts(), len(items)) - 1
+    if n_others < 1:
         yield from map(f, items)
         return
-    futures = [_pool(os.getpid(), workers).submit(f, item) for item in items]
+    tasks: Tasks[Item] = deque(enumerate(items))
+    done: Done[Result] = {}
+    pool = _pool(os.getpid(), n_others)
+    others = [pool.submit(_do_all, f, tasks, done) for _ in range(n_others)]
     try:
-        for future in futures:
-            yield future.result()
-    except BaseException:  # also that nobody takes what is left
-        for future in futures:
-            future.cancel()
-        wait(futures)
-        raise
-
-
-def run_parts(f: Callable[[Item], None], parts: Sequence[Item]) -> None:
-    """Run f on every one of a few parts, the first here: for work that takes a moment only."""
-    if len(parts) == 1:
-        f(parts[0])
-        return
-    others = [_pool(os.getpid(), len(parts) - 1).submit(f, part) for part in parts[1:]]
-    try:
-        f(parts[0])
+        for i in range(len(items)):
+            while i not in done:
+                if not _do_next(f, tasks, done):
+                    _wait_for(others)
+            yield done.pop(i)()
     finally:
-        wait(others)
-    for future in others:
-        future.result()
+        tasks.clear()
+        _wait_for(others)
+
+
+def run_all(f: Callable[[Item], object], items: Iterable[Item]) -> None:
+    """Run f on every item, on threads if that can help."""
+    for _ in ordered_map(f, items):
+        pass
 
 
 def n_parts() -> int:
     """How many parts work may be cut into here: 1 within a thread that does a part already."""
-    return 1 if getattr(_here, "is_worker", False) else get_threads()
+    return 1 if getattr(_here, "is_at_work", False) else get_threads()
+
+
+def _do_all(f: Callable[[Item], Result], tasks: Tasks[Item], done: Done[Result]) -> None:
+    while _do_next(f, tasks, done):
+        pass
+
+
+def _do_next(f: Callable[[Item], Result], tasks: Tasks[Item], done: Done[Result]) -> bool:
+    """Do the first of the tasks that nobody has taken; whether there was one."""
+    try:
+        i, item = tasks.popleft()
+    except IndexError:
+        return False
+    _here.is_at_work = True
+    try:
+        result = f(item)
+        done[i] = lambda: result
+    except BaseException as error:
+        tasks.clear()  # all before this one have begun, so the first error of all is among them
+        done[i] = partial(_fail, error)
+    finally:
+        _here.is_at_work = False
+    return True
+
+
+def _fail(error: BaseException) -> NoReturn:
+    raise error
+
+
+def _wait_for(others: Sequence[Future[None]]) -> None:
+    for other in others:
+        other.cancel()  # if it has not begun, there is nothing left to do
+    wait(others)
 
 
 @lru_cache(maxsize=4)
 def _pool(process: int, workers: int) -> ThreadPoolExecutor:
     """Threads that wait for work; a forked process has to have its own."""
-    return ThreadPoolExecutor(workers, "jensen", _become_worker)
-
-
-def _become_worker() -> None:
-    _here.is_worker = True
+    return ThreadPoolExecutor(workers, "jensen")
 
 
 def _cores() -> int:

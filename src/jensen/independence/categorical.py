@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.threads import n_parts, run_parts
+from jensen.data.threads import n_parts, run_all
 from jensen.exceptions import DataError
 from jensen.independence import contingency
 from jensen.independence.testing import (
@@ -92,7 +92,7 @@ class CategoricalTests:
         def search(k: int) -> None:
             found[k::n] = self._search(pairs[k::n], around, size, log_alpha, self._rooms[k])
 
-        run_parts(search, range(n))
+        run_all(search, range(n))
         for i, verdict in enumerate(found):
             if verdict.n_tests < 0:  # a table was too large
                 some = [pairs[i]]
@@ -132,7 +132,7 @@ class CategoricalTests:
                 out[a:b],
             )  # fmt: skip
 
-        run_parts(measure, range(n))
+        run_all(measure, range(n))
         for i in np.flatnonzero(out[:, 2] < 0.0).tolist():
             out[i] = self._sorted(*questions[i])
         return out

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jensen.cluster_trees import run
 from jensen.data import Table
 from jensen.data.encode import Column, smallest_code_type
-from jensen.data.threads import ordered_map
+from jensen.data.threads import run_all
 from jensen.inference.findings import Findings, read_findings
 from jensen.inference.network import Network
 from jensen.inference.query import ask
@@ -52,8 +52,7 @@ def sample_given(
             mine = np.flatnonzero(which == s)
             here[:, mine] = _draw(question, findings, log_tables[s], here[:, mine], stream)
 
-    for _ in ordered_map(draw, zip(starts, streams, strict=True)):
-        pass
+    run_all(draw, zip(starts, streams, strict=True))
     columns = [codes[v].astype(t) for v, t in enumerate(types)]
     return Table.from_columns(map(Column, network.variables, columns))
 

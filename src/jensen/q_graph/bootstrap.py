@@ -11,7 +11,7 @@ from tqdm import tqdm
 from jensen.checkpoint import Checkpoint
 from jensen.checks import check_whole
 from jensen.data import Table, as_table
-from jensen.data.threads import ordered_map
+from jensen.data.threads import run_all
 from jensen.exceptions import JensenError
 from jensen.fingerprint import fingerprint
 from jensen.graphs import DAG, PDAG
@@ -97,8 +97,7 @@ def bootstrap_edges(
                 kept.note(k, _shares(found, cpdag))
                 bar.update()
 
-        for _ in ordered_map(learn, range(n)):
-            pass
+        run_all(learn, range(n))
     kept.save()
     shares = sum(kept.found[k] for k in sorted(kept.found)) / len(kept.found)
     names = tuple(sorted(set(data.names) - {choices.get("interventions")}))

@@ -44,7 +44,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import ordered_map
+from jensen.data.threads import run_all
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.exact import IMPOSSIBLE
 from jensen.q_graph.graph_sums import LOG_2, Places, split
@@ -211,8 +211,7 @@ def _sum_parents(log_weights: Array) -> ParentSums:
         sum_subsets(log_weights[child], high, low, exponents)
         normalise(high, low, exponents)
 
-    for _ in ordered_map(fill, range(len(log_weights))):
-        pass
+    run_all(fill, range(len(log_weights)))
     return sums
 
 
@@ -237,8 +236,7 @@ def _sum_both_ways(
     forwards, backwards = list(_pieces(n)), list(_pieces(n))[::-1]
     for done, (up, down) in enumerate(zip(forwards, backwards, strict=True)):
         jobs = ((push, up), (pull, (down[0], min(down[1], (1 << n) - 1))))
-        for _ in ordered_map(lambda job: job[0](*job[1]), jobs):
-            pass
+        run_all(lambda job: job[0](*job[1]), jobs)
         if progress is not None:
             progress((done + 1) / len(forwards))
     return below, above, only

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import get_threads, ordered_map
+from jensen.data.threads import get_threads, ordered_map, run_all
 from jensen.exceptions import GraphError, JensenError
 from jensen.memory import check_memory, show_bytes
 from jensen.q_graph.exact import IMPOSSIBLE
@@ -78,8 +78,7 @@ class OrderSums:
             flow = np.zeros(3 ** (n - 1))
             follow_descendants(self.log_sums, self.below, self.above, first, flow, found[first])
 
-        for _ in ordered_map(follow, range(n)):
-            pass
+        run_all(follow, range(n))
         return found
 
     def draw_places(self, uniforms: Array) -> Places:
@@ -124,8 +123,7 @@ def sum_orders(log_weights: Array, progress: Progress = None) -> OrderSums:
         fill_above(log_sums, max((1 << n) - start - PIECE, 0), (1 << n) - start, above)
 
     for start in range(0, 1 << n, PIECE):
-        for _ in ordered_map(lambda job: job[0](job[1]), ((advance, start), (go_back, start))):
-            pass
+        run_all(lambda job: job[0](job[1]), ((advance, start), (go_back, start)))
         _tell(progress, 0.7 + 0.3 * min(start + PIECE, 1 << n) / (1 << n))
     if below[-1] == -np.inf:
         raise GraphError(IMPOSSIBLE)

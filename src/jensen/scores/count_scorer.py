@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from jensen.data import Table
 from jensen.data.counting import MAX_LANED_CELLS, count_meetings
 from jensen.data.half_bytes import HALF, WHOLE, HalfBytes, cut, pack_half_bytes
-from jensen.data.threads import n_parts, run_parts
+from jensen.data.threads import n_parts, run_all
 from jensen.scores.family_cells import (
     MANY_CELLS,
     NOWHERE,
@@ -220,7 +220,7 @@ class CountScorer:
                 rooms[k], out,
             )  # fmt: skip
 
-        run_parts(score, range(n))
+        run_all(score, range(n))
         return rooms[0][:size].copy(), self._without_bits
 
     def _with_bytes(self, cells: Cells, n: int, out: Array) -> tuple[Counts, list[int]]:
@@ -238,7 +238,7 @@ class CountScorer:
                 cells.n_configs, self.kind, self.amount, rooms[k], tables[k], out,
             )  # fmt: skip
 
-        run_parts(score, range(len(parts)))
+        run_all(score, range(len(parts)))
         return (tables[0] if cells.table is None else cells.table), self._without_bytes
 
     def _with_columns(self, cells: Cells, n: int, out: Array) -> tuple[Counts, list[int]]:
@@ -255,7 +255,7 @@ class CountScorer:
                 cells.n_cells, cells.n_configs, self.kind, self.amount, out,
             )  # fmt: skip
 
-        run_parts(score, range(n))
+        run_all(score, range(n))
         return (self._count_index(cells.family) if cells.table is None else cells.table), []
 
     def _room(self, part: int, size: int) -> Counts:
