@@ -1,6 +1,7 @@
 """Sums over rows: the same bits on any number of threads."""
 
 import threading
+import time
 from typing import NamedTuple
 
 import numpy as np
@@ -77,6 +78,60 @@ def test_an_error_in_a_thread_reaches_the_caller(n):
     jn.set_threads(n)
     with pytest.raises(ZeroDivisionError):
         list(ordered_map(lambda k: 1 / k, [1, 0, 2]))
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+def test_of_several_errors_the_first_in_order_is_raised(n):
+    """Whoever fails first: here the later item does, while the earlier one waits for it."""
+    jn.set_threads(n)
+    has_failed = threading.Event()
+
+    def fail(k):
+        if k == 1 and n > 1:
+            has_failed.wait(10)
+        if k == 2:
+            has_failed.set()
+        if k:
+            raise JensenError(f"item {k}")
+
+    with pytest.raises(JensenError, match="item 1"):
+        list(ordered_map(fail, range(5)))
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_nothing_runs_on_for_a_caller_who_takes_no_more_results(n):
+    jn.set_threads(n)
+    begun, ended = [], []
+
+    def work(k):
+        begun.append(k)
+        time.sleep(0.01)  # all of them would take seconds
+        ended.append(k)
+
+    results = ordered_map(work, range(1000))
+    next(results)
+    results.close()
+    n_begun = len(begun)
+    assert len(ended) == n_begun < 1000
+    assert list(ordered_map(lambda k: k, range(4))) == [0, 1, 2, 3]
+    assert len(begun) == n_begun
+
+
+def test_two_callers_at_once_share_the_threads_there_are():
+    jn.set_threads(2)
+    together = threading.Barrier(2, timeout=10)
+    sums = []
+
+    def caller():
+        together.wait()
+        sums.append(sum(ordered_map(lambda k: k * k, range(200))))
+
+    both = [threading.Thread(target=caller) for _ in range(2)]
+    for one in both:
+        one.start()
+    for one in both:
+        one.join(10)
+    assert sums == [sum(k * k for k in range(200))] * 2
 
 
 def test_reading_does_not_depend_on_threads():

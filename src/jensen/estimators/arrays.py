@@ -51,9 +51,12 @@ def names_of(estimator: Any, n_columns: int) -> list[str]:
 
 def check_size(values: Array, names: Sequence[str]) -> None:
     """Refuse numbers whose squares overflow."""
-    large = np.abs(values) > LARGEST
-    if large.any():
-        row, column = np.argwhere(large)[0]
+
+    def is_large(start: int) -> bool:
+        return bool((np.abs(values[start : start + BLOCK_ROWS]) > LARGEST).any())
+
+    if any(ordered_map(is_large, range(0, len(values), BLOCK_ROWS))):
+        row, column = np.argwhere(np.abs(values) > LARGEST)[0]
         raise DataError(
             f"row {row + 1} of the column {names[column]!r} is {values[row, column]:g}, and "
             f"numbers beyond {LARGEST:g} overflow when they are squared: divide the column"
@@ -91,6 +94,12 @@ def read_weights(sample_weight: Any, n_rows: int) -> Array:
     if not 0.0 < weight.sum() < np.inf:
         raise DataError("there is nothing to learn from: the weights sum to zero, or to infinity")
     return weight
+
+
+def rows_that_count(values: Array, weight: Array) -> tuple[Array, Array]:
+    """Rows of weight > 0; values are copied only if some are left out."""
+    counts = weight > 0.0
+    return values if counts.all() else values[counts], weight[counts]
 
 
 def check_columns(values: Array, names: Sequence[str]) -> None:

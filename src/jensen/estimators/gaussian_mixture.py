@@ -14,6 +14,7 @@ from jensen.estimators.arrays import (
     names_of,
     read_matrix,
     read_weights,
+    rows_that_count,
     weights_of,
 )
 from jensen.estimators.mixture_questions import MixtureQuestions
@@ -204,7 +205,7 @@ class GaussianMixture(MixtureQuestions):
         K = check_states("n_components", self.n_components)
         check_one_of("covariance", self.covariance, COVARIANCES)
         check_columns(values, names_of(self, values.shape[1]))
-        values, weight = values[weight > 0.0], weight[weight > 0.0]
+        values, weight = rows_that_count(values, weight)
         words = words_of_prior(self.prior, choices.algorithm)
         fixed = check_held(self.fixed, ("weights", "components", *PARTS), self.start)
         if words is None and not {"components", *PARTS} & {*fixed}:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, Variable, as_table
 from jensen.data.encode import Column, smallest_code_type
-from jensen.estimators.arrays import check_columns, check_size
+from jensen.estimators.arrays import check_columns, check_size, rows_that_count
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
@@ -171,7 +171,7 @@ class LatentClass(MixtureQuestions):
         choices.check()
         K, algorithm = check_states("n_classes", self.n_classes), choices.algorithm
         check_columns(values, [v.name for v in self.variables_])
-        values, weight = values[weight > 0.0], weight[weight > 0.0]
+        values, weight = rows_that_count(values, weight)
         repeated = repeat_by_weight(weight, algorithm)
         if repeated is not None:
             values, weight = values[repeated], np.ones(len(repeated))

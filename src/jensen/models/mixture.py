@@ -96,16 +96,18 @@ class Mixture:
 
     def encode(self, values: Array, weight: Array) -> Units:
         """Rows as units; rows that miss the same columns stand together."""
-        order = np.lexsort(np.isnan(values).T) if np.isnan(values).any() else slice(None)
-        values, weight = values[order], weight[order]
-
+        missing = np.isnan(values)
+        has_gaps = bool(missing.any())
+        if has_gaps:
+            order = np.lexsort(missing.T)
+            values, weight = values[order], weight[order]
         size = unit_size(len(values), UNIT_ROWS)
 
         def unit(a: int) -> Rows:
             return Rows(self.emission.encode(values[a : a + size]), weight[a : a + size])
 
         units = tuple(ordered_map(unit, range(0, len(values), size)))
-        nothing_hidden = self.n_states == 1 and not np.isnan(values).any()
+        nothing_hidden = self.n_states == 1 and not has_gaps
         return Units(units, float(weight.sum()), is_complete=nothing_hidden)
 
 
