@@ -34,7 +34,7 @@ def start_stats(
     if len(values) > LOOKED_AT:
         some = np.sort(rng.choice(len(values), LOOKED_AT, replace=False))
     rows, share = _distinct(values[some], weight[some])
-    points = emission.place(rows)
+    points = np.ascontiguousarray(emission.place(rows).T)
     share_out = _near_centres if k % 2 == 0 and emission.has_distances else _random_cells
     nodes = share_out(points, share, K, rng)
     nodes = (SURE * nodes + (1.0 - SURE) / K) * (share * weight.sum() / share.sum())
@@ -69,15 +69,7 @@ def _near_centres(points: Array, weight: Array, K: int, rng: np.random.Generator
     """(K, n): 1 for the state whose centre is nearest."""
     centres = _spread_centres(points, weight, K, rng)
     for _ in range(STEPS):
-        own = _nearest(points, centres)
-        moved = np.stack(
-            [
-                np.average(points[own == k], axis=0, weights=weight[own == k])
-                if weight[own == k].sum() > 0.0
-                else centres[k]
-                for k in range(K)
-            ]
-        )
+        moved = _means(points, weight, _nearest(points, centres), centres)
         if np.array_equal(moved, centres):
             break
         centres = moved
@@ -86,36 +78,52 @@ def _near_centres(points: Array, weight: Array, K: int, rng: np.random.Generator
 
 def _random_cells(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:
     """(K, n): random shares, the same for all rows of a cell."""
-    n_cells = min(CELLS * K, len(points))
+    n_cells = min(CELLS * K, points.shape[1])
     own = _nearest(points, _spread_centres(points, weight, n_cells, rng))
     return rng.dirichlet(np.ones(K), n_cells)[own].T
 
 
 def _spread_centres(points: Array, weight: Array, n: int, rng: np.random.Generator) -> Array:
-    """Rows drawn one after the other, by their squared distance from those that are drawn."""
-    chosen = [_draw(weight, rng)]
-    distance = _squared(points, points[chosen[0]])
-    while len(chosen) < n:
-        chosen.append(_draw(weight * distance, rng))
-        distance = np.minimum(distance, _squared(points, points[chosen[-1]]))
-    return points[chosen]
+    """(n, D): rows drawn one after the other, by their squared distance from those drawn before."""
+    centres = np.empty((n, len(points)))
+    farness = weight
+    nearness = np.full(points.shape[1], -np.inf)
+    for k in range(n):
+        centres[k] = points[:, _draw(farness, rng)]
+        nearness = np.maximum(nearness, _nearness(points, centres[k : k + 1], slice(None))[0])
+        farness = -nearness * weight
+    return centres
 
 
 def _draw(weight: Array, rng: np.random.Generator) -> int:
-    total = weight.sum()
-    if not total > 0.0:  # fewer different rows than centres
+    below = np.cumsum(weight)
+    if not below[-1] > 0.0:  # fewer different rows than centres
         return int(rng.integers(len(weight)))
-    return int(rng.choice(len(weight), p=weight / total))
+    return int(np.searchsorted(below / below[-1], rng.random(), side="right"))
+
+
+def _means(points: Array, weight: Array, own: NDArray[np.intp], centres: Array) -> Array:
+    """Of the points that belong to each centre; one without any stays."""
+    K = len(centres)
+    total = np.bincount(own, weight, K)
+    sums = np.stack([np.bincount(own, weight * values, K) for values in points], axis=1)
+    means = np.divide(sums, total[:, None], out=centres.copy(), where=total[:, None] > 0.0)
+    return np.asarray(means)
 
 
 def _nearest(points: Array, centres: Array) -> NDArray[np.intp]:
-    best, own = np.full(len(points), np.inf), np.zeros(len(points), np.intp)
-    for k, centre in enumerate(centres):
-        distance = _squared(points, centre)
-        closer = distance < best
-        best[closer], own[closer] = distance[closer], k
+    """(n,): which centre is nearest, the first of equals."""
+    own = np.empty(points.shape[1], np.intp)
+    for start, stop in segments(points.shape[1], len(centres)):
+        own[start:stop] = _nearness(points, centres, slice(start, stop)).argmax(0)
     return own
 
 
-def _squared(points: Array, centre: Array) -> Array:
-    return np.asarray(((points - centre) ** 2).sum(1))
+def _nearness(points: Array, centres: Array, some: slice) -> Array:
+    """(centres, points): minus half the squared distances of some points."""
+    from jensen.kernels.columns import add_diagonal
+
+    start, stop, _ = some.indices(points.shape[1])
+    out, ones = np.zeros((len(centres), stop - start)), np.ones_like(centres)
+    add_diagonal(points, start, stop, centres, ones, np.zeros_like(centres), out)
+    return out
