@@ -5,6 +5,7 @@ import shlex
 import threading
 from contextlib import contextmanager
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -556,7 +557,11 @@ EVERY = {
     "--start-graph": "asia -> tub",
     "--restarts": "0",
     "--bootstrap": "2",
+    "--test": "g2",
     "--alpha": "0.1",
+    "--max-given": "1",
+    "--correction": "fdr",
+    "--permutations": "9",
     "--time-limit": "9",
     "--interventions": "asia",
     "--prior-network": "asia.json",
@@ -722,6 +727,51 @@ def test_tests_find_the_graph(run, clinic, structure):
         assert "pc: by tests of independence, undirected edges directed freely" in run(*words).out
 
 
+OF_TESTS = {"test": "x2", "alpha": 0.02, "max_given": 1, "correction": "fdr", "permutations": 19}
+
+
+@pytest.mark.parametrize(
+    ("structure", "name"),
+    [*(("pc", name) for name in OF_TESTS), ("mmhc", "test"), ("mmhc", "max_given")],
+)
+@pytest.mark.parametrize("more", [[], ["--bootstrap", "2"]])
+def test_how_tests_are_made_is_handed_on(run, clinic, monkeypatch, structure, name, more):
+    from jensen.q_graph import bootstrap, learning
+
+    asked, learn = [], learning.learn_structure
+
+    def note(*given, **choices):
+        asked.append({key: choices[key] for key in OF_TESTS if key in choices})
+        return learn(*given, **choices)
+
+    monkeypatch.setattr(learning, "learn_structure", note)
+    monkeypatch.setattr(bootstrap, "learn_structure", note)
+    option = f"--{name.replace('_', '-')}"
+    words = ["learn", clinic, "--structure", structure, option, OF_TESTS[name], "--seed", 0, *more]
+    run(*words, "--json")
+    assert asked
+    assert all(choices == {name: OF_TESTS[name]} for choices in asked)
+
+
+def test_how_tests_are_made_changes_the_graph(run, clinic):
+    words = ("learn", clinic, "--structure", "pc", "--json")
+    choices = {"test": "mutual-information", "max_given": 1, "correction": "bonferroni"}
+    spelled = ("--test", "mutual-information", "--max-given", 1, "--correction", "bonferroni")
+    learned = jn.learn_structure(jn.read_table(clinic), "pc", **choices)
+    found = {frozenset(edge) for edge in edges_of(run(*words, *spelled))}
+    assert found == {frozenset(edge) for edge in learned.skeleton().edges}
+    assert found != {frozenset(edge) for edge in edges_of(run(*words))}
+
+
+def test_the_tests_and_corrections_are_those_of_the_library():
+    from jensen.cli.independence_options import CorrectionFor, IndependenceTest
+    from jensen.independence.making import TestName
+    from jensen.independence.pc import Correction
+
+    assert tuple(IndependenceTest) == get_args(TestName)
+    assert tuple(CorrectionFor) == get_args(Correction)
+
+
 def test_tests_that_contradict_each_other_leave_a_way_out(run, refuse):
     rng = np.random.default_rng(3)
     x = rng.normal(size=(400, 7))
@@ -753,6 +803,26 @@ def test_classes_are_drawn_again(run, clinic, structure):
     ("words", "text"),
     [
         (["--alpha", "0.1"], "--alpha belongs to --structure pc or mmhc"),
+        (["--test", "g2"], "--test belongs to --structure pc or mmhc, which make tests"),
+        (["--structure", "ges", "--max-given", "0"], "--max-given belongs to --structure pc or"),
+        (["--structure", "exact", "--permutations", "0"], "--permutations belongs to --structure"),
+        (["--structure", "tree", "--correction", "fdr"], "--correction belongs to --structure pc"),
+        (
+            ["--structure", "mmhc", "--correction", "fdr"],
+            "--correction belongs to --structure pc, which finds all edges by tests",
+        ),
+        (["--structure", "pc", "--test", "t"], "Invalid value for '--test'"),
+        (["--structure", "pc", "--correction", "x"], "Invalid value for '--correction'"),
+        (["--structure", "pc", "--max-given", "-1"], "Invalid value for '--max-given'"),
+        (["--structure", "pc", "--permutations", "-1"], "Invalid value for '--permutations'"),
+        (
+            ["--structure", "pc", "--test", "fisher-z"],
+            "use --test conditional-gaussian, or leave --test out",
+        ),
+        (
+            ["--structure", "mmhc", "--test", "conditional-gaussian", "--permutations", "9"],
+            "--permutations belongs to tests of categorical columns",
+        ),
         (["--structure", "pc", "--score", "bic"], "--structure pc and --score do not go together"),
         (["--structure", "ges", "--restarts", "1"], "--structure ges and --restarts do not go"),
         (["--structure", "mmhc", "--start-graph", "lung"], "--structure mmhc and --start-graph do"),

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.q_graph.chains.records import Kept
 
 QUICK = ("--samples", "100", "--seed", "0")
 
@@ -130,6 +131,7 @@ def test_programs_get_everything(run, cancer):
     assert set(answer["edges"][0]) >= {"from", "to", "probability", "standard_error", "r_hat"}
     convergence = answer["convergence"]
     assert convergence["n_samples"] == 100
+    assert convergence["interrupted"] is False
     assert convergence["disagreement"] is None
     assert set(convergence["acceptance"]) >= {"edge reversal", "swap"}
     assert set(convergence["outside_share"].values()) == {0.0}
@@ -360,16 +362,34 @@ def test_help_has_an_example(run):
 def test_a_run_that_was_stopped_tells_what_there_is(run, cancer, monkeypatch):
     from jensen.q_graph import structure_posterior as module
 
-    whole = module.structure_posterior
+    hand_over = module.hand_over
 
-    def stopped(*given, n_samples, **choices):
-        return whole(*given, n_samples=n_samples // 2, **choices)
+    def stopped(run, chains, *given):
+        half = [Kept(*(values[:50] for values in kept)) for kept in chains.kept]
+        return hand_over(run, chains._replace(kept=half, was_stopped=True), *given)
 
-    monkeypatch.setattr(module, "structure_posterior", stopped)
-    done = run("posterior", cancer, *QUICK)
+    monkeypatch.setattr(module, "hand_over", stopped)
+    done = run("posterior", cancer, *QUICK, "-o", "post.json")
     assert done.code == 130
-    assert "4 chains of 50 samples" in done.out
+    assert "4 chains of 50 samples (interrupted before 100), " in done.out
     assert done.err == "jensen: interrupted"
+    shown = run("show", "post.json")
+    assert "4 chains of 50 samples (interrupted before 100), " in shown.out
+    done = run("posterior", cancer, *QUICK, "--json")
+    assert done.code == 130
+    assert json.loads(done.out)["convergence"]["interrupted"] is True
+
+
+def test_what_is_outside_the_candidates_is_measured_or_not(run, cancer):
+    done = run("posterior", cancer, *QUICK, "--candidates", "1", "--outside", "0")
+    assert "outside the candidates: not measured (see --outside), of Cancer, Dysp" in done.out
+    words = ("posterior", cancer, *QUICK, "--candidates", "0", "--json")
+    shares = json.loads(run(*words, "--outside", "0").out)["convergence"]["outside_share"]
+    assert set(shares.values()) == {None}
+    shares = json.loads(run(*words).out)["convergence"]["outside_share"]
+    name = max(shares, key=shares.get)
+    done = run("posterior", cancer, *QUICK, "--candidates", "0")
+    assert f"outside the candidates: {shares[name]:.1%} at most, of {name}.\n" in done.out
 
 
 def test_a_saved_posterior_is_shown_and_is_no_model(run, refuse, cancer):

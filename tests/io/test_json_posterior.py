@@ -27,7 +27,7 @@ SETTINGS = {
 TABLE = jn.Table({"A": list("nynyyn"), "B": list("nyyyyn"), "C": list("nnyyyy")})
 
 
-def sampled(weighted=False, batches=False):
+def sampled(weighted=False, batches=False, interrupted=False):
     rng = np.random.default_rng(0)
     which = rng.integers(0, 25, (2, 40))
     weights = rng.normal(size=(2, 40)) if weighted else None
@@ -36,7 +36,8 @@ def sampled(weighted=False, batches=False):
     )
     moves = {"swap": (np.array([3, 4]), np.array([10, 11]))}
     edges = rng.random((2, 12, 3, 3)) if batches else None
-    run = run_of(samples, moves, edges, rng.random(3))
+    shares = np.array([0.25, np.nan, 0.0]) if interrupted else rng.random(3)
+    run = run_of(samples, moves, edges, shares, interrupted)
     return SampledPosterior(run, make_scorer(TABLE), SETTINGS)
 
 
@@ -75,6 +76,22 @@ def test_samples_come_back_to_the_bit(tmp_path, weighted, batches, suffix):
     assert isinstance(StructurePosterior.load(file), SampledPosterior)
 
 
+def test_what_is_not_known_and_what_was_interrupted_comes_back(tmp_path):
+    post, file = sampled(interrupted=True), tmp_path / "post.json"
+    assert "2 chains of 40 samples (interrupted), " in repr(post)
+    post.save(file)
+    again = jn.load(file)
+    assert again.interrupted is again.convergence.interrupted is True
+    np.testing.assert_array_equal(again.outside_share, [0.25, np.nan, 0.0])
+    assert repr(post) == repr(again)
+    document = json.loads(file.read_text())
+    assert document["chains"]["interrupted"] is True
+    assert document["chains"]["outside_share"] == [0.25, None, 0.0]
+    del document["chains"]["interrupted"]  # it may be absent
+    file.write_text(json.dumps(document))
+    assert jn.load(file).interrupted is False
+
+
 def test_data_are_given_again(tmp_path):
     post, file = sampled(), tmp_path / "post.json"
     post.save(file)
@@ -102,6 +119,47 @@ def test_exact_posteriors_come_back(tmp_path):
     assert again.sample(5, random_state=0) == post.sample(5, random_state=0)
     with pytest.raises(JensenError, match="a file, which holds the graphs drawn before"):
         again.exact.draw(3, np.random.default_rng(0))
+
+
+def test_the_most_probable_graph_comes_back(tmp_path):
+    names = [f"v{k}" for k in range(6)]
+    rng = np.random.default_rng(1)
+    table = {name: rng.integers(0, 2, 30).astype(str) for name in names}
+    post, file = jn.structure_posterior(table, "exact"), tmp_path / "post.json"
+    post.save(file)
+    again = jn.load(file)
+    assert again.best == post.best
+    assert again.best.info.proven
+    assert again.best.info.probability == post.best.info.probability
+    assert again.best.info.log_weight == post.best.info.log_weight
+    assert again.with_table(table).best.info == post.best.info
+    document = json.loads(file.read_text())
+    document["exact"].pop("best")  # it may be absent: the best of the draws then
+    file.write_text(json.dumps(document))
+    assert not jn.load(file).best.info.proven
+    orders = jn.structure_posterior(table, "exact", prior="order")
+    orders.save(file)
+    assert json.loads(file.read_text())["exact"]["best"] is None
+    assert jn.load(file).best == orders.best
+
+
+BEST_DAMAGES = [
+    (lambda best: best["parents"].pop(), "exact.best.parents must hold the parents of 3 variables"),
+    (lambda best: best.update(parents=[[1], [0], []]), "exact.best.parents holds a cycle"),
+    (lambda best: best.update(parents=[[3], [], []]), "must be the position of one of 3 names"),
+    (lambda best: best.pop("log_weight"), "exact.best lacks 'log_weight'"),
+]
+
+
+@pytest.mark.parametrize(("damage", "words"), BEST_DAMAGES)
+def test_a_damaged_best_graph_is_refused(tmp_path, damage, words):
+    file = tmp_path / "post.json"
+    exact().save(file)
+    document = json.loads(file.read_text())
+    damage(document["exact"]["best"])
+    file.write_text(json.dumps(document))
+    with pytest.raises(FileError, match=words):
+        jn.load(file)
 
 
 def test_what_is_too_long_for_a_file_is_left_out(tmp_path, monkeypatch):
@@ -146,6 +204,8 @@ DAMAGES = [
     (lambda d: d["samples"]["scores"].pop(), "samples.scores has 1 parts, but must have 2"),
     (lambda d: d["samples"].pop("states"), "samples lacks 'states'"),
     (lambda d: d["chains"]["moves"]["swap"].pop(), "must tell how often it was accepted"),
+    (lambda d: d["chains"].update(interrupted=1), "chains.interrupted must be true or false"),
+    (lambda d: d["chains"]["outside_share"].pop(), "outside_share has 2 parts, but must have 3"),
 ]
 
 

@@ -49,11 +49,9 @@ def sampled(dags, p, shape, seed, **choices):
     return GraphSamples(dags[0].nodes, parents_of(dags)[which], scores, **choices)
 
 
-def run_of(samples, moves=None, edge_batches=None, outside_share=None):
+def run_of(samples, moves=None, edge_batches=None, outside_share=None, interrupted=False):
     """What chains hand over."""
-    return ChainRun(
-        samples=samples, moves=moves or {}, edge_batches=edge_batches, outside_share=outside_share
-    )
+    return ChainRun(samples, moves or {}, outside_share, edge_batches, interrupted=interrupted)
 
 
 class Enumerated:
@@ -63,6 +61,7 @@ class Enumerated:
         self.dags, self.p = dags, p
         self.names = dags[0].nodes
         self.log_evidence, self.log_total = log_evidence, log_evidence + 1.0
+        self.most_probable = None  # not looked for: the best of what is drawn will do
         self.edge_matrix = np.tensordot(p, np.array([dag.adjacency for dag in dags]), 1)
 
     def parent_set_probabilities(self, child):

@@ -158,6 +158,46 @@ def test_averages_are_exact():
     assert found.values.sum() == pytest.approx(1.0)
 
 
+FIVE = (*NAMES, "E")
+EDGES = {("B", "A"): 0.9, ("C", "D"): 0.2, ("A", "E"): 1.0, ("E", "B"): 0.0}
+
+
+@pytest.mark.parametrize("prior", ["uniform", "fair", EDGES])
+@pytest.mark.parametrize("rules", [{}, {"max_parents": 1, "forbidden": "A -> C; B -> E"}])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_best_graph_is_the_most_probable_of_all(prior, rules, seed):
+    table = rows(25, FIVE, seed)
+    post = jn.structure_posterior(table, "exact", prior=prior, **rules)
+    assert post.samples.kind == "all"
+    info = post.best.info
+    assert info.proven
+    assert info.log_weight == pytest.approx(post.samples.scores.max(), rel=1e-12)
+    assert info.probability == pytest.approx(post.samples.shares.max(), rel=1e-9)
+    assert dict(post.graphs)[post.best] == pytest.approx(info.probability, rel=1e-9)
+    assert info.score == pytest.approx(jn.score(post.best, table), rel=1e-12)
+
+
+def test_the_best_graph_of_many_variables_is_not_one_of_the_draws():
+    table = rows(20, [f"v{k}" for k in range(9)])
+    post = jn.structure_posterior(table, "exact")
+    assert post.best == jn.learn_structure(table, "exact")
+    assert post.best.info.log_weight == pytest.approx(jn.score(post.best, table), rel=1e-12)
+    fair = jn.structure_posterior(table, "exact", prior="fair")
+    assert fair.best.info.log_weight >= fair.samples.scores.max() - 1e-9
+    assert post.best not in dict(post.graphs[:])  # 10,000 draws do not meet it
+
+
+def test_under_a_prior_that_counts_orders_the_best_graph_is_one_that_was_met():
+    table = rows(20, [f"v{k}" for k in range(6)])
+    post = jn.structure_posterior(table, "exact", prior="order")
+    assert post.exact.most_probable is None
+    assert not post.best.info.proven
+    assert post.best.info.log_weight == post.samples.scores.max()
+    few = jn.structure_posterior(TABLE, "exact", prior="order")
+    assert few.best.info.proven
+    assert few.best.info.probability == pytest.approx(few.samples.shares.max(), rel=1e-12)
+
+
 def test_nothing_has_to_converge():
     for ask in (lambda p: p.convergence, lambda p: p.plot_trace(), lambda p: p.plot_agreement()):
         with pytest.raises(JensenError, match="nothing was sampled by chains here"):

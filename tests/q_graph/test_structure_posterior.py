@@ -241,6 +241,29 @@ def test_the_share_outside_the_candidates(method, few):
     assert not inside.outside_share.any()
 
 
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+def test_the_share_outside_is_not_known_where_it_was_not_tried(few):
+    def shares(**choices):
+        post = jn.structure_posterior(few, n_samples=10, thin=40, random_state=0, **choices)
+        return dict(zip(post.names, post.outside_share, strict=True)), repr(post)
+
+    found, words = shares(candidates=1, outside=0)
+    assert np.isnan(list(found.values())).all()
+    assert "outside" not in words
+    assert set(shares(outside=0)[0].values()) == {0.0}  # all others are candidates
+    assert set(shares(candidates=1, outside=0, max_parents=0)[0].values()) == {0.0}
+    first = ["Smoker", "Pollution"]
+    rest = [name for name in few.names if name not in first]
+    found, _ = shares(candidates=1, outside=0, tiers=[first, rest])
+    assert [found[name] for name in first] == [0.0, 0.0]  # the other one is the only candidate
+    assert np.isnan([found[name] for name in rest]).all()
+    found, _ = shares(candidates={"Xray": []}, outside=1, required="Cancer -> Xray")
+    assert np.isnan(found["Xray"])  # {Cancer, another} has two members
+    assert [found[name] for name in found if name != "Xray"] == [0.0] * 4
+    found, _ = shares(candidates={"Xray": []}, outside=2, required="Cancer -> Xray")
+    assert not np.isnan(found["Xray"])
+
+
 def test_who_may_not_be_a_parent_takes_no_candidates_place():
     table = many(20)
     scorer = make_scorer(jn.Table(table), "bdeu")

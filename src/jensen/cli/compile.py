@@ -3,7 +3,7 @@
 import sys
 import time
 
-from jensen.cli import options
+from jensen.cli import options, outputs
 
 NAME = "compile"
 EPILOG = "Example: jensen compile"
@@ -22,6 +22,6 @@ def command(as_json: options.Json = False) -> None:
             seconds[name], begin = time.perf_counter() - begin, time.perf_counter()
             bar.update()
     if as_json:
-        options.print_json(seconds)
+        outputs.print_json(seconds)
     else:
         print(f"{len(seconds)} kernels are ready ({sum(seconds.values()):.1f} s)")

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from jensen.cli import options
+from jensen.cli import inputs, options
 
 NAME = "convert"
 EPILOG = "Example: jensen convert alarm.bif alarm.json"
@@ -19,4 +19,4 @@ def command(net: options.Model, out: Target) -> None:
     from jensen import io
 
     io.check_path(out)
-    io.save(options.read_model(net), out)
+    io.save(inputs.read_model(net), out)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from jensen.cli import options
+from jensen.cli import inputs, options, outputs
 from jensen.cli.rows import fill, read_written, write_rows
 from jensen.text import plural
 
@@ -47,8 +47,8 @@ def command(
 
     options.set_threads(threads)
     options.refuse_two_inputs(net, data)
-    options.check_table_path(output, net, data)
-    asked = options.read_net(net)
+    outputs.check_table_path(output, net, data)
+    asked = inputs.read_net(net)
     rows = read_written(data, missing, asked)
     filled = asked.impute(
         rows.table,
@@ -68,7 +68,7 @@ def command(
         write_rows(rows.columns, output)
     if as_json:
         listed = pa.table(rows.columns).to_pylist() if output == "-" else answer
-        options.print_json(listed)
+        outputs.print_json(listed)
     elif output != "-":
         values = plural(n_filled, "value")
-        options.tell(f"{values} filled in, {plural(rows.n_rows, 'row')} written to {output}")
+        outputs.tell(f"{values} filled in, {plural(rows.n_rows, 'row')} written to {output}")

@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 import typer
 
+from jensen.cli import independence_options as of_tests
 from jensen.cli import learn_options as of_learn
-from jensen.cli import learned, learned_states, mixed_trees, options
+from jensen.cli import learned, learned_states, mixed_trees, options, outputs
 from jensen.cli import structure_options as of_graph
 from jensen.cli.learn_network import learn_network
 from jensen.cli.learn_options import Loop, ModelKind, NetworkChoices, Source
@@ -21,6 +22,7 @@ EPILOG = "\n".join(
         "\b",  # keeps the lines as they are
         "Example: jensen learn patients.csv --score bic --max-parents 3 --svg net.svg -o net.json",
         "  jensen learn patients.csv --structure exact --tier age,sex --forbidden 'xray -> cancer'",
+        "  jensen learn patients.csv --structure pc --test x2 --correction fdr --max-given 3",
         "  jensen learn patients.csv --bootstrap 200 --seed 0 --svg stable.svg",
         "  jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json",
         "  jensen learn answers.csv --graph 'kind -> a; kind -> b' --hidden kind=3 --n-init 10",
@@ -54,7 +56,11 @@ def command(
     start_graph: of_graph.StartGraph = None,
     restarts: of_graph.Restarts = None,
     bootstrap: of_graph.Bootstrap = None,
-    alpha: of_graph.Alpha = None,
+    test: of_tests.Test = None,
+    alpha: of_tests.Alpha = None,
+    max_given: of_tests.MaxGiven = None,
+    correction: of_tests.Correction = None,
+    permutations: of_tests.Permutations = None,
     time_limit: of_graph.TimeLimit = None,
     interventions: of_graph.Interventions = None,
     prior_network: options.PriorNetwork = None,
@@ -106,8 +112,8 @@ def command(
     files = Files(output, svg, as_json)
     of_graph_alone = StructureChoices(
         structure, score, prior_network, available_case, max_parents, required, forbidden, tier,
-        start_graph, restarts, interventions, bootstrap, alpha, time_limit, column,
-        without,
+        start_graph, restarts, interventions, bootstrap, test, alpha, max_given, correction,
+        permutations, time_limit, column, without,
     )  # fmt: skip
     of_network = NetworkChoices(
         graph, prior, equivalent_sample_size, hidden, states, start, checkpoint, output
@@ -161,13 +167,13 @@ def _write(model: Any, source: Any, files: Files, words: Any) -> None:
     from jensen import io
 
     if files.output == "-":
-        options.print_bytes(io.to_bytes(model))
+        outputs.print_bytes(io.to_bytes(model))
     elif files.output is not None:
         model.save(files.output)
     if files.svg is not None:
-        options.write_text(model.to_svg(), files.svg)
+        outputs.write_text(model.to_svg(), files.svg)
     if files.as_json:
-        options.print_json(words.summary(model, source, files.output))
+        outputs.print_json(words.summary(model, source, files.output))
     elif not files.is_printed:
         words.tell(model, source, files.output)
     if learned.was_stopped(model, source):
@@ -188,7 +194,7 @@ def _check_files(
         if path is None or (path == "-" and option != "--checkpoint"):
             continue
         if option != "-o":
-            options.check_text_path(path)
+            outputs.check_text_path(path)
         if path in written:
             raise JensenError(f"{written[path]} and {option} both name {path}: name two files")
         written[path] = option

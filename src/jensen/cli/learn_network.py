@@ -4,7 +4,7 @@ import sys
 from typing import Any
 
 from jensen.checks import WITH_SAMPLE_SIZE
-from jensen.cli import options
+from jensen.cli import inputs, options
 from jensen.cli.learn_options import Loop, NetworkChoices, Source
 from jensen.exceptions import JensenError
 
@@ -20,24 +20,24 @@ def learn_network(
     options.refuse_two_inputs(source.data, graph, start)
     if equivalent_sample_size is not None and prior not in WITH_SAMPLE_SIZE:
         raise JensenError("--equivalent-sample-size belongs to --prior bdeu or --prior bds")
-    known = options.read_net(graph) if options.names_net(graph) else None
+    known = inputs.read_net(graph) if inputs.names_net(graph) else None
     chosen = loop.chosen()
     if equivalent_sample_size is not None:
         chosen["equivalent_sample_size"] = equivalent_sample_size
     if start is not None:
-        chosen["start"] = options.read_net(start)
+        chosen["start"] = inputs.read_net(start)
     net = BayesianNetwork(
-        options.read_graph(graph) if known is None else known.graph,
+        inputs.read_graph(graph) if known is None else known.graph,
         prior=read_prior(prior),
         hidden=dict(map(_one_hidden, hidden or [])) or None,
         progress=sys.stderr.isatty(),
         **chosen,
     )
-    table = options.read_data(
+    table = inputs.read_data(
         source.data, source.missing, source.categorical, source.weights, states, source.continuous
     )
     if known is not None:
-        table = options.read_as(table, known)
+        table = inputs.read_as(table, known)
     if source.complete_rows:
         seen = [x for x in net.graph.nodes if x in table and x not in (net.hidden or {})]
         table = table.complete_rows(seen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jensen.cli import options
+from jensen.cli import inputs
 from jensen.cli.learn_options import Loop, ModelKind, Source
 from jensen.cli.state_rows import Groups, group_rows, require_numbers
 from jensen.exceptions import JensenError
@@ -93,8 +93,8 @@ def learn_states(
     K, prior = chosen.n_states(), read_prior(chosen.prior)
     choices: dict[str, Any] = {**loop.chosen(), "prior": prior, "progress": sys.stderr.isatty()}
     if chosen.start is not None:
-        choices["start"] = options.read_states(chosen.start)
-    table = options.read_data(
+        choices["start"] = inputs.read_states(chosen.start)
+    table = inputs.read_data(
         source.data,
         source.missing,
         source.categorical,
@@ -117,7 +117,7 @@ def _columns(table: Table, chosen: StateChoices) -> Table:
     for option, given in (("--column", chosen.columns), ("--without", chosen.without)):
         if given and chosen.sequences in given:
             raise JensenError(f"{option} {chosen.sequences} names the column of the sequences")
-    table = options.choose_columns(table.select(others), chosen.columns, chosen.without)
+    table = inputs.choose_columns(table.select(others), chosen.columns, chosen.without)
     if not table.names:
         raise JensenError("there is no column to learn from")
     return table

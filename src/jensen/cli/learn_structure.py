@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.checks import WITH_SAMPLE_SIZE
-from jensen.cli import options
+from jensen.cli import inputs
 from jensen.cli.learn_missing import Asked, refuse_empty, refuse_kinds, refuse_missing
 from jensen.cli.learn_network import read_prior
 from jensen.cli.learn_options import Loop, NetworkChoices, Source
@@ -114,8 +114,8 @@ def _read(
     source: Source, network: NetworkChoices, choices: StructureChoices
 ) -> tuple[Table, list[str]]:
     """The table, and the variables in it."""
-    table = options.choose_columns(
-        options.read_data(
+    table = inputs.choose_columns(
+        inputs.read_data(
             source.data, source.missing, source.categorical, source.weights, network.states,
             source.continuous,
         ),
@@ -169,7 +169,7 @@ def of_rows(choices: StructureChoices, is_numbers: bool) -> dict[str, Any]:
             )
         found["missing"] = "available-case"
     if choices.prior_network is not None:
-        found["prior_network"] = options.read_net(choices.prior_network)
+        found["prior_network"] = inputs.read_net(choices.prior_network)
     if choices.interventions is not None:
         found["interventions"] = choices.interventions
     return found
@@ -194,7 +194,7 @@ def _learn(task: Task, choices: StructureChoices) -> Structure:
         return _tree(task)
     if choices.bootstrap is not None:
         return _averaged(task, choices, choices.bootstrap)
-    given = {**task.constraints, "method": choices.search.value, "alpha": choices.alpha}
+    given = {**task.constraints, "method": choices.search.value, **choices.tests()}
     if choices.search is Search.PC:
         return _tested(task, given)
     limit = choices.time_limit
@@ -250,7 +250,7 @@ def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
     strengths = bootstrap_edges(
         task.table, n, random_state=task.seed, cpdag=not choices.is_constrained,
         checkpoint=task.checkpoint, progress=sys.stderr.isatty(), method=choices.search.value,
-        start=task.start, restarts=choices.restarts or 0, alpha=choices.alpha, **task.constraints,
+        start=task.start, restarts=choices.restarts or 0, **choices.tests(), **task.constraints,
         **({} if choices.search is Search.PC else task.of_score),
     )  # fmt: skip
     graph = strengths.averaged()
@@ -277,6 +277,8 @@ IN_WORDS = (
     (r"\bmax_parents=(\d+)", r"--max-parents \1"),
     (r"\bmax_parents\b", "--max-parents"),
     (r"\btime_limit\b", "--time-limit"),
+    (r"\btest='([\w-]+)'", r"--test \1"),
+    (r"\b(test|permutations)=", r"--\1"),
     (r"\binterventions='(\w+)'", r"--interventions \1"),
     (r"^interventions\b", "--interventions"),
     (r"\bprior='(\w+)'", r"--prior \1"),

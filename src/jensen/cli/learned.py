@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jensen.cli import options
+from jensen.cli import outputs
 from jensen.graphs.names import show_path
 from jensen.text import grid, plural
 
@@ -61,7 +61,7 @@ def tell(net: BayesianNetwork, learned: LearnedFrom, output: str | None) -> None
         tell_structure(learned.structure)
     rows = learned.table.total_weight
     noun = "row" if rows == 1 else "rows"
-    print(f"{net}, learned from {options.show_number(rows)} {noun}{_value(net)}")
+    print(f"{net}, learned from {outputs.show_number(rows)} {noun}{_value(net)}")
     print(f"{algorithm_of(net).name}: {_course(net)}")
     if output is None:
         print()

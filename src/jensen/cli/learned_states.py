@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from jensen.cli import options
+from jensen.cli import outputs
 from jensen.text import plural
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def tell(model: Any, rows: Learned, output: str | None) -> None:
     """The same for people."""
     noun = "row" if rows.weight == 1 else "rows"
     of = "" if rows.n_sequences is None else f" of {plural(rows.n_sequences, 'sequence')}"
-    print(f"learned from {options.show_number(rows.weight)} {noun}{of}")
+    print(f"learned from {outputs.show_number(rows.weight)} {noun}{of}")
     print(model.summary())
     for name, value in criteria(model, rows).items():
         print(f"{name.upper()} {value:.6f} (lower is better)")

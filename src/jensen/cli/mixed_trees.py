@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from jensen.cli import learned, options
+from jensen.cli import learned, outputs
 from jensen.cli.learn_options import Loop, NetworkChoices, spelled
 from jensen.cli.structure_options import Search, StructureChoices
 from jensen.exceptions import JensenError
@@ -37,9 +37,9 @@ def write(found: Structure, table: Table, svg: str | None, as_json: bool) -> Non
     from jensen.plots.svg import graph_svg
 
     if svg is not None:
-        options.write_text(graph_svg(found.graph), svg)
+        outputs.write_text(graph_svg(found.graph), svg)
     if as_json:
-        options.print_json(summary(found, table, svg))
+        outputs.print_json(summary(found, table, svg))
     elif svg != "-":
         learned.tell_structure(found)
         print("The graph alone: no parameters are learned of columns of both kinds yet.")

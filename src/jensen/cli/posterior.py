@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from jensen.cli import inputs, options, outputs
 from jensen.cli import learn_options as of_learn
-from jensen.cli import options
 from jensen.cli import posterior_options as of_post
 from jensen.cli import structure_options as of_graph
 from jensen.cli.learn_missing import FLAGS, Asked, refuse_empty, refuse_kinds, refuse_missing
 from jensen.cli.learn_structure import WITH_EQUIVALENT_SAMPLE, of_rows
 from jensen.cli.posterior_options import Method, read_candidates, read_graph_prior, refuse_chains
-from jensen.cli.posterior_told import THRESHOLD, spell, summary, tell, was_stopped
+from jensen.cli.posterior_told import THRESHOLD, spell, summary, tell
 from jensen.cli.structure_options import StructureChoices
 from jensen.exceptions import JensenError
 from jensen.text import plural, some
@@ -100,8 +100,8 @@ def command(
     choices = StructureChoices(**{**dict.fromkeys(StructureChoices._fields), **given})
     choices.check()
     constraints, believed = choices.constraints(), read_graph_prior(prior)
-    table = options.choose_columns(
-        options.read_data(data, missing, categorical, weights, states, continuous),
+    table = inputs.choose_columns(
+        inputs.read_data(data, missing, categorical, weights, states, continuous),
         column, without, interventions,
     )  # fmt: skip
     rows = _usable(table, choices, complete_rows, context.obj or ())
@@ -114,7 +114,7 @@ def command(
             random_state=seed, progress=sys.stderr.isatty() if progress is None else progress,
         )  # fmt: skip
     _write(post, output, svg, threshold, as_json)
-    if was_stopped(post, n_samples):
+    if post.interrupted:
         raise typer.Exit(INTERRUPTED)
 
 
@@ -183,7 +183,7 @@ def _tell_constant(rows: Table, names: Sequence[str]) -> None:
             f"more rows"
         )
     if still:
-        options.tell(
+        outputs.tell(
             f"jensen: warning: {some(still)} never varied, so what is said of edges there rests on "
             f"the priors: --without {still[0]} leaves it out"
         )
@@ -211,13 +211,13 @@ def _write(
     from jensen import io
 
     if output == "-":
-        options.print_bytes(io.to_bytes(post))
+        outputs.print_bytes(io.to_bytes(post))
     elif output is not None:
         post.save(output)
     if svg is not None:
-        options.write_text(post.to_svg(threshold), svg)
+        outputs.write_text(post.to_svg(threshold), svg)
     if as_json:
-        options.print_json(summary(post, threshold, output, svg))
+        outputs.print_json(summary(post, threshold, output, svg))
     elif "-" not in (output, svg):
         tell(post, threshold)
         kept = "Nothing was written: -o post.json keeps the posterior."

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jensen.cli.learn_structure import IN_WORDS
 from jensen.graphs.names import show_path
-from jensen.text import grid, plural
+from jensen.text import grid, plural, some
 
 if TYPE_CHECKING:
     from jensen.q_graph.posterior import StructurePosterior
@@ -36,14 +36,6 @@ def spell(text: str) -> str:
 
 def _is_sampled(post: StructurePosterior) -> bool:
     return bool(post.settings["method"] != "exact")
-
-
-def was_stopped(post: StructurePosterior, n_samples: int | None) -> bool:
-    """Whether Ctrl-C ended the chains early."""
-    from jensen.q_graph.chains.choices import N_SAMPLES
-
-    wanted = n_samples or N_SAMPLES
-    return _is_sampled(post) and int(post.samples.which.shape[1]) < wanted
 
 
 def _listed(post: StructurePosterior, threshold: float) -> list[dict[str, Any]]:
@@ -77,16 +69,19 @@ def _headline(post: StructurePosterior) -> str:
     if not _is_sampled(post):
         return f"exact: all graphs of {of}; log evidence {post.log_evidence:.6f}"
     n_chains, n_samples = post.samples.which.shape
+    each = plural(n_samples, "sample") + post.convergence.so_far
     return (
-        f"{post.settings['method']}: {plural(n_chains, 'chain')} of {plural(n_samples, 'sample')}, "
+        f"{post.settings['method']}: {plural(n_chains, 'chain')} of {each}, "
         f"{plural(post.samples.n_distinct, 'different graph')} of {of}"
     )
 
 
 def _convergence(post: Any) -> list[str]:
     """Whether chains agree, in words."""
+    from jensen.q_graph.posterior.convergence import show
+
     found = post.convergence
-    mixed = f"R-hat {found.r_hat:.3f}, effective sample size {found.effective_sample_size:,.0f}"
+    mixed = f"R-hat {show(found.r_hat)}, effective sample size {show(found.effective_sample_size)}"
     lines = [f"log score: {mixed}"]
     if post.samples.n_chains == 1:
         lines.append("One chain cannot show whether it has seen all: give --chains 4.")
@@ -105,10 +100,24 @@ def _convergence(post: Any) -> list[str]:
     if post.samples.weights is not None:
         left, n = found.weights_size, post.samples.n_samples
         lines.append(f"Weighted by the orders of each graph: worth {left:,.0f} of {n:,} samples.")
+    return lines + _outside(post)
+
+
+def _outside(post: Any) -> list[str]:
+    """How much is on parents that are no candidates."""
+    import numpy as np
+
     share = post.outside_share
-    if share is not None and share.max() > 0:
-        name = post.names[int(share.argmax())]
-        lines.append(f"Parents outside the candidates: {share.max():.1%} at most, of {name}.")
+    if share is None:
+        return []
+    lines = []
+    if np.nanmax(share, initial=0.0) > 0:
+        at = int(np.nanargmax(share))
+        most = f"{share[at]:.1%} at most, of {post.names[at]}"
+        lines.append(f"Parents outside the candidates: {most}.")
+    if np.isnan(share).any():
+        of = some([post.names[v] for v in np.flatnonzero(np.isnan(share))])
+        lines.append(f"Parents outside the candidates: not measured (see --outside), of {of}.")
     return lines
 
 
@@ -125,6 +134,7 @@ def summary(post: Any, threshold: float, output: str | None, svg: str | None) ->
     }
     if _is_sampled(post):
         found = post.convergence
+        share = None if post.outside_share is None else post.outside_share.tolist()
         answer["convergence"] = {
             "r_hat": found.r_hat,
             "effective_sample_size": found.effective_sample_size,
@@ -132,6 +142,7 @@ def summary(post: Any, threshold: float, output: str | None, svg: str | None) ->
             "disagreement": found.disagreement and spell(found.disagreement),
             "acceptance": found.acceptance,
             "n_samples": post.samples.which.shape[1],
-            "outside_share": dict(zip(post.names, post.outside_share.tolist(), strict=True)),
+            "interrupted": post.interrupted,
+            "outside_share": None if share is None else dict(zip(post.names, share, strict=True)),
         }
     return answer

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from jensen.cli import options
+from jensen.cli import inputs, options, outputs
 from jensen.cli.predict_states import predict_states
 from jensen.cli.rows import Written, read_written, write_rows
 from jensen.cli.state_rows import read_state_rows
@@ -65,9 +65,9 @@ def command(
 
     options.set_threads(threads)
     options.refuse_two_inputs(net, data)
-    options.check_table_path(output, net, data)
-    asked = options.read_model(net)
-    if not options.is_network(asked):
+    outputs.check_table_path(output, net, data)
+    asked = inputs.read_model(net)
+    if not inputs.is_network(asked):
         options.refuse_for_states(asked, {"--target": target})
         of_states = read_state_rows(asked, data, missing, sequences)
         lenient = {"impossible": impossible.value, "unknown": unknown.value}
@@ -105,11 +105,11 @@ def _write(
     if output != "-" or not as_json:
         write_rows(rows.columns, output)
     if as_json and output == "-":
-        options.print_json(answers)
+        outputs.print_json(answers)
     elif as_json:
-        options.print_json({"rows": rows.n_rows, "target": target, "output": output})
+        outputs.print_json({"rows": rows.n_rows, "target": target, "output": output})
     elif output != "-":
-        options.tell(f"{plural(rows.n_rows, 'row')} written to {output}")
+        outputs.tell(f"{plural(rows.n_rows, 'row')} written to {output}")
 
 
 def _best(values: NDArray[np.float64], states: tuple[str, ...]) -> list[str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jensen.cli import options
+from jensen.cli import options, outputs
 from jensen.cli.rows import write_rows
 from jensen.cli.state_rows import StateRows
 from jensen.exceptions import JensenError
@@ -42,11 +42,11 @@ def predict_states(
         write_rows(rows.written.columns, output)
     n_rows = rows.written.n_rows
     if as_json and output == "-":
-        options.print_json(_answers(best, values, lost, probabilities))
+        outputs.print_json(_answers(best, values, lost, probabilities))
     elif as_json:
-        options.print_json({"rows": n_rows, "target": model.noun, "output": output})
+        outputs.print_json({"rows": n_rows, "target": model.noun, "output": output})
     elif output != "-":
-        options.tell(f"{plural(n_rows, 'row')} written to {output}")
+        outputs.tell(f"{plural(n_rows, 'row')} written to {output}")
 
 
 def _ask(

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jensen.cli import options
+from jensen.cli import inputs, options, outputs
 from jensen.exceptions import JensenError
 
 NAME = "query"
@@ -59,10 +59,10 @@ def command(
     if most_probable:
         options.refuse_together({"--most-probable": True, "TARGET": targets})
         options.refuse_together({"--most-probable": True, "--interval": interval is not None})
-    asked = options.read_net(net)
+    asked = inputs.read_net(net)
     known = {
-        "given": options.read_findings("--given", given, asked),
-        "do": options.read_findings("--do", do, asked),
+        "given": inputs.read_findings("--given", given, asked),
+        "do": inputs.read_findings("--do", do, asked),
     }
     if most_probable:
         best = asked.most_probable(**known, k=1 if k is None else k)
@@ -86,7 +86,7 @@ def _each(net: Any, known: dict[str, Any], interval: float | None) -> list[Any]:
 
 def _print(answers: list[Any], in_json: dict[str, Any], as_json: bool) -> None:
     if as_json:
-        options.print_json(in_json)
+        outputs.print_json(in_json)
     else:
         print("\n\n".join(map(repr, answers)))
 

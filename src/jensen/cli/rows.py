@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jensen.cli import options
+from jensen.cli import inputs
 from jensen.exceptions import JensenError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def read_written(
     from jensen.data.files import read_columns
 
     raws = read_columns(data, ())
-    options.check_columns(net, [raw.name for raw in raws], skip)
+    inputs.check_columns(net, [raw.name for raw in raws], skip)
     known = [encode(raw, None, None, missing or ()) for raw in raws if raw.name in net.graph]
     return Written(as_written(raws), Table.from_columns(known))
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jensen.cli import options
+from jensen.cli import inputs, options, outputs
 from jensen.cli.rows import write_rows
 from jensen.cli.sample_states import sample_states
 from jensen.text import plural
@@ -49,9 +49,9 @@ def command(
 ) -> None:
     """Draw rows from a model; from a network also given what is known of some variables."""
     options.set_threads(threads)
-    options.check_table_path(output, net)
-    asked = options.read_model(net)
-    if not options.is_network(asked):
+    outputs.check_table_path(output, net)
+    asked = inputs.read_model(net)
+    if not inputs.is_network(asked):
         options.refuse_for_states(asked, {"--given": given, "--do": do})
         columns = sample_states(asked, n, n_sequences, with_states, seed)
         _write(columns, output, as_json)
@@ -59,8 +59,8 @@ def command(
     options.refuse_for_networks({"--n-sequences": n_sequences, "--with-states": with_states})
     table = asked.sample(
         n,
-        given=options.read_findings("--given", given, asked),
-        do=options.read_findings("--do", do, asked),
+        given=inputs.read_findings("--given", given, asked),
+        do=inputs.read_findings("--do", do, asked),
         random_state=seed,
         progress=sys.stderr.isatty(),
     )
@@ -68,11 +68,11 @@ def command(
         table.write(output)
     if as_json:
         answer = {"rows": n, "output": output}
-        options.print_json(table.to_arrow().to_pylist() if output == "-" else answer)
+        outputs.print_json(table.to_arrow().to_pylist() if output == "-" else answer)
     elif output == "-":
         table.write_csv(sys.stdout.buffer)
     else:
-        options.tell(f"{plural(n, 'row')} written to {output}")
+        outputs.tell(f"{plural(n, 'row')} written to {output}")
 
 
 def _write(columns: dict[str, Any], output: str, as_json: bool) -> None:
@@ -83,6 +83,6 @@ def _write(columns: dict[str, Any], output: str, as_json: bool) -> None:
         write_rows(columns, output)
     if as_json:
         answer = {"rows": n_rows, "output": output}
-        options.print_json(pa.table(columns).to_pylist() if output == "-" else answer)
+        outputs.print_json(pa.table(columns).to_pylist() if output == "-" else answer)
     elif output != "-":
-        options.tell(f"{plural(n_rows, 'row')} written to {output}")
+        outputs.tell(f"{plural(n_rows, 'row')} written to {output}")

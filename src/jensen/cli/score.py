@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jensen.cli import options
+from jensen.cli import inputs, options, outputs
 from jensen.cli.state_rows import read_state_rows
 from jensen.exceptions import JensenError
 from jensen.text import grid
@@ -53,8 +53,8 @@ def command(
     """
     options.set_threads(threads)
     options.refuse_two_inputs(subject, data, prior_network)
-    net = options.read_model(subject) if options.names_net(subject) else None
-    if net is not None and not options.is_network(net):
+    net = inputs.read_model(subject) if inputs.names_net(subject) else None
+    if net is not None and not inputs.is_network(net):
         of_graphs = {
             "--score": score,
             "--equivalent-sample-size": equivalent_sample_size is not None,
@@ -70,8 +70,8 @@ def command(
         _print(_score_states(net, data, missing, sequences, weights), as_json)
         return
     options.refuse_for_networks({"--sequences": sequences})
-    graph = options.read_graph(subject) if net is None else net.graph
-    table = options.read_data(data, missing, categorical, weights, states, continuous)
+    graph = inputs.read_graph(subject) if net is None else net.graph
+    table = inputs.read_data(data, missing, categorical, weights, states, continuous)
     if complete_rows:
         table = table.complete_rows([name for name in graph.nodes if name in table])
     if score is None and net is not None:
@@ -83,7 +83,7 @@ def command(
                 "--prior-network": prior_network,
             }
         )
-        options.check_columns(net, table.names)
+        inputs.check_columns(net, table.names)
         answer = _score_rows(net, table)
     else:
         answer = _score_graph(
@@ -92,17 +92,17 @@ def command(
             score or _usual_score(graph, table),
             equivalent_sample_size=equivalent_sample_size,
             missing="available-case" if available_case else "refuse",
-            prior_network=None if prior_network is None else options.read_net(prior_network),
+            prior_network=None if prior_network is None else inputs.read_net(prior_network),
         )
     _print(answer, as_json, local)
 
 
 def _print(answer: dict[str, Any], as_json: bool, local: bool = False) -> None:
     if as_json:
-        options.print_json(answer)
+        outputs.print_json(answer)
         return
     terms = answer.pop("terms", {})
-    shown = [[name.replace("_", " "), options.show_number(x)] for name, x in answer.items()]
+    shown = [[name.replace("_", " "), outputs.show_number(x)] for name, x in answer.items()]
     print(grid(shown, left=1))
     if local:
         print()

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from jensen.cli import options
+from jensen.cli import inputs, options, outputs
 from jensen.exceptions import JensenError
 from jensen.text import plural
 
@@ -57,15 +57,15 @@ def command(
     _refuse_lonely({"--beliefs": beliefs}, "--svg", svg is not None)
     _refuse_lonely({"--given": given, "--do": do}, "--beliefs", beliefs)
     if svg is not None:
-        options.check_text_path(svg)
-    shown = options.read_file(net)
-    if options.is_posterior(shown):
+        outputs.check_text_path(svg)
+    shown = inputs.read_file(net)
+    if inputs.is_posterior(shown):
         options.refuse_for_states(
             shown, {"--node": node, "--intervals": intervals, "--beliefs": beliefs}
         )
         _show_posterior(shown, svg, as_json)
         return
-    if not options.is_network(shown):
+    if not inputs.is_network(shown):
         options.refuse_for_states(
             shown, {"--node": node, "--intervals": intervals, "--svg": svg is not None}
         )
@@ -73,21 +73,21 @@ def command(
         return
     if svg is not None:
         known = {
-            "given": options.read_findings("--given", given, shown),
-            "do": options.read_findings("--do", do, shown),
+            "given": inputs.read_findings("--given", given, shown),
+            "do": inputs.read_findings("--do", do, shown),
         }
         drawn = shown.to_svg(beliefs=beliefs or None, highlight=node or (), **known)
-        options.write_text(drawn, svg)
+        outputs.write_text(drawn, svg)
         return
     if shown.gaussian is not None:
         _show_regressions(shown, node, intervals, as_json)
         return
     if as_json and node:
         network = shown.require_network()
-        options.print_json([io.json_format.entry(network, name) for name in node])
+        outputs.print_json([io.json_format.entry(network, name) for name in node])
         return
     if as_json:
-        options.print_bytes(io.to_bytes(shown))
+        outputs.print_bytes(io.to_bytes(shown))
         return
     names = node or shown.graph.topological_order()
     tables = [shown.posterior(name) if intervals else shown.cpt(name) for name in names]
@@ -111,7 +111,7 @@ def _show_regressions(shown: Any, node: list[str] | None, intervals: bool, as_js
 
     if as_json:
         options.refuse_together({"--json": True, "--node": node})
-        options.print_bytes(io.to_bytes(shown))
+        outputs.print_bytes(io.to_bytes(shown))
         return
     if not node:
         print(shown.summary(), end="\n\n")
@@ -124,7 +124,7 @@ def _show_states(shown: Any, as_json: bool) -> None:
     from jensen.cli.learned_states import description
 
     if as_json:
-        options.print_json(description(shown))
+        outputs.print_json(description(shown))
     else:
         print(shown.summary())
 
@@ -141,8 +141,8 @@ def _show_posterior(post: Any, svg: str | None, as_json: bool) -> None:
     from jensen.cli.posterior_told import THRESHOLD, summary, tell
 
     if svg is not None:
-        options.write_text(post.to_svg(THRESHOLD), svg)
+        outputs.write_text(post.to_svg(THRESHOLD), svg)
     elif as_json:
-        options.print_json(summary(post, THRESHOLD, None, None))
+        outputs.print_json(summary(post, THRESHOLD, None, None))
     else:
         tell(post, THRESHOLD)

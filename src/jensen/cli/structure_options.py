@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from jensen.cli import options
+from jensen.cli import inputs
+from jensen.cli.independence_options import BELONG_TO, CorrectionFor, IndependenceTest
 from jensen.cli.learn_options import spelled
 from jensen.exceptions import JensenError
 
@@ -98,15 +99,6 @@ Interventions = Annotated[
         "empty. Such a row is left out of that variable's score, and of the parameters.",
     ),
 ]
-Alpha = Annotated[
-    float | None,
-    typer.Option(
-        "--alpha",
-        metavar="P",
-        help="Of pc and mmhc: the p-value below which two variables are dependent; 0.05 unless "
-        "given.",
-    ),
-]
 TimeLimit = Annotated[
     float | None,
     typer.Option(
@@ -162,7 +154,11 @@ class StructureChoices(NamedTuple):
     restarts: int | None
     interventions: str | None
     bootstrap: int | None
+    test: IndependenceTest | None
     alpha: float | None
+    max_given: int | None
+    correction: CorrectionFor | None
+    permutations: int | None
     time_limit: float | None
     column: list[str] | None
     without: list[str] | None
@@ -198,8 +194,7 @@ class StructureChoices(NamedTuple):
         if self.search in BEYOND:
             why = "it has no such choice; --structure hill-climb has"
             self._refuse_beside(self.search, BEYOND[self.search], why)
-        if self.alpha is not None and self.search not in (Search.PC, Search.MMHC):
-            raise JensenError("--alpha belongs to --structure pc or mmhc, which make tests")
+        self._check_tests()
         if self.time_limit is not None and self.search is not Search.EXACT:
             raise JensenError("--time-limit belongs to --structure exact, which proves its graph")
         if self.time_limit is not None and self.bootstrap is not None:
@@ -208,6 +203,12 @@ class StructureChoices(NamedTuple):
             raise JensenError("--score bde and --prior-network go together: give both, or neither")
         if self.available_case and self.score not in TREE_SCORES:
             raise JensenError("--available-case belongs to --score bic, aic or loglik: add one")
+
+    def _check_tests(self) -> None:
+        foreign = {Search.PC: (), Search.MMHC: ("--correction",)}.get(self.search, BELONG_TO)
+        for option in self.given():
+            if option in foreign:
+                raise JensenError(f"{option} belongs to --structure {BELONG_TO[option]}")
 
     def _check_tree(self) -> None:
         self._refuse_beside(
@@ -236,9 +237,19 @@ class StructureChoices(NamedTuple):
             "tiers": [_names(text) for text in self.tier or []],
         }
 
+    def tests(self) -> dict[str, Any]:
+        """How tests of independence are made, as the library takes it: what was chosen of it."""
+        names = [option.removeprefix("--").replace("-", "_") for option in BELONG_TO]
+        chosen = {name: getattr(self, name) for name in names}
+        return {
+            name: value.value if isinstance(value, StrEnum) else value
+            for name, value in chosen.items()
+            if value is not None
+        }
+
     def start(self) -> DAG | None:
         """Where a search begins."""
-        return None if self.start_graph is None else options.read_graph(self.start_graph)
+        return None if self.start_graph is None else inputs.read_graph(self.start_graph)
 
 
 def _edges(option: str, texts: list[str] | None) -> list[tuple[str, str]]:

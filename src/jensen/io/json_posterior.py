@@ -6,6 +6,7 @@ variable, a sample the number of a graph.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.io.checked import Checked, check_version, dump
 from jensen.io.json_arrays import plain_array, read_array
+from jensen.q_graph.exact_posterior import MostProbable
 from jensen.q_graph.graph_samples import Array, GraphSamples, bits_of
 from jensen.q_graph.posterior.base import StructurePosterior
 from jensen.q_graph.posterior.exact import Draws, ExactPosterior
@@ -173,17 +175,23 @@ def _check_acyclic(value: Checked, parents: NDArray[np.bool_]) -> None:
 def _plain_chains(post: SampledPosterior) -> dict[str, Any]:
     batches, outside = post._batches, post.outside_share
     return {
+        "interrupted": post.interrupted,
         "moves": {
             name: [accepted.tolist(), tried.tolist()]
             for name, (accepted, tried) in post.moves.items()
         },
-        "outside_share": None if outside is None else plain_array(outside),
+        "outside_share": None if outside is None else _or_null(outside.tolist()),
         "edge_batches": None if batches is None else plain_array(batches),
     }
 
 
+def _or_null(numbers: list[float]) -> list[float | None]:
+    """Numbers, and null for those that are not known."""
+    return [None if math.isnan(x) else x for x in numbers]
+
+
 def _read_chains(value: Checked, samples: GraphSamples) -> ChainRun:
-    parts = value.fields({"moves", "outside_share", "edge_batches"})
+    parts = value.fields({"moves", "outside_share", "edge_batches"}, {"interrupted"})
     moves = {}
     for name, counts in parts["moves"].members().items():
         pair = [np.array([x.whole() for x in part.items()]) for part in counts.items()]
@@ -191,12 +199,20 @@ def _read_chains(value: Checked, samples: GraphSamples) -> ChainRun:
             counts.fail("must tell how often it was accepted and how often tried")
         moves[name] = pair[0], pair[1]
     n, outside, batches = len(samples.names), parts["outside_share"], parts["edge_batches"]
-    share = None if outside.is_null() else read_array(outside, (n,))
+    share = None if outside.is_null() else _read_shares(outside, n)
     found = None
     if not batches.is_null():
         length = len(next(iter(batches.items())).value)
         found = read_array(batches, (samples.n_chains, length, n, n))
-    return ChainRun(samples, moves, share, found)
+    interrupted = "interrupted" in parts and parts["interrupted"].flag()
+    return ChainRun(samples, moves, share, found, interrupted=interrupted)
+
+
+def _read_shares(value: Checked, n: int) -> Array:
+    shares = np.array([math.nan if x.is_null() else x.number() for x in value.items()])
+    if len(shares) != n:
+        value.fail(f"has {len(shares)} parts, but must have {n}")
+    return shares
 
 
 # --- of exact sums ---
@@ -211,6 +227,7 @@ class KeptSums(NamedTuple):
     log_evidence: float
     parent_sets: Array | None
     paths: Array | None
+    most_probable: MostProbable | None
 
     def parent_set_probabilities(self, child: int) -> Array:
         """(2^(n-1),): by the others as bits."""
@@ -236,7 +253,9 @@ def _plain_exact(post: ExactPosterior) -> dict[str, Any]:
     n, sets, paths = len(post.names), None, post.__dict__.get("_paths")
     if n << (n - 1) <= MOST_SETS:
         sets = [plain_array(post.exact.parent_set_probabilities(v)) for v in range(n)]
+    best = post.exact.most_probable
     return {
+        "best": None if best is None else best._asdict(),
         "edge_matrix": plain_array(post.exact.edge_matrix),
         "log_total": float(post.exact.log_total),
         "log_evidence": float(post.exact.log_evidence),
@@ -247,7 +266,9 @@ def _plain_exact(post: ExactPosterior) -> dict[str, Any]:
 
 def _read_exact(value: Checked, names: tuple[str, ...]) -> KeptSums:
     n = len(names)
-    parts = value.fields({"edge_matrix", "log_total", "log_evidence", "parent_sets", "paths"})
+    parts = value.fields(
+        {"edge_matrix", "log_total", "log_evidence", "parent_sets", "paths"}, {"best"}
+    )
     sets, paths = parts["parent_sets"], parts["paths"]
     return KeptSums(
         names,
@@ -256,4 +277,17 @@ def _read_exact(value: Checked, names: tuple[str, ...]) -> KeptSums:
         parts["log_evidence"].number(),
         None if sets.is_null() else read_array(sets, (n, 1 << (n - 1))),
         None if paths.is_null() else read_array(paths, (n, n)),
+        _read_best(parts["best"], n) if "best" in parts else None,
     )
+
+
+def _read_best(value: Checked, n: int) -> MostProbable | None:
+    if value.is_null():
+        return None
+    parts = value.fields({"parents", "log_weight"})
+    sets = _read_sets(parts["parents"], n)
+    if len(sets) != n:
+        parts["parents"].fail(f"must hold the parents of {n} variables")
+    _check_acyclic(parts["parents"], sets[None])
+    parents = tuple(tuple(np.flatnonzero(row).tolist()) for row in sets)
+    return MostProbable(parents, parts["log_weight"].number())

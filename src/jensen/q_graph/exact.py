@@ -82,13 +82,17 @@ def best_network(
     score
         Of this network.
     """
-    n = len(scorer.names)
     scores = family_table(scorer, max_parents, required, forbidden, between(progress, 0.0, 0.8))
-    tables = solve(scores, between(progress, 0.8, 1.0))
+    parents = best_parents(scores, between(progress, 0.8, 1.0))
+    return parents, math.fsum(scorer.family(v, above) for v, above in enumerate(parents))
+
+
+def best_parents(scores: Array, progress: Progress = None) -> list[tuple[int, ...]]:
+    """The same from the scores (n, 2^(n-1)) of all families, which are overwritten."""
+    tables = solve(scores, progress)
     if tables.totals[-1] == -math.inf:
         raise GraphError(IMPOSSIBLE)
-    parents = _trace_back(tables, n)
-    return parents, math.fsum(scorer.family(v, parents[v]) for v in range(n))
+    return _trace_back(tables, len(scores))
 
 
 def family_table(

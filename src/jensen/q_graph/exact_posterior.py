@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from jensen.memory import check_memory
 from jensen.q_graph import dag_sums, order_sums
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.drawn_parents import draw_parent_sets
-from jensen.q_graph.exact import IMPOSSIBLE, family_table
+from jensen.q_graph.exact import IMPOSSIBLE, best_parents, family_table, without
 from jensen.q_graph.graph_priors import GraphPrior
 from jensen.q_graph.graph_sums import GraphSums, log_superset_sums, split
 from jensen.scores.scorer import Scorer
@@ -29,6 +29,13 @@ Words = NDArray[np.uint64]
 
 TOLERANCE = 1e-9
 """How far from 1 the probabilities of all parents of a variable may add up."""
+
+
+class MostProbable(NamedTuple):
+    """The most probable graph of all."""
+
+    parents: tuple[tuple[int, ...], ...]  # of each variable
+    log_weight: float  # the score plus the log prior, up to its constant
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,6 +83,21 @@ class ExactGraphs:
         )
         constant = _sum_graphs(self.prior)(weights, None).log_total + math.fsum(highest)
         return self.log_total - constant
+
+    @cached_property
+    def most_probable(self) -> MostProbable | None:
+        """The most probable graph, by dynamic programming over subsets.
+
+        None if the prior counts orders: how many there are is no product over families.
+        """
+        if self.prior.counts_orders:
+            return None
+        parents = best_parents(self.log_weights + self.highest[:, None])
+        each = [
+            self.log_weights[v, without(sum(1 << u for u in above), v)]
+            for v, above in enumerate(parents)
+        ]
+        return MostProbable(tuple(parents), math.fsum([*each, *self.highest]))
 
     def parent_set_probabilities(self, child: int) -> Array:
         """(2^(n-1),): the probability of every set of parents of a variable."""

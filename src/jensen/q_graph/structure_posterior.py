@@ -23,10 +23,10 @@ from jensen.q_graph.constraints import Constraints, read_constraints
 from jensen.q_graph.exact_posterior import exact_posterior
 from jensen.q_graph.graph_priors import ReadPrior, read_prior
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
+from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.randomness import as_generator, generator_state
 from jensen.scores.by_name import Missing
 from jensen.scores.gaussian_scorer import GaussianScorer
-from jensen.scores.make_scorer import make_scorer
 from jensen.text import some
 
 Method = Literal["partition", "order", "structure", "exact"]
@@ -97,7 +97,7 @@ def structure_posterior(
     outside
         Parent sets of up to so many members (0, 1 or 2) that are not within the candidates stay
         possible too; 2 by default, 1 beyond 150 variables. `post.outside_share` tells how much of
-        the posterior of each variable is on these.
+        the posterior of each variable is on these; with 0 nothing is known of it, and it is nan.
     required, forbidden, tiers, interventions
         As in `jensen.learn_structure`.
     n_samples, n_chains
@@ -113,7 +113,7 @@ def structure_posterior(
     random_state
         An int, a `SeedSequence`, a `Generator` or None.
     progress
-        Show how far it is. Ctrl-C ends it with the samples so far.
+        Show how far it is. Ctrl-C ends it with the samples so far, and `post.interrupted` is True.
     checkpoint
         A file to resume from after a stop, to the identical samples, which stand in a second file
         beside it (.samples). It is written about every two seconds.
@@ -121,7 +121,8 @@ def structure_posterior(
     Returns
     -------
     StructurePosterior
-        Probabilities with their Monte-Carlo errors, model averages, and how well chains agree.
+        Probabilities with their Monte-Carlo errors, model averages, and how well chains agree;
+        `post.best` is the most probable graph that was met, of "exact" the most probable of all.
 
     References
     ----------
@@ -136,6 +137,8 @@ def structure_posterior(
     >>> post = jn.structure_posterior(table, "exact")
     >>> round(post.edge_probability("Cancer", "Xray"), 3)
     0.644
+    >>> post.best.info.proven
+    True
     >>> sampled = jn.structure_posterior(table, n_samples=500, random_state=0)
     >>> abs(sampled.edge_probability("Cancer", "Xray") - 0.644) < 0.05
     True
@@ -151,7 +154,8 @@ def structure_posterior(
         "interventions": interventions,
         **gaussian,
     }
-    scorer = make_scorer(data, **of_score)
+    kept = ScoredTable(data, of_score)
+    scorer = kept.scorer()
     if prior is None:
         prior = "order" if method == "order" else "uniform"
     read = read_prior(prior, scorer.names)
@@ -169,7 +173,9 @@ def structure_posterior(
         with _share_bar("sums", progress) as show:
             exact = exact_posterior(scorer, read.prior, constraints, progress=show)
         draws = as_generator(0 if random_state is None else random_state)
-        return ExactPosterior(exact, scorer, settings, random_state=draws, source=data.source)
+        return ExactPosterior(
+            exact, scorer, settings, random_state=draws, source=data.source, data=kept
+        )
     kind = KINDS[method]
     plan = choices.plan(method, kind.cycle_length)
     rng = as_generator(random_state)
@@ -190,11 +196,12 @@ def structure_posterior(
         seed = None if random_state is None else generator_state(rng)
         file = checkpoint, fingerprint(scorer.names, *leaves(tuple(raw)), method, plan, seed)
     run = Run(kind, raw, plan, constraints.required, rng.spawn(plan.n_chains), file)
-    found = hand_over(run, run.go(progress), scorer.names, is_weighted)
-    settings |= {"n_chains": plan.n_chains, "temperatures": plan.n_temperatures}
+    found = hand_over(run, run.go(progress), scorer.names, constraints, is_weighted)
+    settings |= {"n_samples": plan.n_samples, "n_chains": plan.n_chains}
+    settings["temperatures"] = plan.n_temperatures
     every = plan.thin * kind.cycle_length
     settings |= {"burn_in": plan.burn_in * every, "thin": every}
-    post = SampledPosterior(found, scorer, settings, source=data.source)
+    post = SampledPosterior(found, scorer, settings, source=data.source, data=kept)
     post.warn()
     return post
 

@@ -201,8 +201,17 @@ def test_ctrl_c_returns_what_there_is(name, often, monkeypatch, tmp_path):
         interrupt_after(n_burns + 30, patch)
         found = sample(name, checkpoint=tmp_path / "run")
     assert found.samples.which.shape == (2, 30)
+    assert found.interrupted
+    assert found.convergence.interrupted
+    words = f"2 chains of 30 samples (interrupted before {expected.samples.which.shape[1]})"
+    assert words in repr(found)
+    assert words in repr(found.convergence)
+    assert not expected.interrupted
+    assert "interrupted" not in repr(expected)
     np.testing.assert_array_equal(found.samples.scores, expected.samples.scores[:, :30])
-    assert same(sample(name, checkpoint=tmp_path / "run"), expected)
+    resumed = sample(name, checkpoint=tmp_path / "run")
+    assert same(resumed, expected)
+    assert not resumed.interrupted
 
 
 @pytest.mark.filterwarnings("ignore:the chains disagree")

@@ -10,6 +10,7 @@ from jensen.graphs.linear_extensions import count_linear_extensions
 from jensen.q_graph.chains.order_sets import SampledOrders
 from jensen.q_graph.chains.records import Array, Integers
 from jensen.q_graph.chains.run import Chains, Run
+from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.graph_samples import GraphSamples
 from jensen.q_graph.posterior.sampled import ChainRun
 
@@ -30,7 +31,9 @@ def check_weighable(n: int) -> None:
         )
 
 
-def hand_over(run: Run, chains: Chains, names: tuple[str, ...], is_weighted: bool) -> ChainRun:
+def hand_over(
+    run: Run, chains: Chains, names: tuple[str, ...], constraints: Constraints, is_weighted: bool
+) -> ChainRun:
     """Samples of all chains; with weights 1 / number of orders if these are not to count."""
     parents = np.array([kept.parents for kept in chains.kept])
     shift = float(run.tops.sum())
@@ -43,9 +46,10 @@ def hand_over(run: Run, chains: Chains, names: tuple[str, ...], is_weighted: boo
     return ChainRun(
         GraphSamples(names, parents, scores, states, weights),
         _moves(run, chains),
-        _outside(run, parents, weights),
+        np.where(_left_out(run, constraints), np.nan, _outside(run, parents, weights)),
         None if orders is None else orders.edge_batches(),
         orders,
+        chains.was_stopped,
     )
 
 
@@ -85,3 +89,15 @@ def _outside(run: Run, parents: NDArray[np.uint64], log_weights: Array | None) -
     is_outside = (parents & ~allowed).any(-1).reshape(-1, n)
     weights = None if log_weights is None else np.exp(log_weights - log_weights.max()).reshape(-1)
     return np.asarray(np.average(is_outside, axis=0, weights=weights))
+
+
+def _left_out(run: Run, constraints: Constraints) -> NDArray[np.bool_]:
+    """(n,): whether parents that are no candidates are allowed, but chains were not to try them.
+
+    Then nothing is known of their share, which looks like 0.
+    """
+    raw, required = run.raw, constraints.required
+    was_tried = (raw.singles > -np.inf).any(1) | (raw.pairs > -np.inf).any((1, 2))
+    others = ~constraints.forbidden & ~np.eye(run.n, dtype=bool) & (run.cold.place < 0).T
+    has_room = required.sum(0) < constraints.most_parents
+    return np.asarray(~was_tried & has_room & others.any(0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -19,6 +18,7 @@ from jensen.q_graph.graph_samples import Array, Flags, WeightedGraphs, members_o
 from jensen.q_graph.posterior import features
 from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.estimate import Average, Estimate, Estimates, average
+from jensen.q_graph.posterior.graph_info import GraphInfo
 from jensen.q_graph.posterior.views import PosteriorViews
 from jensen.randomness import as_generator
 from jensen.text import grid, plural, some
@@ -36,34 +36,14 @@ class Edges(NamedTuple):
     r_hat: Array
 
 
-@dataclass(frozen=True)
-class GraphInfo:
-    """How good a graph of a posterior is.
-
-    Attributes
-    ----------
-    method, score_name
-        As they were chosen.
-    score
-        As `jensen.score` has it; nan if the data are not at hand.
-    log_weight
-        The score plus the log prior, up to its constant.
-    probability
-        Of this graph, as the samples have it.
-    """
-
-    method: str
-    score_name: str
-    score: float
-    log_weight: float
-    probability: float
-
-
 class StructurePosterior(PosteriorViews):
     """How probable graphs are, given data: `jensen.structure_posterior` makes one.
 
     Probabilities are floats that carry their Monte-Carlo error, `p.standard_error`: by how much
     another run as long would differ. It is 0 where nothing was sampled.
+
+    A posterior can be pickled and copied (joblib too), with its data; `save` writes a file that
+    lasts, without them.
 
     Attributes
     ----------
@@ -71,10 +51,13 @@ class StructurePosterior(PosteriorViews):
         The variables, sorted: the order of rows and columns of every matrix.
     settings
         What was chosen, by name.
+    interrupted
+        Whether chains were stopped before their end: there are fewer samples than were chosen.
     """
 
     names: tuple[str, ...]
     settings: Mapping[str, Any]
+    interrupted: bool = False
 
     @property
     def log_evidence(self) -> float | None:
@@ -229,21 +212,17 @@ class StructurePosterior(PosteriorViews):
         samples = self.samples
         at = np.unravel_index(int(np.argmax(samples.scores)), samples.scores.shape)
         d = int(samples.which[at])
-        info = GraphInfo(
-            str(self.settings.get("method", "unknown")),
-            str(self.settings.get("score", "unknown")),
-            self._score_of(d),
-            float(samples.scores[at]),
-            float(samples.shares[d]),
-        )
-        return samples.dag(d).with_info(info)
+        log_weight, probability = float(samples.scores[at]), float(samples.shares[d])
+        return self._judged(samples.dag(d), log_weight, probability, samples.kind == "all")
 
-    def _score_of(self, graph: int) -> float:
-        if self._scorer is None:
-            return float("nan")
-        sets = self.samples.graphs[graph].tolist()
-        members = [np.flatnonzero(self.samples.members[k]).tolist() for k in sets]
-        return float(sum(self._scorer.family(v, up) for v, up in enumerate(members)))
+    def _judged(self, dag: DAG, log_weight: float, probability: float, proven: bool) -> DAG:
+        """A graph that tells how good it is."""
+        score = float("nan")
+        if self._scorer is not None:
+            families = enumerate(dag.parent_indices)
+            score = float(sum(self._scorer.family(v, above) for v, above in families))
+        method, name = (str(self.settings.get(x, "unknown")) for x in ("method", "score"))
+        return dag.with_info(GraphInfo(method, name, score, log_weight, probability, proven))
 
     def consensus(self, threshold: float = 0.5) -> DAG:
         """The graph of all edges more probable than the threshold.

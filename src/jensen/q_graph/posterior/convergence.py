@@ -54,7 +54,8 @@ class Convergence:
     """What the chains tell of how far they can be trusted; it prints as a page.
 
     Two chains that agree may both have missed a mode. Edges that are in doubt and yet hardly ever
-    change within a chain are a sign of this: see `slowest_edge`.
+    change within a chain are a sign of this: see `slowest_edge`. Chains that were `interrupted`
+    have fewer samples than were chosen.
     """
 
     names: tuple[str, ...]
@@ -62,6 +63,8 @@ class Convergence:
     moves: Moves
     edge_probabilities: Array
     edge_batches: Array | None = None  # (chains, batches, n, n), where edges are known by these
+    interrupted: bool = False
+    n_chosen: int | None = None  # samples of a chain, if they were interrupted and it is known
 
     @cached_property
     def r_hat(self) -> float:
@@ -145,6 +148,14 @@ class Convergence:
         return _agreement(each, self.names)
 
     @property
+    def so_far(self) -> str:
+        """What follows the number of samples in words: that they were interrupted, if so."""
+        if not self.interrupted:
+            return ""
+        before = "" if self.n_chosen is None else f" before {self.n_chosen:,}"
+        return f" (interrupted{before})"
+
+    @property
     def acceptance(self) -> dict[str, float]:
         """The share of proposals of each move that were accepted, over all chains."""
         return {
@@ -191,7 +202,8 @@ class Convergence:
             )
         rows += [[name, f"{share:.1%} accepted"] for name, share in self.acceptance.items()]
         tail = [] if self.disagreement is None else [self.disagreement]
-        return "\n".join([f"Convergence of {_chains(self.samples)}", grid(rows, left=2), *tail])
+        title = f"Convergence of {_chains(self.samples)}{self.so_far}"
+        return "\n".join([title, grid(rows, left=2), *tail])
 
 
 def indicator_r_hat(shares: Array, length: int) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Protocol
@@ -12,12 +14,13 @@ from numpy.typing import NDArray
 from jensen.checks import check_whole
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
-from jensen.q_graph.exact_posterior import ExactGraphs
+from jensen.q_graph.exact_posterior import ExactGraphs, MostProbable
 from jensen.q_graph.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.base import SMALL, Edges, StructurePosterior
 from jensen.q_graph.posterior.enumeration import MOST_ENUMERATED, all_graphs
 from jensen.q_graph.posterior.estimate import Average, Estimate
+from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.randomness import as_generator
 from jensen.scores.scorer import Scorer
 from jensen.text import plural
@@ -47,6 +50,10 @@ class Sums(Protocol):
     def log_evidence(self) -> float:
         """The same less that of the prior alone."""
 
+    @property
+    def most_probable(self) -> MostProbable | None:
+        """The most probable graph; None where it is not known."""
+
     def parent_set_probabilities(self, child: int) -> Array:
         """(2^(n-1),): bit k of the position is the k-th other variable."""
 
@@ -58,7 +65,7 @@ class Sums(Protocol):
 
 
 class ExactPosterior(StructurePosterior):
-    """A posterior whose edges, parent sets and paths (of a dozen variables) are exact.
+    """A posterior whose edges, parent sets, best graph and paths (of a dozen variables) are exact.
 
     Further features, queries and predictions are averages over all graphs if there are no more
     than five variables, else over 10,000 independent draws, with their Monte-Carlo errors.
@@ -77,6 +84,8 @@ class ExactPosterior(StructurePosterior):
         Of the draws.
     source
         The kind of dataframe that tables are given back as.
+    data
+        What the scorer is made of: a copy makes it again.
     """
 
     def __init__(
@@ -88,12 +97,13 @@ class ExactPosterior(StructurePosterior):
         samples: GraphSamples | None = None,
         random_state: Any = 0,
         source: str = "pandas",
+        data: ScoredTable | None = None,
     ) -> None:
         self.exact = exact
         self.names = exact.names
         self.settings = {"method": "exact", **(settings or {})}
-        self._given, self._rng = samples, as_generator(random_state)
-        self._scorer, self._source = scorer, source
+        self._given, self._rng = samples, as_generator(random_state).spawn(1)[0]
+        self._scorer, self._source, self._data = scorer, source, data
 
     @property
     def log_evidence(self) -> float:
@@ -108,7 +118,7 @@ class ExactPosterior(StructurePosterior):
         few = len(self.names) <= MOST_ENUMERATED
         if few and self._scorer is not None and isinstance(self.exact, ExactGraphs):
             return all_graphs(self._scorer, self.exact.prior, self.exact.constraints)
-        return self._draw(N_DRAWS, self._rng)
+        return self._draw(N_DRAWS, copy.deepcopy(self._rng))  # what shares it draws the same
 
     def _draw(self, n: int, rng: np.random.Generator) -> GraphSamples:
         parents, scores, _ = self.exact.draw(n, rng)
@@ -156,6 +166,23 @@ class ExactPosterior(StructurePosterior):
             return np.array(self.exact.path_matrix(), np.float64)
         except JensenError:  # too many variables
             return None
+
+    @cached_property
+    def best(self) -> DAG:
+        """The most probable graph of all; its `info` tells the score and its exact probability.
+
+        Of graphs that are equally probable it is the one that `jensen.learn_structure` finds by
+        method="exact". That takes a prior with a factor for each family: under one that counts
+        orders it is the best graph of all up to five variables, and of more the one with the
+        highest score of 10,000 draws, which `info.proven` tells.
+        """
+        found = self.exact.most_probable
+        if found is None:
+            return super().best
+        pairs = [(u, v) for v, above in enumerate(found.parents) for u in above]
+        dag = DAG([(self.names[u], self.names[v]) for u, v in pairs], self.names)
+        probability = math.exp(min(found.log_weight - self.exact.log_total, 0.0))
+        return self._judged(dag, found.log_weight, probability, proven=True)
 
     def sample(self, n: int, random_state: Any = None) -> list[DAG]:
         """Draw n graphs, independently."""

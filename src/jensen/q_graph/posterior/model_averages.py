@@ -5,12 +5,12 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from jensen.checks import check_whole
-from jensen.data import as_table
+from jensen.data import Table, as_table
 from jensen.exceptions import DataError
 from jensen.graphs import DAG
 from jensen.q_graph.graph_samples import Array, GraphSamples
@@ -27,12 +27,23 @@ SAME = 1e-8
 """How far, relatively, the score of a graph may differ between the same data."""
 
 
+class ScoredTable(NamedTuple):
+    """What a scorer is made of, once more where a posterior is copied."""
+
+    table: Table
+    choices: Mapping[str, Any]
+
+    def scorer(self) -> Scorer:
+        """The scorer."""
+        return make_scorer(self.table, **self.choices)
+
+
 class ModelAverages:
     """Predictions and queries averaged over graphs; mixed into a posterior."""
 
     names: tuple[str, ...]
     settings: Mapping[str, Any]
-    _scorer: Scorer | None
+    _data: ScoredTable | None
     _source: str
     _best_score: float | None = None  # of `best`, where the data are not at hand
 
@@ -120,9 +131,9 @@ class ModelAverages:
                 f"{', '.join(scorer.names)}"
             )
         other = copy.copy(self)
-        for name in ("_predictions", "best"):
-            other.__dict__.pop(name, None)
+        other.__dict__.pop("best", None)
         other._scorer, other._source = scorer, data.source
+        other._data = ScoredTable(data, chosen)
         score = other.best.info.score
         if self._best_score is not None and not np.isclose(score, self._best_score, rtol=SAME):
             raise DataError(
@@ -130,6 +141,15 @@ class ModelAverages:
                 f"{self._best_score:.6f}, and {score:.6f} with this table"
             )
         return other
+
+    @cached_property
+    def _scorer(self) -> Scorer | None:
+        return None if self._data is None else self._data.scorer()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # scorers hold functions, which cannot be pickled, and room to work in: they are made again
+        made_again = ("_predictions",) if self._data is None else ("_predictions", "_scorer")
+        return {name: x for name, x in self.__dict__.items() if name not in made_again}
 
     @cached_property
     def _predictions(self) -> averages.Predictions:

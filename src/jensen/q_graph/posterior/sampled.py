@@ -14,6 +14,7 @@ from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.base import SMALL, Edges, StructurePosterior
 from jensen.q_graph.posterior.convergence import Convergence, Moves, show
 from jensen.q_graph.posterior.estimate import Average, average, share_error
+from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.scores.scorer import Scorer
 from jensen.text import plural
 
@@ -44,7 +45,10 @@ class Run(Protocol):
 
     @property
     def outside_share(self) -> Array | None:
-        """(n,): the mean share of each node's mass on sets outside its candidates."""
+        """(n,): the mean share of each node's mass on sets outside its candidates.
+
+        nan where chains were not to try these.
+        """
 
     @property
     def edge_batches(self) -> Array | None:
@@ -53,6 +57,10 @@ class Run(Protocol):
     @property
     def orders(self) -> ClosedForm | None:
         """What says the same of parent sets."""
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether chains were stopped before their end."""
 
 
 class ChainRun(NamedTuple):
@@ -63,6 +71,7 @@ class ChainRun(NamedTuple):
     outside_share: Array | None = None
     edge_batches: Array | None = None
     orders: ClosedForm | None = None
+    interrupted: bool = False
 
 
 class SampledPosterior(StructurePosterior):
@@ -80,6 +89,8 @@ class SampledPosterior(StructurePosterior):
         find the data again after `load`.
     source
         The kind of dataframe that tables are given back as.
+    data
+        What the scorer is made of: a copy makes it again.
     """
 
     def __init__(
@@ -89,13 +100,17 @@ class SampledPosterior(StructurePosterior):
         settings: Mapping[str, Any] | None = None,
         *,
         source: str = "pandas",
+        data: ScoredTable | None = None,
     ) -> None:
         self.names = run.samples.names
         self.settings = dict(settings or {})
         self.moves = {name: (np.asarray(a), np.asarray(b)) for name, (a, b) in run.moves.items()}
         self.outside_share = None if run.outside_share is None else np.asarray(run.outside_share)
-        """(n,): the mean share of each variable's mass on parents outside its candidates."""
-        self._samples, self._scorer, self._source = run.samples, scorer, source
+        """(n,): the mean share of each variable's mass on parents outside its candidates; nan where
+        chains were not to try these (outside=0)."""
+        self.interrupted = bool(run.interrupted)
+        self._samples, self._source = run.samples, source
+        self._scorer, self._data = scorer, data
         use_batches = run.samples.weights is None and run.edge_batches is not None
         self._batches = np.asarray(run.edge_batches, np.float64) if use_batches else None
         self._orders = run.orders if use_batches else None
@@ -109,7 +124,10 @@ class SampledPosterior(StructurePosterior):
     def convergence(self) -> Convergence:
         """How well the chains have mixed: R-hat, effective sizes, agreement, acceptance."""
         p = self._batches.mean((0, 1)) if self._batches is not None else self.samples.edge_matrix()
-        return Convergence(self.names, self.samples, self.moves, p, self._batches)
+        wanted = self.settings.get("n_samples") if self.interrupted else None
+        return Convergence(
+            self.names, self.samples, self.moves, p, self._batches, self.interrupted, wanted
+        )
 
     def warn(self) -> None:
         """Warn, in words, if the chains disagree."""
@@ -154,7 +172,7 @@ class SampledPosterior(StructurePosterior):
     def _headline(self) -> str:
         samples, method = self.samples, self.settings.get("method")
         of = "" if method is None else f" by method={method!r}"
-        each = plural(samples.which.shape[1], "sample")
+        each = plural(samples.which.shape[1], "sample") + self.convergence.so_far
         size = self.convergence.effective_sample_size
         mixed = f"R-hat {show(self.convergence.r_hat)}, effective sample size {show(size)}"
         return (

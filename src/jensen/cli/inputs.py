@@ -1,0 +1,187 @@
+"""Reading what arguments and options name: tables, models, graphs, findings."""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, cast
+
+from jensen.exceptions import JensenError
+from jensen.text import some
+
+if TYPE_CHECKING:
+    from jensen.data import Table
+    from jensen.estimators.bayesian_network import BayesianNetwork
+    from jensen.graphs import DAG
+
+log = logging.getLogger("jensen")
+
+
+def read_data(
+    data: str,
+    missing: list[str] | None = None,
+    categorical: list[str] | None = None,
+    weights: str | None = None,
+    states: list[str] | None = None,
+    continuous: list[str] | None = None,
+) -> Table:
+    """The table that a DATA argument names."""
+    from jensen.data import read_table
+
+    return read_table(
+        data,
+        missing=missing or [],
+        categorical=categorical or [],
+        continuous=continuous or [],
+        weights=weights,
+        states=dict(map(_one_states, states or [])),
+    )
+
+
+def _one_states(text: str) -> tuple[str, list[str]]:
+    name, equals, labels = text.partition("=")
+    if not equals:
+        raise JensenError(f"--states {text}: write the column, =, and its states: --states x=a,b,c")
+    return name, labels.split(",")
+
+
+def choose_columns(
+    table: Table, named: list[str] | None, left_out: list[str] | None, beside: str | None = None
+) -> Table:
+    """The columns that --column names, or all; without those of --without; one more in any case."""
+    dropped = set(left_out or [])
+    for name in sorted(dropped):
+        table.column(name)  # refused if there is none
+        if name in (named or []):
+            raise JensenError(f"--column and --without both name {name}: choose one")
+    chosen = [name for name in named or table.names if name not in dropped]
+    return table.select(dict.fromkeys(chosen if beside is None else [*chosen, beside]))
+
+
+def read_as(table: Table, net: BayesianNetwork) -> Table:
+    """The table with the states of a known network, so that none is lost that never occurs."""
+    rows, unknown = table.read_as([v for v in net.variables if v.name in table])
+    if unknown.any():
+        row = int(unknown.argmax())
+        raise JensenError(
+            f"row {row + 1} (and {int(unknown.sum()) - 1} more) holds a state that the network "
+            f"does not know: give the graph as text to learn the states from the data"
+        )
+    return rows
+
+
+def check_columns(net: BayesianNetwork, names: Iterable[str], skip: str | None = None) -> None:
+    """Refuse a table without any column of the network, and tell which variables have none."""
+    known, hidden = list(names), net.hidden or {}
+    nodes = [name for name in net.graph.nodes if name != skip]
+    absent = [name for name in nodes if name not in known and name not in hidden]
+    if nodes and not set(known).intersection(nodes):
+        raise JensenError(
+            f"no column of the table ({some(known)}) is a variable of the network ({some(nodes)}): "
+            f"rename the columns"
+        )
+    if absent:
+        log.warning("the table has no column for %s: taken as missing", some(absent))
+
+
+def read_findings(option: str, texts: list[str] | None, net: BayesianNetwork) -> dict[str, str]:
+    """What --given or --do say, by variable."""
+    found: dict[str, str] = {}
+    for text in texts or []:
+        if "=" not in text:
+            raise JensenError(
+                f"{option} {text}: write the variable, =, and its state: {option} {text}=yes"
+            )
+        name, state = _split_finding(text, net)
+        if name in found:
+            raise JensenError(f"{option} names {name!r} twice: a variable has one state")
+        found[name] = state
+    return found
+
+
+def _split_finding(text: str, net: BayesianNetwork) -> tuple[str, str]:
+    """At the first =, unless a name or a state holds one and only a later one makes sense."""
+    from jensen.data.variable import match_labels
+
+    cuts = [k for k, letter in enumerate(text) if letter == "="]
+    ways = [(text[:k], text[k + 1 :]) for k in cuts]
+    known = [way for way in ways if way[0] in net.graph]
+    fitting = [way for way in known if match_labels([way[1]], net.states[way[0]])[0] >= 0]
+    return (fitting or known or ways)[0]
+
+
+def read_graph(graph: str) -> DAG:
+    """The graph of a network file, or the graph that a text spells."""
+    from jensen.exceptions import GraphError
+    from jensen.graphs import DAG
+
+    dag = read_net(graph).graph if names_net(graph) else DAG(graph)
+    if not dag.nodes:
+        raise GraphError("the graph is empty: name its variables, as in 'A -> B; C'")
+    return dag
+
+
+def names_net(text: str) -> bool:
+    """Whether an argument is a network file rather than the text of a graph."""
+    from jensen.io import find_format
+
+    if text == "-" or os.path.isfile(text):
+        return True
+    is_graph = any(mark in text for mark in ("->", "<-", "[", ";"))
+    return find_format(text) is not None and not is_graph
+
+
+def read_net(net: str) -> BayesianNetwork:
+    """The network that a NET argument names; another model is refused."""
+    found = read_model(net)
+    if not is_network(found):
+        raise JensenError(
+            f"{_file(net)} holds a {type(found).__name__}, but a network is needed here"
+        )
+    return cast("BayesianNetwork", found)
+
+
+def read_states(file: str) -> Any:
+    """The mixture or hidden Markov model in a file; a network is refused."""
+    found = read_model(file)
+    if is_network(found):
+        raise JensenError(
+            f"{_file(file)} holds a network, but a mixture or hidden Markov model is needed here"
+        )
+    return found
+
+
+def read_model(file: str) -> Any:
+    """Whatever model a file holds; a posterior over graphs is none."""
+    found = read_file(file)
+    if is_posterior(found):
+        raise JensenError(
+            f"{_file(file)} holds a posterior over graphs: look at it with jensen show, and ask it "
+            f"more with jn.load in Python"
+        )
+    return found
+
+
+def read_file(file: str) -> Any:
+    """Whatever a file holds."""
+    from jensen import io
+
+    if file == "-":
+        return io.from_bytes(sys.stdin.buffer.read(), "standard input")
+    return io.load(file)
+
+
+def is_posterior(found: Any) -> bool:
+    """Whether it is a posterior over graphs."""
+    return hasattr(found, "edge_matrix")
+
+
+def is_network(model: Any) -> bool:
+    """Whether a model is a Bayesian network."""
+    return hasattr(model, "require_network")
+
+
+def _file(name: str) -> str:
+    return "standard input" if name == "-" else name
