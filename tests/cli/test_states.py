@@ -163,6 +163,19 @@ def test_learn_latent_classes(run, animals):
     np.testing.assert_array_equal(again.weights_, expected.weights_)
 
 
+def test_whole_numbers_may_be_counts(run, refuse, animals):
+    words = [*CLASSES, "--column", "fur", "--column", "n", "--prior", "default", "-o", "c.json"]
+    run("learn", animals, *words)
+    assert [v.kind for v in jn.load("c.json").variables_] == ["categorical", "categorical"]
+    run("learn", animals, *words, "--counts", "n")
+    table = jn.read_table(animals, counts=["n"]).select(["fur", "n"])
+    expected = jn.LatentClass(2, prior={}, random_state=0).fit(table)
+    again = jn.load("c.json")
+    assert [v.kind for v in again.variables_] == ["categorical", "count"]
+    np.testing.assert_array_equal(again.weights_, expected.weights_)
+    assert refuse("learn", animals, "--counts", "n") == "--counts does not belong to networks"
+
+
 @pytest.mark.parametrize(("emission", "column"), [("categorical", "seen"), ("gaussian", "far")])
 def test_learn_a_hidden_markov_model(run, walks, emission, column):
     words = [*HMM, "--sequences", "walk", "--column", column, "--emission", emission, "--end"]

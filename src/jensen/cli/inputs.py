@@ -26,6 +26,7 @@ def read_data(
     weights: str | None = None,
     states: list[str] | None = None,
     continuous: list[str] | None = None,
+    counts: list[str] | None = None,
 ) -> Table:
     """The table that a DATA argument names."""
     from jensen.data import read_table
@@ -35,6 +36,7 @@ def read_data(
         missing=missing or [],
         categorical=categorical or [],
         continuous=continuous or [],
+        counts=counts or [],
         weights=weights,
         states=dict(map(_one_states, states or [])),
     )

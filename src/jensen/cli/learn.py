@@ -91,6 +91,7 @@ def command(
     missing: options.Missing = None,
     categorical: options.Categorical = None,
     continuous: options.Continuous = None,
+    counts: options.Counts = None,
     weights: options.Weights = None,
     complete_rows: options.CompleteRows = False,
     threads: options.Threads = None,
@@ -107,7 +108,7 @@ def command(
     options.refuse_two_inputs(data, graph, start, start_graph, prior_network)
     _check_files(output, checkpoint, svg, model)
     options.refuse_together({"-o -": output == "-", "--svg -": svg == "-", "--json": as_json})
-    source = Source(data, missing, categorical, weights, complete_rows, continuous)
+    source = Source(data, missing, categorical, weights, complete_rows, continuous, counts)
     loop = Loop(method, n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, seed)
     files = Files(output, svg, as_json)
     of_graph_alone = StructureChoices(
@@ -127,6 +128,7 @@ def command(
         _write(*learn_states(model, source, loop, of_states, checkpoint), files, learned_states)
         return
     of_states.refuse_for_networks()
+    options.refuse_for_networks({"--counts": counts})
     if graph is not None:
         of_graph_alone.refuse_beside_graph()
         net, table = learn_network(source, loop, graph, of_network)

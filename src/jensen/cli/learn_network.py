@@ -33,9 +33,7 @@ def learn_network(
         progress=sys.stderr.isatty(),
         **chosen,
     )
-    table = inputs.read_data(
-        source.data, source.missing, source.categorical, source.weights, states, source.continuous
-    )
+    table = source.read(states)
     if known is not None:
         table = inputs.read_as(table, known)
     if source.complete_rows:

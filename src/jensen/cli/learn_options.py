@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from jensen.cli.inputs import read_data
 from jensen.exceptions import JensenError
+
+if TYPE_CHECKING:
+    from jensen.data import Table
 
 
 class ModelKind(StrEnum):
@@ -183,6 +187,19 @@ class Source(NamedTuple):
     weights: str | None
     complete_rows: bool
     continuous: list[str] | None
+    counts: list[str] | None
+
+    def read(self, states: list[str] | None) -> Table:
+        """The table; what is known of the states of columns is said with it."""
+        return read_data(
+            self.data,
+            self.missing,
+            self.categorical,
+            self.weights,
+            states,
+            self.continuous,
+            self.counts,
+        )
 
 
 class NetworkChoices(NamedTuple):

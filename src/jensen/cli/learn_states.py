@@ -94,14 +94,7 @@ def learn_states(
     choices: dict[str, Any] = {**loop.chosen(), "prior": prior, "progress": sys.stderr.isatty()}
     if chosen.start is not None:
         choices["start"] = inputs.read_states(chosen.start)
-    table = inputs.read_data(
-        source.data,
-        source.missing,
-        source.categorical,
-        source.weights,
-        chosen.labels(),
-        source.continuous,
-    )
+    table = source.read(chosen.labels())
     groups = group_rows(table, chosen.sequences)
     table = _columns(table, chosen)
     if source.complete_rows:

@@ -115,14 +115,8 @@ def _read(
 ) -> tuple[Table, list[str]]:
     """The table, and the variables in it."""
     table = inputs.choose_columns(
-        inputs.read_data(
-            source.data, source.missing, source.categorical, source.weights, network.states,
-            source.continuous,
-        ),
-        choices.column,
-        choices.without,
-        choices.interventions,
-    )  # fmt: skip
+        source.read(network.states), choices.column, choices.without, choices.interventions
+    )
     if table.weights is not None:
         table = table.take(table.weights > 0.0)  # what is missing elsewhere, nobody misses
     names = [name for name in table.names if name != choices.interventions]

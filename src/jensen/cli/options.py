@@ -42,6 +42,14 @@ Continuous = Annotated[
         help="A column of whole numbers to read as measurements; repeatable.",
     ),
 ]
+Counts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--counts",
+        metavar="COLUMN",
+        help="A column of whole numbers to read as counts, not as states; repeatable.",
+    ),
+]
 Weights = Annotated[
     str | None,
     typer.Option(
