@@ -15,7 +15,9 @@ TIMES_BNLEARN = 50
 """The goal."""
 
 MANY, FEW = 10_000, 1_000
-"""Columns and rows of the wide table."""
+"""Columns and rows of the wide tables."""
+
+NAMES = [f"v{k:05d}" for k in range(MANY)]
 
 
 def jensen(setting: Setting) -> Task:
@@ -51,15 +53,34 @@ def jensen_wide(setting: Setting) -> Task:
     """A binary tree of columns, each a noisy copy of the one above it."""
     import jensen as jn
 
-    jn.set_threads(setting.threads)
     rng = np.random.default_rng(0)
     x = np.empty((MANY, FEW), np.int8)
     for k in range(MANY):
         above = x[(k - 1) // 2] if k else rng.integers(0, 2, FEW)
         x[k] = np.where(rng.random(FEW) < 0.2, rng.integers(0, 2, FEW), above)
-    names = [f"v{k:05d}" for k in range(MANY)]
-    table = jn.Table(x.T, names=names, states={name: [0, 1] for name in names})
-    truth = {(names[(k - 1) // 2], names[k]) for k in range(1, MANY)}
+    states = {name: [0, 1] for name in NAMES}
+    return _find_again(setting, jn.Table(x.T, names=NAMES, states=states))
+
+
+def jensen_wide_continuous(setting: Setting) -> Task:
+    """The same of numbers, each correlated by 0.8 with the one above it."""
+    import jensen as jn
+    from jensen.data.encode import Column
+
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(MANY, FEW))
+    for k in range(1, MANY):
+        x[k] = 0.8 * x[(k - 1) // 2] + 0.6 * x[k]
+    variables = [jn.Variable(name, "continuous") for name in NAMES]
+    return _find_again(setting, jn.Table.from_columns(map(Column, variables, x)))
+
+
+def _find_again(setting: Setting, table: Any) -> Task:
+    """Learn the binary tree that the rows were drawn from."""
+    import jensen as jn
+
+    jn.set_threads(setting.threads)
+    truth = {(NAMES[(k - 1) // 2], NAMES[k]) for k in range(1, MANY)}
 
     def details(tree: Any) -> list[str]:
         return [f"{len(truth & set(tree.edges)):,} of {len(truth):,} edges are those of the truth"]
@@ -84,6 +105,12 @@ WORKLOADS = [
         "trees-wide",
         f"the best tree of {MANY:,} binary columns of {FEW:,} rows",
         Contender("jensen", jensen_wide, "jensen"),
+        goal=Goal(seconds=10.0, gib=1.0),
+    ),
+    Workload(
+        "trees-wide-continuous",
+        f"the best tree of {MANY:,} continuous columns of {FEW:,} rows",
+        Contender("jensen", jensen_wide_continuous, "jensen"),
         goal=Goal(seconds=10.0, gib=1.0),
     ),
 ]

@@ -75,6 +75,20 @@ def test_matrices_have_a_place_for_every_byte_and_bitset_once(table):
     assert bits == list(range(len(table.packed.bits([]))))
 
 
+@pytest.mark.parametrize("names", [[], ["missing"], ["many", "two", "wide"]])
+def test_places_are_those_of_the_levels(table, names):
+    levels = [table.packed.levels[name] for name in names]
+    expected = [(x.planes.start, x.bits.start, x.size) for x in levels]
+    np.testing.assert_array_equal(table.packed.places(names).T, np.reshape(expected, (-1, 3)))
+
+
+def test_a_table_is_complete_if_all_is_categorical_and_there():
+    columns = {"a": list("xyx"), "b": list("xxy")}
+    assert jn.Table(columns).packed.is_complete
+    for further in (["x", None, "x"], [0.5, 1.5, 2.5], [None, None, None]):
+        assert not jn.Table({**columns, "c": further}).packed.is_complete
+
+
 def test_columns_that_are_no_arrays_of_their_own_are_packed():
     """Every other code, and codes that must not be written, as a caller may hold them."""
     variable = jn.Table({"x": list("ab")}).variable("x")

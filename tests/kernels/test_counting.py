@@ -131,9 +131,10 @@ def test_kernels_add_to_what_is_there():
         assert once.any()
         assert np.array_equal(out, 2 * once)
 
-    zeros, pairs = np.zeros(size, np.int64), np.zeros((3, 3), np.int64)
+    zeros, (_, first, n_codes) = np.zeros(size, np.int64), table.packed.places(names)
+    pairs = np.zeros((n_codes.sum() - 2, n_codes.sum() - 2), np.int64)
     once_and_twice(kernels.count_bits, zeros, bits, *by_bits, 0, 2)
-    once_and_twice(kernels.count_pairs, pairs, bits, np.arange(3), 0, 2)
+    once_and_twice(kernels.count_pairs, pairs, bits, first, n_codes, 0, 2)
     lanes, weights = np.zeros((4, size), np.int32), np.ones(100)
     once_and_twice(kernels.count_index, lanes, planes, *by_index, 0, 100)
     once_and_twice(kernels.count_weighted, np.zeros(size), planes, *by_index, 0, 100, weights)

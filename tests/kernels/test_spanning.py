@@ -11,11 +11,10 @@ from jensen.kernels import spanning
 def grown(weights, stage, by_rows):
     n = len(weights)
     outside, best, near = np.ones(n, bool), np.zeros(n), np.full(n, -1)
-    first = int(np.argmin(stage))
     if not by_rows:
-        spanning.grow(weights, first, stage, outside, best, near)
+        spanning.grow(weights, stage, best, near)
         return near, best
-    vertex = first
+    vertex = int(np.argmin(stage))
     while vertex >= 0:
         vertex = spanning.take_in(weights[vertex], vertex, stage, outside, best, near)
     return near, best

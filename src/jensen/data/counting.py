@@ -31,6 +31,8 @@ COMPLETE_ROWS = (
 """The way out of missing values that is always there."""
 
 Family = Sequence[str]
+Counts = NDArray[np.int64]
+"""By name, for functions within functions build their types at every call."""
 
 
 class Plan(NamedTuple):
@@ -109,12 +111,12 @@ def count_meetings(table: Table, names: Sequence[str]) -> NDArray[np.int64]:
     """
     from jensen.kernels import counting
 
-    bits, levels = table.packed.bits(names), table.packed.levels
-    rows = np.array([row for name in names for row in levels[name].bits[:-1]], np.int64)
+    bits, (_, first, size) = table.packed.bits(names), table.packed.places(names)
+    n = sum(size.tolist()) - len(size)
 
-    def count(block: Block) -> NDArray[np.int64]:
-        out = np.zeros((len(rows), len(rows)), np.int64)
-        counting.count_pairs(bits, rows, block.start // 64, -(-block.stop // 64), out)
+    def count(block: Block) -> Counts:
+        out = np.zeros((n, n), np.int64)
+        counting.count_pairs(bits, first, size, block.start // 64, -(-block.stop // 64), out)
         return out
 
     return np.asarray(table.sum(count))
@@ -157,8 +159,7 @@ def is_complete(table: Table) -> bool:
 
     False for a column without states, too.
     """
-    levels = table.packed.levels
-    return all(v.name in levels and levels[v.name].size <= v.n_states for v in table.variables)
+    return table.packed.is_complete
 
 
 def require_complete(table: Table, names: Iterable[str], task: str, way_out: str) -> None:
@@ -241,7 +242,7 @@ def _count_bits(
 
     bits, plan = table.packed.bits(names), _plan(families, bits=True)
 
-    def count(block: Block) -> NDArray[np.int64]:
+    def count(block: Block) -> Counts:
         out = np.zeros(plan.at[-1], np.int64)
         counting.count_bits(bits, *plan, block.start // 64, -(-block.stop // 64), out)
         return out

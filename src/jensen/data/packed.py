@@ -5,7 +5,8 @@ variables that somebody counts are filled, and pages that nobody touches cost no
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
+from functools import cached_property
+from itertools import accumulate, count, islice
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +18,13 @@ from jensen.data.threads import ordered_map
 MAX_PACKED_STATES = 64
 """A variable with more states is never counted by bitsets: they would be larger than its codes."""
 
-
 LONG = 1 << 16
 """Columns of fewer rows are filled by one thread."""
 
 SMALL = 1 << 22
 """Up to so many codes of one byte all columns go together: calls for each would take longer."""
+
+Ints = NDArray[np.int64]
 
 
 class Level(NamedTuple):
@@ -40,23 +42,40 @@ class Packed:
     """
 
     def __init__(self, columns: Mapping[str, Column], n_rows: int) -> None:
-        categorical = (item for item in columns.items() if item[1].variable.kind == "categorical")
+        categorical = [x for x in columns.values() if x.variable.kind == "categorical"]
         # Those of one byte come first, so that they can be copied together.
-        self._columns = dict(sorted(categorical, key=lambda item: item[1].data.dtype.itemsize))
+        categorical.sort(key=lambda column: column.data.itemsize)
+        self._columns = {column.variable.name: column for column in categorical}
         self.n_rows = n_rows
-        widths = [column.data.dtype.itemsize for column in self._columns.values()]
-        self._planes = np.empty((sum(widths), n_rows), np.uint8)
+        self._widths = [column.data.itemsize for column in categorical]
+        self._planes = np.empty((sum(self._widths), n_rows), np.uint8)
         self._planes_filled: set[str] = set()
         self._bits_filled: set[str] = set()
-        self._is_small = widths.count(1) * n_rows <= SMALL
-        tops = self._copy(widths.count(1)) if self._is_small else []
-        tops += [_top(column) for column in list(self._columns.values())[len(tops) :]]
-        pairs = zip(self._columns.values(), tops, strict=True)
-        sizes = [max(column.variable.n_states, top + 1) for column, top in pairs]
-        n_bits = [size if size <= MAX_PACKED_STATES else 0 for size in sizes]
-        levels = map(Level, sizes, _ranges(widths), _ranges(n_bits))
-        self.levels = dict(zip(self._columns, levels, strict=True))
-        self._bits = np.empty((sum(n_bits), (n_rows + 63) // 64), np.uint64)
+        self._is_small = self._widths.count(1) * n_rows <= SMALL
+        tops = self._largest_codes()
+        n_states = [len(column.variable.states) for column in categorical]
+        self._sizes = [n if n > top else top + 1 for n, top in zip(n_states, tops, strict=True)]
+        self._n_bits = [size if size <= MAX_PACKED_STATES else 0 for size in self._sizes]
+        self._bits = np.empty((sum(self._n_bits), (n_rows + 63) // 64), np.uint64)
+        # Whether every column of the table is categorical, and misses nothing.
+        self.is_complete = len(columns) == len(categorical) and self._sizes == n_states
+
+    @cached_property
+    def levels(self) -> dict[str, Level]:
+        """Where each variable stands."""
+        levels = map(Level, self._sizes, _ranges(self._widths), _ranges(self._n_bits))
+        return dict(zip(self._columns, levels, strict=True))
+
+    def places(self, names: Iterable[str]) -> Ints:
+        """(3, n): of these variables the first byte, the first bitset, and how many codes occur."""
+        places, index = self._places
+        return places.take(np.array([index[name] for name in names], np.intp), axis=1)
+
+    @cached_property
+    def _places(self) -> tuple[Ints, dict[str, int]]:
+        """Those of all variables, and which is which; quicker made than all the levels."""
+        firsts = [list(accumulate(x, initial=0))[:-1] for x in (self._widths, self._n_bits)]
+        return np.array([*firsts, self._sizes], np.int64), dict(zip(self._columns, count()))
 
     def planes(self, names: Iterable[str]) -> NDArray[np.uint8]:
         """The matrix of bytes, in which the rows of these variables are filled."""
@@ -69,23 +88,26 @@ class Packed:
         """The matrix of bitsets, in which the rows of these variables are filled."""
         todo = _without(names, self._bits_filled)
         if self._is_small and todo:
-            rows = [self.levels[name].planes.start for name in todo]  # 64 states at most
-            self._fill_bits(self.planes(todo), rows, todo)
+            self._fill_bits(self.planes(todo), self.places(todo))  # 64 states at most
         else:
             self._for_each(todo, self._fill_bits_of)
         self._bits_filled.update(todo)
         return self._bits
 
-    def _copy(self, n: int) -> list[int]:
-        """Fill the bytes of the first n columns, of one byte each; returns their largest codes."""
-        names = list(self._columns)[:n]
-        if not names:
-            return []
-        codes = [self._columns[name].data for name in names]
-        np.concatenate(codes, out=self._planes[:n].reshape(-1), casting="unsafe")
-        self._planes_filled.update(names)
-        tops: list[int] = np.maximum.reduce(self._planes[:n], axis=1, initial=0).tolist()
-        return tops
+    def _largest_codes(self) -> list[int]:
+        """Those of all columns: they run to n_states, which stands for missing.
+
+        Fills the bytes of the columns that go together.
+        """
+        columns = [column.data for column in self._columns.values()]
+        n = self._widths.count(1) if self._is_small else 0
+        tops: list[int] = []
+        if n:
+            planes = self._planes[:n]
+            np.concatenate(columns[:n], out=planes.reshape(-1), casting="unsafe")
+            self._planes_filled.update(islice(self._columns, n))
+            tops = np.maximum.reduce(planes, axis=1, initial=0).tolist()
+        return tops + [int(np.maximum.reduce(codes, initial=0)) for codes in columns[n:]]
 
     def _for_each(self, todo: Sequence[str], fill: Callable[[str], None]) -> None:
         is_long = self.n_rows >= LONG  # a pool of threads costs more than a short column
@@ -101,17 +123,15 @@ class Packed:
 
     def _fill_bits_of(self, name: str) -> None:
         codes = np.require(self._columns[name].data, np.uint8, ["C", "W"])  # 64 states at most
-        self._fill_bits(codes[None], [0], [name])
+        place = self.places([name])
+        place[0] = 0
+        self._fill_bits(codes[None], place)
 
-    def _fill_bits(
-        self, codes: NDArray[np.uint8], rows: Sequence[int], names: Sequence[str]
-    ) -> None:
-        """Fill the bitsets of variables, whose codes stand in these rows."""
+    def _fill_bits(self, codes: NDArray[np.uint8], places: Ints) -> None:
+        """Fill the bitsets of variables, whose codes stand in rows places[0]."""
         from jensen.kernels.counting import pack_bits
 
-        levels = [self.levels[name] for name in names]
-        firsts, sizes = [level.bits.start for level in levels], [level.size for level in levels]
-        pack_bits(codes, *(np.array(x, np.int64) for x in (rows, firsts, sizes)), self._bits)
+        pack_bits(codes, *places, self._bits)
 
 
 def _ranges(lengths: Iterable[int]) -> list[range]:
@@ -121,9 +141,5 @@ def _ranges(lengths: Iterable[int]) -> list[range]:
 
 
 def _without(names: Iterable[str], done: set[str]) -> list[str]:
-    return [name for name in dict.fromkeys(names) if name not in done]
-
-
-def _top(column: Column) -> int:
-    """The largest code: they run to n_states, which stands for missing."""
-    return int(np.maximum.reduce(column.data, initial=0))
+    wanted = dict.fromkeys(names)
+    return [] if done.issuperset(wanted) else [name for name in wanted if name not in done]

@@ -175,10 +175,18 @@ def count_bits(bits, fam_ptr, fam_first, fam_size, fam_at, start, stop, out):
             table[base + size[last] - 1] += found
 
 
-@kernel("void(uint64[:, ::1], int64[::1], int64, int64, int64[:, ::1])")
-def count_pairs(bits, rows, start, stop, out):
-    """Add to out[i, j], i <= j, how often bitsets rows[i] and rows[j] meet in words start..stop."""
-    n = rows.shape[0]
+@kernel("void(uint64[:, ::1], int64[::1], int64[::1], int64, int64, int64[:, ::1])")
+def count_pairs(bits, first, size, start, stop, out):
+    """Add to out[i, j], i <= j, how often two codes meet in words start..stop.
+
+    Variable v has bitsets first[v] .. + size[v], of which the last is left out.
+    """
+    n, at = out.shape[0], 0
+    rows = np.empty(n, np.int64)
+    for v in range(first.shape[0]):
+        for row in range(first[v], first[v] + size[v] - 1):
+            rows[at] = row
+            at += 1
     for begin in range(start, stop, WORDS):
         end = min(begin + WORDS, stop)
         for i in range(n):

@@ -38,7 +38,7 @@ def joint_term(inner, above, beside, pseudo, known):
     """Return Σ x log x of a table, pseudo added to every cell.
 
     Of the table (r, c) there is inner, without its last row and its last column, and its sums
-    above (r,) and beside (c,). known is for whole counts, and empty for others.
+    above (r,) and beside (c,).
     """
     r, c = above.shape[0], beside.shape[0]
     total = 0.0
@@ -59,14 +59,6 @@ def joint_term(inner, above, beside, pseudo, known):
 
 
 @helper
-def information(joint, one, other, total):
-    """Return a mutual information from three terms; never negative, 0 where there are no rows."""
-    if total <= 0.0:
-        return 0.0
-    return max((joint - one - other) / total + math.log(total), 0.0)
-
-
-@helper
 def count_states(meetings, at, weight, sample_size, counts, own):
     """Fill counts (S,) with the weight of every state, and own (n,) with the variables' terms."""
     for v in range(own.shape[0]):
@@ -80,25 +72,83 @@ def count_states(meetings, at, weight, sample_size, counts, own):
         own[v] += x_log_x(counts[last] + pseudo)
 
 
-@kernel("void(float64[:, ::1], int64[::1], float64, float64, float64[:, ::1])")
-def matrix_from_meetings(meetings, at, weight, sample_size, out):
+@helper
+def fill_cells(meetings, at, u, counts, cells):
+    """Fill cells (r, S) with how often the states of u meet those of the variables after it."""
+    n, first, last = at.shape[0] - 1, at[u], at[u + 1] - at[u] - 1
+    rest, all_rows = cells[last, at[u + 1] :], counts[at[u + 1] :]
+    for s in range(rest.shape[0]):
+        rest[s] = all_rows[s]
+    for i in range(last):
+        row = meetings[first - u + i]
+        for v in range(u + 1, n):
+            left = counts[first + i]
+            for s in range(at[v], at[v + 1] - 1):
+                cells[i, s] = row[s - v]
+                left -= row[s - v]
+            cells[i, at[v + 1] - 1] = left
+        here = cells[i, at[u + 1] :]
+        for s in range(rest.shape[0]):
+            rest[s] -= here[s]
+
+
+@helper
+def sum_whole_terms(cells, room, out):
+    """Fill out (S,) with Σ n log n of the columns of cells (r, S), which hold whole numbers."""
+    n = out.shape[0]
+    for s in range(n):
+        out[s] = 0.0
+    for i in range(cells.shape[0]):
+        for s in range(n):
+            room[0, s] = max(cells[i, s], 1.0)  # of nothing, too, the term is 0
+        entropy_terms(room[0, :n], room[1, :n], room[2, :n])
+        for s in range(n):
+            out[s] += room[2, s]
+
+
+@helper
+def sum_any_terms(cells, at, sample_size, out):
+    """The same of any numbers, an equal part of sample_size added to the cells of every table.
+
+    Variable v has the columns at[v] .. at[v + 1], and out begins where they do.
+    """
+    r, begin = cells.shape[0], at[0]
+    for v in range(at.shape[0] - 1):
+        pseudo = sample_size / (r * (at[v + 1] - at[v]))
+        for s in range(at[v] - begin, at[v + 1] - begin):
+            out[s] = 0.0
+            for i in range(r):
+                out[s] += x_log_x(cells[i, s] + pseudo)
+
+
+@kernel("void(float64[:, ::1], int64[::1], float64, float64, boolean, float64[:, ::1])")
+def matrix_from_meetings(meetings, size, weight, sample_size, is_whole, out):
     """Fill out (n, n) with mutual informations, entropies on the diagonal.
 
     meetings[i, j], i <= j, says how often two states meet; the last state of every variable is left
-    out there. Variable v has the states at[v] .. at[v + 1]; weight is that of all rows.
+    out there. weight is that of all rows, of which there must be some, and is_whole says that they,
+    and nothing else, were counted.
     """
-    n, total = out.shape[0], weight + sample_size
-    counts, own, known = np.empty(at[n]), np.empty(n), np.empty(0)
+    n, total, widest = out.shape[0], weight + sample_size, size.max()
+    at = np.zeros(n + 1, np.int64)  # variable v has the states at[v] .. at[v + 1]
+    for v in range(n):
+        at[v + 1] = at[v] + size[v]
+    counts, own, log_total = np.empty(at[n]), np.empty(n), math.log(total)
+    cells, room, terms = np.empty((widest, at[n])), np.empty((3, at[n])), np.empty(at[n])
     count_states(meetings, at, weight, sample_size, counts, own)
     for u in range(n):
-        r, top = at[u + 1] - at[u], at[u] - u
-        out[u, u] = information(own[u], own[u], own[u], total)
+        after = at[u + 1]
+        fill_cells(meetings, at, u, counts, cells)
+        joints = cells[: after - at[u], after:]
+        if is_whole:
+            sum_whole_terms(joints, room, terms[after:])
+        else:
+            sum_any_terms(joints, at[u + 1 :], sample_size, terms[after:])
+        out[u, u] = max(log_total - own[u] / total, 0.0)
         for v in range(u + 1, n):
-            c, left = at[v + 1] - at[v], at[v] - v
-            inner = meetings[top : top + r - 1, left : left + c - 1]
-            above, beside = counts[at[u] : at[u + 1]], counts[at[v] : at[v + 1]]
-            joint = joint_term(inner, above, beside, sample_size / (r * c), known)
-            out[u, v] = out[v, u] = information(joint, own[u], own[v], total)
+            joint = sum_of(terms[at[v] : at[v + 1]])
+            found = (joint - own[u] - own[v]) / total + log_total
+            out[u, v] = out[v, u] = max(found, 0.0)
 
 
 @kernel(

@@ -1,5 +1,7 @@
 """Trees of largest weight, grown from one vertex (Prim's algorithm)."""
 
+import numpy as np
+
 from jensen.kernels import helper, kernel
 
 TIE = 1e-11
@@ -51,9 +53,16 @@ def take_in(row, k, stage, outside, best, near):
     return choose_vertex(stage, outside, best, near)
 
 
-@kernel("void(float64[:, ::1], int64, int64[::1], boolean[::1], float64[::1], int64[::1])")
-def grow(weights, k, stage, outside, best, near):
-    """Grow the whole tree from vertex k; as `take_in`, with all weights (n, n) at hand."""
+@kernel("void(float64[:, ::1], int64[::1], float64[::1], int64[::1])")
+def grow(weights, stage, best, near):
+    """Fill best and near with the whole tree; as `take_in`, with all weights (n, n) at hand."""
+    n, k = near.shape[0], 0
+    outside = np.ones(n, np.bool_)
+    for v in range(n):
+        best[v] = 0.0
+        near[v] = -1
+        if stage[v] < stage[k]:
+            k = v
     while k >= 0:
         outside[k] = False
         look(weights[k], k, outside, best, near)

@@ -73,15 +73,17 @@ class Ahead:
         return self._kept.pop(vertex)
 
     def _make(self, vertex: int, best: Array) -> None:
-        best[[vertex, *self._kept]] = -np.inf
+        waiting = sorted(self._kept, key=lambda v: -best[v])
+        best[[vertex, *waiting]] = -np.inf
         likely = (
             np.argpartition(-best, BLOCK)[:BLOCK] if len(best) > BLOCK else np.arange(len(best))
         )
         chosen = [vertex, *(int(v) for v in np.sort(likely) if best[v] > -np.inf)]
+        for v in waiting[max(self._most - len(chosen), 0) :]:  # those that would come in last
+            del self._kept[v]
         assert self._rows is not None
-        if len(self._kept) + len(chosen) > self._most:
-            self._kept.clear()
-        self._kept.update(zip(chosen, self._rows(chosen), strict=True))
+        for v, row in zip(chosen, self._rows(chosen), strict=True):
+            self._kept[v] = row.copy()  # a view would hold the rows beside it
 
 
 class Tree(NamedTuple):
@@ -109,13 +111,12 @@ def spanning_tree(weights: PairInformation, stage: Sequence[int]) -> Tree:
     from jensen.kernels import spanning
 
     n = len(weights.names)
-    stages = np.array(stage, np.int64)
-    near, best, outside = np.full(n, -1), np.zeros(n), np.ones(n, np.bool_)
-    vertex = int(stages.argmin())
+    stages, best, near = np.array(stage, np.int64), np.zeros(n), np.empty(n, np.int64)
     if n <= MOST_IN_MATRIX:
-        spanning.grow(weights.matrix(), vertex, stages, outside, best, near)
+        spanning.grow(weights.matrix(), stages, best, near)
         return Tree(near, best)
-    ahead = Ahead(weights)
+    near[:], outside = -1, np.ones(n, np.bool_)
+    vertex, ahead = int(stages.argmin()), Ahead(weights)
     while vertex >= 0:
         row = ahead.row(vertex, outside, best)
         vertex = spanning.take_in(row, vertex, stages, outside, best, near)

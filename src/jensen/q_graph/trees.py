@@ -22,6 +22,7 @@ from jensen.q_graph.spanning import (
     spanning_tree,
 )
 from jensen.scores import likelihood
+from jensen.scores.mixed_information import MixedInformation
 from jensen.scores.mutual_information import complete, conditional_information, pair_information
 
 Penalty = Literal["bic", "aic"]
@@ -105,21 +106,25 @@ def chow_liu(
     names = sorted(data.names)
     _check_root(root, names)
     information = pair_information(data, names, smoothing)
-    kinds = {variable.name: variable.kind for variable in data.variables}
-    stage = [int(kinds[name] == "continuous") for name in names]
+    stage = [0] * len(names)
+    if isinstance(information, MixedInformation):
+        stage = [int(data.variable(name).kind == "continuous") for name in names]
     cost = 0.0
     if penalty is None:
         tree = spanning_tree(information, stage)
         edges = all_edges(tree)
     else:
-        cost = COSTS[penalty](information.total)
-        tree = spanning_tree(Penalised(information, cost), stage)
+        per_parameter = COSTS[penalty](information.total)
+        tree = spanning_tree(Penalised(information, per_parameter), stage)
         edges = paying_edges(tree)
+        cost = per_parameter * float(information.n_parameters.sum())
     _refuse_unbounded(tree, names, stage)
-    graph = _forest(names, _parents(names, edges, stage, root))
+    arrows = sorted(_arrows(names, edges, stage, root))
+    # What hangs from roots has no cycle, so none is looked for.
+    graph = DAG._of(Content(tuple(map(checked, names)), tuple(arrows)))
     weight = tree.weight.tolist()
     gains = sum(weight[v] for _, v in edges) - float(information.entropies().sum())
-    score = information.total * gains - cost * float(information.n_parameters.sum())
+    score = information.total * gains - cost
     return graph.with_info(_info("chow-liu", penalty or "loglik", score, len(names), began))
 
 
@@ -160,10 +165,9 @@ def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0
     information = conditional_information(data, features, target, smoothing)
     stage = [0] * len(features)
     edges = all_edges(spanning_tree(information, stage)) if features else []
-    parents = {
-        features[v]: [target] if u is None else [target, features[u]]
-        for v, u in _parents(features, edges, stage, root).items()
-    }
+    parents = {feature: [target] for feature in features}
+    for u, v in _arrows(features, edges, stage, root):
+        parents[features[v]].append(features[u])
     return DAG.from_parents({target: [], **parents})
 
 
@@ -214,39 +218,35 @@ def _check_root(root: str | None, names: Sequence[str]) -> None:
 
 
 def _refuse_unbounded(tree: Tree, names: Sequence[str], stage: Sequence[int]) -> None:
-    for v, weight in enumerate(tree.weight.tolist()):
-        if weight == math.inf:
-            u = int(tree.near[v])
-            a, b = sorted((names[u], names[v]))
-            how = "linear functions of each other"
-            if stage[u] != stage[v]:
-                how = "such that the states of one fix the values of the other"
-            raise DataError(
-                f"columns {a!r} and {b!r} are {how}, so the likelihood of a tree has no bound: "
-                f"leave one of them out"
-            )
+    weight = tree.weight.tolist()
+    if math.inf not in weight:
+        return
+    v = weight.index(math.inf)
+    u = int(tree.near[v])
+    a, b = sorted((names[u], names[v]))
+    how = "linear functions of each other"
+    if stage[u] != stage[v]:
+        how = "such that the states of one fix the values of the other"
+    raise DataError(
+        f"columns {a!r} and {b!r} are {how}, so the likelihood of a tree has no bound: "
+        f"leave one of them out"
+    )
 
 
-def _parents(
+def _arrows(
     names: Sequence[str], edges: Sequence[tuple[int, int]], stage: Sequence[int], root: str | None
-) -> dict[int, int | None]:
-    """The parent of every variable, if it has one."""
+) -> Sequence[tuple[int, int]]:
+    """The edges, each from the end that is nearer to its root."""
     if root is None and len(edges) == len(names) - 1:  # a whole tree, as it grew from the first
-        return {**dict.fromkeys(range(len(names))), **{v: u for u, v in edges}}
+        return edges
     roots = sorted(range(len(names)), key=stage.__getitem__)
     if root is not None:
         roots.insert(0, names.index(root))
-    parents = parents_from(edges, roots)
-    for v, u in parents.items():
-        if u is not None and stage[u] > stage[v]:
+    arrows = [(u, v) for v, u in parents_from(edges, roots).items() if u is not None]
+    for u, v in arrows:
+        if stage[u] > stage[v]:
             raise GraphError(
                 f"no arrow may lead from a continuous to a categorical column, but root={root!r} "
                 f"would need {names[u]} -> {names[v]}: choose a categorical root, or none"
             )
-    return parents
-
-
-def _forest(names: Sequence[str], parents: Mapping[int, int | None]) -> DAG:
-    """The graph of sorted names; what hangs from roots has no cycle, so none is looked for."""
-    edges = sorted((u, v) for v, u in parents.items() if u is not None)
-    return DAG._of(Content(tuple(map(checked, names)), tuple(edges)))
+    return arrows

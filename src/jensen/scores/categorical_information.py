@@ -60,11 +60,18 @@ class CategoricalInformation:
         states = {variable.name: len(variable.states) for variable in table.variables}
         sizes = [states.get(x) or require_states(table, x).n_states for x in self.names]
         self._sizes = np.array(sizes, np.int64)
-        self.degrees = np.asarray(self._sizes - 1.0, np.float64)
-        self.n_parameters = self.degrees  # of each column by itself
-        self._is_small = self._sizes <= MOST_STATES
         self._known: dict[int, Array] = {}
         self._entropies: Array | None = None
+
+    @property
+    def degrees(self) -> Array:
+        """(n,): two columns have the product of theirs as parameters of an edge."""
+        return np.asarray(self._sizes - 1.0)
+
+    @property
+    def n_parameters(self) -> Array:
+        """(n,): of each column by itself."""
+        return self.degrees
 
     def entropies(self) -> Array:
         """(n,): what each column tells of itself."""
@@ -82,13 +89,14 @@ class CategoricalInformation:
 
     def _matrix(self) -> Array:
         n, small = len(self.names), np.flatnonzero(self._is_small)
-        if n == 0 or (self._sizes[small] - 1).sum() > MOST_MEETINGS:
+        if (self._sizes[small] - 1).sum() > MOST_MEETINGS:
             small = small[:0]
-        out = self._matrix_of_small(small)
         if len(small) == n:
-            return out
+            return self._matrix_of(self.names, self._sizes)
         full = np.empty((n, n))
-        full[np.ix_(small, small)] = out
+        full[np.ix_(small, small)] = self._matrix_of(
+            [self.names[k] for k in small], self._sizes[small]
+        )
         wanted = np.ones(n, np.bool_)
         for k in np.setdiff1d(np.arange(n), small):
             row = self.row(int(k), wanted)
@@ -109,33 +117,22 @@ class CategoricalInformation:
         information = (terms - own[k] - own) / self.total + np.log(self.total)
         return np.asarray(np.maximum(information, 0.0))
 
-    def _matrix_of_small(self, chosen: NDArray[np.intp]) -> Array:
-        from jensen.kernels import pair_information
+    def _matrix_of(self, names: Sequence[str], sizes: Ints) -> Array:
+        """(n, n): of columns with few states, all together."""
+        from jensen.kernels.pair_information import matrix_from_meetings
 
-        names = self.names if len(chosen) == len(self.names) else [self.names[k] for k in chosen]
-        out = np.empty((len(chosen), len(chosen)))
-        if not len(chosen):
-            return out
-        counted = None if self._weights is not None else count_meetings(self._table, names)
-        if counted is not None and 0 < self.total < 1 << 31 and not self._sample_size:
-            return self._matrix_from_counts(counted, self._sizes[chosen], out)
-        meetings = self._weighted(names) if counted is None else counted.astype(np.float64)
-        at = np.zeros(len(chosen) + 1, np.int64)
-        np.cumsum(self._sizes[chosen], out=at[1:])
-        pair_information.matrix_from_meetings(meetings, at, self._weight, self._sample_size, out)
+        if not names or self.total <= 0.0:
+            return np.zeros((len(names), len(names)))
+        is_counted = self._weights is None
+        meetings = (
+            count_meetings(self._table, names).astype(np.float64)
+            if is_counted
+            else self._weighted(names)
+        )
+        is_whole = is_counted and not self._sample_size
+        out = np.empty((len(names), len(names)))
+        matrix_from_meetings(meetings, sizes, self._weight, self._sample_size, is_whole, out)
         return out
-
-    def _matrix_from_counts(self, meetings: NDArray[np.int64], sizes: Ints, out: Array) -> Array:
-        """I(x; y) = H(x) - H(x | y), and what a likelihood of x lacks is its entropy."""
-        from jensen.kernels.local_terms import LIKELIHOOD
-        from jensen.kernels.pair_information import score_pairs
-
-        score_pairs(meetings, sizes, self._table.n_rows, LIKELIHOOD, 0.0, out)
-        alone = out.diagonal().copy()
-        out -= alone[:, None]
-        out = np.maximum(out, out.T)  # they differ by rounding only
-        np.fill_diagonal(out, -alone)
-        return np.asarray(np.maximum(out, 0.0, out=out)) / self.total
 
     def _weighted(self, names: Sequence[str]) -> Array:
         """The same for weighted rows, as a product of indicators."""
@@ -191,6 +188,10 @@ class CategoricalInformation:
         pseudo = self._sample_size / n_cells
         empty = (n_cells - len(counts)) * xlogy(pseudo, pseudo)
         return float(xlogy(counts + pseudo, counts + pseudo).sum() + empty)
+
+    @cached_property
+    def _is_small(self) -> Mask:
+        return self._sizes <= MOST_STATES
 
     @cached_property
     def _counts(self) -> tuple[Array, NDArray[np.int64]]:

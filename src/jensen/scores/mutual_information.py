@@ -138,23 +138,24 @@ def imagined_rows(smoothing: Any) -> float:
 
 def pair_information(table: Table, names: Sequence[str], smoothing: float = 0.0) -> Unconditional:
     """Mutual informations of columns of any kind, from a table without missing values."""
-    kinds = {name: table.variable(name).kind for name in names}
-    for name, kind in kinds.items():
-        if kind == "count":
-            raise DataError(
-                f"column {name!r} is a count, and a tree joins categorical and Gaussian columns: "
-                f"declare categorical=[{name!r}] or continuous=[{name!r}]"
-            )
+    kinds = {variable.name: variable.kind for variable in table.variables}
+    chosen = [kinds[name] for name in names]
+    if "count" in chosen:
+        name = names[chosen.index("count")]
+        raise DataError(
+            f"column {name!r} is a count, and a tree joins categorical and Gaussian columns: "
+            f"declare categorical=[{name!r}] or continuous=[{name!r}]"
+        )
     sample_size = imagined_rows(smoothing)
-    if "continuous" not in kinds.values():
+    if "continuous" not in chosen:
         return CategoricalInformation(table, names, sample_size)
     if sample_size > 0.0:
-        first = next(name for name, kind in kinds.items() if kind == "continuous")
+        first = names[chosen.index("continuous")]
         raise DataError(
             f"smoothing adds to counts, and column {first!r} is continuous: leave smoothing out, "
             f"or use jn.discretize"
         )
-    if "categorical" in kinds.values():
+    if "categorical" in chosen:
         return MixedInformation(table, names)
     return GaussianInformation(table, names)
 
