@@ -92,11 +92,11 @@ def test_other_threads_never_receive_it():
     assert found == [(False, True)]
 
 
-def test_wishes_can_be_nested():
-    """The inner work is asked first; the outer handler is back afterwards."""
+def test_work_within_work_hears_the_same_wish():
     with interruptible() as outer:
         with interruptible() as inner:
             press()
-        assert (inner.is_set(), outer.is_set()) == (True, False)
-        press()
+            assert inner.is_set()
         assert outer.is_set()
+    with interruptible() as later:
+        assert not later.is_set()

@@ -7,17 +7,26 @@ from contextlib import contextmanager
 from types import FrameType
 
 
+_heard: threading.Event | None = None
+"""The wish that the main thread listens for at the moment."""
+
+
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
     """An event that the first Ctrl-C sets; the second one interrupts at once, as ever.
 
-    Only the main thread receives signals; elsewhere the event is never set.
+    Work within work has the same event: all of it ends, and each part has to ask whether what it
+    got from another is whole. Only the main thread receives signals; elsewhere the event is never
+    set.
     """
-    wish = threading.Event()
+    global _heard
     if threading.current_thread() is not threading.main_thread():
-        yield wish
+        yield threading.Event()
         return
-    before = signal.getsignal(signal.SIGINT)
+    if _heard is not None:
+        yield _heard
+        return
+    wish, before = threading.Event(), signal.getsignal(signal.SIGINT)
 
     def note(number: int, frame: FrameType | None) -> None:
         wish.set()
@@ -27,7 +36,9 @@ def interruptible() -> Iterator[threading.Event]:
         yield wish
         return
     signal.signal(signal.SIGINT, note)
+    _heard = wish
     try:
         yield wish
     finally:
+        _heard = None
         signal.signal(signal.SIGINT, before)

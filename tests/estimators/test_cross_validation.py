@@ -1,11 +1,13 @@
 """Losses of rows that were left out."""
 
 import math
+import signal
 
 import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.estimators import cross_validation
 
 
 @pytest.fixture(scope="module")
@@ -29,6 +31,24 @@ def test_every_fold_is_predicted_by_what_the_others_teach(table):
     assert found.weights.tolist() == [75.0] * 4
     assert found.mean == pytest.approx(found.losses.mean(), rel=1e-12)
     assert found.standard_error == pytest.approx(found.losses.std(ddof=1) / 2, rel=1e-12)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_ctrl_c_leaves_no_half_graphs(table, monkeypatch, n_threads):
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    jn.set_threads(n_threads)
+
+    def learn(*args, **choices):
+        signal.raise_signal(signal.SIGINT)
+        return jn.learn_structure(*args, **choices)
+
+    monkeypatch.setattr(cross_validation, "learn_structure", learn)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            jn.cross_validate(table, folds=5, random_state=0)
+    finally:
+        signal.signal(signal.SIGINT, before)
+        jn.set_threads(None)
 
 
 def test_a_target_is_predicted_from_the_others(table):

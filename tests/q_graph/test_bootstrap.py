@@ -1,5 +1,8 @@
 """Graphs learned from rows drawn again."""
 
+import signal
+from itertools import count
+
 import numpy as np
 import pytest
 
@@ -48,6 +51,49 @@ def test_weights_are_drawn_as_rows_are(table):
     assert found.weights[100:].sum() == 0.0
     assert found.weights.sum() == 300.0
     assert (found.weights == np.floor(found.weights)).all()
+
+
+@pytest.fixture
+def _usual_handler():
+    """A job in the background inherits that the signal is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+    jn.set_threads(None)
+
+
+def press_at(monkeypatch, call):
+    """Let Ctrl-C be pressed as a graph begins to be learned."""
+    n_calls = count(1)
+
+    def learn(*args, **choices):
+        if next(n_calls) == call:
+            signal.raise_signal(signal.SIGINT)
+        return jn.learn_structure(*args, **choices)
+
+    monkeypatch.setattr(bootstrap, "learn_structure", learn)
+
+
+@pytest.mark.usefixtures("_usual_handler")
+@pytest.mark.parametrize("n_threads", [1, 2])
+def test_ctrl_c_ends_with_the_graphs_that_are_whole(table, tmp_path, monkeypatch, n_threads):
+    jn.set_threads(n_threads)
+    expected = jn.bootstrap_edges(table, 30, random_state=0)
+    path = tmp_path / "run.ckpt"
+    press_at(monkeypatch, 4)
+    found = jn.bootstrap_edges(table, 30, random_state=0, checkpoint=path)
+    assert 0 < found.n_graphs < 30
+    monkeypatch.undo()
+    again = jn.bootstrap_edges(table, 30, random_state=0, checkpoint=path)
+    np.testing.assert_array_equal(again.shares, expected.shares)
+
+
+@pytest.mark.usefixtures("_usual_handler")
+def test_ctrl_c_before_any_graph_is_whole(table, monkeypatch):
+    jn.set_threads(1)
+    press_at(monkeypatch, 1)
+    with pytest.raises(KeyboardInterrupt):
+        jn.bootstrap_edges(table, 30, random_state=0)
 
 
 class Killed(Exception):

@@ -15,6 +15,7 @@ from jensen.data.threads import ordered_map
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
+from jensen.interrupts import interruptible
 from jensen.q_graph.learning import learn_structure
 from jensen.randomness import as_generator
 from jensen.text import grid
@@ -115,10 +116,13 @@ def cross_validate(
     def run(k: int) -> tuple[float, float, DAG]:
         train, test = data.take(fold_of != k), data.take(fold_of == k)
         dag = as_dag(graph if graph is not None else learn_structure(train, **choices))
+        if wish.is_set():  # the loss of half a graph would tell nothing
+            raise KeyboardInterrupt
         net = BayesianNetwork(dag, **_parameters(train, dag, prior, size)).fit(train)
         return _loss(net, test, target), test.total_weight, dag
 
-    losses, weights, graphs = zip(*ordered_map(run, range(folds)), strict=True)
+    with interruptible() as wish:
+        losses, weights, graphs = zip(*ordered_map(run, range(folds)), strict=True)
     return CrossValidation(np.array(losses), np.array(weights), graphs)
 
 

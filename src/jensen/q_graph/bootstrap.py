@@ -91,14 +91,18 @@ def bootstrap_edges(
         bar.update(len(kept.found))
 
         def learn(k: int) -> None:
-            if k not in kept.found and not (wish.is_set() and kept.found):
-                stream = np.random.default_rng(kept.seeds[k])
-                found = learn_structure(_drawn(data, stream), random_state=stream, **choices)
+            if k in kept.found or wish.is_set():
+                return
+            stream = np.random.default_rng(kept.seeds[k])
+            found = learn_structure(_drawn(data, stream), random_state=stream, **choices)
+            if not (wish.is_set() and found.info.interrupted):
                 kept.note(k, _shares(found, cpdag))
                 bar.update()
 
         run_all(learn, range(n))
     kept.save()
+    if not kept.found:
+        raise KeyboardInterrupt
     shares = sum(kept.found[k] for k in sorted(kept.found)) / len(kept.found)
     names = tuple(sorted(set(data.names) - {choices.get("interventions")}))
     rules = read_constraints(names, **{k: choices[k] for k in RULES if k in choices})
