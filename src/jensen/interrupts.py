@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
-
 _heard: threading.Event | None = None
 """The wish that the main thread listens for at the moment."""
 

@@ -118,21 +118,57 @@ for _ in range(2):
 """
 
 
+def count_in_a_new_process(cache):
+    return subprocess.run(
+        [sys.executable, "-c", COUNT_TWICE],
+        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stderr
+
+
 def test_compiling_is_announced_once_and_loading_from_the_cache_is_silent(tmp_path):
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    said = [
-        subprocess.run(
-            [sys.executable, "-c", COUNT_TWICE],
-            env=environment,
+    first = count_in_a_new_process(tmp_path)
+    assert first.count("\n") == 1
+    assert first.startswith("INFO:jensen:compiling (once; the result is cached")
+    assert count_in_a_new_process(tmp_path) == ""
+
+
+def test_a_call_finds_what_was_compiled_beforehand(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    wanted = {"count_weighted"}
+    (seconds,) = [some for some in kernels.cache_all(wanted) if some]
+    assert seconds.keys() == wanted
+    assert count_in_a_new_process(tmp_path) == ""
+
+
+def test_what_was_never_compiled_is_known(tmp_path):
+    script = "from jensen import kernels; print(set(kernels.never_cached()) >= {'count_weighted'})"
+    for known in ("True", "False"):
+        found = subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
             capture_output=True,
             text=True,
             check=True,
-        ).stderr
-        for _ in range(2)
-    ]
-    assert said[0].count("\n") == 1
-    assert said[0].startswith("INFO:jensen:compiling (once; the result is cached")
-    assert said[1] == ""
+        ).stdout
+        assert found.strip() == known
+        count_in_a_new_process(tmp_path)
+
+
+DEMO = """
+from jensen import kernels
+from jensen.cli import demo
+demo.command()
+called = {item.function.__name__ for item in kernels.KERNELS if item.function.signatures}
+assert called == set(demo.KERNELS), called ^ set(demo.KERNELS)
+"""
+
+
+def test_the_demo_names_the_kernels_it_calls(monkeypatch):
+    monkeypatch.setenv("JENSEN_THREADS", "1")  # nothing is compiled beforehand
+    subprocess.run([sys.executable, "-c", DEMO], capture_output=True, check=True)
 
 
 def test_every_module_of_kernels_is_listed():

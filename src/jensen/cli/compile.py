@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Collection
 
 from jensen.cli import options, outputs
 
@@ -11,17 +12,24 @@ EPILOG = "Example: jensen compile"
 
 def command(as_json: options.Json = False) -> None:
     """Compile all kernels and cache them, so that nothing has to wait for it later."""
+    begin = time.perf_counter()
+    seconds = cache()
+    if as_json:
+        outputs.print_json(seconds)
+    else:
+        print(f"{len(seconds)} kernels are ready ({time.perf_counter() - begin:.1f} s)")
+
+
+def cache(wanted: Collection[str] | None = None) -> dict[str, float]:
+    """Compile kernels on all cores, all or those that are named; return the seconds of each."""
     from tqdm import tqdm
 
     from jensen.kernels import cache_all, load_all
 
     seconds: dict[str, float] = {}
-    begin = time.perf_counter()
-    with tqdm(total=len(load_all()), desc="compiling", disable=not sys.stderr.isatty()) as bar:
-        for some in cache_all():
+    total = len(load_all()) if wanted is None else len(wanted)
+    with tqdm(total=total, desc="compiling", disable=not sys.stderr.isatty()) as bar:
+        for some in cache_all(wanted):
             seconds |= some
             bar.update(len(some))
-    if as_json:
-        outputs.print_json(dict(sorted(seconds.items())))
-    else:
-        print(f"{len(seconds)} kernels are ready ({time.perf_counter() - begin:.1f} s)")
+    return dict(sorted(seconds.items()))

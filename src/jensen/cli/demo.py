@@ -1,11 +1,20 @@
 """`jensen demo`: a bundled example, end to end, with an explanation of what is done."""
 
+from jensen.data.threads import get_threads
 from jensen.text import plural
 
 NAME = "demo"
 EPILOG = "Example: jensen demo"
 
 ROWS = 5000
+
+KERNELS = (
+    *("add_log_probabilities", "added_hope", "best_move", "count_bits", "count_pairs", "draw_rows"),
+    *("expect", "find_ancestors", "find_bases", "find_hidden", "intern", "order_sets"),
+    *("pack_bits", "score_family", "score_pairs", "score_with_bits", "set_families"),
+    "write_programs",
+)
+"""What is called on the way: on the first day compiled side by side rather than one by one."""
 
 
 def command() -> None:
@@ -15,6 +24,7 @@ def command() -> None:
     from jensen.q_graph.learning import learn_structure
     from jensen.scores import score
 
+    _compile()
     truth = examples.load("asia")
     print("The chest clinic (Lauritzen and Spiegelhalter 1988): how smoking and a visit to Asia")
     print(f"lead to lung disease, and disease to findings. {truth}.\n")
@@ -59,6 +69,17 @@ def command() -> None:
     print("  jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json")
     print("  jensen show net.json")
     print("  jensen query net.json cancer --given smoker=yes")
+
+
+def _compile() -> None:
+    """Use all cores if much has to be compiled; on one, it is done when it is needed."""
+    from jensen.cli.compile import cache
+    from jensen.kernels import COMPILING, log, never_cached
+
+    missing = set(KERNELS).intersection(never_cached())
+    if len(missing) > 1 and get_threads() > 1:
+        log.info(COMPILING)
+        cache(missing)
 
 
 def _indent(thing: object) -> str:

@@ -6,12 +6,19 @@ module of this folder imports Numba, so the rest of the package does it where a 
 
 import functools
 import logging
-from collections.abc import Callable, Collection, Iterator
+import multiprocessing
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from numba import njit
 from numba.core import event
+from numba.core.sigutils import normalize_signature
+
+from jensen.data.threads import get_threads
 
 MODULES = (
     "best_networks",
@@ -57,6 +64,11 @@ MODULES = (
     "tree_programs",
 )
 """Every module of kernels; `jensen compile` goes through them."""
+
+LONGEST = ("partition_chain", "structure_chain", "order_chain", "further_parents", "tree_programs")
+"""Modules that take longest to compile: they are begun first, so that no core waits for them."""
+
+COMPILING = "compiling (once; the result is cached, and `jensen compile` does it beforehand)"
 
 log = logging.getLogger("jensen")
 
@@ -109,7 +121,13 @@ def kernel(signature: Any, fastmath: Collection[str] = ()) -> Callable[[Callable
     """Declare a kernel with its signature: in Numba's notation, or by `records.signature`."""
 
     def declare(function: Callable[..., Any]) -> Any:
-        compile_ = njit(cache=True, nogil=True, error_model="numpy", fastmath=set(fastmath))
+        compile_ = njit(
+            cache=True,
+            nogil=True,
+            error_model="numpy",
+            fastmath=set(fastmath),
+            no_cfunc_wrapper=True,  # nobody but Python calls it
+        )
         compiled = compile_(function)
         KERNELS.append(Kernel(compiled, signature))
         return compiled
@@ -125,26 +143,70 @@ def reassociated(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     return kernel(signature, fastmath=("reassoc", "contract"))
 
 
-def load_all() -> list[Kernel]:
-    """Every kernel there is, declared but not compiled."""
-    for module in MODULES:
-        import_module(f"jensen.kernels.{module}")
-    return list(KERNELS)
+def load_all(modules: Sequence[str] = MODULES) -> list[Kernel]:
+    """Every kernel of these modules, declared but not compiled."""
+    names = {import_module(f"jensen.kernels.{module}").__name__ for module in modules}
+    return [item for item in KERNELS if item.function.__module__ in names]
 
 
 def compile_all() -> Iterator[str]:
     """Compile and cache every kernel, yielding its name when it is ready."""
     for item in load_all():
-        if hasattr(item.function, "compile"):  # plain Python under NUMBA_DISABLE_JIT
-            item.function.compile(item.signature)
+        _compile(item)
         yield item.function.__name__
+
+
+def _compile(item: Kernel) -> None:
+    """Compile as a call would: the cache does not find by types what was compiled by a text."""
+    if hasattr(item.function, "compile"):  # plain Python under NUMBA_DISABLE_JIT
+        arguments, _ = normalize_signature(item.signature)
+        item.function.compile(tuple(arguments))
+
+
+def cache_all(wanted: Collection[str] | None = None) -> Iterator[dict[str, float]]:
+    """Compile and cache kernels on all cores, yielding the seconds they took, module by module.
+
+    Numba compiles one function at a time in a process, so every core has a process of its own.
+    `wanted` names some kernels of which others are not needed.
+    """
+    modules = [*LONGEST, *(module for module in MODULES if module not in LONGEST)]
+    pool = ProcessPoolExecutor(get_threads(), multiprocessing.get_context("spawn"))
+    try:
+        tasks = [pool.submit(_cache_module, module, wanted) for module in modules]
+        for task in as_completed(tasks):
+            yield task.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _cache_module(module: str, wanted: Collection[str] | None) -> dict[str, float]:
+    seconds = {}
+    for item in load_all([module]):
+        name, begin = item.function.__name__, time.perf_counter()
+        if wanted is None or name in wanted:
+            _compile(item)
+            seconds[name] = time.perf_counter() - begin
+    return seconds
+
+
+def never_cached() -> list[str]:
+    """Names of the kernels of which the cache has nothing, be it of today's source or older."""
+    found = []
+    for item in load_all():
+        function = item.function
+        if hasattr(function, "stats"):
+            source = Path(function.__code__.co_filename).stem
+            index = f"{source}.{function.__name__}-{function.__code__.co_firstlineno}.*.nbi"
+            if not any(Path(function.stats.cache_path).glob(index)):
+                found.append(function.__name__)
+    return found
 
 
 class _Announcement(event.Listener):
     """Says once that kernels are being compiled; loading them from the cache is silent."""
 
     def on_start(self, happening: event.Event) -> None:
-        log.info("compiling (once; the result is cached, and `jensen compile` does it beforehand)")
+        log.info(COMPILING)
         event.unregister("numba:compile", self)
 
     def on_end(self, happening: event.Event) -> None:

@@ -165,16 +165,18 @@ def sum_halves(counts, cells, n_high, halves):
     The high half has n_high values. Rows of one high value are folded upon each other, so that all
     loops are long; what was in counts is lost.
     """
-    block = 16 * cells
-    halves[0, :block] = counts[:block]
+    block, low, high = 16 * cells, halves[0], halves[1]
+    for c in range(block):
+        low[c] = counts[c]
     for a in range(1, n_high):
-        add_to(counts[a * block : (a + 1) * block], halves[0])
+        add_to(counts[a * block : (a + 1) * block], low)
     for a in range(n_high):
         here, width = counts[a * block : (a + 1) * block], block // 2
         while width >= cells:
             add_to(here[width : 2 * width], here[:width])
             width //= 2
-        halves[1, a * cells : (a + 1) * cells] = here[:cells]
+        for c in range(cells):
+            high[a * cells + c] = here[c]
 
 
 @helper
@@ -222,7 +224,9 @@ def score_with_bytes(
     size. `counts` (4, 256 · cells) is room. If score has a second row, a pair is scored the other
     way round too.
     """
-    cells, n_bytes, widest = table.shape[0], packed.bytes.shape[0], size.max()
+    cells, n_bytes, widest = table.shape[0], packed.bytes.shape[0], 1
+    for s in size:
+        widest = max(widest, s)
     limits, desk = np.empty((n_bytes, 2), np.int64), make_desk()
     find_limits(packed, size, limits)
     joint, above = np.empty(cells * widest, np.int32), np.empty(cells * widest, np.int32)
