@@ -21,14 +21,25 @@ def test_no_seed_is_a_fresh_one():
     assert as_generator(None).random() != as_generator(None).random()
 
 
-# A RandomState cannot give every unit of work its own stream.
-@pytest.mark.parametrize(
-    "seed",
-    [-1, 1.5, "seven", float("nan"), [-1], {}, object, np.random.RandomState(0)],
-)
+def test_a_random_state_gives_a_seed_and_moves_on():
+    one, two = np.random.RandomState(3), np.random.RandomState(3)
+    first = as_generator(one).random(4)
+    assert np.array_equal(as_generator(two).random(4), first)
+    assert not np.array_equal(as_generator(two).random(4), first)
+    assert len(as_generator(one).spawn(2)) == 2  # it has no streams, its seed has
+    rows = [[0.0], [0.5], [4.0], [4.5]]
+    fits = [
+        jn.GaussianMixture(2, prior={}, random_state=np.random.RandomState(7)).fit(rows)
+        for _ in range(2)
+    ]
+    assert np.array_equal(fits[0].trace_, fits[1].trace_)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "seven", float("nan"), [-1], {}, object])
 def test_what_is_no_seed_is_refused(seed):
     with pytest.raises(jn.JensenError) as error:
         as_generator(seed)
     assert str(error.value) == (
-        f"random_state must be an int >= 0, a SeedSequence, a Generator or None, not {seed!r}"
+        f"random_state must be an int >= 0, a SeedSequence, a Generator, a RandomState or None, "
+        f"not {seed!r}"
     )

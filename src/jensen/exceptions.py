@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from jensen.text import many
+
 
 class JensenError(ValueError):
     """Something the caller can put right; the command line shows it as one line."""
@@ -53,8 +55,11 @@ class CollapseError(JensenError):
     def __init__(self, components: Sequence[int], why: str, noun: str = "component") -> None:
         self.components = tuple(map(int, components))
         self.why = why
-        named = noun if len(self.components) == 1 else f"{noun}s"
-        super().__init__(f"{named} {', '.join(map(str, self.components))} {why}")
+        named = noun if len(self.components) == 1 else many(noun)
+        super().__init__(
+            f"{named} {', '.join(map(str, self.components))} {why}; give a prior (prior={{}}), "
+            f"fewer {many(noun)}, or another start"
+        )
 
 
 class NotFittedError(JensenError, AttributeError):

@@ -20,15 +20,20 @@ BIT_GENERATORS = {
 
 
 def as_generator(random_state: Any) -> np.random.Generator:
-    """A generator from an int, a `SeedSequence`, a `Generator` (as it is) or None (fresh)."""
+    """A generator from an int, a `SeedSequence`, a `Generator` (as it is) or None (fresh).
+
+    NumPy's older `RandomState`, which scikit-learn's tools pass on, gives a seed: it moves on.
+    """
+    if isinstance(random_state, np.random.RandomState):  # it has no streams of its own to give
+        random_state = random_state.randint(2**32, size=4, dtype=np.uint32)
     try:
         rng = np.random.default_rng(random_state)
-        rng.spawn(0)  # every unit of work has its own stream; a RandomState has none to give
+        rng.spawn(0)  # every unit of work has its own stream
         return rng
     except (TypeError, ValueError):
         raise JensenError(
-            f"random_state must be an int >= 0, a SeedSequence, a Generator or None, "
-            f"not {random_state!r}"
+            f"random_state must be an int >= 0, a SeedSequence, a Generator, a RandomState "
+            f"or None, not {random_state!r}"
         ) from None
 
 

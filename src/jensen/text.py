@@ -41,4 +41,13 @@ def plural(n: int, noun: str) -> str:
     >>> plural(1, "row"), plural(2000, "row")
     ('1 row', '2,000 rows')
     """
-    return f"{n:,} {noun}" + ("" if n == 1 else "s")
+    return f"{n:,} {noun if n == 1 else many(noun)}"
+
+
+def many(noun: str) -> str:
+    """A noun in the plural.
+
+    >>> many("state"), many("class")
+    ('states', 'classes')
+    """
+    return f"{noun}es" if noun.endswith("s") else f"{noun}s"

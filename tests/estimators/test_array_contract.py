@@ -46,10 +46,7 @@ NOT_OF_DRAWS = {
 NOT_OF_CHAINS = {
     "check_methods_sample_order_invariance": "rows are the steps of a sequence: their order counts",
     "check_methods_subset_invariance": "what follows a step says something of its state",
-}
-NOT_OF_LABELS = {
-    **NOT_OF_CHAINS,
-    "check_fit1d": "a vector of labels is one sequence of one column",
+    "check_fit1d": "a vector is one sequence of one column",
     "check_fit2d_predict1d": "the same; it is refused by its number of columns",
 }
 NOT_OF_ONE_ROW = {
@@ -93,8 +90,8 @@ CHAINS = [
     (chain(2, emission="gaussian", method="viterbi", prior={}), NOT_OF_ONE_ROW),
     (chain(2, emission="poisson", method="em"), NOT_OF_CHAINS),
     (chain(2, emission="poisson", method="gibbs", **SHORT), NOT_OF_CHAINS),
-    (chain(2, emission="categorical", method="em"), NOT_OF_LABELS),
-    (chain(2, emission="categorical", prior={}), NOT_OF_LABELS),
+    (chain(2, emission="categorical", method="em"), NOT_OF_CHAINS),
+    (chain(2, emission="categorical", prior={}), NOT_OF_CHAINS),
     (chain(2, Capped, emission="bernoulli", prior={}), NOT_OF_CHAINS),
 ]
 
@@ -227,11 +224,15 @@ def test_numbers_of_any_type():
         np.testing.assert_allclose(mixture(2).fit(rows).means_, expected, rtol=1e-12)
 
 
+def test_a_vector_is_no_table_of_rows():
+    with pytest.raises(ValueError, match="Reshape your data"):
+        mixture(1).fit(ROWS[:, 0])
+
+
 @pytest.mark.parametrize("estimator", [mixture(1), chain(1, emission="gaussian")], ids=shown)
 @pytest.mark.parametrize(
     ("rows", "error", "message"),
     [
-        (ROWS[:, 0], ValueError, "Reshape your data"),
         (np.float64(3.0), ValueError, "Expected 2D array, got scalar array"),
         (np.zeros((0, 2)), ValueError, r"0 sample\(s\)"),
         (np.zeros((5, 0)), ValueError, r"0 feature\(s\)"),
@@ -311,6 +312,19 @@ def test_columns_of_labels_have_names():
     assert model.score(frame.to_numpy()) == expected
     with pytest.raises(ValueError, match="X has 1 features, but HiddenMarkovModel is expecting 2"):
         model.predict(np.array(list("abba")))
+
+
+@pytest.mark.parametrize("emission", ["gaussian", "poisson", "bernoulli"])
+def test_a_vector_of_numbers_is_one_sequence(emission):
+    values = np.array([0.0, 1.0, 1.0, np.nan, 0.0, 1.0])
+    expected = chain(2, emission=emission, prior={}).fit(values[:, None])
+    flat = [None if np.isnan(x) else x for x in values]
+    for vector in (values, flat, tuple(flat), pd.Series(values), pl.Series(values)):
+        model = chain(2, emission=emission, prior={}).fit(vector)
+        np.testing.assert_array_equal(model.trace_, expected.trace_)
+        np.testing.assert_array_equal(model.smooth(vector), expected.smooth(values[:, None]))
+    with pytest.raises(ValueError, match="X has 1 features, but HiddenMarkovModel is expecting 2"):
+        chain(2, emission="gaussian", prior={}).fit(ROWS).predict(ROWS[:, 0])
 
 
 def test_a_vector_of_labels_is_one_sequence():

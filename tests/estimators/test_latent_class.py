@@ -268,7 +268,8 @@ def test_surplus_classes_die_and_can_be_pruned():
     assert smaller.n_classes == smaller.n_components_ == found.n_components_
     assert smaller.weights_.sum() == pytest.approx(1.0, rel=1e-12)
     np.testing.assert_array_equal(smaller.predict(table), found.predict(table))
-    assert found.label_correction_ == pytest.approx(math.log(720.0))
+    expected = math.log(math.perm(6, found.n_components_))
+    assert found.label_correction_ == pytest.approx(expected)
 
 
 def test_samples_are_rows_of_a_table():
@@ -308,6 +309,15 @@ def test_a_class_that_collapses_is_named():
         jn.Table(columns, continuous=["x"])
     )
     assert np.isfinite(found.free_energy_)
+
+
+def test_several_that_collapse_are_counted_in_their_own_word():
+    table = jn.Table({"x": [3.0] * 6}, continuous=["x"])
+    advice = r"prior=\{\}\), fewer classes, or another start$"
+    with pytest.raises(CollapseError, match=r"^classes 0, 1 have collapsed: .*" + advice):
+        jn.LatentClass(2, random_state=0).fit(table)
+    with pytest.raises(CollapseError, match=r"^states 0, 1 have collapsed: .* fewer states, or"):
+        jn.HiddenMarkovModel(2, emission="gaussian", random_state=0).fit([3.0] * 6)
 
 
 @every_ascent

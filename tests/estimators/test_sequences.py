@@ -220,3 +220,85 @@ def test_other_widths_are_refused_when_asked():
     numbers = model("gaussian").fit(np.zeros((4, 2)) + np.arange(4)[:, None])
     with pytest.raises(ValueError, match="X has 1 features, but HiddenMarkovModel is expecting 2"):
         numbers.decode(np.zeros((3, 1)))
+
+
+# --- texts, and what cannot be read ---
+
+
+def test_a_text_is_one_label_and_not_a_sequence():
+    found = jn.merge_states(["ab", "abab", "ababab", "abababab"]).model
+    expected = found.log_likelihood([list("abab"), list("ab")])
+    assert np.isfinite(expected).all()
+    for texts in (["abab", "ab"], ("abab", "ab"), np.array(["abab", "ab"]), ["a", "abab"]):
+        for ask in (found.log_likelihood, found.score, found.decode):
+            with pytest.raises(jn.DataError, match=r"the text 'abab' is one label, .*\[list\(text"):
+                ask(texts)
+    with pytest.raises(jn.DataError, match=r"^the text 'abab' is no sequence: give a list of lab"):
+        found.log_likelihood("abab")
+
+
+def test_labels_that_are_unknown_and_no_texts_of_labels_are_impossible():
+    found = jn.merge_states(["ab", "abab", "ababab", "abababab"]).model
+    assert found.log_likelihood(["a", "c"]).tolist() == [-np.inf]
+    assert found.log_likelihood(["a", "new"]).tolist() == [-np.inf]
+    assert found.log_likelihood([["a", "ab"]]).tolist() == [-np.inf]  # a list in a list is one
+    assert (
+        found.decode(["a", "new"], unknown="missing").tolist() == found.decode(["a", "b"]).tolist()
+    )
+    words = jn.HiddenMarkovModel(1).fit(["a", "ab", "abab"])  # which are labels here
+    assert np.isfinite(words.log_likelihood(["ab", "abab", "a"])).all()
+
+
+def test_rows_of_different_lengths_are_named():
+    for emission in ("categorical", "gaussian"):
+        with pytest.raises(
+            jn.DataError, match=r"^the rows of sequence 1 differ in length: give eac"
+        ):
+            model(emission).fit([[[1, 2], [3]], [[1, 2]]])
+
+
+def test_a_generator_can_be_read_once_only():
+    for emission in ("categorical", "gaussian"):
+        with pytest.raises(jn.DataError, match=r"^X can be read once only: give a list of sequenc"):
+            model(emission).fit(x for x in [[1, 2], [2, 1]])
+
+
+# --- labels come back as they were given ---
+
+
+@pytest.mark.parametrize(
+    ("X", "kind"),
+    [
+        ([1, 2, 6, 2], np.int64),
+        ([[1, 2, None], [6, 2]], np.int64),
+        (np.array([1.0, 2.0, np.nan, 6.0]), np.int64),
+        (pd.DataFrame({"roll": pd.array([1, 2, None, 6], dtype="Int64")}), np.int64),
+        (["1", "2", "6"], object),
+        (["1", 2, "6"], object),
+        (np.array(["1", "2", "6"]), object),
+        (pd.DataFrame({"roll": ["1", "2", "6"]}), object),
+        ([0.5, 1.0, 2.0], object),
+        ([True, False, True], object),
+        ([10**30, 1, 2], object),
+    ],
+)
+def test_whole_numbers_are_drawn_as_numbers(X, kind):
+    drawn, _ = jn.HiddenMarkovModel(1, prior={}).fit(X).sample(9, random_state=0)
+    assert drawn.dtype == kind
+    if kind == np.int64:
+        assert set(drawn.ravel().tolist()) <= {1, 2, 6}
+
+
+def test_each_column_has_its_kind_and_symbols_decide():
+    frame = pd.DataFrame({"roll": [1, 2, 6, 2], "face": list("xyyx")})
+    drawn, _ = jn.HiddenMarkovModel(1, prior={}).fit(frame).sample(5, random_state=0)
+    assert {type(x) for x in drawn[:, 0]} == {int}
+    assert {type(x) for x in drawn[:, 1]} == {str}
+    for symbols, kind in (([1, 2, 3], np.int64), (["1", "2", "3"], object)):
+        for X in ([1, 2, 2], ["1", "2", "2"]):
+            fitted = jn.HiddenMarkovModel(1, prior={}, symbols=symbols).fit(X)
+            assert fitted.sample(3, random_state=0)[0].dtype == kind
+    numbers, _ = jn.merge_states([[1, 2], [1, 2, 1, 2]]).model.sample(random_state=0)
+    assert numbers.dtype == np.int64
+    again = jn.HiddenMarkovModel(1, prior={}).fit([1, 2, 6]).set_params(emission="poisson")
+    assert again.fit([1, 2, 6]).sample(2, random_state=0)[0].dtype == np.float64

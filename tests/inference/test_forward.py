@@ -178,7 +178,7 @@ def test_more_rows_than_memory_holds_are_refused_before_they_are_drawn():
         random_net().sample(10**15)
 
 
-@pytest.mark.parametrize("seed", [-1, "x", 1.5, np.random.RandomState(0)])
+@pytest.mark.parametrize("seed", [-1, "x", 1.5])
 def test_a_seed_that_is_none_is_refused(seed):
     with pytest.raises(jn.JensenError, match="random_state must be an int >= 0, a SeedSequence"):
         random_net().sample(3, random_state=seed)

@@ -183,7 +183,7 @@ def test_what_was_held_comes_back(held, method, covariance):
     assert {*again.fitted_.model.held, *again.fitted_.model.emission.held} == {held}
     assert again.n_parameters == model.n_parameters
     assert again.fixed == [held]
-    assert again.start is None
+    same(again.start, {name: np.asarray(value, float) for name, value in start.items()})
     same(again.predict_proba(ROWS), model.predict_proba(ROWS))
     same(again.log_likelihood(ROWS), model.log_likelihood(ROWS))
 
@@ -320,7 +320,7 @@ C = (P, "components")
         (("choices", "prior"), 1.0, "choices.prior must be an object, not a number"),
         (("choices", "fixed"), ["mean"], "choices: fixed has no part 'mean'"),
         (("choices", "n_samples"), 7, "choices: n_samples belongs to methods such as 'gibbs'"),
-        (("choices", "start"), None, "choices holds 'start', which this format does not know"),
+        (("choices", "begin"), None, "choices holds 'begin', which this format does not know"),
         (("columns",), [], "columns must name one column at least"),
         (("columns", 0, "kind"), "count", "columns[0].kind must be 'continuous' in this model"),
         (("columns", 0, "shift"), ..., "columns[0].kind must be 'continuous' if there is a shift"),

@@ -319,7 +319,7 @@ def test_states_can_be_selected_and_turned(kind):
     some = emission.select(at, np.array([2, 0]))
     found = emission.observe(some, rows).log_like(0, len(case.values))
     np.testing.assert_allclose(found, whole[[2, 0]], rtol=1e-12)
-    assert len(emission.signature(at)) == 3
+    assert len(emission.by_state(at)) == 3
 
 
 @every_kind

@@ -29,10 +29,10 @@ def test_states_differ_and_all_rows_are_shared_out(kind, k):
     assert np.all(counts > 0.0)
     state = see(case.model, case.units, EM, Mixed(counts, stats))
     assert np.isfinite(state.free_energy)
-    signature = case.model.emission.signature(state.t.components)
+    rows = case.model.emission.by_state(state.t.components)
     for a in range(3):
         for b in range(a):
-            assert np.abs(signature[a] - signature[b]).max() > 1e-6
+            assert np.abs(rows[a] - rows[b]).max() > 1e-6
 
 
 @every_kind

@@ -106,6 +106,7 @@ def _model(
         covariance=estimator.covariance,
         labels=None if variables is None else [v.n_states for v in variables],
         masks=masks.pop("emission", None),
+        names=names_of(estimator, steps.values.shape[1]),
     )
     has_end = bool(estimator.end)
 

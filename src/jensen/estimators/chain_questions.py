@@ -16,7 +16,7 @@ from jensen.estimators.refusals import (
     refuse_unknown,
 )
 from jensen.estimators.sequences import chosen_steps, read_sequence_weights
-from jensen.estimators.states_estimator import StatesEstimator, best_states, mean_of
+from jensen.estimators.states_estimator import StatesEstimator, best_states
 from jensen.exceptions import DataError, ImpossibleSequenceError, JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference import chains
@@ -260,17 +260,18 @@ class ChainQuestions(StatesEstimator):
         return np.stack(columns, axis=1)
 
     def _shown(self) -> dict[str, Any]:
-        """Parameters by name; means over samples after Gibbs."""
+        """Parameters by name; after Gibbs averages over samples."""
         fitted = self.require_fitted()
         K, emission = fitted.model.n_states, fitted.model.emission
-        found = []
-        for t in parameters_of(fitted):
-            moves = dirichlet.share(np.exp(t.transition))
-            named = {"initial": dirichlet.share(np.exp(t.initial)), "transition": moves[:, :K]}
-            if fitted.model.has_end:
-                named["end"] = moves[:, K]
-            found.append({**named, **_together(emission.show(t.emission))})
-        return {name: mean_of([one[name] for one in found]) for name in found[0]}
+        draws = list(parameters_of(fitted))
+        own = [t.emission for t in draws]
+        shown = emission.show(own[0]) if fitted.samples is None else emission.show_average(own)
+        moves = np.mean([dirichlet.share(np.exp(t.transition)) for t in draws], axis=0)
+        initial = np.mean([dirichlet.share(np.exp(t.initial)) for t in draws], axis=0)
+        named = {"initial": initial, "transition": moves[:, :K]}
+        if fitted.model.has_end:
+            named["end"] = moves[:, K]
+        return {**named, **_together(shown)}
 
 
 def _free(mask: NDArray[np.bool_] | None, shape: tuple[int, ...]) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.estimators.arrays import names_of
 from jensen.estimators.states_estimator import check_one_of
 from jensen.exceptions import JensenError
 from jensen.models.emissions.making import EMISSIONS
@@ -19,6 +20,7 @@ Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
 MASKED = ("initial", "transition", "end", "emission")
+MOVES = ("initial", "transition", "end")
 
 
 def check_kinds(estimator: Any) -> None:
@@ -40,23 +42,35 @@ def named_start(start: Any) -> Mapping[str, Any]:
     """A start as a dict of parameters."""
     if hasattr(start, "require_fitted"):
         start.require_fitted()
-        names = ("initial", "transition", "end", "emission", "means", "covariances")
+        names = (*MOVES, "emission", "means", "covariances")
         found = {name: getattr(start, f"{name}_", None) for name in names}
         if found["means"] is not None:
             found["emission"] = None
-        return _in_parts({name: value for name, value in found.items() if value is not None})
+        return {name: value for name, value in found.items() if value is not None}
     if not isinstance(start, Mapping):
         raise JensenError(
             f"start must be a fitted model or a dict of its parameters, not {start!r:.80}"
         )
-    return _in_parts(start)
+    return start
 
 
-def _in_parts(start: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The parameters of several columns stand side by side, as "x0", "x1", ..."""
-    if not isinstance(start.get("emission"), Mapping):
-        return start
-    return {**{k: v for k, v in start.items() if k != "emission"}, **start["emission"]}
+def _of_emission(start: Mapping[str, Any], names: Sequence[str]) -> Mapping[str, Any]:
+    """What a start says of the emission; of several columns, by name, what it says of each.
+
+    "x0", "x1", ... are columns by their place, where none has that name.
+    """
+    own = {name: value for name, value in start.items() if name not in MOVES}
+    if not names:
+        return own
+    if isinstance(own.get("emission"), Mapping):
+        own = own["emission"]
+        check_words(own, (*names, *_places(names)), "start['emission']")
+    by_place = {f"x{i}": name for i, name in enumerate(names)}
+    return {name if name in names else by_place.get(name, name): own[name] for name in own}
+
+
+def _places(names: Sequence[str]) -> list[str]:
+    return [f"x{i}" for i in range(len(names)) if f"x{i}" not in names]
 
 
 def read_chain_start(start: Any, model: HiddenMarkov, values: Array | None = None) -> Chained:
@@ -64,11 +78,12 @@ def read_chain_start(start: Any, model: HiddenMarkov, values: Array | None = Non
 
     Covariances that it does not say are those of the values, if there are any.
     """
-    named = dict(named_start(start))
-    known = ["initial", "transition", *(["end"] if model.has_end else [])]
-    own = {name: named[name] for name in named if name not in known}
-    parts = getattr(model.emission, "names", ())
+    named = named_start(start)
+    known = MOVES if model.has_end else MOVES[:2]
+    columns = getattr(model.emission, "names", ())
+    parts = (*columns, *_places(columns))
     check_words(named, (*known, "emission", "means", "covariances", *parts), "start")
+    own = _of_emission(named, columns)
     initial = _even(model, "initial")
     if "initial" in named:
         initial = read_shares(named, "initial", initial.shape)
@@ -100,6 +115,7 @@ def _even(model: HiddenMarkov, name: str) -> Array:
 def chain_masks(estimator: Any, n_states: int) -> dict[str, Any]:
     """What may be, of each part that has something that may not: by masks, or by zeros of a start.
 
+    A start that gives something to what masks leave out is refused.
     The transitions have a last column for the end, if there is one. That of the emission is a list,
     one (K, columns, labels) for each of its parts.
     """
@@ -109,8 +125,8 @@ def chain_masks(estimator: Any, n_states: int) -> dict[str, Any]:
         shapes["emission"] = (K, labels[0])
     found = {name: _fit(name, mask, shapes) for name, mask in _given_masks(estimator).items()}
     start = {} if estimator.start is None else named_start(estimator.start)
-    for name in ("initial", "transition", "end"):
-        _leave_out(found, name, _possible(start, name, shapes[name]))
+    for name in MOVES:
+        _leave_out(found, name, _said(start, name, shapes[name]))
     if estimator.end and ("transition" in found or "end" in found):
         moves = found.get("transition", np.ones((K, K), bool))
         ends = found.get("end", np.ones(K, bool))
@@ -156,33 +172,52 @@ def _emission_masks(
     if labels is None:
         return []
     if estimator.emission == "bernoulli":
-        yes = _possible(start, "emission", (K, len(labels)))
-        no = _possible(start, "emission", (K, len(labels)), below=1.0)
-        found = [np.stack([no, yes], axis=-1)]
-    elif len(labels) == 1:
-        found = [_possible(start, "emission", (K, labels[0]))[:, None, :]]
+        yes = _said(start, "emission", (K, len(labels)))
+        said = [None if yes is None else np.stack([1.0 - yes, yes], axis=-1)]
+        shapes = [(K, len(labels), 2)]
     else:
-        parts = [_possible(start, f"x{i}", (K, n)) for i, n in enumerate(labels)]
-        found = [part[:, None, :] for part in parts]
+        names = names_of(estimator, len(labels)) if len(labels) > 1 else []
+        own = _of_emission(start, names)
+        pairs = zip(names or ["emission"], labels, strict=True)
+        said = [_said(own, name, (K, n)) for name, n in pairs]
+        shapes = [(K, 1, n) for n in labels]
+    if given is not None and said[0] is not None:
+        _refuse_outside("emission", said[0].reshape(given.shape), given)
+    found = [
+        np.ones(shape, bool) if part is None else part.reshape(shape) > 0.0
+        for part, shape in zip(said, shapes, strict=True)
+    ]
     return found if given is None else [found[0] & given[:, None, :]]
 
 
-def _possible(
-    start: Mapping[str, Any], name: str, shape: tuple[int, ...], below: float | None = None
-) -> Mask:
-    """Where a start is above 0 (below 1); all that is not said, or is refused when it is read."""
+def _said(start: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array | None:
+    """What a start says of a part; None if that is nothing, or is refused when it is read."""
     try:
-        value = np.asarray(start.get(name, 0.5), np.float64)
+        value = np.asarray(start.get(name), np.float64)
     except (TypeError, ValueError):
-        return np.ones(shape, bool)
-    if name not in start or value.shape != shape:
-        return np.ones(shape, bool)
-    return np.asarray(value > 0.0 if below is None else value < below)
+        return None
+    return value if value.shape == shape and np.isfinite(value).all() else None
 
 
-def _leave_out(found: dict[str, Mask], name: str, possible: Mask) -> None:
-    if name in found or not possible.all():
-        found[name] = found[name] & possible if name in found else possible
+def _leave_out(found: dict[str, Mask], name: str, said: Array | None) -> None:
+    """What a start gives nothing to."""
+    if said is None:
+        return
+    if name in found:
+        _refuse_outside(name, said, found[name])
+        found[name] = found[name] & (said > 0.0)
+    elif not (said > 0.0).all():
+        found[name] = said > 0.0
+
+
+def _refuse_outside(name: str, said: Array, mask: Mask) -> None:
+    outside = np.argwhere((said > 0.0) & ~mask)
+    if len(outside):
+        cell = tuple(outside[0].tolist())
+        raise JensenError(
+            f"start[{name!r}] gives {said[cell]:g} to the cell {list(cell)}, which "
+            f"masks[{name!r}] leaves out: give it 0, or allow it"
+        )
 
 
 def _fit(name: str, mask: Mask, shapes: Mapping[str, tuple[int, ...]]) -> Mask:

@@ -112,7 +112,8 @@ def choose_components(
         "bound": the free energy of "vbem", a bound of the log evidence, higher is better; "bic":
         -2 log L + p log n at the maximum of the likelihood ("em"), lower is better.
     label_correction
-        Whether log K! is added to the bound, which counts one of K! equal labellings.
+        Whether `label_correction_` is added to the bound, which counts one of many equal
+        labellings: log K! / (K - L)! where L of K components live.
     **fit
         Passed on to `fit`, such as `lengths` or `sample_weight`.
 

@@ -22,6 +22,9 @@ from jensen.free_energy import Fit, State
 from jensen.memory import check_memory
 from jensen.restarts import Job, ascend, sample
 
+MIXED = 1.05
+"""Chains with a larger R-hat disagree."""
+
 
 class Course(NamedTuple):
     """What `fit` tells of a run, besides what was learned."""
@@ -101,7 +104,7 @@ def run_chains(
     size = float(effective_sample_size(chains.trace))
     if chains.was_stopped:
         warn_of_stop(converged=False)
-    elif r_hat > 1.05:
+    elif r_hat > MIXED:
         warn_of_disagreement(r_hat)
     n_sweeps = choices.burn_in + choices.thin * chains.samples.shape[1]
     course = Course(np.nan, chains.trace, False, np.empty(0), n_sweeps, r_hat, size)

@@ -49,10 +49,10 @@ def warn_of_collapse(errors: Sequence[CollapseError], n_init: int) -> None:
     )
 
 
-def warn_of_disagreement(r_hat: float) -> None:
+def warn_of_disagreement(r_hat: float, of: str = "log joint") -> None:
     """Chains that have not mixed."""
     _warn(
-        f"the chains disagree (R-hat of the log joint is {r_hat:.3f}, and should be below 1.05): "
+        f"the chains disagree (R-hat of the {of} is {r_hat:.3f}, and should be below 1.05): "
         f"raise burn_in and n_samples"
     )
 

@@ -29,7 +29,6 @@ from jensen.estimators.states_estimator import (
     words_of_prior,
 )
 from jensen.exceptions import JensenError
-from jensen.models.emissions import Emission
 from jensen.models.emissions.held_parts import PARTS
 from jensen.models.emissions.making import make_gaussian
 from jensen.models.emissions.named import read_shares, with_spread
@@ -70,8 +69,9 @@ class GaussianMixture(MixtureQuestions):
         ``prior={}`` takes the default of every part.
     start
         Parameters to start from: a dict of "means", "weights" (else equal) and "covariances" (else
-        the columns' variances), or a fitted mixture, which `clone` leaves fitted. Without it the
-        first start is by k-means++, the second by random shares, and so on.
+        the columns' variances), or a fitted mixture, which `clone` leaves fitted, and a file keeps
+        as a dict. Two components that are alike would never part, and are refused by methods that
+        climb. Without it the first start is by k-means++, the second by random shares, and so on.
     fixed
         What is held at `start`: any of "weights", "means", "covariances"; "components" is the last
         two. What is not held has the joint prior given what is: a held mean μ adds a row to ν₀ and
@@ -83,7 +83,8 @@ class GaussianMixture(MixtureQuestions):
     n_samples, burn_in, thin, n_chains
         Of "gibbs" and "stochastic-em": every `thin`-th of the sweeps after `burn_in` is kept.
     random_state
-        An int, `SeedSequence`, `Generator` or None; the result never depends on threads.
+        An int, `SeedSequence`, `Generator`, `RandomState` (which gives a seed, and moves on) or
+        None; the result never depends on threads.
     progress
         Whether to show a progress bar.
 
@@ -92,7 +93,10 @@ class GaussianMixture(MixtureQuestions):
     weights_, means_, covariances_ : arrays
         (K,), (K, D), and (K, D, D), (K, D), (K,) or (D, D) by kind. Components in the order of
         falling weight, unless start or prior gave them a meaning. After "vbem" posterior means;
-        covariances are inverses of the expected precisions. After "gibbs" means over samples.
+        covariances are inverses of the expected precisions. After "gibbs" averages over samples
+        in which components are matched by their rows: covariances are inverses of the mean
+        precisions, and means E[Λ]⁻¹ E[Λ μ]. (E[Λ⁻¹] and E[μ] may not exist: a component without
+        rows is drawn from the prior, whose tails are heavy.)
     n_components_ : int
         How many components live: those with more than half a row, and always the largest.
     free_energy_ : float
@@ -100,10 +104,16 @@ class GaussianMixture(MixtureQuestions):
         "vbem", "me": a bound of the log evidence with all its constants, so that mixtures with
         different K compare. NaN after "gibbs".
     label_correction_ : float
-        log K!: there are as many equal modes, of which the bound counts one. Offered apart.
+        log K! / (K - L)! of L live components: there are as many equal modes, of which the bound
+        counts one. Offered apart. Live components whose posteriors are much the same take away
+        log m! for each m of them. 0 where something tells components apart: a start, or a prior
+        that differs. The bound plus this is a bound as far as the modes lie apart.
     starts_ : array
         F at the end of every start; NaN where a component was lost on the way.
-    is_bound_, trace_, n_sweeps_, converged_, r_hat_, effective_sample_size_
+    r_hat_, effective_sample_size_ : float
+        How well chains have mixed: the worst of the log joint and of the sizes of components, the
+        largest first, which do not depend on labels.
+    is_bound_, trace_, n_sweeps_, converged_
         As in `BayesianNetwork`.
 
     Notes
@@ -113,7 +123,8 @@ class GaussianMixture(MixtureQuestions):
     density: of missing values they leave a Gaussian of precision E[Λ]_mm, and a cost that vanishes
     as the posterior narrows. So even a row that misses everything lowers the bound a little (the
     number of rows is data, and E[log weights] are no probabilities either); `score` and the other
-    answers are predictive, and there what is missing costs nothing.
+    answers are predictive, and there what is missing costs nothing. So is `sample`: after "vbem"
+    every row has parameters of its own, drawn from the posterior.
 
     scikit-learn's `check_estimator` passes. What does not apply: without a prior a component may
     collapse on a handful of rows, which is an error here; and draws of "gibbs" are the same for
@@ -218,8 +229,8 @@ class GaussianMixture(MixtureQuestions):
         usual = with_freedom(words, choices.algorithm, self.covariance, values.shape[1])
         emission = make_gaussian(K, values, usual, self.covariance, weight)
         weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
-        start = None if self.start is None else self._read_start(emission, values)
         model = Mixture(emission, weights_prior, K)
+        start = None if self.start is None else self._read_start(model, values)
         if fixed:
             assert start is not None
             model = model.holding(start, fixed)
@@ -233,11 +244,12 @@ class GaussianMixture(MixtureQuestions):
             content=(K, self.covariance, _plain(words), list(fixed), values, weight),
         )
 
-    def _read_start(self, emission: Emission, values: Array) -> Mixed:
-        start, K = self.start, int(self.n_components)
+    def _named_start(self) -> Mapping[str, Any]:
+        """The parameters of `start`, by name."""
+        start = self.start
         if isinstance(start, GaussianMixture):
             start.require_fitted()
-            start = {
+            return {
                 "weights": start.weights_,
                 "means": start.means_,
                 "covariances": start.covariances_,
@@ -247,9 +259,14 @@ class GaussianMixture(MixtureQuestions):
                 f"start must be a fitted mixture or a dict of weights, means and covariances, "
                 f"not {start!r:.80}"
             )
+        return start
+
+    def _read_start(self, model: Mixture, values: Array) -> Mixed:
+        """η whose mode has the parameters of `start`."""
+        start, K = self._named_start(), model.n_states
         check_words(start, ("weights", "means", "covariances"), "start")
-        named = {"weights": np.full(K, 1.0 / K), **with_spread(start, emission, values)}
-        return Mixed(read_shares(named, "weights", (K,)), emission.read(named))
+        named = {"weights": np.full(K, 1.0 / K), **with_spread(start, model.emission, values)}
+        return Mixed(read_shares(named, "weights", (K,)), model.emission.read(named))
 
     def _show(self) -> None:
         shown = self._shown()

@@ -12,19 +12,27 @@ from numpy.typing import NDArray
 from jensen.data import Table, Variable
 from jensen.estimators.chain_problem import chain_problem
 from jensen.estimators.chain_questions import ChainQuestions
-from jensen.estimators.chain_settings import check_kinds
-from jensen.estimators.known_chain import known_chain
+from jensen.estimators.chain_settings import (
+    chain_masks,
+    check_kinds,
+    named_start,
+    read_chain_start,
+)
+from jensen.estimators.known_chain import known_chain, read_known_parameters
 from jensen.estimators.refusals import UnknownLabels
 from jensen.estimators.sequences import (
     join_sequences,
+    learn_labels,
     read_labels,
     read_lengths,
     read_numbers,
     read_sequence_weights,
+    refuse_texts,
 )
 from jensen.estimators.states_estimator import check_states
 from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
+from jensen.models.hidden_markov import Chained, HiddenMarkov
 
 Array = NDArray[np.float64]
 
@@ -52,8 +60,10 @@ class HiddenMarkovModel(ChainQuestions):
         None: flat; the default of all parts for "vbem", "me" and "gibbs", which need one. Else a
         dict of parts; ``prior={}`` takes the default of each:
 
-        - "initial" and "transition": Dirichlet concentrations, a number or an array; by default
-          1 / K, which lets surplus states die; 1 (flat) for methods that look for a mode.
+        - "initial" (K,) and "transition" (K, K): Dirichlet concentrations, a number or an array;
+          by default 1 / K, which lets surplus states die; 1 (flat) for methods that look for a
+          mode. With `end` stopping is one more way to go on: "transition" is (K, K + 1), its last
+          column that of stopping, and by default 1 / (K + 1).
         - "emission": the concentration of labels ("categorical", "bernoulli"); by default 1,
           or 2 for methods that look for a mode, which adds one count.
         - "shape" and "rate" of "poisson": by default 1 and 1 / mean of the column, or 1 for a
@@ -63,43 +73,59 @@ class HiddenMarkovModel(ChainQuestions):
     start
         Parameters to start from: a dict of the emission ("emission", or "means" and
         "covariances"), "initial" and "transition" ("end" with `end`), or a fitted model, which
-        `clone` leaves fitted. Zeros in it stay zero. Probabilities that it lacks are even,
-        covariances those of the columns.
+        `clone` leaves fitted, and a file keeps as a dict. Zeros in it stay zero. Probabilities
+        that it lacks are even, covariances those of the columns. "emission" of several columns of
+        labels is a dict, column → (K, V), as `emission_` is. Two states with the same emission,
+        the same ways out and ways in of one proportion would never part, and are refused by
+        methods that climb.
     masks
         What may be: a dict of arrays of bools for "initial" (K,), "transition" (K, K), "end" (K,),
         "emission" (K, V) of one column. A cell that is masked out has probability 0, and is outside
-        its Dirichlet.
+        its Dirichlet; a start must have 0 there.
     fixed
-        What is held at `start`: any of "initial", "transition", "emission"; of "gaussian" also
-        "means" or "covariances" alone, as in `GaussianMixture`.
+        What is held at `start`: any of "initial", "transition" (with `end` also the
+        probabilities of stopping), "emission"; of "gaussian" also "means" or "covariances" alone,
+        as in `GaussianMixture`.
     n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, random_state, progress
         As in `GaussianMixture`.
 
     Attributes
     ----------
     initial_, transition_ : arrays
-        (K,) and (K, K). After "vbem" posterior means, after "gibbs" means over samples.
+        (K,) and (K, K). After "vbem" posterior means, after "gibbs" means over samples in which
+        states are matched by their steps.
     end_ : array
         (K,): the probability of stopping after each state, if `end`.
     emission_ : array
         Probabilities of labels (K, V), rates (K, D) or probabilities of 1 (K, D); for Gaussians
-        the means. `means_` and `covariances_` besides for Gaussians.
+        the means. `means_` and `covariances_` besides for Gaussians, after "gibbs" averaged as in
+        `GaussianMixture`. Of several columns of labels a dict, column → (K, V); columns without
+        names are "x0", "x1", ...
+    whole_labels_ : tuple of bool
+        Whether the labels of each column were whole numbers, not texts; so does `sample` give them.
     n_states_ : int
         How many states live: those with more than half a step, and always the largest.
     label_correction_ : float
-        Log K!, if nothing (masks, a start, a prior) tells states apart.
+        Log K! / (K - L)! of L live states, if nothing (masks, a start, a prior) tells states
+        apart; else 0. As in `GaussianMixture`.
     free_energy_, is_bound_, trace_, n_sweeps_, converged_, starts_, r_hat_, effective_sample_size_
         As in `GaussianMixture`.
 
     Notes
     -----
     scikit-learn's `check_estimator` passes but for what takes rows for independent: the order of
-    rows, and which of them are there, counts in a sequence. A vector of labels is one sequence.
+    rows, and which of them are there, counts in a sequence. A flat list or vector is one sequence
+    of one column. A text is one label: of strings give ``[list(text) for text in texts]``.
     `lengths` travels as metadata (``set_fit_request(lengths=True)``); since rows cannot be split
     between folds, cross-validate over a list of sequences.
 
     What is missing is summed out; under "vbem" it costs what it costs in `GaussianMixture` and
     `LatentClass`, and a step that misses everything also what E[log transition] lacks.
+
+    `sample` draws the parameters of every sequence first, after "vbem" from the posterior, after
+    "gibbs" from the samples. After "gibbs" `smooth` and its like weigh each sample of the
+    parameters by how probable it makes the sequence. That is right for new sequences; those that
+    were learned from are so counted twice, once by the samples and once by this weight.
 
     References
     ----------
@@ -119,6 +145,7 @@ class HiddenMarkovModel(ChainQuestions):
     transition_: Array
     emission_: Any
     variables_: tuple[Variable, ...] | None
+    whole_labels_: tuple[bool, ...]
     n_features_in_: int
 
     def __init__(
@@ -180,8 +207,8 @@ class HiddenMarkovModel(ChainQuestions):
         X
             The rows of all sequences, one sequence after the other: an array or dataframe, or a
             list of rows with `lengths`. Or a list of sequences: arrays, dataframes, or lists of
-            rows; those of one column may be flat. NaN or None is missing: single values, or whole
-            steps.
+            rows; those of one column may be flat. A flat list of values is one sequence. NaN or
+            None is missing: single values, or whole steps.
         y
             Nothing: scikit-learn's pipelines pass it.
         lengths
@@ -235,9 +262,9 @@ class HiddenMarkovModel(ChainQuestions):
         kind
             "categorical", "gaussian", "poisson" or "bernoulli".
         symbols
-            The labels of "categorical"; "0", "1", ... unless given.
+            The labels of "categorical"; 0, 1, ... unless given.
         counts
-            How often each state was visited, if that is known.
+            How often each state was visited (K,), if that is known.
 
         Examples
         --------
@@ -259,10 +286,9 @@ class HiddenMarkovModel(ChainQuestions):
             "means": means,
             "covariances": covariances,
         }
-        start = {name: np.asarray(x, np.float64) for name, x in given.items() if x is not None}
-        n_states = len(np.atleast_1d(start["initial"]))
+        start = read_known_parameters(given)
         model = cls(
-            n_states,
+            len(np.atleast_1d(start["initial"])),
             emission=kind,
             covariance=covariance,
             end=end is not None,
@@ -270,8 +296,7 @@ class HiddenMarkovModel(ChainQuestions):
             start=start,
         )
         check_kinds(model)
-        visits = np.ones(n_states) if counts is None else np.asarray(counts)
-        model.fitted_ = known_chain(model, start, visits)
+        model.fitted_ = known_chain(model, counts)
         model._show()
         return model
 
@@ -280,13 +305,34 @@ class HiddenMarkovModel(ChainQuestions):
     ) -> tuple[Steps, UnknownLabels | None]:
         rows, lengths = join_sequences(X, lengths)
         unknown = None
-        if self.emission == "categorical":
-            known = None if reset else self.variables_
-            values, self.variables_, unknown = read_labels(self, rows, self.symbols, known)
-        else:
+        if self.emission != "categorical":
             values = read_numbers(self, rows, reset=reset, emission=self.emission)
-            self.variables_ = None
+            self.variables_, self.whole_labels_ = None, ()
+        elif reset:
+            values, self.variables_, self.whole_labels_ = learn_labels(self, rows, self.symbols)
+        else:
+            assert self.variables_ is not None
+            values, unknown = read_labels(self, rows, self.variables_)
+            if unknown is not None:
+                refuse_texts(X, self.variables_)
         return Steps(values, read_lengths(lengths, len(values))), unknown
+
+    def _named_start(self) -> Mapping[str, Any]:
+        """The parameters of `start`, by name."""
+        return named_start(self.start)
+
+    def _read_start(self, model: HiddenMarkov, values: Array) -> Chained:
+        """η whose mode has the parameters of `start`."""
+        chain_masks(self, model.n_states)  # refuses what masks leave out
+        return read_chain_start(self.start, model, values)
+
+    def _labelled(self, values: Array) -> Any:
+        """Codes as labels; those that were whole numbers are so again."""
+        labels = super()._labelled(values)
+        whole = getattr(self, "whole_labels_", ())
+        for i in np.flatnonzero(whole):
+            labels[:, i] = [int(text) for text in labels[:, i]]
+        return labels.astype(np.int64) if whole and all(whole) else labels
 
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks: counts, 0 and 1, and labels are not any number."""

@@ -62,7 +62,8 @@ class LatentClass(MixtureQuestions):
           `GaussianMixture` with ``covariance="diagonal"``.
     start
         A fitted `LatentClass`, or a dict of "weights" and of every column's parameters, as in
-        `parameters_`; "covariances" may be left out, as may "weights".
+        `parameters_`; "covariances" may be left out, as may "weights". A file keeps either as a
+        dict. Two classes that are alike are refused as in `GaussianMixture`.
     fixed
         What is held at `start`: any of "weights", "components" (all columns).
     n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, random_state, progress
@@ -74,7 +75,7 @@ class LatentClass(MixtureQuestions):
         (K,), in falling order unless the start gave classes a meaning.
     parameters_ : dict
         Column → its parameters: "emission" (K, labels) or rates (K, 1), "means" and "covariances"
-        (K, 1).
+        (K, 1). After "gibbs" averages over samples as in `GaussianMixture`.
     variables_ : tuple of Variable
         The columns, by name.
     n_components_, free_energy_, label_correction_, is_bound_, trace_, n_sweeps_, converged_, ...
@@ -182,8 +183,8 @@ class LatentClass(MixtureQuestions):
         usual = with_freedom(with_labels(words, algorithm), algorithm, "diagonal", 1)
         emission = self._emission(K, values, weight, usual)
         fixed = check_held(self.fixed, ("weights", "components"), self.start)
-        start = None if self.start is None else self._read_start(emission, values)
         model = Mixture(emission, concentration(words, "concentration", (K,), algorithm), K)
+        start = None if self.start is None else self._read_start(model, values)
         if fixed:
             assert start is not None
             model = model.holding(start, fixed)
@@ -219,16 +220,23 @@ class LatentClass(MixtureQuestions):
         columns = tuple(np.array([i]) for i in range(len(parts)))
         return Product(tuple(parts), columns, tuple(v.name for v in self.variables_))
 
-    def _read_start(self, emission: Product, values: Array) -> Mixed:
-        start, K = self.start, int(self.n_classes)
+    def _named_start(self) -> Mapping[str, Any]:
+        """The parameters of `start`, by name."""
+        start = self.start
         if isinstance(start, LatentClass):
             start.require_fitted()
-            start = {"weights": start.weights_, **start.parameters_}
+            return {"weights": start.weights_, **start.parameters_}
         if not isinstance(start, Mapping):
             raise JensenError(
                 f"start must be a fitted LatentClass or a dict of weights and of the parameters "
                 f"of every column, not {start!r:.80}"
             )
+        return start
+
+    def _read_start(self, model: Mixture, values: Array) -> Mixed:
+        """η whose mode has the parameters of `start`."""
+        start, K, emission = self._named_start(), model.n_states, model.emission
+        assert isinstance(emission, Product)
         check_words(start, ("weights", *emission.names), "start")
         named = {"weights": np.full(K, 1.0 / K), **start}
         for i, (name, part) in enumerate(zip(emission.names, emission.parts, strict=True)):

@@ -8,9 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Variable
 from jensen.estimators.hidden_markov_model import HiddenMarkovModel
-from jensen.estimators.sequences import label_table, read_sequence_weights, refuse_empty
+from jensen.estimators.sequences import (
+    are_whole,
+    label_table,
+    read_sequence_weights,
+    refuse_empty,
+)
 from jensen.exceptions import DataError
 from jensen.families.dirichlet import dirichlet
 from jensen.q_graph.climbing import Merge, Step
@@ -64,7 +68,8 @@ def merge_states(
     -------
     MergedStates
         `model` is an ordinary `HiddenMarkovModel` with ``end=True``, whose parameters are the
-        frequencies along the paths; `merges`, `steps` and `trace` tell how it came about.
+        frequencies along the paths; `merges`, `steps` and `trace` tell how it came about. To the
+        model a text is one label: ask it about ``[list(text) for text in texts]``.
 
     References
     ----------
@@ -84,10 +89,10 @@ def merge_states(
     weight = read_sequence_weights(weights, lengths)
     if not weight.sum() > 0.0:
         raise DataError("there is nothing to learn from: the weights sum to zero")
-    variable, codes = _code([label for row in rows for label in row], symbols)
+    labels, codes = _code([label for row in rows for label in row], symbols)
     found = merge_codes(
         np.split(codes, np.cumsum(lengths)[:-1]),
-        variable.n_states,
+        len(labels),
         weights=weight,
         concentration=concentration,
         structure_weight=structure_weight,
@@ -99,7 +104,7 @@ def merge_states(
         transition=moves[:, :-1],
         end=moves[:, -1],
         emission=dirichlet.share(found.emitted),
-        symbols=variable.states,
+        symbols=labels,
         counts=found.emitted.sum(1),
     )
     return MergedStates(model, found.merges, found.steps, found.trace, found.log_posterior)
@@ -122,9 +127,11 @@ def _read(sequences: Any) -> list[list[object]]:
 
 def _code(
     labels: list[object], symbols: Sequence[object] | None
-) -> tuple[Variable, NDArray[np.int64]]:
-    """Labels as codes, and the variable that tells what they mean."""
+) -> tuple[list[object], NDArray[np.int64]]:
+    """What codes mean, and labels as codes."""
     column = label_table({"x0": labels}, symbols).column("x0")
     if column.missing().any():
         raise DataError("a label is missing: merging needs complete sequences")
-    return column.variable, column.data.astype(np.int64)
+    is_whole = are_whole(column.variable, labels if symbols is None else list(symbols))
+    known: list[object] = [int(text) if is_whole else text for text in column.variable.states]
+    return known, column.data.astype(np.int64)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from jensen.checks import check_whole
 from jensen.estimators.arrays import read_matrix, read_weights, weights_of
 from jensen.estimators.refusals import UnknownLabels, refuse_impossible, refuse_unknown
-from jensen.estimators.states_estimator import StatesEstimator, best_states, mean_of
+from jensen.estimators.states_estimator import StatesEstimator, best_states
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.mixtures import draw_rows, row_posteriors
@@ -132,12 +132,14 @@ class MixtureQuestions(StatesEstimator):
         return read_matrix(self, X, reset=False), None
 
     def _shown(self) -> dict[str, Any]:
-        """Parameters by name; means over samples after Gibbs."""
+        """Parameters by name; after Gibbs averages over samples."""
         fitted = self.require_fitted()
         emission = fitted.model.emission
-        draws = [fitted.t] if fitted.samples is None else list(fitted.draws())
-        shown = [{"weights": np.exp(t.weights), **emission.show(t.components)} for t in draws]
-        return {name: mean_of([one[name] for one in shown]) for name in shown[0]}
+        if fitted.samples is None:
+            return {"weights": np.exp(fitted.t.weights), **emission.show(fitted.t.components)}
+        draws = list(fitted.draws())
+        weights = np.mean([np.exp(t.weights) for t in draws], axis=0)
+        return {"weights": weights, **emission.show_average([t.components for t in draws])}
 
     def prune(self) -> Self:
         """A copy without the components that do not live, their weight given to the others.
@@ -169,7 +171,8 @@ class MixtureQuestions(StatesEstimator):
         if eta is not None and hasattr(model.emission, "keep") and "components" not in model.held:
             eta = eta._replace(components=model.emission.keep(fitted.eta.components, states))
         smaller = replace(model, emission=_fewer(model.emission, states), n_states=len(states))
-        return FittedStates(smaller, t._replace(weights=weights), fitted.counts[states], eta)
+        t = t._replace(weights=weights)
+        return replace(fitted, model=smaller, t=t, counts=fitted.counts[states], eta=eta)
 
 
 def _fewer(emission: Any, states: NDArray[np.intp]) -> Any:

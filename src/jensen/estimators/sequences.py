@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -21,6 +22,9 @@ from jensen.inference.chains import Steps
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+WHOLE = re.compile(r"-?[0-9]{1,18}")
+"""The text of a whole number that has room in 64 bits."""
+
 
 def join_sequences(X: Any, lengths: Any) -> tuple[Any, Any]:
     """All rows in one piece, and the lengths that the caller or a list of sequences says.
@@ -28,6 +32,8 @@ def join_sequences(X: Any, lengths: Any) -> tuple[Any, Any]:
     A list of anything but single values is a list of sequences, unless lengths say that it is one
     of rows.
     """
+    if isinstance(X, Iterator):
+        raise DataError("X can be read once only: give a list of sequences, list(X)")
     if isinstance(X, list | tuple) and X and not _is_single(X[0]):
         if lengths is None:
             return _join(X)
@@ -105,7 +111,7 @@ def _join(X: Sequence[Any]) -> tuple[Any, Ints]:
     refuse_empty(np.array([len(part) for part in X], np.int64))
     if all(_is_frame(part) for part in X):
         return _join_frames(X), np.array([len(part) for part in X], np.int64)
-    parts = [_rows(part) for part in X]
+    parts = [_even_rows(k, part) for k, part in enumerate(X)]
     if len({part.shape[1:] for part in parts}) > 1:
         raise DataError("the sequences differ in their number of columns")
     return np.concatenate(parts), np.array([len(part) for part in parts], np.int64)
@@ -139,6 +145,17 @@ def _refuse_sequences(X: Sequence[Any], lengths: Any) -> None:
         raise DataError("X is a list of sequences, which tells their lengths: leave out lengths")
 
 
+def _even_rows(k: int, part: Any) -> NDArray[Any]:
+    """The k-th sequence as rows and columns."""
+    try:
+        return _rows(part)
+    except ValueError:
+        raise DataError(
+            f"the rows of sequence {k + 1} differ in length: give each as many values, None where "
+            f"one is missing"
+        ) from None
+
+
 def _rows(part: Any) -> NDArray[Any]:
     """One sequence as rows and columns; labels keep their type."""
     if hasattr(part, "__array__"):
@@ -152,25 +169,58 @@ def _rows(part: Any) -> NDArray[Any]:
 # --- labels and numbers ---
 
 
-def read_labels(
-    estimator: Any, X: Any, symbols: Sequence[object] | None, known: tuple[Variable, ...] | None
-) -> tuple[Array, tuple[Variable, ...], UnknownLabels | None]:
-    """Codes (n, D), missing NaN, the variable of each column, and labels that are not known.
+def learn_labels(
+    estimator: Any, X: Any, symbols: Sequence[object] | None
+) -> tuple[Array, tuple[Variable, ...], tuple[bool, ...]]:
+    """Codes (n, D), missing NaN, the variable of each column, and whether labels are numbers."""
+    columns = _label_columns(estimator, X, reset=True)
+    table = label_table(columns, symbols)
+    given = columns.values() if symbols is None else [list(symbols)] * len(columns)
+    pairs = zip(table.variables, given, strict=True)
+    return _codes(table), table.variables, tuple(are_whole(v, labels) for v, labels in pairs)
 
-    Labels match by their text.
+
+def read_labels(
+    estimator: Any, X: Any, known: tuple[Variable, ...]
+) -> tuple[Array, UnknownLabels | None]:
+    """Codes (n, D), missing NaN, and labels that are not known; labels match by their text."""
+    columns = _label_columns(estimator, X, reset=False)
+    renamed = dict(zip((v.name for v in known), columns.values(), strict=True))
+    table, unknown = read_known(Table(renamed, categorical=list(renamed)), known)
+    return _codes(table), unknown
+
+
+def _codes(table: Table) -> Array:
+    columns = [table.column(name) for name in table.names]
+    values = [np.where(c.missing(), np.nan, c.data.astype(np.float64)) for c in columns]
+    return np.stack(values, axis=1)
+
+
+def are_whole(variable: Variable, labels: Any) -> bool:
+    """Whether all labels of a column are whole numbers, and were given as such: 2, not "2"."""
+    if not isinstance(labels, list):
+        labels = np.asarray(labels)
+    is_typed = isinstance(labels, np.ndarray) and labels.dtype != object
+    kinds = {labels.dtype.type} if is_typed else set(map(type, labels))
+    is_text = any(issubclass(kind, str) for kind in kinds)
+    return not is_text and all(WHOLE.fullmatch(text) for text in variable.states)
+
+
+def refuse_texts(X: Any, variables: tuple[Variable, ...]) -> None:
+    """Refuse texts that are no labels, but are spelled with labels: they were meant as sequences.
+
+    Elsewhere a text is one label; `merge_states` takes it for a sequence of its characters.
     """
-    columns = _label_columns(estimator, X, reset=known is None)
-    unknown = None
-    if known is None:
-        table = label_table(columns, symbols)
-        variables = table.variables
-    else:
-        variables = known
-        renamed = dict(zip((v.name for v in known), columns.values(), strict=True))
-        table, unknown = read_known(Table(renamed, categorical=list(renamed)), known)
-    codes = [table.column(v.name) for v in variables]
-    values = [np.where(c.missing(), np.nan, c.data.astype(np.float64)) for c in codes]
-    return np.stack(values, axis=1), variables, unknown
+    texts = X.tolist() if isinstance(X, np.ndarray) else X
+    if not isinstance(texts, list | tuple) or not all(isinstance(x, str) for x in texts):
+        return
+    known = {label for variable in variables for label in variable.states}
+    strange = [x for x in texts if x not in known]
+    if strange and all(len(x) > 1 and known.issuperset(x) for x in strange):
+        raise DataError(
+            f"the text {strange[0]!r:.40} is one label, which this model does not know, though it "
+            f"knows its characters: for sequences of characters give [list(text) for text in ...]"
+        )
 
 
 def label_table(columns: dict[str, Any], symbols: Sequence[object] | None) -> Table:
@@ -192,6 +242,8 @@ def _label_columns(estimator: Any, X: Any, *, reset: bool) -> dict[str, Any]:
     """Columns by name; scikit-learn learns or checks how many there are, and their names."""
     from sklearn.utils.validation import validate_data  # type: ignore[import-untyped]
 
+    if isinstance(X, str):
+        raise DataError(f"the text {X!r:.40} is no sequence: give a list of labels, [list(text)]")
     if isinstance(X, Table):
         X = X.to_pandas()
     if hasattr(X, "columns") and not isinstance(X, np.ndarray):
@@ -210,7 +262,10 @@ def _label_columns(estimator: Any, X: Any, *, reset: bool) -> dict[str, Any]:
 
 
 def read_numbers(estimator: Any, X: Any, *, reset: bool, emission: str) -> Array:
-    """Numbers (n, D), missing NaN, that the emission can make."""
+    """Numbers (n, D), missing NaN, that the emission can make; a flat X is one column."""
+    is_list = isinstance(X, list | tuple) and bool(X) and all(map(_is_single, X))
+    if is_list or len(getattr(X, "shape", ())) == 1:
+        X = _rows(X)
     values = read_matrix(estimator, X, reset=reset)
     if emission == "poisson":
         _refuse(values, values % 1.0 != 0.0, "counts are whole, 0 or more")

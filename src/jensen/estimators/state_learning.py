@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from jensen import q_hidden
 from jensen.checkpoint import Checkpoint
 from jensen.data.units import Units
-from jensen.estimators.course import Course, climb, run_chains
+from jensen.diagnostics import effective_sample_size, split_r_hat
+from jensen.estimators.course import MIXED, Course, climb, run_chains
+from jensen.estimators.estimate_warnings import warn_of_disagreement
 from jensen.estimators.loop_choices import LoopChoices
-from jensen.exceptions import DataError, ImpossibleError, ImpossibleSequenceError
+from jensen.exceptions import DataError, ImpossibleError, ImpossibleSequenceError, JensenError
 from jensen.fields import add, zip_fields
 from jensen.fingerprint import fingerprint
 from jensen.free_energy import EM, Algorithm, State, check_usable, see, step
@@ -22,9 +24,11 @@ from jensen.memory import check_memory
 from jensen.models.fitted_states import FittedStates, flatten, unflatten
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixture
-from jensen.models.state_labels import best_match, by_falling_count
+from jensen.models.state_labels import by_falling_count, matched_orders
+from jensen.models.state_symmetry import find_twins, is_symmetric
 from jensen.randomness import as_generator, generator_state
 from jensen.restarts import Job
+from jensen.text import many
 
 Array = NDArray[np.float64]
 
@@ -37,14 +41,20 @@ class StateProblem(NamedTuple):
     choices: LoopChoices
     begin: Callable[[int, np.random.Generator], Any]  # statistics of the k-th start
     start: Any  # η whose mode is the start that the caller gave, or None
-    may_relabel: bool  # whether nothing gave the labels a meaning
+    may_relabel: bool  # whether the caller gave the labels no meaning
     content: tuple[Any, ...]  # data and settings, for the fingerprint of a checkpoint
     sequences: NDArray[np.intp] | None = None  # which of the caller's each sequence is
+    noun: str = "state"
 
     @property
     def algorithm(self) -> Algorithm:
         """The one chosen."""
         return self.choices.algorithm
+
+    @property
+    def is_symmetric(self) -> bool:
+        """Whether nothing tells states apart, a prior neither."""
+        return self.may_relabel and is_symmetric(self.model)
 
 
 def learn_states(
@@ -89,6 +99,8 @@ def _begin(problem: StateProblem, k: int, rng: np.random.Generator) -> State:
         eta = add(model.prior, _stats_at_start(problem))
     state = see(model, units, algorithm, eta, rng=None if algorithm.ascends else rng)
     _check_possible(problem, state)
+    if problem.start is not None and algorithm.ascends:
+        _check_twins(problem, state)
     if units.is_complete and algorithm.ascends:  # what is counted does not depend on the start
         return step(model, units, algorithm, state)
     return state
@@ -119,16 +131,29 @@ def _check_possible(problem: StateProblem, state: State) -> None:
     raise ImpossibleError("a row has probability 0 under the parameters of start=")
 
 
+def _check_twins(problem: StateProblem, state: State) -> None:
+    """Refuse a start with two equal states, which would be equal at the end too."""
+    model = problem.model
+    found = find_twins(model, problem.start, model.state_counts(state.stats))
+    if found is not None:
+        j, k = found
+        raise JensenError(
+            f"start= gives {many(problem.noun)} {j} and {k} the same parameters, and "
+            f"{problem.algorithm.name!r} would never part them: make them differ a little, take "
+            f"one of them away, or leave out start="
+        )
+
+
 def _fitted(problem: StateProblem, eta: Any, stats: Any) -> FittedStates:
     """What an ascent found, states in a stable order."""
     model = problem.model
-    counts = model.state_counts(stats)
-    if problem.may_relabel:
+    counts, symmetric = model.state_counts(stats), problem.is_symmetric
+    if symmetric:
         order = by_falling_count(counts)
         eta, counts = model.select(eta, order), counts[order]
     if problem.algorithm.keeps_posterior:
-        return FittedStates(model, model.point(eta), counts, eta)
-    return FittedStates(model, _mode(model, eta), counts)
+        return FittedStates(model, model.point(eta), counts, eta, is_symmetric=symmetric)
+    return FittedStates(model, _mode(model, eta), counts, is_symmetric=symmetric)
 
 
 def _mode(model: Any, eta: Any) -> Any:
@@ -140,43 +165,58 @@ def _sample(
     problem: StateProblem, job: Job, rng: np.random.Generator, file: Checkpoint | None
 ) -> tuple[FittedStates, Course]:
     """Averages of statistics for stochastic EM, all samples for Gibbs."""
-    model, like = problem.model, problem.model.blank
+    model, like, symmetric = problem.model, problem.model.blank, problem.is_symmetric
     is_average = problem.algorithm.q_theta is EM.q_theta
 
     def read(state: State) -> Array:
         kept = state.eta if is_average else state.t
-        return np.concatenate([flatten(kept), model.state_counts(state.stats)])
+        made = flatten(state.stats) if symmetric else model.state_counts(state.stats)
+        return np.concatenate([flatten(kept), made])
 
     width = len(flatten(like))
-    flat, course = run_chains(job, problem.choices, rng, file, read, width + model.n_states)
-    draws = [unflatten(like, row) for row in flat[:, :width]]
+    n_made = width if symmetric else model.n_states
+    flat, course = run_chains(job, problem.choices, rng, file, read, width + n_made)
+    draws, made = flat[:, :width], flat[:, width:]
     best = int(np.argmax(course.trace))
-    counts = flat[best, width:]
-    if problem.may_relabel:
-        draws, counts = _relabelled(model, draws, best, counts, is_average)
-    flat = np.array([flatten(draw) for draw in draws])
-    if not is_average:
-        return FittedStates(model, draws[best], counts, samples=flat), course
-    found = see(model, problem.units, EM, unflatten(like, flat.mean(0)))
-    course = course._replace(free_energy=found.free_energy)
-    return FittedStates(model, found.t, model.state_counts(found.stats)), course
+    if symmetric:
+        draws, made = _labelled_alike(model, draws, made, best)
+    course = _watching_sizes(course, made, problem)
+    if is_average:
+        found = see(model, problem.units, EM, unflatten(like, draws.mean(0)))
+        course = course._replace(free_energy=found.free_energy)
+        counts = model.state_counts(found.stats)
+        return FittedStates(model, found.t, counts, is_symmetric=symmetric), course
+    t, counts = unflatten(like, draws[best]), made.mean(0)
+    return FittedStates(model, t, counts, samples=draws, is_symmetric=symmetric), course
 
 
-def _relabelled(
-    model: Any, draws: list[Any], best: int, counts: Array, is_eta: bool
-) -> tuple[list[Any], Array]:
-    """All draws, their states matched to those of the most probable one, by falling counts."""
-    order = by_falling_count(counts)
-    draws[best] = model.select(draws[best], order)
-    emissions = [draw[-1] for draw in draws]
-    if is_eta:
-        emissions = [model.families[-1].mode_stats(eta) for eta in emissions]
-    signatures = [model.emission.signature(t) for t in emissions]
-    matched = [
-        model.select(draw, best_match(signature, signatures[best]))
-        for draw, signature in zip(draws, signatures, strict=True)
+def _labelled_alike(model: Any, draws: Array, made: Array, first: int) -> tuple[Array, Array]:
+    """Draws with the same labels throughout, by falling counts, and the counts of each."""
+    like = model.blank
+    stats = [unflatten(like, row) for row in made]
+    orders = matched_orders(model, stats, first)
+    turned = [
+        flatten(model.select(unflatten(like, row), order))
+        for row, order in zip(draws, orders, strict=True)
     ]
-    return matched, counts[order]
+    counts = [model.state_counts(one)[order] for one, order in zip(stats, orders, strict=True)]
+    return np.array(turned), np.array(counts)
+
+
+def _watching_sizes(course: Course, counts: Array, problem: StateProblem) -> Course:
+    """R-hat and effective sample size at their worst, sizes of states included.
+
+    Sizes are taken in falling order, so that labels do not matter. The log joint alone may be the
+    same in chains that found different states.
+    """
+    sizes = -np.sort(-counts, axis=1).reshape(*course.trace.shape, -1)
+    r_hat = float(np.fmax.reduce(split_r_hat(sizes), initial=course.r_hat))
+    n_effective = effective_sample_size(sizes)
+    size = float(np.fmin.reduce(n_effective, initial=course.effective_sample_size))
+    was_stopped = course.trace.shape[1] < problem.choices.n_samples
+    if course.r_hat <= MIXED < r_hat and not was_stopped:
+        warn_of_disagreement(r_hat, f"sizes of {many(problem.noun)}")
+    return course._replace(r_hat=r_hat, effective_sample_size=size)
 
 
 def _fingerprint(problem: StateProblem, rng: np.random.Generator) -> str:
@@ -189,5 +229,5 @@ def _fingerprint(problem: StateProblem, rng: np.random.Generator) -> str:
     seed = None if choices.random_state is None else generator_state(rng)
     start = None if problem.start is None else flatten(problem.start)
     return fingerprint(
-        "hidden states, 1", problem.algorithm.name, settings, seed, start, *problem.content
+        "hidden states, 2", problem.algorithm.name, settings, seed, start, *problem.content
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from pathlib import Path
@@ -20,13 +19,12 @@ from jensen.estimators.summary import Summary
 from jensen.exceptions import CollapseError, DataError, JensenError, NotFittedError
 from jensen.free_energy import Algorithm
 from jensen.models.fitted_states import FittedStates
+from jensen.models.state_labels import live_states
+from jensen.models.state_symmetry import log_labellings
 from jensen.q_theta import mode
 from jensen.text import plural
 
 Array = NDArray[np.float64]
-
-LIVE = 0.5
-"""A state lives if it is expected to have made more than half a row; the largest does always."""
 
 
 class NotFittedStatesError(NotFittedError, SklearnNotFitted):  # type: ignore[misc]
@@ -49,6 +47,7 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
     effective_sample_size_: float
 
     noun = "component"
+    watched = "log joint and sizes"  # what tells how well chains have mixed
     size = "n_components"  # the choice that says how many there are
 
     def _choices_of_loop(self) -> LoopChoices:
@@ -57,7 +56,7 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, problem: StateProblem, checkpoint: str | Path | None) -> None:
         try:
-            self.fitted_, course = learn_states(problem, checkpoint)
+            self.fitted_, course = learn_states(problem._replace(noun=self.noun), checkpoint)
         except CollapseError as error:
             raise CollapseError(error.components, error.why, self.noun) from None
         course.set_on(self, problem.choices)
@@ -93,13 +92,19 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
         return int(self._lives().sum())
 
     def _lives(self) -> NDArray[np.bool_]:
-        counts = self.require_fitted().counts
-        return np.asarray((counts > LIVE) | (np.arange(len(counts)) == counts.argmax()))
+        return live_states(self.require_fitted().counts)
 
     @property
     def label_correction_(self) -> float:
-        """Log K!: so many labellings have the same bound, which counts one of them."""
-        return math.lgamma(self.require_fitted().model.n_states + 1.0)
+        """Log K! / (K - L)!: so many labellings of L live states have the same bound.
+
+        The bound counts one of them. Live states whose posteriors are much the same count as one
+        kind: m of them take log m! away. 0 where something tells states apart.
+        """
+        fitted = self.require_fitted()
+        if not fitted.is_symmetric:
+            return 0.0
+        return log_labellings(fitted.model, fitted.counts, fitted.eta)
 
     def summary(self) -> Summary:
         """What was learned and how, and the parameters, on one page of text."""
@@ -205,10 +210,3 @@ def best_states(values: Array) -> NDArray[np.intp]:
     """The most probable state of every row (n, K); -1 where there is no answer."""
     lost = np.isnan(values[:, 0])
     return np.where(lost, -1, np.where(lost[:, None], 0.0, values).argmax(1))
-
-
-def mean_of(found: list[Any]) -> Any:
-    """The means of arrays, through dictionaries; of one it is itself."""
-    if isinstance(found[0], dict):
-        return {name: mean_of([one[name] for one in found]) for name in found[0]}
-    return np.mean(found, axis=0) if len(found) > 1 else found[0]

@@ -32,7 +32,7 @@ def summarise_states(model: StatesEstimator) -> Summary:
 def title(model: Any) -> str:
     """What it is, in a line."""
     K = model.require_fitted().model.n_states
-    parts = [_many(K, model.noun), plural(len(column_names(model)), "column")]
+    parts = [plural(K, model.noun), plural(len(column_names(model)), "column")]
     kind = getattr(model, "emission", None)
     if kind is not None:
         parts.append(kind)
@@ -57,9 +57,9 @@ def lives(model: Any) -> str:
     K, n = model.require_fitted().model.n_states, n_live(model)
     what = "step" if model.noun == "state" else "row"
     if n == K:
-        return f"all {_many(K, model.noun)} live" if K > 1 else f"1 {model.noun}"
+        return f"all {plural(K, model.noun)} live" if K > 1 else f"1 {model.noun}"
     return (
-        f"{n} of {_many(K, model.noun)} {'lives' if n == 1 else 'live'} (more than half a {what})"
+        f"{n} of {plural(K, model.noun)} {'lives' if n == 1 else 'live'} (more than half a {what})"
     )
 
 
@@ -84,15 +84,11 @@ def parameter_table(model: Any) -> str:
     lines = [[name, *cells[:shown]] for name, cells in rows]
     notes = []
     if shown < K:
-        notes.append(f"... and {_many(K - shown, model.noun)} more")
+        notes.append(f"... and {plural(K - shown, model.noun)} more")
     if len(lines) > MOST_ROWS:
         notes.append(f"... and {plural(len(lines) - MOST_ROWS, 'line')} more")
         lines = lines[:MOST_ROWS]
     return "\n".join([grid(lines, left=1, rule=True), *notes])
-
-
-def _many(n: int, noun: str) -> str:
-    return plural(n, noun) if noun != "class" else f"{n:,} class" + ("" if n == 1 else "es")
 
 
 def _parameters(model: Any) -> Iterator[Row]:

@@ -64,8 +64,8 @@ def learning(net: Any) -> list[str]:
     if net.trace_.ndim == 2:
         return [
             f"{plural(net.trace_.shape[0], 'chain')} of {plural(net.trace_.shape[1], 'sample')}; "
-            f"log joint: R-hat {net.r_hat_:.3f}, effective sample size "
-            f"{net.effective_sample_size_:.0f}"
+            f"{getattr(net, 'watched', 'log joint')}: R-hat {net.r_hat_:.3f}, effective sample "
+            f"size {net.effective_sample_size_:.0f}"
         ]
     ended = "converged" if net.converged_ else "not converged"
     starts = f"; the best of {plural(len(net.starts_), 'start')}" if len(net.starts_) > 1 else ""

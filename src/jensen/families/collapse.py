@@ -1,4 +1,4 @@
-"""When a component is left without an estimate: which ones, and what to do about it."""
+"""When a component is left without an estimate: which ones, and why."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,13 +10,9 @@ from jensen.exceptions import CollapseError
 
 Array = NDArray[np.float64]
 
-WHAT_TO_DO = "give a prior (prior={}), fewer components, or another start"
-NO_ROWS = f"no rows left, so nothing says what the parameters are; {WHAT_TO_DO}"
-NO_SPREAD = (
-    "collapsed: the rows leave no spread in some direction, so the likelihood has no bound; "
-    f"{WHAT_TO_DO}"
-)
-TOO_FEW_ROWS = f"too few rows for a distribution over precisions; {WHAT_TO_DO}"
+NO_ROWS = "no rows left, so nothing says what the parameters are"
+NO_SPREAD = "collapsed: the rows leave no spread in some direction, so the likelihood has no bound"
+TOO_FEW_ROWS = "too few rows for a distribution over precisions"
 
 # A scatter is a difference, Σ x² - (Σ x)² / N. Both sums carry the error of some hundred or
 # thousand roundings (2e-16 each), so what is left below 1e-12 of them is noise, not spread.

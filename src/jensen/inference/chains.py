@@ -140,10 +140,11 @@ def _check_goes_on(log_share: Array) -> None:
 def draw_sequence(
     fitted: FittedStates, n_steps: int | None, rng: np.random.Generator
 ) -> tuple[Array, NDArray[np.intp]]:
-    """Rows and states of a sequence of n steps, or until it ends by itself."""
-    t = fitted.t
-    if fitted.samples is not None:
-        t = unflatten(fitted.model.blank, fitted.samples[rng.integers(len(fitted.samples))])
+    """Rows and states of a sequence of n steps, or until it ends by itself.
+
+    All of them with the same parameters: drawn from the posterior, if there is one.
+    """
+    t = _draw_parameters(fitted, rng)
     initial, transition = np.exp(t.initial), np.exp(t.transition)
     states = [_pick(initial, rng)]
     while n_steps is None or len(states) < n_steps:
@@ -153,6 +154,17 @@ def draw_sequence(
         states.append(state)
     path = np.array(states, np.intp)
     return fitted.model.emission.simulate(t.emission, path, rng), path
+
+
+def _draw_parameters(fitted: FittedStates, rng: np.random.Generator) -> Chained:
+    """A draw of θ; the one point, where no more is known."""
+    if fitted.samples is not None:
+        chosen = fitted.samples[rng.integers(len(fitted.samples))]
+        return unflatten(fitted.model.blank, chosen)  # type: ignore[no-any-return]
+    if fitted.eta is None:
+        return fitted.t  # type: ignore[no-any-return]
+    families = fitted.model.families
+    return Chained(*(f.sample_stats(e, rng) for f, e in zip(families, fitted.eta, strict=True)))
 
 
 def _pick(share: Array, rng: np.random.Generator) -> int:

@@ -10,6 +10,7 @@ from jensen.data.threads import ordered_map
 from jensen.families.held import Held
 from jensen.hidden_states import independent
 from jensen.hidden_states.records import Independent
+from jensen.models.emissions.predictive import draw_predictive
 from jensen.models.fitted_states import FittedStates
 from jensen.models.mixture import UNIT_ROWS
 
@@ -42,12 +43,12 @@ def _posteriors(fitted: FittedStates, values: Array) -> tuple[Array, Array]:
 
 def _views(fitted: FittedStates, values: Array) -> Iterator[Independent]:
     """The potentials of rows: one, or one for each sample."""
-    model, emission = fitted.model, fitted.model.emission
+    emission = fitted.model.emission
     rows, weight = emission.encode(values), np.ones(len(values))
     if fitted.samples is not None:
         for t in fitted.draws():
             yield Independent(t.weights, emission.observe(t.components, rows), weight)
-    elif fitted.eta is not None and not isinstance(model.families.components, Held):
+    elif _is_predictive(fitted):
         observed = emission.predict(fitted.eta.components, rows)
         yield Independent(fitted.t.weights, observed, weight)
     else:
@@ -57,7 +58,11 @@ def _views(fitted: FittedStates, values: Array) -> Iterator[Independent]:
 def draw_rows(
     fitted: FittedStates, n: int, rng: np.random.Generator
 ) -> tuple[Array, NDArray[np.intp]]:
-    """Rows and the states that made them; after Gibbs each row from a sample of its own."""
+    """Rows and the states that made them; each row with parameters of its own.
+
+    After VB they are drawn from the posterior, after Gibbs from its samples; so rows are as
+    probable as `row_posteriors` says. Where only a point is known all rows have that.
+    """
     if fitted.samples is None:
         return _draw(fitted, fitted.t, n, rng)
     times = np.bincount(rng.integers(len(fitted.samples), size=n), minlength=len(fitted.samples))
@@ -72,4 +77,12 @@ def _draw(
 ) -> tuple[Array, NDArray[np.intp]]:
     share = np.exp(t.weights)
     states = rng.choice(fitted.model.n_states, n, p=share / share.sum())
-    return fitted.model.emission.simulate(t.components, states, rng), states
+    emission = fitted.model.emission
+    if _is_predictive(fitted):
+        return draw_predictive(emission, fitted.eta.components, states, rng), states
+    return emission.simulate(t.components, states, rng), states
+
+
+def _is_predictive(fitted: FittedStates) -> bool:
+    """Whether the components have a posterior; what is held has none."""
+    return fitted.eta is not None and not isinstance(fitted.model.families.components, Held)

@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jensen.data.variable import label_text
 from jensen.exceptions import JensenError
@@ -73,8 +74,8 @@ def find_kind(estimator: StatesEstimator) -> Kind:
     return next(kind for kind in KINDS.values() if kind.class_name in names)
 
 
-def plain_state_choices(estimator: StatesEstimator) -> dict[str, Any]:
-    """What the user chose; not `start`, which may be a model, and no random generator."""
+def plain_state_choices(estimator: Any) -> dict[str, Any]:
+    """What the user chose, but no random generator; a model to start from by its parameters."""
     kind, usual = find_kind(estimator), usual_choices(estimator)
     chosen: dict[str, Any] = {
         "method": estimator.method,
@@ -85,17 +86,19 @@ def plain_state_choices(estimator: StatesEstimator) -> dict[str, Any]:
         value = _PLAIN[name](getattr(estimator, name))
         if value != _PLAIN[name](usual[name]):
             chosen[name] = value
+    if estimator.start is not None:
+        chosen["start"] = plain_prior(estimator._named_start())
     return chosen | plain_loop(estimator)
 
 
 def read_state_choices(kind: Kind, value: Checked) -> dict[str, Any]:
     """Choices as the estimator takes them."""
-    members = value.fields({"method", "prior", kind.size}, {*kind.own, "fixed", *OF_LOOP})
+    members = value.fields({"method", "prior", kind.size}, {*kind.own, "fixed", "start", *OF_LOOP})
     chosen: dict[str, Any] = {
         kind.size: members[kind.size].whole(),
         "prior": _read_words(members["prior"]),
     }
-    for name in (*kind.own, "fixed"):
+    for name in (*kind.own, "fixed", "start"):
         if name in members:
             chosen[name] = _READ[name](members[name])
     return chosen | read_loop(members)
@@ -118,6 +121,12 @@ def check_state_choices(estimator: Any) -> None:
     for name in estimator.fixed:
         if name not in kind.parts:
             raise JensenError(f"fixed has no part {name!r}: hold any of {', '.join(kind.parts)}")
+
+
+def check_start(estimator: Any, model: Any, shift: NDArray[np.float64]) -> None:
+    """Refuse a start that `fit` would refuse; columns that must have a spread get some."""
+    if estimator.start is not None:
+        estimator._read_start(model, shift + np.array([[-1.0], [1.0]]))
 
 
 def _words(estimator: Any, kind: Kind) -> tuple[str, ...]:
@@ -168,6 +177,13 @@ def _read_mask(value: Checked) -> Any:
     return mask
 
 
+def _read_start(value: Checked) -> dict[str, Any]:
+    return {
+        name: _read_start(part) if isinstance(part.value, dict) else read_concentrations(part)
+        for name, part in value.members().items()
+    }
+
+
 _PLAIN: dict[str, Any] = {
     "covariance": str,
     "emission": str,
@@ -183,4 +199,5 @@ _READ: dict[str, Any] = {
     "symbols": _read_symbols,
     "masks": _read_masks,
     "fixed": Checked.texts,
+    "start": _read_start,
 }

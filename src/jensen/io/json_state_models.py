@@ -40,6 +40,9 @@ def plain_columns(estimator: Any) -> list[dict[str, Any]]:
         columns = [_plain_variable(variable) for variable in estimator.variables_]
     else:
         columns = [{"kind": _kind(estimator)} for _ in range(estimator.n_features_in_)]
+    for column, is_whole in zip(columns, getattr(estimator, "whole_labels_", ()), strict=False):
+        if is_whole:
+            column["whole"] = True
     names = _names(estimator)
     for column, name in zip(columns, names or (), strict=False):
         column["name"] = str(name)
@@ -51,7 +54,8 @@ def plain_columns(estimator: Any) -> list[dict[str, Any]]:
 
 def read_columns(estimator: Any, value: Checked) -> Array:
     """Tell the estimator its columns; the shift of each (D,), 0 where there is none."""
-    items = [item.fields({"kind"}, {"name", "states", "cuts", "shift"}) for item in value.items()]
+    known = {"name", "states", "cuts", "shift", "whole"}
+    items = [item.fields({"kind"}, known) for item in value.items()]
     if not items:
         value.fail("must name one column at least")
     names = [members["name"].text() for members in items if "name" in members]
@@ -70,10 +74,12 @@ def read_columns(estimator: Any, value: Checked) -> Array:
     if _has_variables(estimator):
         pairs = zip(usual, items, strict=True)
         estimator.variables_ = tuple(_read_variable(name, x, is_table) for name, x in pairs)
+        if not is_table:
+            estimator.whole_labels_ = tuple(map(_are_whole, items))
     else:
         _check_numbers(items, _kind(estimator))
         if hasattr(estimator, "emission"):
-            estimator.variables_ = None
+            estimator.variables_, estimator.whole_labels_ = None, ()
     return np.array([_shift(members) for members in items])
 
 
@@ -117,12 +123,23 @@ def _read_variable(name: str, members: dict[str, Checked], is_table: bool) -> Va
     return Variable(name, kind, states, cuts)  # type: ignore[arg-type]
 
 
+def _are_whole(members: dict[str, Checked]) -> bool:
+    """Whether the labels of a column were given as whole numbers."""
+    from jensen.estimators.sequences import WHOLE
+
+    if "whole" not in members or not members["whole"].flag():
+        return False
+    if not all(WHOLE.fullmatch(text) for text in members["states"].texts()):
+        members["whole"].fail("must be false: a state is no whole number of 18 digits at most")
+    return True
+
+
 def _check_numbers(items: list[dict[str, Checked]], kind: str) -> None:
     """Columns of numbers, all of one kind."""
     for members in items:
         if members["kind"].text() != kind:
             members["kind"].fail(f"must be {kind!r} in this model")
-        for name in ("states", "cuts"):
+        for name in ("states", "cuts", "whole"):
             if name in members:
                 members[name].fail("belongs to columns with labels")
 
@@ -162,7 +179,7 @@ def _made_by_states(estimator: Any, K: int, shift: Array) -> Any:
         return Discrete(K, D, 2, None, is_binary=True)
     if D == 1:
         return Discrete(K, 1, variables[0].n_states, None)
-    return _product(K, variables, shift, tuple(f"x{i}" for i in range(D)))
+    return _product(K, variables, shift, tuple(variable.name for variable in variables))
 
 
 def _gaussian(K: int, shift: Array, covariance: str) -> Gaussian | Diagonal:

@@ -6,6 +6,7 @@ makes a model without parameters, and fills in those of the file. docs/json-form
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from jensen.io.json_learning import plain_learned, read_learned
 from jensen.io.json_state_checks import posterior_fault, theta_fault
 from jensen.io.json_state_choices import (
     KINDS,
+    check_start,
     check_state_choices,
     find_kind,
     plain_state_choices,
@@ -45,7 +47,7 @@ VERSION = 1
 NEEDED = frozenset(
     {"format", "version", "model", "choices", "learned", "columns", "counts", "parameters"}
 )
-OPTIONAL = frozenset({"held", "masks", "posterior", "samples"})
+OPTIONAL = frozenset({"held", "masks", "posterior", "samples", "symmetric"})
 
 
 # --- writing ---
@@ -69,6 +71,7 @@ def dumps(estimator: StatesEstimator) -> str:
         "parameters": plain_record(fitted.t),
         "posterior": None if fitted.eta is None else _plain_posterior(fitted),
         "samples": None if fitted.samples is None else plain_array(fitted.samples),
+        "symmetric": True if fitted.is_symmetric else None,
     }
     kept = {name: x for name, x in members.items() if name in NEEDED or x not in (None, [], {})}
     lines = [f"{dump(name)}: {dump(value)}" for name, value in kept.items()]
@@ -85,13 +88,15 @@ def _check_choices_are_those_of_fit(estimator: StatesEstimator, fitted: FittedSt
     """Refuse choices that were changed since: the file would contradict itself."""
     columns = plain_columns(estimator)
     shift = np.array([column.get("shift", 0.0) for column in columns])
-    wanted = leaves(without_parameters(estimator, shift).blank)
+    model = without_parameters(estimator, shift)
+    wanted = leaves(model.blank)
     found = leaves(fitted.t)
     if [np.shape(x) for x in wanted] != [np.shape(x) for x in found]:
         raise JensenError(
             f"{type(estimator).__name__} was fitted with other choices than it has now, and a "
             f"file would hold both: fit it again, or set the choices back"
         )
+    check_start(estimator, model, shift)
 
 
 # --- reading ---
@@ -110,7 +115,10 @@ def read(head: Checked) -> Any:
     with refusing(head.file):
         shift = read_columns(estimator, document["columns"])
     model = read_masks(without_parameters(estimator, shift), document.get("masks"))
-    estimator.fitted_ = _fitted(model, document)
+    with refusing(f"{head.file}: choices"):
+        check_start(estimator, model, shift)
+    symmetric = "symmetric" in document and document["symmetric"].flag()
+    estimator.fitted_ = replace(_fitted(model, document), is_symmetric=symmetric)
     samples = estimator.fitted_.samples
     read_learned(
         estimator,

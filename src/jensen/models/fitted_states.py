@@ -21,6 +21,7 @@ class FittedStates:
     counts: Array  # (K,): expected counts of states
     eta: Any = None  # the posterior, if there is one
     samples: Array | None = None  # (S, width): draws of t, flat
+    is_symmetric: bool = False  # whether nothing tells the states apart but what they have made
 
     def draws(self) -> Iterator[Any]:
         """Every sample of t as a record."""

@@ -5,7 +5,7 @@ A missing cell belongs to h: it is summed or integrated out with the potentials 
 sees, so that under VB a missing cell costs what sub-normalised tables lack.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -61,8 +61,12 @@ class Emission(Protocol):
     def point(self, eta: Any) -> Any:
         """The one θ that is shown for a posterior: means (of precisions, not of covariances)."""
 
-    def signature(self, t: Any) -> Array:
-        """(K, F): what tells states apart, by which samples are given the same labels."""
+    def by_state(self, record: Any) -> Array:
+        """(K, F): what an η, t or statistics hold of each state alone.
+
+        Statistics of one state times the t of another are the log-likelihood of the rows of the one
+        under the other, but for what is the same for all states.
+        """
 
     def select(self, record: Any, states: NDArray[np.intp]) -> Any:
         """An η or t of these states only, in this order."""
@@ -75,3 +79,11 @@ class Emission(Protocol):
 
     def show(self, t: Any) -> dict[str, Array]:
         """The parameters by the names that people know."""
+
+    def show_average(self, draws: Sequence[Any]) -> dict[str, Array]:
+        """The same of draws of t: means of probabilities, rates and precisions.
+
+        Of Gaussians the inverse of the mean precision, and E[Λ]⁻¹ E[Λ μ]. The means of μ and Λ⁻¹
+        themselves need not exist: those of a state without rows are prior draws, which may have
+        the tails of a Cauchy distribution.
+        """

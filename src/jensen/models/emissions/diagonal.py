@@ -1,6 +1,6 @@
 """Gaussian rows whose columns are independent given the state: a variance each, or one for all."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.families.normal_gamma import NormalGamma
 from jensen.families.spherical import Spherical
+from jensen.models.emissions.averages import mean_record, side_by_side
 from jensen.models.emissions.columns import column_moments, standardised
 from jensen.models.emissions.gaussian_rows import LOG_2PI, log_student
 from jensen.models.emissions.held_parts import family_given, mean_strength
@@ -132,10 +133,9 @@ class Diagonal:
             0.5 * np.log(precision), -0.5 * precision, precision * mean, -0.5 * precision * mean**2
         )
 
-    def signature(self, t: NormalGamma | Spherical) -> Array:
-        """The mean, in units of the precision of all states together."""
-        _, mean, precision = self.components(t)
-        return np.asarray(mean * np.sqrt(precision.mean(0)))
+    def by_state(self, record: NormalGamma | Spherical) -> Array:
+        """All fields."""
+        return side_by_side(record)
 
     def select(
         self, record: NormalGamma | Spherical, states: NDArray[np.intp]
@@ -166,6 +166,10 @@ class Diagonal:
         _, mean, precision = self.components(t)
         variance = 1.0 / (precision[:, 0] if self.is_spherical else precision)
         return {"means": mean + self.shift, "covariances": variance}
+
+    def show_average(self, draws: Sequence[NormalGamma | Spherical]) -> dict[str, Array]:
+        """The inverse of the mean precision, and the means as precisions weigh them."""
+        return self.show(mean_record(draws))
 
     def gather(self, count: Array, first: Array, second: Array) -> NormalGamma | Spherical:
         """Statistics of rows as the family has them."""

@@ -1,6 +1,6 @@
 """Rows of codes: every column a distribution of its own for each state, all with as many labels."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -90,9 +90,9 @@ class Discrete:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.family.mean(eta)))
 
-    def signature(self, t: Array) -> Array:
-        """Square roots of the probabilities."""
-        return np.exp(0.5 * t).reshape(self.n_states, -1)
+    def by_state(self, record: Array) -> Array:
+        """All labels of all columns."""
+        return record.reshape(self.n_states, -1)
 
     def select(self, record: Array, states: NDArray[np.intp]) -> Array:
         """These states only, in this order."""
@@ -118,6 +118,10 @@ class Discrete:
         if self.is_binary:
             return {"emission": shares[:, :, 1]}
         return {"emission": shares[:, 0] if self.n_columns == 1 else shares}
+
+    def show_average(self, draws: Sequence[Array]) -> dict[str, Array]:
+        """Mean probabilities."""
+        return {"emission": np.mean([self.show(t)["emission"] for t in draws], axis=0)}
 
 
 class Seen:

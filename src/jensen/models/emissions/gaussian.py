@@ -4,7 +4,7 @@ Rows are kept relative to `shift`, the mean of the data: statistics are sums of 
 their digits far from 0.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -17,6 +17,7 @@ from jensen.families import tied
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
 from jensen.fields import without_cached
+from jensen.models.emissions.averages import mean_record, side_by_side
 from jensen.models.emissions.columns import column_moments, standardised
 from jensen.models.emissions.gaussian_rows import LOG_2PI, Components, Predicted, Seen
 from jensen.models.emissions.held_parts import family_given, mean_strength
@@ -103,6 +104,9 @@ class Gaussian:
         _, mean, precision = components(t)
         x = mean[states]
         normal = rng.standard_normal(x.shape)
+        if len(states) <= self.n_states:  # as many factors as rows: all at once
+            roots = np.swapaxes(np.linalg.cholesky(precision[states]), 1, 2)
+            return x + np.linalg.solve(roots, normal[:, :, None])[:, :, 0] + self.shift
         for k in np.unique(states):
             root = np.linalg.cholesky(precision[k])
             x[states == k] += np.linalg.solve(root.T, normal[states == k].T).T
@@ -134,10 +138,10 @@ class Gaussian:
         parts = (0.5 * log_det, -0.5 * precision, first, -0.5 * (mean * first).sum(1))
         return Tied(*parts) if self.is_tied else NormalWishart(*parts)
 
-    def signature(self, t: NormalWishart | Tied) -> Array:
-        """The mean, in units of the precision of all states together."""
-        _, mean, precision = components(t)
-        return np.asarray(mean * np.sqrt(np.diagonal(precision, axis1=1, axis2=2).mean(0)))
+    def by_state(self, record: NormalWishart | Tied) -> Array:
+        """All fields; but those that tied states share."""
+        own = record[2:] if isinstance(record, Tied) else record
+        return side_by_side(own)
 
     def select(
         self, record: NormalWishart | Tied, states: NDArray[np.intp]
@@ -192,6 +196,10 @@ class Gaussian:
             "means": mean + self.shift,
             "covariances": covariance[0] if self.is_tied else covariance,
         }
+
+    def show_average(self, draws: Sequence[NormalWishart | Tied]) -> dict[str, Array]:
+        """The inverse of the mean precision, and the means as precisions weigh them."""
+        return self.show(mean_record(draws))
 
     def gather(self, count: Array, first: Array, second: Array) -> NormalWishart | Tied:
         """Statistics of rows as the family has them."""

@@ -42,8 +42,11 @@ def make_emission(
     covariance: str = "full",
     labels: Sequence[int] | None = None,
     masks: Sequence[NDArray[np.bool_] | None] | None = None,
+    names: Sequence[str] = (),
 ) -> Emission:
     """The emission of all columns (n, D); `labels` is how many each has.
+
+    `names` are those of the columns, which several columns of labels need.
 
     `masks` (K, columns, labels) say which labels may be: one for all 0 and 1, or one a column.
     """
@@ -59,7 +62,7 @@ def make_emission(
     if len(parts) == 1:
         return parts[0]
     columns = tuple(np.array([i]) for i in range(len(labels)))
-    return Product(parts, columns, tuple(f"x{i}" for i in range(len(labels))))
+    return Product(parts, columns, tuple(names))
 
 
 def make_gaussian(

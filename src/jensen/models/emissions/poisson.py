@@ -1,6 +1,6 @@
 """Rows of counts: every column a Poisson rate of its own for each state."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,11 +11,16 @@ from scipy.special import gammaln, xlogy
 from jensen.exceptions import JensenError
 from jensen.families import gamma
 from jensen.families.gamma import Gamma
+from jensen.models.emissions.averages import mean_record, side_by_side
 from jensen.models.emissions.columns import column_moments, standardised
 from jensen.models.emissions.named import read_array
 from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
+
+
+LARGEST_RATE = 9e18
+"""Counts beyond are no whole numbers of 64 bits."""
 
 
 class Counts(NamedTuple):
@@ -67,7 +72,7 @@ class Poisson:
 
     def simulate(self, t: Gamma, states: NDArray[np.intp], rng: np.random.Generator) -> Array:
         """Counts of the rows of these states."""
-        return rng.poisson(-t.exposure[states]).astype(np.float64)
+        return draw_counts(-t.exposure[states], rng)
 
     def wide(self, values: Array) -> Gamma:
         """All states with the rates of all rows, none of them 0."""
@@ -84,9 +89,9 @@ class Poisson:
         rate = (eta.total + 1.0) / eta.exposure
         return Gamma(np.log(rate), -rate)
 
-    def signature(self, t: Gamma) -> Array:
-        """Square roots of the rates."""
-        return np.sqrt(-t.exposure)
+    def by_state(self, record: Gamma) -> Array:
+        """Both fields."""
+        return side_by_side(record)
 
     def select(self, record: Gamma, states: NDArray[np.intp]) -> Gamma:
         """These states only, in this order."""
@@ -106,6 +111,10 @@ class Poisson:
     def show(self, t: Gamma) -> dict[str, Array]:
         """(Expected) rates."""
         return {"emission": -t.exposure}
+
+    def show_average(self, draws: Sequence[Gamma]) -> dict[str, Array]:
+        """Mean rates."""
+        return self.show(mean_record(draws))
 
 
 class Seen:
@@ -154,8 +163,20 @@ class Seen:
     def _completed(self, start: int, stop: int, nodes: Array, rng: np.random.Generator) -> Array:
         """The rows with what is missing drawn, given the state of each."""
         x = self.rows.x[:, start:stop]
-        drawn = rng.poisson(np.exp(self.log_rate)[nodes.argmax(0)].T)
-        return np.ascontiguousarray(np.where(np.isnan(x), drawn, x))
+        missing = np.isnan(x)
+        rate = np.exp(self.log_rate)[nodes.argmax(0)].T
+        drawn = draw_counts(np.where(missing, rate, 0.0), rng)
+        return np.ascontiguousarray(np.where(missing, drawn, x))
+
+
+def draw_counts(rate: Array, rng: np.random.Generator) -> Array:
+    """A count at every rate."""
+    if (rate > LARGEST_RATE).any():
+        raise JensenError(
+            f"counts cannot be drawn at the rate {rate.max():.3g}, which is beyond "
+            f"{LARGEST_RATE:g}: divide the column, or learn it as numbers"
+        )
+    return rng.poisson(rate).astype(np.float64)
 
 
 class Predicted:

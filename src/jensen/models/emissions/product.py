@@ -1,6 +1,6 @@
 """Several emissions side by side, each with columns of its own; independent given the state."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -97,10 +97,10 @@ class Product:
         """Of every part."""
         return tuple(part.point(e) for part, e in zip(self.parts, eta, strict=True))
 
-    def signature(self, t: Any) -> Array:
-        """That of all parts."""
-        pairs = zip(self.parts, t, strict=True)
-        return np.concatenate([part.signature(x) for part, x in pairs], axis=1)
+    def by_state(self, record: Any) -> Array:
+        """Those of all parts, side by side."""
+        pairs = zip(self.parts, record, strict=True)
+        return np.concatenate([part.by_state(x) for part, x in pairs], axis=1)
 
     def select(self, record: Any, states: NDArray[np.intp]) -> Any:
         """These states only, in this order."""
@@ -121,6 +121,11 @@ class Product:
     def show(self, t: Any) -> dict[str, Any]:
         """The parameters of each part under its name."""
         return {name: part.show(x) for name, part, x in zip(self.names, self.parts, t, strict=True)}
+
+    def show_average(self, draws: Sequence[Any]) -> dict[str, Any]:
+        """Of each part under its name."""
+        each = zip(self.names, self.parts, zip(*draws, strict=True), strict=True)
+        return {name: part.show_average(own) for name, part, own in each}
 
 
 def _under(named: Mapping[str, Any], name: str) -> Mapping[str, Any]:
