@@ -42,7 +42,7 @@ def layouts(kind, D):
     if kind == "binary":
         return [Layout("labels", list(range(D)), 2, True)]
     if kind == "product":
-        return [Layout("counts", [1]), Layout("full", [3, 0]), Layout("labels", [2], 3)]
+        return [Layout("counts", [1]), Layout("diagonal", [3, 0]), Layout("labels", [2], 3)]
     return [Layout(kind, list(range(D)))]
 
 

@@ -11,7 +11,7 @@ from naive import mixtures as naive_rows
 from naive.families import gradient
 from naive.hidden_markov import Theta
 from naive.mixtures import Part
-from scipy.stats import multivariate_normal, ttest_1samp, wishart
+from scipy.stats import ttest_1samp
 
 from jensen import q_hidden
 from jensen.fields import leaves, rebuild, zip_fields
@@ -495,14 +495,9 @@ def draw_theta(case, rng):
 
 
 def draw_gaussians(m, beta, nu, W, rng):
-    precision = np.array(
-        [wishart.rvs(n, w, random_state=rng) for n, w in zip(nu, W, strict=True)]
-    ).reshape(W.shape)
-    means = [
-        rng.multivariate_normal(a, np.linalg.inv(b * p))
-        for a, b, p in zip(m, beta, precision, strict=True)
-    ]
-    return np.array(means), precision
+    """Means and precisions of independent columns: Wishart distributions of one dimension."""
+    precision = rng.gamma(0.5 * nu, 2.0 * W)
+    return rng.normal(m, 1.0 / np.sqrt(beta * precision)), precision
 
 
 def draw_sequence(case, theta, n_steps, rng):
@@ -528,4 +523,4 @@ def draw_row(part, k, rng):
     if part.kind == "counts":
         return rng.poisson(part.theta[k])
     means, precision = part.theta
-    return multivariate_normal.rvs(means[k], np.linalg.inv(precision[k]), random_state=rng)
+    return rng.normal(means[k], 1.0 / np.sqrt(precision[k]))

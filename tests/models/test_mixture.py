@@ -162,7 +162,7 @@ def few_rows(kind, n, seed, *, missing):
     case = make_case(kind, 2, seed=seed, n=n, missing=False)
     values = case.values.copy()
     if missing:
-        if kind in ("full", "tied", "product"):
+        if kind in ("full", "tied"):
             values[1] = np.nan
             values[-1, : values.shape[1] // 2] = np.nan
         else:

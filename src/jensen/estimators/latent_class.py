@@ -24,8 +24,8 @@ from jensen.estimators.states_estimator import (
     words_of_prior,
 )
 from jensen.exceptions import DataError, JensenError
-from jensen.models.emissions import Emission
-from jensen.models.emissions.making import make_gaussian, make_labels, make_poisson
+from jensen.models.emissions import ColumnEmission
+from jensen.models.emissions.making import make_diagonal, make_labels, make_poisson
 from jensen.models.emissions.named import read_shares, with_spread
 from jensen.models.emissions.priors import GAUSSIAN_WORDS, POISSON_WORDS, check_words
 from jensen.models.emissions.product import Product
@@ -208,7 +208,7 @@ class LatentClass(MixtureQuestions):
     def _emission(
         self, K: int, values: Array, weight: Array, words: Mapping[str, Any] | None
     ) -> Product:
-        parts: list[Emission] = []
+        parts: list[ColumnEmission] = []
         for i, variable in enumerate(self.variables_):
             column = values[:, i : i + 1]
             if variable.kind == "categorical":
@@ -216,7 +216,7 @@ class LatentClass(MixtureQuestions):
             elif variable.kind == "count":
                 parts.append(make_poisson(K, column, words, weight))
             else:
-                parts.append(make_gaussian(K, column, words, "diagonal", weight))
+                parts.append(make_diagonal(K, column, words, "diagonal", weight))
         columns = tuple(np.array([i]) for i in range(len(parts)))
         return Product(tuple(parts), columns, tuple(v.name for v in self.variables_))
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from jensen.hidden_states.records import ChainSums, ChainTables
 from jensen.kernels import helper, kernel, part, reassociated
-from jensen.kernels.columns import add_counts
+from jensen.kernels.columns import add_column_stats, add_counts, fill_columns
 from jensen.kernels.gaussians import add_moments, log_densities
 from jensen.kernels.log_tables import look_up_rows, scale_rows
-from jensen.kernels.records import signature
+from jensen.kernels.records import COLUMN_ROWS, COLUMN_SUMS, COLUMN_TABLES, signature
 
 SMALL = 1e-20  # where alpha is scaled
 TINY = 1e-140  # what a step may leave of alpha
@@ -266,10 +266,12 @@ def learn_gaussian_chains(
         "int64[:, ::1], float64[::1], int32[:, ::1], int64, float64[:, ::1], float64[::1], "
         "float64[::1], float64[::1]",
         SUMS,
-        "float64[:, :, ::1]",
+        "int64[::1], float64[:, ::1]",
     )
 )
-def learn_code_chains(tables, spans, weight, codes, start, shares, tops, room, log_z, sums, counts):
+def learn_code_chains(
+    tables, spans, weight, codes, start, shares, tops, room, log_z, sums, at, counts
+):
     """Fill log_z, and add up what `add_counts` and the sums want of neighbouring sequences."""
     K = shares.shape[1]
     i = np.int64(0)
@@ -281,7 +283,38 @@ def learn_code_chains(tables, spans, weight, codes, start, shares, tops, room, l
         smooth_batch(
             tables, spans[i:j] - a, weight[i:j], like, shift, alpha, scale, nodes, log_z[i:j], sums
         )
-        add_counts(codes, start + a, start + b, nodes, counts)
+        add_counts(codes, start + a, start + b, nodes, at, counts)
+        i = j
+
+
+@reassociated(
+    signature(
+        TABLES,
+        "int64[:, ::1], float64[::1]",
+        COLUMN_ROWS,
+        "int64",
+        COLUMN_TABLES,
+        "float64[::1], float64[::1]",
+        SUMS,
+        COLUMN_SUMS,
+    )
+)
+def learn_column_chains(
+    tables, spans, weight, rows, start, of_columns, room, log_z, sums, column_sums
+):
+    """Fill log_z, and add up what `add_column_stats` and the sums want of the sequences."""
+    K = tables.first.shape[0]
+    i = np.int64(0)
+    while i < spans.shape[0]:
+        j = next_batch(spans, i, K)
+        a, b = spans[i, 0], spans[j - 1, 1]
+        like, alpha, nodes, shift, scale = cut_room(room, b - a, K)
+        fill_columns(rows, of_columns, start + a, start + b, nodes)
+        scale_rows(nodes, like, shift)
+        smooth_batch(
+            tables, spans[i:j] - a, weight[i:j], like, shift, alpha, scale, nodes, log_z[i:j], sums
+        )
+        add_column_stats(rows, of_columns, start + a, start + b, nodes, column_sums)
         i = j
 
 

@@ -5,7 +5,10 @@ Rows stand as columns (D, n); missing is NaN, or a code that no state has.
 
 import numpy as np
 
-from jensen.kernels import kernel, reassociated
+from jensen.kernels import kernel, part, reassociated
+from jensen.kernels.gaussians import ENTRIES, TILE
+from jensen.kernels.log_tables import share_rows
+from jensen.kernels.records import COLUMN_ROWS, COLUMN_SUMS, COLUMN_TABLES, signature
 
 
 @kernel(
@@ -71,28 +74,26 @@ def add_poisson(x, start, stop, log_rate, rate, missing, out):
                     total[i] += value * slope - minus
 
 
-@kernel("void(int32[:, ::1], int64, int64, float64[:, :, ::1], float64[:, ::1])")
-def add_looked_up(codes, start, stop, tables, out):
-    """Add tables[k, column, code] over the columns to out (K, rows)."""
-    K, D, _ = tables.shape
+@kernel("void(int32[:, ::1], int64, int64, int64[::1], float64[:, ::1], float64[:, ::1])")
+def add_looked_up(codes, start, stop, at, tables, out):
+    """Add tables[k, at[column] + code] over the columns to out (K, rows)."""
     n = stop - start
-    for k in range(K):
+    for k in range(tables.shape[0]):
         total = out[k]
-        for d in range(D):
-            values, table = codes[d, start:stop], tables[k, d]
+        for d in range(codes.shape[0]):
+            values, table = codes[d, start:stop], tables[k, at[d] : at[d + 1]]
             for i in range(n):
                 total[i] += table[values[i]]
 
 
-@kernel("void(int32[:, ::1], int64, int64, float64[:, ::1], float64[:, :, ::1])")
-def add_counts(codes, start, stop, nodes, counts):
-    """Add nodes (K, rows) to counts[k, column, code]."""
-    K, D, _ = counts.shape
+@kernel("void(int32[:, ::1], int64, int64, float64[:, ::1], int64[::1], float64[:, ::1])")
+def add_counts(codes, start, stop, nodes, at, counts):
+    """Add nodes (K, rows) to counts[k, at[column] + code]."""
     n = stop - start
-    for k in range(K):
+    for k in range(counts.shape[0]):
         weight = nodes[k]
-        for d in range(D):
-            values, count = codes[d, start:stop], counts[k, d]
+        for d in range(codes.shape[0]):
+            values, count = codes[d, start:stop], counts[k, at[d] : at[d + 1]]
             for i in range(n):
                 count[values[i]] += weight[i]
 
@@ -111,3 +112,52 @@ def add_column_sums(rows, weight, center, sums):
                 sums[0, d] += weight[i]
                 sums[1, d] += weight[i] * away
                 sums[2, d] += weight[i] * away * away
+
+
+@part
+def fill_columns(rows, tables, start, stop, out):
+    """Fill out (K, rows) with the log-likelihoods of the rows start..stop, columns of all kinds."""
+    for k in range(out.shape[0]):
+        total, base, constant = out[k], rows.base[start:stop], tables.constant[k]
+        for i in range(total.shape[0]):
+            total[i] = constant + base[i]
+    add_looked_up(rows.codes, start, stop, tables.at, tables.labels, out)
+    add_diagonal(rows.numbers, start, stop, tables.mean, tables.precision, tables.unseen, out)
+    add_poisson(rows.counts, start, stop, tables.log_rate, tables.rate, tables.uncounted, out)
+
+
+@part
+def add_column_stats(rows, tables, start, stop, nodes, sums):
+    """Add up the statistics of the rows start..stop; nodes (K, rows) is what states have of them.
+
+    What is missing counts as expected, but for labels: those are shared out afterwards.
+    """
+    add_counts(rows.codes, start, stop, nodes, tables.at, sums.labels)
+    add_diagonal_moments(
+        rows.numbers, start, stop, nodes, tables.mean, tables.square, sums.first, sums.second
+    )
+    add_diagonal_moments(
+        rows.counts, start, stop, nodes, tables.expected, tables.expected, sums.totals, sums.unused
+    )
+
+
+@kernel(
+    signature(
+        COLUMN_ROWS, COLUMN_TABLES, "float64[::1], float64[::1], float64[::1], float64[::1]",
+        COLUMN_SUMS,
+    )
+)  # fmt: skip
+def learn_columns(rows, tables, log_weights, weight, value, states, sums):
+    """Fill value with log Z of each row; add what each component has of the rows.
+
+    That is to states (K,), and to the sums of the columns. Shares are kept of a block only.
+    """
+    K, n = log_weights.shape[0], weight.shape[0]
+    size = max(TILE, ENTRIES // K)
+    room = np.empty(K * min(size, n))
+    for start in range(0, n, size):
+        stop = min(start + size, n)
+        table = room[: K * (stop - start)].reshape((K, stop - start))
+        fill_columns(rows, tables, start, stop, table)
+        share_rows(table, log_weights, weight[start:stop], value[start:stop], states)
+        add_column_stats(rows, tables, start, stop, table, sums)

@@ -9,6 +9,7 @@ from jensen.cluster_trees.records import Desk, Families, Problems, Program, Work
 from jensen.data.half_bytes import HalfBytes
 from jensen.graphs.elimination import Graph
 from jensen.graphs.wiring import Wiring
+from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.q_graph.chains.records import Graph as GraphOfChain
 from jensen.q_graph.chains.records import Kept, Moves, ParentWeights, Room
 
@@ -41,6 +42,9 @@ GRAPH_OF_CHAIN = types.NamedTuple([_INTS, _INDEX, _WORDS, _WORDS], GraphOfChain)
 KEPT = types.NamedTuple([types.uint64[:, :, ::1], _FLOATS, _FLOATS, types.int16[:, ::1]], Kept)
 MOVES = types.NamedUniTuple(_INTS, len(Moves._fields), Moves)
 WORK = types.NamedTuple([_FLOATS, _FLOATS, _FLOATS, _INTS], Work)
+COLUMN_ROWS = types.NamedTuple([types.int32[:, ::1], _TABLE, _TABLE, _FLOATS], ColumnRows)
+COLUMN_TABLES = types.NamedTuple([_FLOATS, _INTS, *[_TABLE] * 9], ColumnTables)
+COLUMN_SUMS = types.NamedUniTuple(_TABLE, len(ColumnSums._fields), ColumnSums)
 
 
 def signature(*arguments: Any) -> tuple[Any, ...]:

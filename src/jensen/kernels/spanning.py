@@ -56,7 +56,7 @@ def take_in(row, k, stage, outside, best, near):
 @kernel("void(float64[:, ::1], int64[::1], float64[::1], int64[::1])")
 def grow(weights, stage, best, near):
     """Fill best and near with the whole tree; as `take_in`, with all weights (n, n) at hand."""
-    n, k = near.shape[0], 0
+    n, k = near.shape[0], np.int64(0)
     outside = np.ones(n, np.bool_)
     for v in range(n):
         best[v] = 0.0

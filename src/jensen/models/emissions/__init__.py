@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jensen.families import Family
 from jensen.hidden_states.records import Likely, Observed
+from jensen.models.emissions.column_records import ColumnRows
 
 Array = NDArray[np.float64]
 
@@ -87,3 +88,13 @@ class Emission(Protocol):
         themselves need not exist: those of a state without rows are prior draws, which may have
         the tails of a Cauchy distribution.
         """
+
+
+class ColumnEmission(Emission, Protocol):
+    """An emission whose columns are independent given the state, so that it may be one of many."""
+
+    def by_kind(self, rows: Any) -> ColumnRows:
+        """Encoded rows as columns of their kind."""
+
+    def of_kind(self, columns: ColumnRows) -> Any:
+        """Encoded rows, from their columns."""

@@ -11,10 +11,12 @@ from jensen.exceptions import JensenError
 from jensen.families.normal_gamma import NormalGamma
 from jensen.families.spherical import Spherical
 from jensen.models.emissions.averages import mean_record, side_by_side
+from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.columns import column_moments, standardised
 from jensen.models.emissions.gaussian_rows import LOG_2PI, log_student
 from jensen.models.emissions.held_parts import family_given, mean_strength
 from jensen.models.emissions.named import read_array
+from jensen.models.emissions.quick_columns import QuickColumns
 from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
@@ -71,6 +73,14 @@ class Diagonal:
     def encode(self, values: Array) -> Array:
         """(D, n)."""
         return np.ascontiguousarray((values - self.shift).T)
+
+    def by_kind(self, rows: Array) -> ColumnRows:
+        """Real numbers."""
+        return ColumnRows.of(rows.shape[1], numbers=rows)
+
+    def of_kind(self, columns: ColumnRows) -> Array:
+        """The rows, from their columns."""
+        return columns.numbers
 
     def observe(self, t: NormalGamma | Spherical, rows: Array) -> "Seen":
         """Rows at this θ."""
@@ -180,7 +190,7 @@ class Diagonal:
         return NormalGamma(each, second, first, each)
 
 
-class Seen:
+class Seen(QuickColumns):
     """Rows at one θ."""
 
     def __init__(self, emission: Diagonal, components: Components, rows: Array) -> None:
@@ -195,8 +205,7 @@ class Seen:
         constant, mean, precision = self.components
         out = recycled(len(constant), stop - start)
         out[:] = constant[:, None]
-        missing = 0.5 * (LOG_2PI - np.log(precision))
-        add_diagonal(self.rows, start, stop, mean, precision, missing, out)
+        add_diagonal(self.rows, start, stop, mean, precision, self._unseen, out)
         return out
 
     def stats(
@@ -211,14 +220,37 @@ class Seen:
         """Counts and moments."""
         from jensen.kernels.columns import add_diagonal_moments
 
-        _, mean, precision = self.components
+        mean = self.components.mean
         x, at = self.rows, start
         if rng is not None:
             x, at = self._completed(start, stop, nodes, rng), 0
         first, second = np.zeros_like(mean), np.zeros_like(mean)
-        square = mean**2 + 1.0 / precision
-        add_diagonal_moments(x, at, at + stop - start, nodes, mean, square, first, second)
+        add_diagonal_moments(x, at, at + stop - start, nodes, mean, self._square, first, second)
         return self.emission.gather(nodes.sum(1), first, second)
+
+    @property
+    def _unseen(self) -> Array:
+        """The log potential of a missing number, integrated out."""
+        return np.asarray(0.5 * (LOG_2PI - np.log(self.components.precision)))
+
+    @property
+    def _square(self) -> Array:
+        """The expected square of a missing number."""
+        return np.asarray(self.components.mean**2 + 1.0 / self.components.precision)
+
+    def column_rows(self) -> ColumnRows:
+        """Real numbers."""
+        return self.emission.by_kind(self.rows)
+
+    def column_tables(self) -> ColumnTables:
+        """Of real numbers."""
+        constant, mean, precision = self.components
+        numbers = mean, precision, self._unseen, self._square
+        return ColumnTables.of(len(mean), constant, numbers=numbers)
+
+    def gather(self, states: Array, sums: ColumnSums) -> NormalGamma | Spherical:
+        """Counts and moments."""
+        return self.emission.gather(states, sums.first, sums.second)
 
     def _completed(self, start: int, stop: int, nodes: Array, rng: np.random.Generator) -> Array:
         """The rows with what is missing drawn, given the state of each."""

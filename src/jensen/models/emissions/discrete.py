@@ -12,7 +12,9 @@ from jensen.families.beta import beta
 from jensen.families.dirichlet import dirichlet
 from jensen.families.masked import MaskedDirichlet
 from jensen.hidden_states.records import ChainSums, ChainTables
+from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.named import read_array, read_shares
+from jensen.models.emissions.quick_columns import QuickColumns
 from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
@@ -57,6 +59,14 @@ class Discrete:
         """(D, n); missing is the code after the last."""
         codes = np.where(np.isnan(values), self.n_labels, values)
         return np.ascontiguousarray(codes.T, dtype=np.int32)
+
+    def by_kind(self, rows: Codes) -> ColumnRows:
+        """Labels."""
+        return ColumnRows.of(rows.shape[1], codes=rows)
+
+    def of_kind(self, columns: ColumnRows) -> Codes:
+        """The rows, from their columns."""
+        return columns.codes
 
     def observe(self, t: Array, rows: Codes) -> "Seen":
         """Rows at this θ."""
@@ -124,7 +134,7 @@ class Discrete:
         return {"emission": np.mean([self.show(t)["emission"] for t in draws], axis=0)}
 
 
-class Seen:
+class Seen(QuickColumns):
     """Rows at one θ."""
 
     def __init__(self, t: Array, rows: Codes) -> None:
@@ -138,7 +148,7 @@ class Seen:
         tables = self._peaks if peak else self._sums
         out = recycled(len(tables), stop - start)
         out[:] = 0.0
-        add_looked_up(self.rows, start, stop, tables, out)
+        add_looked_up(self.rows, start, stop, self._at, tables.reshape(len(tables), -1), out)
         return out
 
     def fill_scaled(self, start: int, stop: int, like: Array, shift: Array) -> bool:
@@ -157,19 +167,41 @@ class Seen:
         spans: NDArray[np.int64],
         weight: Array,
         sums: ChainSums,
-    ) -> tuple[Array, Array] | None:
-        """Log Z of sequences and the counts of their rows, if there is one column."""
+    ) -> tuple[Array, Array]:
+        """Log Z of sequences and the counts of their rows; those of one column are looked up."""
         from jensen.kernels.chains import learn_code_chains, room_size
 
         if len(self.rows) != 1:
-            return None
-        K, D, V = self.t.shape
-        log_z, room = np.zeros(len(spans)), recycled(room_size(spans, K))
-        counts = np.zeros((K, D, V + 1))
+            return super().expected_chains(tables, start, spans, weight, sums)
+        log_z, room = np.zeros(len(spans)), recycled(room_size(spans, len(self.t)))
+        counts = self._no_counts
         learn_code_chains(
-            tables, spans, weight, self.rows, start, *self._scaled, room, log_z, sums, counts
-        )
+            tables, spans, weight, self.rows, start, *self._scaled, room, log_z, sums, self._at,
+            counts,
+        )  # fmt: skip
         return log_z, self._complete(counts)
+
+    def column_rows(self) -> ColumnRows:
+        """Labels."""
+        return ColumnRows.of(self.rows.shape[1], codes=self.rows)
+
+    def column_tables(self) -> ColumnTables:
+        """Of labels."""
+        return ColumnTables.of(len(self.t), labels=self._sums)
+
+    def gather(self, states: Array, sums: ColumnSums) -> Array:
+        """Counts."""
+        return self._complete(sums.labels)
+
+    @property
+    def _at(self) -> NDArray[np.int64]:
+        """Where the labels of each column begin, and the missing one is the last."""
+        _, D, V = self.t.shape
+        return np.arange(0, (D + 1) * (V + 1), V + 1)
+
+    @property
+    def _no_counts(self) -> Array:
+        return np.zeros((len(self.t), int(self._at[-1])))
 
     @cached_property
     def _scaled(self) -> tuple[Array, Array]:
@@ -204,15 +236,16 @@ class Seen:
         """Counts."""
         from jensen.kernels.columns import add_counts
 
-        K, D, V = self.t.shape
-        counts = np.zeros((K, D, V + 1))
-        add_counts(self.rows, start, stop, nodes, counts)
+        counts = self._no_counts
+        add_counts(self.rows, start, stop, nodes, self._at, counts)
         return self._complete(counts, rng, peak)
 
     def _complete(
         self, counts: Array, rng: np.random.Generator | None = None, peak: bool = False
     ) -> Array:
-        """Counts of labels (K, D, V), the last of (K, D, V + 1) shared out: it is the missing."""
+        """Counts of labels (K, D, V), the last of (K, D · (V + 1)) shared out: the missing one."""
+        K, D, V = self.t.shape
+        counts = counts.reshape(K, D, V + 1)
         absent = counts[:, :, -1]
         if not absent.any():
             return counts[:, :, :-1]

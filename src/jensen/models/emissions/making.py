@@ -69,13 +69,27 @@ def make_gaussian(
     n_states: int, values: Array, words: Words, covariance: str, weight: Array | None = None
 ) -> Gaussian | Diagonal:
     """Gaussian states, rows relative to the mean of the data."""
-    shift, variance = column_moments(values, weight)
-    prior = None
-    if words is not None:
-        prior = gaussian_prior(words, n_states, shift, variance, covariance)
-    if covariance in ("full", "tied"):
-        return Gaussian(n_states, shift, prior, is_tied=covariance == "tied")
+    if covariance in ("diagonal", "spherical"):
+        return make_diagonal(n_states, values, words, covariance, weight)
+    shift, prior = _shift_and_prior(n_states, values, words, covariance, weight)
+    return Gaussian(n_states, shift, prior, is_tied=covariance == "tied")
+
+
+def make_diagonal(
+    n_states: int, values: Array, words: Words, covariance: str, weight: Array | None = None
+) -> Diagonal:
+    """The same of independent columns."""
+    shift, prior = _shift_and_prior(n_states, values, words, covariance, weight)
     return Diagonal(n_states, shift, prior, is_spherical=covariance == "spherical")
+
+
+def _shift_and_prior(
+    n_states: int, values: Array, words: Words, covariance: str, weight: Array | None
+) -> tuple[Array, Any]:
+    shift, variance = column_moments(values, weight)
+    if words is None:
+        return shift, None
+    return shift, gaussian_prior(words, n_states, shift, variance, covariance)
 
 
 def make_poisson(

@@ -12,8 +12,10 @@ from jensen.exceptions import JensenError
 from jensen.families import gamma
 from jensen.families.gamma import Gamma
 from jensen.models.emissions.averages import mean_record, side_by_side
+from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.columns import column_moments, standardised
 from jensen.models.emissions.named import read_array
+from jensen.models.emissions.quick_columns import QuickColumns
 from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
@@ -61,6 +63,14 @@ class Poisson:
     def encode(self, values: Array) -> Counts:
         """Columns as rows, and what does not depend on the rates."""
         return Counts(np.array(values.T, order="C"), -np.nansum(gammaln(values + 1.0), axis=1))
+
+    def by_kind(self, rows: Counts) -> ColumnRows:
+        """Counts."""
+        return ColumnRows.of(len(rows.base), counts=rows.x, base=rows.base)
+
+    def of_kind(self, columns: ColumnRows) -> Counts:
+        """The rows, from their columns."""
+        return Counts(columns.counts, columns.base)
 
     def observe(self, t: Gamma, rows: Counts) -> "Seen":
         """Rows at this θ."""
@@ -117,7 +127,7 @@ class Poisson:
         return self.show(mean_record(draws))
 
 
-class Seen:
+class Seen(QuickColumns):
     """Rows at one θ."""
 
     def __init__(self, t: Gamma, rows: Counts) -> None:
@@ -131,7 +141,7 @@ class Seen:
 
         out = recycled(len(self.rate), stop - start)
         out[:] = self.rows.base[start:stop]
-        absent = np.exp(self.log_rate) - self.rate  # Σ_x of the potential of a missing count
+        absent = self._uncounted
         if peak:
             likely = np.floor(np.exp(self.log_rate))
             absent = xlogy(likely, np.exp(self.log_rate)) - gammaln(likely + 1.0) - self.rate
@@ -158,7 +168,25 @@ class Seen:
             expected = np.floor(expected)
         total, unused = np.zeros_like(expected), np.zeros_like(expected)
         add_diagonal_moments(x, at, at + stop - start, nodes, expected, expected, total, unused)
-        return Gamma(total, np.repeat(nodes.sum(1)[:, None], len(x), axis=1))
+        return _gamma(nodes.sum(1), total)
+
+    @property
+    def _uncounted(self) -> Array:
+        """Log Σ_x of the potential of a missing count."""
+        return np.asarray(np.exp(self.log_rate) - self.rate)
+
+    def column_rows(self) -> ColumnRows:
+        """Counts."""
+        return ColumnRows.of(len(self.rows.base), counts=self.rows.x, base=self.rows.base)
+
+    def column_tables(self) -> ColumnTables:
+        """Of counts."""
+        counts = self.log_rate, self.rate, self._uncounted, np.exp(self.log_rate)
+        return ColumnTables.of(len(self.rate), counts=counts)
+
+    def gather(self, states: Array, sums: ColumnSums) -> Gamma:
+        """Totals, and how many rows."""
+        return _gamma(states, sums.totals)
 
     def _completed(self, start: int, stop: int, nodes: Array, rng: np.random.Generator) -> Array:
         """The rows with what is missing drawn, given the state of each."""
@@ -177,6 +205,10 @@ def draw_counts(rate: Array, rng: np.random.Generator) -> Array:
             f"{LARGEST_RATE:g}: divide the column, or learn it as numbers"
         )
     return rng.poisson(rate).astype(np.float64)
+
+
+def _gamma(states: Array, total: Array) -> Gamma:
+    return Gamma(total, np.repeat(states[:, None], total.shape[1], axis=1))
 
 
 class Predicted:

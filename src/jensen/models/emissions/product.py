@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,16 +11,26 @@ from numpy.typing import NDArray
 from jensen.families.product import Product as ProductFamily
 from jensen.fields import without_cached
 from jensen.hidden_states.records import Likely
-from jensen.models.emissions import Emission
+from jensen.models.emissions import ColumnEmission
+from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
+from jensen.models.emissions.latest import Latest
+from jensen.models.emissions.quick_columns import QuickColumns
 
 Array = NDArray[np.float64]
+
+
+class ProductRows(NamedTuple):
+    """Encoded rows."""
+
+    parts: tuple[Any, ...]  # as each part wants them: views of the columns
+    columns: ColumnRows
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
     """Parts, and where the columns of each are."""
 
-    parts: tuple[Emission, ...]
+    parts: tuple[ColumnEmission, ...]
     columns: tuple[NDArray[np.intp], ...]
     names: tuple[str, ...]  # of the parts, in `read` and `show`
 
@@ -52,22 +62,36 @@ class Product:
         """How many free parameters all states have."""
         return sum(part.n_parameters for part in self.parts)
 
-    def encode(self, values: Array) -> tuple[Any, ...]:
+    def encode(self, values: Array) -> ProductRows:
         """Each part its columns."""
-        return tuple(
-            part.encode(values[:, columns])
-            for part, columns in zip(self.parts, self.columns, strict=True)
-        )
+        pairs = zip(self.parts, self.columns, strict=True)
+        own = [part.by_kind(part.encode(values[:, columns])) for part, columns in pairs]
+        columns = ColumnRows.joined(own)
+        views = zip(self.parts, columns.split(own), strict=True)
+        return ProductRows(tuple(part.of_kind(view) for part, view in views), columns)
 
-    def observe(self, t: Any, rows: Any) -> "Seen":
+    def observe(self, t: Any, rows: ProductRows) -> "Seen":
         """Rows at this θ."""
-        return Seen(tuple(p.observe(x, r) for p, x, r in zip(self.parts, t, rows, strict=True)))
+        return Seen(self._observe(t, rows.parts), rows.columns, self._at(t))
 
-    def predict(self, eta: Any, rows: Any) -> "Predicted":
+    def _observe(self, t: Any, rows: Sequence[Any]) -> tuple[Any, ...]:
+        triples = zip(self.parts, t, rows, strict=True)
+        return tuple(part.observe(x, r) for part, x, r in triples)
+
+    @cached_property
+    def _at(self) -> "Latest[Theta]":
+        return Latest(self._theta)
+
+    def _theta(self, t: Any) -> "Theta":
+        no_rows = ColumnRows.of(0)
+        parts = self._observe(t, [part.of_kind(no_rows) for part in self.parts])
+        tables = [part.column_tables() for part in parts]
+        return Theta(parts, tables, ColumnTables.joined(tables))
+
+    def predict(self, eta: Any, rows: ProductRows) -> "Predicted":
         """Rows under the predictive distribution."""
-        return Predicted(
-            tuple(p.predict(x, r) for p, x, r in zip(self.parts, eta, rows, strict=True))
-        )
+        triples = zip(self.parts, eta, rows.parts, strict=True)
+        return Predicted(tuple(part.predict(x, r) for part, x, r in triples))
 
     def simulate(self, t: Any, states: NDArray[np.intp], rng: np.random.Generator) -> Array:
         """Rows of these states."""
@@ -152,8 +176,34 @@ class Predicted:
         return total
 
 
-class Seen(Predicted):
+class Theta(NamedTuple):
+    """What all parts make of one θ, whatever the rows."""
+
+    parts: tuple[QuickColumns, ...]
+    tables: list[ColumnTables]
+    joined: ColumnTables
+
+
+class Seen(Predicted, QuickColumns):
     """Rows as all parts see them at one θ."""
+
+    def __init__(self, parts: tuple[Any, ...], columns: ColumnRows, theta: Theta) -> None:
+        super().__init__(parts)
+        self.columns = columns
+        self.theta = theta
+
+    def column_rows(self) -> ColumnRows:
+        """The columns of all parts."""
+        return self.columns
+
+    def column_tables(self) -> ColumnTables:
+        """Those of all parts."""
+        return self.theta.joined
+
+    def gather(self, states: Array, sums: ColumnSums) -> tuple[Any, ...]:
+        """Of every part."""
+        pairs = zip(self.theta.parts, sums.split(self.theta.tables), strict=True)
+        return tuple(part.gather(states, own) for part, own in pairs)
 
     def stats(
         self,

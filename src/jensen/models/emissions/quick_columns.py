@@ -1,0 +1,58 @@
+"""Statistics of rows whose columns are independent, from one kernel for all of them."""
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.hidden_states.records import ChainSums, ChainTables, StateCounts
+from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
+from jensen.recycled import recycled
+
+Array = NDArray[np.float64]
+
+
+class QuickColumns(ABC):
+    """Rows at one θ that know their columns by kind."""
+
+    @abstractmethod
+    def column_rows(self) -> ColumnRows:
+        """The rows."""
+
+    @abstractmethod
+    def column_tables(self) -> ColumnTables:
+        """θ."""
+
+    @abstractmethod
+    def gather(self, states: Array, sums: ColumnSums) -> Any:
+        """Statistics as the family has them; states (K,) is how many rows each state has."""
+
+    def expected_rows(self, log_weights: Array, weight: Array) -> tuple[Array, StateCounts]:
+        """Log Z of every row and the statistics under p(state | row)."""
+        from jensen.kernels.columns import learn_columns
+
+        tables = self.column_tables()
+        value, states = recycled(len(weight)), np.zeros(len(log_weights))
+        sums = ColumnSums.zero(tables)
+        learn_columns(self.column_rows(), tables, log_weights, weight, value, states, sums)
+        return value, StateCounts(states, self.gather(states, sums))
+
+    def expected_chains(
+        self,
+        tables: ChainTables,
+        start: int,
+        spans: NDArray[np.int64],
+        weight: Array,
+        sums: ChainSums,
+    ) -> tuple[Array, Any]:
+        """Log Z of sequences and the statistics of their rows."""
+        from jensen.kernels.chains import learn_column_chains, room_size
+
+        of_columns = self.column_tables()
+        log_z, room = np.zeros(len(spans)), recycled(room_size(spans, len(sums.states)))
+        found = ColumnSums.zero(of_columns)
+        learn_column_chains(
+            tables, spans, weight, self.column_rows(), start, of_columns, room, log_z, sums, found
+        )
+        return log_z, self.gather(sums.states, found)
