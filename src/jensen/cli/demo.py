@@ -1,6 +1,5 @@
 """`jensen demo`: a bundled example, end to end, with an explanation of what is done."""
 
-from jensen.data.threads import get_threads
 from jensen.text import plural
 
 NAME = "demo"
@@ -74,6 +73,7 @@ def command() -> None:
 def _compile() -> None:
     """Use all cores if much has to be compiled; on one, it is done when it is needed."""
     from jensen.cli.compile import cache
+    from jensen.data.threads import get_threads
     from jensen.kernels import COMPILING, log, never_cached
 
     missing = set(KERNELS).intersection(never_cached())
