@@ -138,6 +138,12 @@ def test_wrong_choices_of_show(refuse, asia):
     assert refuse("show", asia, "--node", "cough", "--json").endswith("no variable 'cough'")
     assert refuse("show", "gone.json") == "cannot read gone.json: No such file or directory"
     assert refuse("show", ".") == "cannot read .: Is a directory"
+    for command in (["show", asia], ["posterior", "rain.csv"]):
+        line = refuse(*command, "--svg", "folder.d/net.PNG")
+        assert line == (
+            "--svg folder.d/net.PNG: a picture is written as SVG, not as .PNG: name it "
+            "folder.d/net.svg"
+        )
     assert refuse("show", asia, "--svg", "-", "--json").startswith("--svg and --json do not go")
     assert refuse("show", asia, "--json", "--intervals").startswith("--json and --intervals do")
     assert refuse("show", asia, "--intervals").startswith("this network has point estimates only")

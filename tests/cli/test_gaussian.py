@@ -48,6 +48,13 @@ def test_query_show_and_score(run, net):
     assert shown["bge"] == jn.score("x -> y", table, "bge")
 
 
+def test_a_query_has_its_interval_already(refuse, net):
+    assert refuse("query", net, "x", "--interval", 0.5) == (
+        "--interval tells how sure probabilities are, and this is a network of numbers, whose "
+        "answers show the 90 % interval of each variable by themselves: leave --interval out"
+    )
+
+
 def test_impute_leaves_all_else_as_it_is_written(run, net):
     rows = list(csv.DictReader(io.StringIO(run("impute", net, "rows.csv").out)))
     expected = jn.load(net).query("y", {"x": 1.5}).mean

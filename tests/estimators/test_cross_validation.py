@@ -51,6 +51,21 @@ def test_ctrl_c_leaves_no_half_graphs(table, monkeypatch, n_threads):
         jn.set_threads(None)
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda: {"required": (pair for pair in [("Xray", "Smoker")])},
+        lambda: {"tiers": iter([iter(["Xray"]), iter(["Cancer"])]), "required": "Xray -> Smoker"},
+        lambda: {"forbidden": iter([("Cancer", "Xray")]), "required": iter([["Xray", "Smoker"]])},
+    ],
+)
+def test_constraints_may_be_iterators(table, rule):
+    found = jn.cross_validate(table, folds=4, random_state=0, **rule())
+    assert all(("Xray", "Smoker") in graph.edges for graph in found.graphs)
+    if len(rule()) > 1:
+        assert all(("Cancer", "Xray") not in graph.edges for graph in found.graphs)
+
+
 def test_a_target_is_predicted_from_the_others(table):
     graph = jn.examples.load("cancer").graph
     found = jn.cross_validate(table, graph, folds=3, random_state=0, target="Cancer")
@@ -105,7 +120,13 @@ def test_the_sample_size_counts_for_the_parameters(table):
         ({"folds": 301}, "301 folds need as many rows, and there are 300"),
         ({"graph": "Cancer; Smoker", "max_parents": 2}, "there is none to learn"),
         ({"interventions": "Smoker"}, "it has no interventions="),
-        ({"graph": "Cancer; Smoker", "target": "x"}, "no column 'x'"),
+        ({"graph": "Cancer; Smoker", "target": "x"}, "^target='x' is no node of the graph, so"),
+        (
+            {"graph": "Cancer; Smoker", "target": "Xray"},
+            "^target='Xray' is no node of the graph, so nothing predicts it: choose one of Cancer, "
+            "Smoker$",
+        ),
+        ({"target": "x"}, "^target='x' is no column, so nothing predicts it: choose one of "),
     ],
 )
 def test_refusals(table, choices, text):

@@ -91,7 +91,7 @@ def test_constraints_hold_and_required_edges_need_no_test():
     assert ("asia", "bronc") in dag.edges
     assert ("lung", "smoke") not in dag.skeleton().edges
     assert ("lung", "smoke") not in dag.info.candidates
-    few = mmhc(rows, max_parents=1, tiers=[["asia", "smoke"]])
+    few = mmhc(rows, max_parents=1, tiers=[["asia"], ["smoke"]])
     assert max(len(few.parents(name)) for name in few.nodes) == 1
     assert not few.parents("asia")
 

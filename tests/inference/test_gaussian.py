@@ -220,6 +220,30 @@ def test_questions_that_make_no_sense(net, ask, text):
         ask(net)
 
 
+def test_the_mean_of_the_variance_is_that_of_an_inverse_gamma():
+    """By the integral of its quantiles; tolerance 1e-3, for its tail is long."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=30)
+    known = (
+        jn.BayesianNetwork("x -> y", prior="bge")
+        .fit({"x": x, "y": x + rng.normal(size=30)})
+        .posterior("y")
+    )
+    levels = np.linspace(0.0, 1.0, 20_001)[1:-1:2]  # midpoints of equal shares, in pairs
+    bounds = np.array([known.variance_interval(level) for level in levels])
+    assert known.mean_variance == pytest.approx(bounds.mean(), rel=1e-3)
+    assert known.mean_variance > known.variance
+    assert f"variance   {known.mean_variance:.4g}" in " ".join(repr(known).splitlines())
+
+
+def test_a_variance_without_a_mean():
+    prior = {"degrees_of_freedom": 0.5, "scale": 1.0}
+    known = jn.BayesianNetwork("x", prior=prior, method="vbem").fit({"x": [0.5]}).posterior("x")
+    assert known.degrees_of_freedom == pytest.approx(1.5, rel=1e-12)
+    assert known.mean_variance == np.inf
+    assert repr(known).splitlines()[-1].split()[:2] == ["variance", "infinite"]
+
+
 def test_a_network_of_tables_has_no_regressions():
     with pytest.raises(jn.JensenError, match="have states, so it has tables and no regressions"):
         jn.examples.load("asia").regression("smoke")

@@ -127,6 +127,15 @@ def test_files_that_cannot_be_read(tmp_path):
         jn.read_local_scores(bad)
 
 
+@pytest.mark.parametrize("path", [3, None, b"scores.jkl", ["scores.jkl"]])
+def test_what_is_no_path(path):
+    text = "^local scores stand in a file, and .* is no path$"
+    with pytest.raises(FileError, match=text):
+        jn.read_local_scores(path)
+    with pytest.raises(FileError, match=text):
+        jn.write_local_scores(path, make_table())
+
+
 def test_files_that_cannot_be_written(tmp_path):
     with pytest.raises(FileError, match=r"a .jkl file holds no names with spaces, as 'a b' has"):
         jn.write_local_scores(tmp_path / "x.jkl", LocalScores.of({"a b": {(): -1.0}}))

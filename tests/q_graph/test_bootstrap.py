@@ -53,6 +53,23 @@ def test_weights_are_drawn_as_rows_are(table):
     assert (found.weights == np.floor(found.weights)).all()
 
 
+@pytest.mark.parametrize(
+    ("weight", "what"),
+    [(0.0, "weigh 0 in"), (1e-3, "weigh 0.4 in"), (1e30, r"weigh 4e\+32 in")],
+)
+def test_weights_that_draw_no_rows(table, weight, what):
+    with pytest.raises(
+        jn.DataError, match=f"^a bootstrap draws as many rows as there are, and the rows {what}"
+    ):
+        jn.bootstrap_edges(table.with_weights(np.full(400, weight)), 3)
+
+
+def test_no_rows_to_draw():
+    empty = jn.Table({"a": [], "b": []}, states={"a": ["x"], "b": ["x"]})
+    with pytest.raises(jn.DataError, match="and there are no rows: give rows, and weights that"):
+        jn.bootstrap_edges(empty, 3)
+
+
 @pytest.fixture
 def _usual_handler():
     """A job in the background inherits that the signal is ignored."""
@@ -156,6 +173,24 @@ def test_interventions_are_no_variable(table):
     assert "INT" not in found.names
     with pytest.raises(jn.JensenError, match="give interventions= as a column"):
         jn.bootstrap_edges(table, 3, interventions=set_)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        lambda: {"required": (pair for pair in [("b", "a")])},
+        lambda: {"required": np.array([("b", "a")])},
+        lambda: {"forbidden": iter([("a", "b")])},
+        lambda: {"tiers": (iter(name) for name in "ba")},
+    ],
+)
+def test_constraints_may_be_iterators(rule, tmp_path):
+    table, path = jn.Table({"a": ["x", "y"] * 50, "b": ["u", "v"] * 50}), tmp_path / "run.ckpt"
+    found = jn.bootstrap_edges(table, 3, random_state=0, checkpoint=path, **rule())
+    assert found["b", "a"] == 1.0
+    assert found.averaged() == jn.DAG("b -> a")
+    again = jn.bootstrap_edges(table, 3, random_state=0, checkpoint=path, **rule())
+    np.testing.assert_array_equal(again.shares, found.shares)
 
 
 def test_restarts_and_constraints_are_passed_on(table):

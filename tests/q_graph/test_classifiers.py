@@ -32,6 +32,26 @@ def test_the_tree_sees_what_naive_bayes_cannot():
     assert accuracy(naive) < 0.6
 
 
+def test_the_score_of_the_tree_is_told():
+    table = noisy_parity(60, 3).with_weights(np.random.default_rng(0).integers(0, 3, 60))
+    info = jn.tan(table, "c").info
+    assert (info.method, info.score_name, info.proven, info.gap) == ("tan", "loglik", True, 0.0)
+    np.testing.assert_allclose(info.score, jn.score(jn.tan(table, "c"), table, "loglik"))
+    alone = jn.tan({"c": ["u", "v", "v"]}, "c").info.score
+    np.testing.assert_allclose(alone, np.log(1 / 3) + 2 * np.log(2 / 3), rtol=1e-12)
+
+
+def test_imagined_rows_count_in_the_score_of_the_tree():
+    """Smoothing by 4 is a row more in each of the 2⁴ configurations."""
+    table = noisy_parity(60, 3)
+    rows = np.array([table.column(name).data for name in "cxyz"]).T.tolist()
+    seen = np.array([*rows, *product([0, 1], repeat=4)]).T
+    both = jn.Table(dict(zip("cxyz", seen, strict=True)))
+    found = jn.tan(table, "c", smoothing=4)
+    assert found == jn.tan(both, "c")
+    np.testing.assert_allclose(found.info.score, jn.score(found, both, "loglik"), rtol=1e-12)
+
+
 @pytest.mark.parametrize("root", [None, "x", "y", "z"])
 @pytest.mark.parametrize("smoothing", [0, 1])
 def test_no_tree_beside_the_class_is_better(root, smoothing):
@@ -42,6 +62,7 @@ def test_no_tree_beside_the_class_is_better(root, smoothing):
     if smoothing:
         return
     best = jn.score(found, table, "loglik")
+    np.testing.assert_allclose(found.info.score, best, rtol=1e-12)
     for a, b, c in product("xyz", repeat=3):
         arrows = {("c", f) for f in "xyz"} | {(a, "x"), (b, "y"), (c, "z")}
         try:

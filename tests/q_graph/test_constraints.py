@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.q_graph.constraints import read_constraints, read_start
+from jensen.q_graph.constraints import listed, read_constraints, read_start
 
 NAMES = ("a", "b", "c", "d")
 
@@ -43,6 +43,21 @@ def test_edges_in_many_forms(given):
     assert edges(read_constraints(NAMES, forbidden=given).forbidden) == {"ab", "cb"}
 
 
+def test_iterators_are_read_as_often_as_one_likes():
+    given = {
+        "required": (iter(pair) for pair in [("c", "d"), ("a", "b")]),
+        "forbidden": np.array([["b", "a"]]),
+        "tiers": iter([{"b", "a"}, iter("c")]),
+        "max_parents": 2,
+    }
+    assert listed(given) == {
+        "required": [("a", "b"), ("c", "d")],
+        "forbidden": [("b", "a")],
+        "tiers": [["a", "b"], ["c"]],
+        "max_parents": 2,
+    }
+
+
 def test_both_directions_may_be_forbidden_in_a_text():
     found = read_constraints(NAMES, forbidden="a -> b; b -> a; c -> d")
     assert edges(found.forbidden) == {"ab", "ba", "cd"}
@@ -54,8 +69,6 @@ def test_both_directions_may_be_forbidden_in_a_text():
         ([["a", "b"], ["c", "d"]], {"ca", "cb", "da", "db"}),
         ([["d"], ["a"]], {"ad"}),
         ([["c"], ["a"], ["b"]], {"ac", "bc", "ba"}),
-        ([["c"], [], ["b"]], {"bc"}),
-        ([["a", "b", "c", "d"]], set()),
         ([], set()),
         ((("b",), ("a",)), {"ab"}),
         ([{"b"}, {"a"}], {"ab"}),
@@ -102,11 +115,23 @@ REFUSALS = [
     ({"required": [("a", "z")]}, "^required= names 'z', which is no column$"),
     ({"forbidden": "z -> a"}, "^forbidden= names 'z', which is no column$"),
     ({"forbidden": [("a", "a")]}, "^forbidden= has an edge from 'a' to itself$"),
+    (
+        {"required": [{"a", "b"}]},
+        r"^required= has the set of 'a' and 'b', which has no direction: write the pair "
+        r"\('a', 'b'\), or \('b', 'a'\)$",
+    ),
     ({"required": "a -- b"}, "lists arrows, not 'a -- b'"),
     ({"tiers": ["ab", "c"]}, r"^tiers= is a list of lists of names; write \['ab'\]$"),
     ({"tiers": [["a"], ["z"]]}, "^tiers= names 'z', which is no column$"),
     ({"tiers": [["a", "b"], ["a"]]}, "^tiers= names 'a' twice$"),
     ({"tiers": [["a", "a"]]}, "^tiers= names 'a' twice$"),
+    (
+        {"tiers": [["a", "b"]]},
+        "^tiers= has a single tier, which forbids nothing, for a variable in no tier may have any "
+        "edge: add a tier of those that come later$",
+    ),
+    ({"tiers": [["a"], [], ["b"]]}, "^tiers= has a tier without names: leave it out$"),
+    ({"tiers": [[]]}, "^tiers= has a tier without names: leave it out$"),
 ]
 
 

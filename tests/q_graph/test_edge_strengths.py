@@ -75,6 +75,13 @@ def test_constraints_hold_in_the_averaged_graph():
     assert found == jn.DAG("b -> c; b -> a")
 
 
+def test_what_is_always_found_is_there_at_every_threshold():
+    found = strengths({"ab": 1.0, "bc": 0.99, "ac": 1.0 - 1e-15})
+    assert found.strength("a", "c") < 1.0  # as rounding leaves it
+    assert found.averaged(1) == jn.DAG("a -> b; a -> c")
+    assert [edge[:2] for edge in found.edges(1)] == [("a", "b"), ("a", "c")]
+
+
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, "x", float("nan")])
 def test_a_threshold_is_a_share(threshold):
     with pytest.raises(jn.JensenError, match="threshold must be between 0 and 1"):

@@ -128,6 +128,73 @@ def test_more_variables_than_subsets_allow():
     assert dag.info.score == pytest.approx(jn.score(dag, table, "bic"), rel=1e-9)
 
 
+@pytest.fixture
+def limit():
+    yield jn.set_memory_limit
+    jn.set_memory_limit(None)
+
+
+def few_rows(n):
+    return jn.Table({f"x{k:02d}": ["a", "b", "ab"[k % 2]] for k in range(n)})
+
+
+@pytest.mark.parametrize(
+    ("n", "max_parents", "n_bytes", "expected"),
+    [
+        (22, None, 4e9, "by_subsets"),
+        (23, None, 4e9, "by_subsets"),
+        (24, None, 4e9, "by_subsets"),
+        (24, 2, 4e9, "by_subsets"),
+        (23, 3, 2e8, "by_cuts"),  # as the tables are not allowed
+        (25, None, 1e12, "by_cuts"),
+    ],
+)
+def test_dynamic_programming_where_its_tables_are_allowed(
+    n, max_parents, n_bytes, expected, limit, monkeypatch
+):
+    limit(n_bytes)
+    for name in ("by_subsets", "by_cuts"):
+
+        def note(task, time_limit, name=name):
+            raise jn.JensenError(f"this is {name}")
+
+        monkeypatch.setattr(learning.methods, name, note)
+    with pytest.raises(jn.JensenError, match=f"^this is {expected}$"):
+        jn.learn_structure(few_rows(n), "exact", max_parents=max_parents)
+
+
+def test_memory_is_refused_before_anything_is_scored(limit):
+    limit(200 * 2**20)
+    text = (
+        r"^the exact optimum of 23 variables would take 992.0 MiB, more than the limit of 200.0 "
+        r"MiB: leave out variables, or search with method='hill-climb', or raise it with jn.set_"
+    )
+    with pytest.raises(jn.JensenError, match=text):
+        jn.learn_structure(few_rows(23), "exact")
+
+
+def test_memory_of_families_is_refused_as_their_number_grows(limit):
+    table = make_table(0, 12)
+    text = (
+        r"^the 55 possible sets of 2 parents of 'x00' would take 7.7 KiB, more than the limit of "
+        r"5.9 KiB: choose a smaller max_parents, forbid edges, or raise it with jn.set_memory_limit"
+    )
+    rules = read_constraints(table.names)
+    scorer = make_scorer(table, "loglik")
+    limit(6000)
+    with pytest.raises(jn.JensenError, match=text):
+        candidate_families(scorer, rules)
+    limit(2e5)
+    text = (
+        r"^integer programming with [\d,]+ families of \d+ of the 12 variables would take "
+        r".* KiB, more than the limit of 195.3 KiB: choose a smaller max_parents, forbid edges, or"
+    )
+    with pytest.raises(jn.JensenError, match=text):
+        candidate_families(scorer, read_constraints(table.names, 2))
+    limit(None)
+    assert len(candidate_families(scorer, read_constraints(table.names, 2)).child) > 195
+
+
 def test_listed_scores(tmp_path, monkeypatch):
     table = make_table(0, 7)
     path = tmp_path / "scores.jkl"
@@ -315,7 +382,7 @@ def test_without_the_solver_it_says_what_to_install(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(jn.JensenError, match=r"needs HiGHS: pip install 'jensen\[exact\]'"):
-        jn.learn_structure(make_table(0, 23), "exact", max_parents=1)
+        jn.learn_structure(make_table(0, 25), "exact", max_parents=1)
     assert jn.learn_structure(make_table(0, 4), "exact", time_limit=60.0).info.proven
 
 

@@ -45,7 +45,7 @@ def test_no_states():
         jn.chow_liu(jn.Table({"a": [], "b": []}, states={"a": [0]}, categorical=["b"]))
 
 
-@pytest.mark.parametrize("penalty", ["mdl", True, 1.0, ("bic",)])
+@pytest.mark.parametrize("penalty", ["mdl", True, 1.0, ("bic",), ["bic"]])
 def test_unknown_penalties(penalty):
     with pytest.raises(jn.JensenError, match=r"^penalty must be None, 'bic' or 'aic', not "):
         jn.chow_liu(TABLE, penalty=penalty)
@@ -85,6 +85,31 @@ def test_columns_that_leave_the_likelihood_without_a_bound():
         r"so the likelihood of a tree has no bound: leave one of them out$",
     ):
         jn.chow_liu({"d": ["u", "v", "u"], "x": [0.5, 1.5, 0.5]}, penalty="bic")
+
+
+@pytest.mark.parametrize("penalty", [None, "bic"])
+def test_constant_numbers(penalty):
+    for others in ({"a": [1.5, 2.5, 3.5, 1.0]}, {"a": ["u", "v", "u", "v"]}):
+        with pytest.raises(
+            jn.DataError,
+            match=r"^column 'b' is constant, so the likelihood of a tree has no bound: leave it "
+            r"out$",
+        ):
+            jn.chow_liu({**others, "b": [2.5] * 4}, penalty=penalty)
+
+
+def test_too_few_rows_for_a_variance():
+    text = r"^a tree needs a variance of column 'b', which {} cannot tell: give two at least$"
+    with pytest.raises(jn.DataError, match=text.format("1 row")):
+        jn.chow_liu({"a": ["u"], "b": [2.5]})
+    empty = jn.Table({"b": [1.5, 2.5]}, weights=[0.0, 0.0])
+    with pytest.raises(jn.DataError, match=text.format("0 rows")):
+        jn.chow_liu(empty)
+
+
+def test_a_column_without_any_value():
+    with pytest.raises(jn.DataError, match=r"^column 'b' has no value at all: leave it out$"):
+        jn.chow_liu({"a": [1.5, 2.5], "b": [np.nan, np.nan]})
 
 
 def test_infinite_numbers():

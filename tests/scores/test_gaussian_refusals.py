@@ -206,6 +206,41 @@ def test_a_prior_that_is_lost_in_the_numbers():
     assert np.isfinite(jn.score("x -> z <- y", data, "bge", scale=1e16))
 
 
+@pytest.mark.parametrize("name", ["bge", "bic"])
+def test_numbers_whose_squares_overflow(name):
+    with refused(
+        r"^column 'y' holds numbers as large as [\d.]+e\+200, which overflow when they are "
+        r"squared: divide the column$"
+    ):
+        jn.score("x -> y", {"x": X, "y": -1e200 * Y}, name)
+    with refused("^column 'x' holds numbers as large as .*: divide the column$"):
+        jn.BayesianNetwork("x -> y").fit({"x": 1e200 * X, "y": Y})
+
+
+def test_numbers_whose_squares_vanish():
+    with refused(
+        r"^the values of column 'y' differ by [\d.]+e-170 at most, whose square is as good as 0: "
+        r"multiply the column$"
+    ):
+        jn.score("x -> y", {"x": X, "y": 1e-170 * Y}, "bic")
+
+
+@pytest.mark.parametrize("unit", [1e130, 1e-130])
+def test_units_within_bounds_move_a_likelihood_by_what_they_are(unit):
+    moved = jn.score("x -> y", {"x": unit * X, "y": unit * Y}, "bic")
+    expected = jn.score("x -> y", DATA, "bic") - 60 * np.log(unit)  # of 60 numbers
+    assert moved == pytest.approx(expected, rel=1e-12)
+
+
+def test_a_column_without_any_value():
+    for data in ({**DATA, "z": [np.nan] * 30}, {**DATA, "z": [None] * 30}):
+        for name in ("bge", "bic"):
+            with refused(r"^column 'z' has no value at all: leave it out$"):
+                jn.score("x -> z", data, name)
+            with refused(r"^column 'z' has no value at all: leave it out$"):
+                jn.score("x -> z", jn.Table(data, continuous=["z"]), name)
+
+
 def test_no_rows():
     empty = jn.Table({"x": [1.5], "y": [2.5]}, weights=[0.0])
     with refused("^there are no rows to score$"):

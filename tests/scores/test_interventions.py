@@ -155,9 +155,34 @@ def test_refusals():
         r"or be empty; it holds numbers$",
     ):
         split_interventions(numbers, "INT")
+    named = jn.Table({"a": ["x", "y"], "INT": [None, "a"]})
+    with pytest.raises(
+        jn.DataError,
+        match=r"^interventions='INT' tells what was set in each row, so it is no variable of a "
+        r"graph: leave it out of the graph$",
+    ):
+        jn.score("a -> INT", named, "bic", interventions="INT")
     itself = jn.Table({"a": ["x", "y"], "INT": ["INT", "a"]})
     with pytest.raises(jn.DataError, match="'INT' is no column"):
         split_interventions(itself, "INT")
+
+
+@pytest.mark.parametrize(("kind", "name"), [("categorical", "bdeu"), ("continuous", "bic")])
+def test_what_was_set_need_not_be_a_node(kind, name):
+    """Rows in which another column was set count for all nodes."""
+    table = make_table(kind)
+    other = next(x for x in sorted(table.names) if x not in "ab")
+    was_set = [other if k % 3 == 0 else "b" if k % 3 == 1 else None for k in range(120)]
+    only_b = [x if x == "b" else None for x in was_set]
+    expected = jn.score("a -> b", table.select(["a", "b"]), name, interventions=only_b)
+    assert jn.score("a -> b", table, name, interventions=was_set) == pytest.approx(
+        expected, rel=1e-12
+    )
+    columns = {x: table.to_pandas()[x] for x in table.names}
+    with_column = jn.Table({**columns, "INT": was_set})
+    assert jn.score("a -> b", with_column, name, interventions="INT") == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 def test_nothing_in_many_forms():

@@ -102,9 +102,10 @@ REFUSALS = [
     (
         {"a": ["x", None, "y"], "b": ["u", "v", "u"]},
         {},
-        r"^the score 'bdeu' needs complete data, but 1 value is missing: a \(1\); use 'bic' with "
-        r"missing='available-case' \(--score bic --available-case\), or keep only complete rows "
-        r"with table\.complete_rows\(\) \(--complete-rows on the command line\)$",
+        r"^the score 'bdeu' needs complete data, but 1 value is missing: a \(1\); keep only "
+        r"complete rows with table\.complete_rows\(\) \(--complete-rows on the command line\), or, "
+        r"if hardly any are missing, use 'bic' with missing='available-case' \(--score bic "
+        r"--available-case\)$",
     ),
     (
         {"a": [0.5, None, 1.5]},
@@ -112,7 +113,15 @@ REFUSALS = [
         r"^the score 'bge' needs complete data, but 1 value is missing: a \(1\); fill them in",
     ),
     ({"a": ["x", "y"], "b": [None, None]}, {"missing": "available-case", "score": "bic"},
-     "^column 'b' has no value and no declared states: leave it out"),
+     "^column 'b' has no value at all: leave it out$"),
+    ({"a": ["x", "y"], "b": [None, None]}, {}, "^column 'b' has no value at all: leave it out$"),
+    ({"a": [0.5, 1.5], "b": [None, None]}, {}, "^column 'b' has no value at all: leave it out$"),
+    (
+        {"a": [], "b": []},
+        {"score": "bge"},
+        r"^there are no rows, so column 'a' has no value and no declared states: declare "
+        r"states=\{'a': \[...\]\}, or continuous=\['a'\]$",
+    ),
     (
         STATES,
         {"prior_mean": 0.0, "scale": 1.0},

@@ -85,9 +85,17 @@ def test_a_column_without_any_value_is_refused():
     for table in [{"a": [None, None], "b": [0, 1]}, {"a": [0, 1], "b": [None, None]}]:
         with pytest.raises(
             jn.DataError,
-            match=r"column '[ab]' has no value and no declared states: leave it out of the graph",
+            match=r"^column '[ab]' has no value at all: leave it out$",
         ):
             jn.score("a -> b", table, "bic", missing="available-case")
+
+
+@pytest.mark.parametrize("name", ["bdeu", "bic"])
+def test_nothing_else_is_advised_where_a_column_has_no_value(name):
+    for more in ({}, {"states": {"b": ["u", "v"]}}):
+        table = jn.Table({"a": ["x", "y", "x"], "b": [None] * 3}, **more)
+        with pytest.raises(jn.DataError, match=r"^column 'b' has no value at all: leave it out$"):
+            jn.score("a -> b", table, name)
 
 
 def test_rows_that_count_nothing_may_miss_values():

@@ -21,7 +21,7 @@ EPILOG = "\n".join(
     [
         "\b",  # keeps the lines as they are
         "Example: jensen learn patients.csv --score bic --max-parents 3 --svg net.svg -o net.json",
-        "  jensen learn patients.csv --structure exact --tier age,sex --forbidden 'xray -> cancer'",
+        "  jensen learn patients.csv --structure exact --tier age,sex --tier smoker,cancer",
         "  jensen learn patients.csv --structure pc --test x2 --correction fdr --max-given 3",
         "  jensen learn patients.csv --bootstrap 200 --seed 0 --svg stable.svg",
         "  jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json",
@@ -55,6 +55,7 @@ def command(
     tier: of_graph.Tiers = None,
     start_graph: of_graph.StartGraph = None,
     restarts: of_graph.Restarts = None,
+    tabu_length: of_graph.TabuLength = None,
     bootstrap: of_graph.Bootstrap = None,
     test: of_tests.Test = None,
     alpha: of_tests.Alpha = None,
@@ -113,8 +114,8 @@ def command(
     files = Files(output, svg, as_json)
     of_graph_alone = StructureChoices(
         structure, score, prior_network, available_case, max_parents, required, forbidden, tier,
-        start_graph, restarts, interventions, bootstrap, test, alpha, max_given, correction,
-        permutations, time_limit, column, without,
+        start_graph, restarts, tabu_length, interventions, bootstrap, test, alpha, max_given,
+        correction, permutations, time_limit, column, without,
     )  # fmt: skip
     of_network = NetworkChoices(
         graph, prior, equivalent_sample_size, hidden, states, start, checkpoint, output
@@ -196,7 +197,8 @@ def _check_files(
         if path is None or (path == "-" and option != "--checkpoint"):
             continue
         if option != "-o":
-            outputs.check_text_path(path)
+            check = outputs.check_svg_path if option == "--svg" else outputs.check_text_path
+            check(path)
         if path in written:
             raise JensenError(f"{written[path]} and {option} both name {path}: name two files")
         written[path] = option

@@ -18,6 +18,17 @@ if TYPE_CHECKING:
 
 FLAGS = ("--complete-rows", "--available-case")
 
+ENOUGH = 50
+"""From so many complete rows on, the graph is better learned from these alone."""
+
+NO_AVAILABLE_CASE = (Search.TREE, *BEYOND)
+"""Structures that have no such score."""
+
+FAMILY_BY_FAMILY = (
+    "each family by the rows in which it is known (families are then compared by different rows, "
+    "so edges appear between independent variables, the more the more is missing)"
+)
+
 
 class AskAgainError(JensenError):
     """A refusal, and commands that work, each to stand in a line of its own."""
@@ -33,6 +44,7 @@ class Asked(NamedTuple):
     words: Sequence[str]
     choices: StructureChoices
     prior: str | None
+    no_parameters: bool = False  # whether nothing was said of parameters, which a tree may lack
 
     def but(self, *more: str, without: Sequence[str] = ()) -> str:
         """The command with other options."""
@@ -76,11 +88,16 @@ def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
             ways,
         )
     if labels and numbers and asked.choices.search is not Search.TREE:
+        ways = [asked.naming("--without", numbers), asked.naming("--without", labels)]
+        tree = ""
+        if asked.no_parameters and asked.choices.fits_tree:
+            tree = "learn a tree, which may have both (without parameters), "
+            ways.append(asked.but("--structure", "tree", without=["--structure"]))
         raise AskAgainError(
             f"a graph has columns of labels or of numbers, and here are both: {some(labels)} with "
-            f"labels, {some(numbers)} with numbers; leave one kind out, or make labels of numbers "
-            f"with jn.discretize in Python:",
-            [asked.naming("--without", numbers), asked.naming("--without", labels)],
+            f"labels, {some(numbers)} with numbers; leave one kind out, {tree}or make labels of "
+            f"numbers with jn.discretize in Python:",
+            ways,
         )
 
 
@@ -107,16 +124,15 @@ def _ways(
     table: Table, names: Sequence[str], absent: Sequence[str], asked: Asked
 ) -> dict[str, str]:
     """How to go on, and by which command."""
-    choices, ways = asked.choices, {}
     is_numbers = table.variable(names[0]).kind == "continuous"
-    without = (Search.TREE, *BEYOND)  # these have no such score
-    if not is_numbers and choices.search not in without and asked.prior != "bds":
-        how = "each family by the rows in which it is known"
-        ways[how] = _available_case(asked)
     complete = table.complete_rows(names)
+    ways = {}
     if complete.n_rows:
         how = f"with the {plural(complete.n_rows, 'complete row')} of {table.n_rows:,}"
         ways[how] = _complete_rows(complete, names, asked, is_numbers)
+    if not is_numbers and asked.choices.search not in NO_AVAILABLE_CASE and asked.prior != "bds":
+        other = {FAMILY_BY_FAMILY: _available_case(asked)}
+        ways = ways | other if complete.n_rows >= ENOUGH else other | ways
     if not ways and len(absent) < len(names):
         ways["without the columns that have gaps"] = asked.naming("--without", absent)
     return ways

@@ -15,7 +15,7 @@ from jensen.cli import inputs
 from jensen.cli.learn_missing import Asked, refuse_empty, refuse_kinds, refuse_missing
 from jensen.cli.learn_network import read_prior
 from jensen.cli.learn_options import Loop, NetworkChoices, Source
-from jensen.cli.mixed_trees import is_mixed_tree, refuse_parameters
+from jensen.cli.mixed_trees import is_mixed_tree, of_parameters, refuse_parameters
 from jensen.cli.structure_options import Search, StructureChoices
 from jensen.exceptions import GraphError, JensenError
 
@@ -44,7 +44,7 @@ class Structure(NamedTuple):
     trace: Sequence[float] = ()  # of a search
     n_scored: int | None = None
     strengths: EdgeStrengths | None = None  # of a bootstrap
-    gap: float | None = None  # of exact: how much higher another graph may score
+    gap: float | None = None  # of exact and trees: how much higher another graph may score
 
 
 def learn_structure(
@@ -61,7 +61,7 @@ def learn_structure(
     choices.check()
     constraints, start = choices.constraints(), choices.start()
     table, names = _read(source, network, choices)
-    asked = Asked(words, choices, network.prior)
+    asked = Asked(words, choices, network.prior, not of_parameters(loop, network))
     refuse_empty(table, names, asked)
     refuse_kinds(table, names, asked)
     is_mixed = is_mixed_tree(table, names, choices)
@@ -114,11 +114,15 @@ def _read(
     source: Source, network: NetworkChoices, choices: StructureChoices
 ) -> tuple[Table, list[str]]:
     """The table, and the variables in it."""
+    from jensen.scores.interventions import split_interventions
+
     table = inputs.choose_columns(
         source.read(network.states), choices.column, choices.without, choices.interventions
     )
     if table.weights is not None:
         table = table.take(table.weights > 0.0)  # what is missing elsewhere, nobody misses
+    with _in_words():
+        split_interventions(table, choices.interventions)  # refused before gaps are looked for
     names = [name for name in table.names if name != choices.interventions]
     if not names:
         raise JensenError("there is no column to learn a graph of")
@@ -193,7 +197,7 @@ def _learn(task: Task, choices: StructureChoices) -> Structure:
         return _tested(task, given)
     limit = choices.time_limit
     found = learn_structure(
-        task.table, **task.of_score, **given, start=task.start, restarts=choices.restarts or 0,
+        task.table, **task.of_score, **given, **choices.of_search(), start=task.start,
         time_limit=limit, random_state=task.seed, progress=sys.stderr.isatty(),
     )  # fmt: skip
     graph, info = as_dag(found), found.info
@@ -232,8 +236,9 @@ def _tree(task: Task) -> Structure:
     graph = chow_liu(task.table, penalty=None if score == "loglik" else score)
     info = graph.info
     return Structure(
-        graph, "tree", score, info.score, proven=True, interrupted=False, seconds=info.seconds
-    )
+        graph, "tree", score, info.score, proven=True, interrupted=False, seconds=info.seconds,
+        n_scored=info.n_scored, gap=info.gap,
+    )  # fmt: skip
 
 
 def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
@@ -244,7 +249,7 @@ def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
     strengths = bootstrap_edges(
         task.table, n, random_state=task.seed, cpdag=not choices.is_constrained,
         checkpoint=task.checkpoint, progress=sys.stderr.isatty(), method=choices.search.value,
-        start=task.start, restarts=choices.restarts or 0, **choices.tests(), **task.constraints,
+        start=task.start, **choices.of_search(), **choices.tests(), **task.constraints,
         **({} if choices.search is Search.PC else task.of_score),
     )  # fmt: skip
     graph = strengths.averaged()

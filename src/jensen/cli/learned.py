@@ -168,7 +168,7 @@ def _how_found(found: Structure) -> str:
         kind = "trees" if found.score_name == "loglik" else "forests"
         return f"tree: the best of all {kind}"
     if found.proven:
-        return "exact: proven to be the best graph"
+        return f"exact: proven to be the best graph by {found.score_name}"
     if not len(found.trace):
         return f"{found.method}: by tests of independence{so_far}, undirected edges directed freely"
     if found.method == "exact":

@@ -21,9 +21,14 @@ def is_mixed_tree(table: Table, names: Sequence[str], choices: StructureChoices)
     return choices.search is Search.TREE and kinds == {"categorical", "continuous"}
 
 
+def of_parameters(loop: Loop, network: NetworkChoices) -> list[str]:
+    """The options that were given and belong to parameters."""
+    return [name for name in (*spelled(loop), *network.given()) if name != "--states"]
+
+
 def refuse_parameters(loop: Loop, network: NetworkChoices) -> None:
     """Refuse what belongs to parameters, for no network holds columns of both kinds yet."""
-    given = [name for name in (*spelled(loop), *network.given()) if name != "--states"]
+    given = of_parameters(loop, network)
     if given:
         raise JensenError(
             f"{given[0].replace('--output', '-o')}: of columns with labels and columns with "

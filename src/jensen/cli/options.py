@@ -95,7 +95,7 @@ AvailableCase = Annotated[
     typer.Option(
         "--available-case",
         help="Where values are missing: average over the rows known to each family (score loglik, "
-        "aic or bic).",
+        "aic or bic). Graphs learned so have false edges, unless hardly any are missing.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, for programs.")]

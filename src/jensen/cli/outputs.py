@@ -66,6 +66,17 @@ def check_text_path(path: str) -> None:
         check_target(path)
 
 
+def check_svg_path(path: str) -> None:
+    """Refuse a picture that cannot be written, or whose name promises another format."""
+    ending = Path(path).suffix
+    if path != "-" and ending.lower() not in ("", ".svg"):
+        raise JensenError(
+            f"--svg {path}: a picture is written as SVG, not as {ending}: name it "
+            f"{Path(path).with_suffix('.svg')}"
+        )
+    check_text_path(path)
+
+
 def tell(text: str) -> None:
     """What was done, beside the results."""
     print(text, file=sys.stderr)

@@ -32,7 +32,7 @@ EPILOG = "\n".join(
         "\b",  # keeps the lines as they are
         "Example: jensen posterior patients.csv --method partition --chains 4 -o post.json",
         "  jensen posterior patients.csv --method exact --threshold 0.2 --svg edges.svg",
-        "  jensen posterior patients.csv --prior fair --prior order --tier age,sex --seed 0",
+        "  jensen posterior patients.csv --prior fair --tier age,sex --tier smoker,cancer",
         "  jensen posterior genes.csv --candidates 10 --temperatures 4 --checkpoint run.ckpt",
     ]
 )
@@ -127,6 +127,8 @@ def _check_files(output: str | None, checkpoint: str | None, svg: str | None) ->
         io.check_path(output, holds="posterior over graphs")
     files = {"-o": output, "--checkpoint": checkpoint, "--svg": svg}
     named = {option: path for option, path in files.items() if path not in (None, "-")}
+    if svg is not None:
+        outputs.check_svg_path(svg)
     for option, path in named.items():
         check_writable(str(path))
         for other in (name for name, file in named.items() if file == path and name != option):
@@ -152,11 +154,15 @@ def _usable(
     table: Table, choices: StructureChoices, complete_rows: bool, words: Sequence[str]
 ) -> Table:
     """The rows that graphs are weighed by; refused with commands that work."""
+    from jensen.scores.interventions import split_interventions
+
     if table.weights is not None:
         table = table.take(table.weights > 0.0)
     names = [name for name in table.names if name != choices.interventions]
     if len(names) < 2:
         raise JensenError(f"an edge joins two columns, and here is {plural(len(names), 'column')}")
+    with _in_words():
+        split_interventions(table, choices.interventions)  # refused before gaps are looked for
     asked = _AskedOfGraphs(words, choices, None)
     refuse_empty(table, names, asked)
     refuse_kinds(table, names, asked)

@@ -28,7 +28,7 @@ Interval = Annotated[
     typer.Option(
         "--interval",
         metavar="LEVEL",
-        help="Also how sure the probabilities are (after vbem and gibbs): 0.9 for 90 %.",
+        help="Also how sure the probabilities of states are (after vbem and gibbs): 0.9 for 90 %.",
     ),
 ]
 MostProbable = Annotated[
@@ -60,6 +60,11 @@ def command(
         options.refuse_together({"--most-probable": True, "TARGET": targets})
         options.refuse_together({"--most-probable": True, "--interval": interval is not None})
     asked = inputs.read_net(net)
+    if interval is not None and asked.gaussian is not None:
+        raise JensenError(
+            "--interval tells how sure probabilities are, and this is a network of numbers, whose "
+            "answers show the 90 % interval of each variable by themselves: leave --interval out"
+        )
     known = {
         "given": inputs.read_findings("--given", given, asked),
         "do": inputs.read_findings("--do", do, asked),

@@ -57,7 +57,7 @@ def command(
     _refuse_lonely({"--beliefs": beliefs}, "--svg", svg is not None)
     _refuse_lonely({"--given": given, "--do": do}, "--beliefs", beliefs)
     if svg is not None:
-        outputs.check_text_path(svg)
+        outputs.check_svg_path(svg)
     shown = inputs.read_file(net)
     if inputs.is_posterior(shown):
         options.refuse_for_states(

@@ -35,7 +35,7 @@ Structure = Annotated[
     typer.Option(
         "--structure",
         help="How a graph is learned; hill-climb: by the best change of an edge until none gains; "
-        "tabu: the same, going on over losses; exact: the proven optimum (of more than 22 "
+        "tabu: the same, and on over losses; exact: the proven optimum (of more than 24 "
         "variables with --max-parents 3 or so, and the extra jensen[exact]); ges: by changes of "
         "whole classes of graphs; pc: by tests of independence; mmhc: "
         "tests, then hill climbing; tree: the most likely tree (forest with --score bic or aic). "
@@ -72,7 +72,8 @@ Tiers = Annotated[
     typer.Option(
         "--tier",
         metavar="A,B",
-        help="Variables of one time; repeat it from first to last: no learned edge leads back.",
+        help="Variables of one time; give two or more, from first to last: no learned edge leads "
+        "back. A variable in none of them may have any edge.",
     ),
 ]
 Restarts = Annotated[
@@ -82,6 +83,16 @@ Restarts = Annotated[
         metavar="N",
         min=0,
         help="How often a search begins again from its best graph, changed at random (--seed).",
+    ),
+]
+TabuLength = Annotated[
+    int | None,
+    typer.Option(
+        "--tabu-length",
+        metavar="N",
+        min=0,
+        help="Of tabu: how many moves it goes on without a better graph; 100 unless given. "
+        "Without --restarts a longer one never ends at a worse graph.",
     ),
 ]
 StartGraph = Annotated[
@@ -130,6 +141,12 @@ Svg = Annotated[
 
 TREE_SCORES = ("loglik", "aic", "bic")
 
+BEYOND_TREE = (
+    "--max-parents", "--required", "--forbidden", "--tier", "--restarts", "--start-graph",
+    "--interventions", "--bootstrap", "--available-case", "--prior-network",
+)  # fmt: skip
+"""Options that a tree does not have."""
+
 _OF_SEARCH = ("--restarts", "--interventions", "--available-case")
 BEYOND = {
     Search.GES: _OF_SEARCH,
@@ -152,6 +169,7 @@ class StructureChoices(NamedTuple):
     tier: list[str] | None
     start_graph: str | None
     restarts: int | None
+    tabu_length: int | None
     interventions: str | None
     bootstrap: int | None
     test: IndependenceTest | None
@@ -195,6 +213,8 @@ class StructureChoices(NamedTuple):
             why = "it has no such choice; --structure hill-climb has"
             self._refuse_beside(self.search, BEYOND[self.search], why)
         self._check_tests()
+        if self.tabu_length is not None and self.search is not Search.TABU:
+            raise JensenError("--tabu-length belongs to --structure tabu")
         if self.time_limit is not None and self.search is not Search.EXACT:
             raise JensenError("--time-limit belongs to --structure exact, which proves its graph")
         if self.time_limit is not None and self.bootstrap is not None:
@@ -210,13 +230,18 @@ class StructureChoices(NamedTuple):
             if option in foreign:
                 raise JensenError(f"{option} belongs to --structure {BELONG_TO[option]}")
 
+    @property
+    def fits_tree(self) -> bool:
+        """Whether a tree could be learned with all that was said, but for the structure."""
+        foreign = {*BEYOND_TREE, *BELONG_TO, "--time-limit", "--tabu-length"}
+        return self.score in (None, *TREE_SCORES) and foreign.isdisjoint(self.given())
+
     def _check_tree(self) -> None:
         self._refuse_beside(
             "tree",
-            ("--max-parents", "--required", "--forbidden", "--tier", "--restarts", "--start-graph",
-             "--interventions", "--bootstrap", "--available-case", "--prior-network"),
+            BEYOND_TREE,
             "the most likely tree knows no such choice; --structure hill-climb does",
-        )  # fmt: skip
+        )
         if self.score is not None and self.score not in TREE_SCORES:
             raise JensenError(
                 f"--structure tree and --score {self.score} do not go together: a tree has the "
@@ -236,6 +261,11 @@ class StructureChoices(NamedTuple):
             "forbidden": _edges("--forbidden", self.forbidden),
             "tiers": [_names(text) for text in self.tier or []],
         }
+
+    def of_search(self) -> dict[str, Any]:
+        """How long a search goes on, as the library takes it."""
+        length = {} if self.tabu_length is None else {"tabu_length": self.tabu_length}
+        return {"restarts": self.restarts or 0, **length}
 
     def tests(self) -> dict[str, Any]:
         """How tests of independence are made, as the library takes it: what was chosen of it."""

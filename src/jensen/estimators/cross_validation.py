@@ -16,9 +16,10 @@ from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.interrupts import interruptible
+from jensen.q_graph.constraints import listed
 from jensen.q_graph.learning import learn_structure
 from jensen.randomness import as_generator
-from jensen.text import grid
+from jensen.text import grid, some
 
 Array = NDArray[np.float64]
 
@@ -83,7 +84,7 @@ def cross_validate(
     folds
         How many parts the rows are cut into, at random.
     target
-        Predict this column from the others, in place of whole rows.
+        Predict this column, a node of the graph, from the others, in place of whole rows.
     prior
         Of the parameters, as in `jensen.BayesianNetwork`; by default "bdeu" for categorical columns
         (so that no row that was left out is impossible), and none for continuous ones.
@@ -109,6 +110,12 @@ def cross_validate(
         raise JensenError(
             "cross_validate predicts whole rows, so it has no interventions=: leave out the rows "
             "in which a variable was set"
+        )
+    choices, graph = listed(choices), None if graph is None else as_dag(graph)
+    nodes, what = (data.names, "column") if graph is None else (graph.nodes, "node of the graph")
+    if target is not None and target not in nodes:
+        raise JensenError(
+            f"target={target!r} is no {what}, so nothing predicts it: choose one of {some(nodes)}"
         )
     size = choices.get("equivalent_sample_size")
     fold_of = as_generator(random_state).permutation(data.n_rows) % folds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -87,6 +88,16 @@ class RegressionPosterior:
         return float(1.0 / (self.words.degrees_of_freedom[0] * self.words.scale[0]))
 
     @property
+    def mean_variance(self) -> float:
+        """The mean of what is known of the variance, an inverse gamma distribution.
+
+        It is above `variance`, and infinite with two degrees of freedom or fewer.
+        """
+        if self.degrees_of_freedom <= 2.0:
+            return math.inf
+        return float(1.0 / ((self.degrees_of_freedom - 2.0) * self.words.scale[0]))
+
+    @property
     def spread(self) -> Array:
         """(p + 1,): by how much a coefficient may differ, the scale of its Student distribution."""
         turn = np.eye(len(self.terms))
@@ -113,7 +124,8 @@ class RegressionPosterior:
         for term, mean, low, high in zip(self.terms, self.mean, *self.interval(0.9), strict=True):
             rows.append([term, f"{mean:.4g}", f"{low:.4g}..{high:.4g}"])
         low, high = self.variance_interval(0.9)
-        rows.append(["variance", f"{self.variance:.4g}", f"{low:.4g}..{high:.4g}"])
+        mean = "infinite" if math.isinf(self.mean_variance) else f"{self.mean_variance:.4g}"
+        rows.append(["variance", mean, f"{low:.4g}..{high:.4g}"])
         table = grid(rows, left=1, rule=True)
         return f"posterior of the regression of {self.name}, 90 % intervals\n{table}"
 

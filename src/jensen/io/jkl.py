@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from itertools import combinations
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -38,6 +38,7 @@ def read_local_scores(path: str | PathLike[str]) -> LocalScores:
     >>> import jensen as jn
     >>> scores = jn.read_local_scores("asia.jkl")  # doctest: +SKIP
     """
+    _check_path(path)
     try:
         content = Path(path).read_bytes()
     except OSError as error:
@@ -80,6 +81,7 @@ def write_local_scores(
     >>> jn.read_local_scores(path)
     LocalScores: 2 variables, 4 families
     """
+    _check_path(path)
     check_target(str(path))
     if not isinstance(source, LocalScores):
         check_whole("max_parents", max_parents, at_least=0)
@@ -87,6 +89,11 @@ def write_local_scores(
     content = dumps(source).encode("utf-8")
     with write_whole(Path(path)) as file:
         file.write(compress(content) if str(path).lower().endswith(".gz") else content)
+
+
+def _check_path(path: Any) -> None:
+    if not isinstance(path, (str, PathLike)) or isinstance(fspath(path), bytes):
+        raise FileError(f"local scores stand in a file, and {path!r:.80} is no path")
 
 
 def _all_families(

@@ -12,12 +12,12 @@ from jensen.checkpoint import Checkpoint
 from jensen.checks import check_whole
 from jensen.data import Table, as_table
 from jensen.data.threads import run_all
-from jensen.exceptions import JensenError
+from jensen.exceptions import DataError, JensenError
 from jensen.fingerprint import fingerprint
 from jensen.graphs import DAG, PDAG
 from jensen.graphs.base import Graph
 from jensen.interrupts import interruptible
-from jensen.q_graph.constraints import read_constraints
+from jensen.q_graph.constraints import listed, read_constraints
 from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
 from jensen.randomness import as_generator, generator_state
@@ -27,6 +27,9 @@ Array = NDArray[np.float64]
 RULES = ("max_parents", "required", "forbidden", "tiers")
 DIRECTING = ("required", "forbidden", "tiers", "interventions")
 """Choices by which directions mean more than the data can tell."""
+
+MOST_ROWS = float(1 << 62)
+"""More cannot be drawn by whole numbers of the machine."""
 
 
 def bootstrap_edges(
@@ -44,7 +47,8 @@ def bootstrap_edges(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from.
+        Anything a `Table` can be built from. Of weighted rows as many are drawn as the weights sum
+        to, rounded.
     n
         How many graphs are learned, on all threads.
     cpdag
@@ -76,7 +80,9 @@ def bootstrap_edges(
     check_whole("n", n, at_least=1)
     if not isinstance(choices.get("interventions", ""), (str, type(None))):
         raise JensenError("bootstrap_edges draws rows: give interventions= as a column")
+    choices = listed(choices)
     data, rng = as_table(table), as_generator(random_state)
+    _check_weights(data)
     if cpdag is None:
         cpdag = not any(choices.get(name) for name in DIRECTING)
     settings = sorted((name, _plain(value)) for name, value in choices.items())
@@ -135,6 +141,17 @@ class _Kept:
         which = np.array(sorted(found), np.int64)
         shares = np.array([found[k] for k in which.tolist()])
         return None, {"seeds": self.seeds, "which": which, "shares": shares}
+
+
+def _check_weights(table: Table) -> None:
+    """Refuse rows of which none would be drawn."""
+    total = table.total_weight
+    if not 0.5 < total < MOST_ROWS:
+        few = "there are no rows" if not table.n_rows else f"the rows weigh {total:g} in all"
+        raise DataError(
+            f"a bootstrap draws as many rows as there are, and {few}: give rows, and weights that "
+            f"say how often each was seen"
+        )
 
 
 def _drawn(table: Table, rng: np.random.Generator) -> Table:

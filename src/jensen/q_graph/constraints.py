@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,8 +48,8 @@ def read_constraints(
     required, forbidden
         Pairs (from, to), or a text like "A -> B; C -> D".
     tiers
-        Groups of variables in time: no edge leads from a later to an earlier one. A variable that
-        stands in none may have any edge.
+        Groups of variables in time, two at least: no edge leads from a later to an earlier one. A
+        variable that stands in none may have any edge.
     """
     if max_parents is not None:
         check_whole("max_parents", max_parents, at_least=0)
@@ -69,6 +69,17 @@ def read_constraints(
             f"{names[crowded[0]]!r} are required"
         )
     return Constraints(must, never | back, most)
+
+
+def listed(choices: Mapping[str, Any]) -> dict[str, Any]:
+    """The same choices, their edges and tiers as lists: an iterator could be read only once."""
+    found = dict(choices)
+    for name in ("required", "forbidden"):
+        if name in found:
+            found[name] = sorted(_pairs(found[name], name))
+    if "tiers" in found:
+        found["tiers"] = _groups(found["tiers"])
+    return found
 
 
 def read_start(start: Any, names: Sequence[str], constraints: Constraints) -> Flags:
@@ -124,29 +135,53 @@ def _pairs(given: Any, what: str) -> list[tuple[str, str]]:
         return [(a, b) for a, _, b in edges]
     if not isinstance(given, Iterable):
         raise GraphError(f"{what}= lists pairs (from, to), and is not {given!r}")
-    pairs = []
-    for pair in given:
-        is_pair = isinstance(pair, Iterable) and not isinstance(pair, str) and len(list(pair)) == 2
-        if not (is_pair and all(isinstance(name, str) for name in pair)):
-            raise GraphError(f"{what}= lists pairs (from, to), not {pair!r}")
-        pairs.append((pair[0], pair[1]))
-    return pairs
+    return [_pair(pair, what) for pair in given]
 
 
-def _backwards(names: Sequence[str], tiers: Iterable[Iterable[str]]) -> Flags:
-    """Edges from a later tier to an earlier one."""
-    tier_of: dict[str, int] = {}
+def _pair(given: Any, what: str) -> tuple[str, str]:
+    is_group = isinstance(given, Iterable) and not isinstance(given, str)
+    names = list(given) if is_group else []
+    if len(names) != 2 or not all(isinstance(name, str) for name in names):
+        raise GraphError(f"{what}= lists pairs (from, to), not {given!r}")
+    if isinstance(given, Set):
+        a, b = sorted(names)
+        raise GraphError(
+            f"{what}= has the set of {a!r} and {b!r}, which has no direction: write the pair "
+            f"({a!r}, {b!r}), or ({b!r}, {a!r})"
+        )
+    return str(names[0]), str(names[1])
+
+
+def _groups(tiers: Any) -> list[list[str]]:
+    """The names of each tier, sorted: a set has no order that lasts."""
     if isinstance(tiers, str) or not isinstance(tiers, Iterable):
         raise GraphError(f"tiers= is a list of lists of names, not {tiers!r}")
-    for number, tier in enumerate(tiers):
+    groups: list[list[str]] = []
+    for tier in tiers:
         if isinstance(tier, str) or not isinstance(tier, Iterable):
             raise GraphError(f"tiers= is a list of lists of names; write [{tier!r}]")
+        groups.append(sorted(tier, key=str))
+    return groups
+
+
+def _backwards(names: Sequence[str], tiers: Any) -> Flags:
+    """Edges from a later tier to an earlier one."""
+    tier_of: dict[str, int] = {}
+    groups = _groups(tiers)
+    if [] in groups:
+        raise GraphError("tiers= has a tier without names: leave it out")
+    for number, tier in enumerate(groups):
         for name in tier:
             if name not in names:
                 raise GraphError(f"tiers= names {name!r}, which is no column")
             if name in tier_of:
                 raise GraphError(f"tiers= names {name!r} twice")
             tier_of[name] = number
+    if len(groups) == 1:
+        raise GraphError(
+            "tiers= has a single tier, which forbids nothing, for a variable in no tier may have "
+            "any edge: add a tier of those that come later"
+        )
     last = len(tier_of) + 1
     after = np.array([tier_of.get(name, -1) for name in names])
     before = np.array([tier_of.get(name, last) for name in names])

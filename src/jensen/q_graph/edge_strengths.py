@@ -22,6 +22,9 @@ Array = NDArray[np.float64]
 
 MOST_SHOWN = 20
 
+ALWAYS = 1.0 - 1e-9
+"""The strength of what is found in every graph, as sums of shares round it."""
+
 
 class EdgeStrength(NamedTuple):
     """One pair of variables, in the direction that was found more often."""
@@ -82,14 +85,17 @@ class EdgeStrengths:
         return _threshold((self.shares + self.shares.T)[upper])
 
     def edges(self, threshold: float | None = None) -> list[EdgeStrength]:
-        """All pairs that were joined (more often than the threshold), the strongest first."""
+        """All pairs that were joined (more often than the threshold), the strongest first.
+
+        Those that were always joined are among them whatever the threshold, 1 too.
+        """
         least = 0.0 if threshold is None else threshold
         found = []
         for i, a in enumerate(self.names):
             for j in range(i + 1, len(self.names)):
                 there, back = float(self.shares[i, j]), float(self.shares[j, i])
                 both = there + back
-                if both > least:
+                if both > least or both >= ALWAYS:
                     pair = (a, self.names[j]) if there >= back else (self.names[j], a)
                     found.append(EdgeStrength(*pair, both, max(there, back) / both))
         return sorted(found, key=lambda edge: (-edge.strength, -edge.direction, edge[:2]))
@@ -97,6 +103,7 @@ class EdgeStrengths:
     def averaged(self, threshold: float | None = None) -> DAG:
         """The graph of all edges stronger than the threshold, each in its usual direction.
 
+        What was joined in every graph is stronger than any threshold: at 1 nothing else is there.
         The strongest come first; an edge that would close a cycle or break a constraint is turned,
         or left out if that does too. Required edges are there in any case.
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
+from jensen.memory import check_memory
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.families import Families, Scored, gather
 from jensen.scores.listed_scores import LocalScores
@@ -23,6 +24,11 @@ Ints = NDArray[np.int64]
 MOST_SETS = 1 << 21
 """Sets of parents of one size that are looked at for one child: a minute."""
 
+BYTES_PER_FAMILY = 1 << 10
+"""What a family that is kept takes in the list and in the linear program, roughly."""
+
+SMALLER = "choose a smaller max_parents"
+
 BITS = 63
 """Of the number of a set."""
 
@@ -35,7 +41,7 @@ def candidate_families(
 ) -> Families:
     """All families that the constraints allow and that no smaller one of the same child beats."""
     by_child: list[list[Scored]] = []
-    n, n_scored = len(scorer.names), 0
+    n, n_scored, n_kept = len(scorer.names), 0, 0
     for child in range(n):
         if isinstance(scorer, LocalScores):
             listed = _listed(scorer, constraints, child)
@@ -45,6 +51,12 @@ def candidate_families(
             growth = _Growth(scorer, constraints, child, between(progress, child / n, child / n))
             by_child.append(growth.run())
             n_scored += growth.n_scored
+        n_kept += len(by_child[-1])
+        check_memory(
+            BYTES_PER_FAMILY * n_kept,
+            f"integer programming with {n_kept:,} families of {child + 1} of the {n} variables",
+            f"{SMALLER}, forbid edges",
+        )
         if progress is not None:
             progress((child + 1) / n)
     return gather(by_child)._replace(n_scored=n_scored)
@@ -175,8 +187,13 @@ class _Growth:
         if n_sets > MOST_SETS:
             raise JensenError(
                 f"{name!r} has {n_sets:,} possible sets of {n_parents} parents, more than "
-                f"{MOST_SETS:,}: choose a smaller max_parents, or forbid edges"
+                f"{MOST_SETS:,}: {SMALLER}, or forbid edges"
             )
+        check_memory(
+            8.0 * n_sets * (5 * size + 8),
+            f"the {n_sets:,} possible sets of {n_parents} parents of {name!r}",
+            f"{SMALLER}, forbid edges",
+        )
         if n_sets and not self.is_few and len(self.free) ** size >= 1 << BITS:
             raise JensenError(
                 f"{name!r} may have {n_parents} parents of {len(self.free)}, more than can be "

@@ -41,7 +41,7 @@ class StructureInfo:
     interrupted
         Whether the search was stopped before its end.
     gap
-        Of "exact": how much higher another graph may score; 0 if it is proven that none does,
+        Of "exact" and trees: how much higher another may score; 0 if it is proven that none does,
         infinite if time was over before anything was known.
     seconds
         How long it took.

@@ -9,10 +9,12 @@ from jensen.data import as_table
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG, PDAG
 from jensen.io.jkl import read_local_scores
-from jensen.q_graph import methods
+from jensen.memory import get_memory_limit
+from jensen.q_graph import methods, search
 from jensen.q_graph.class_knowledge import as_known
 from jensen.q_graph.class_rules import check_table
 from jensen.q_graph.constraints import read_constraints
+from jensen.q_graph.exact import n_bytes
 from jensen.q_graph.info import Outcome, StructureInfo
 from jensen.q_graph.method_choices import TESTED, Method, check_choices
 from jensen.randomness import as_generator
@@ -22,8 +24,8 @@ from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
 
-MOST_SUBSETS = 22
-"""More variables have too many subsets for dynamic programming."""
+MOST_SUBSETS = 24
+"""More variables have too many subsets for dynamic programming: the tables take 2 GiB for 24."""
 
 
 def learn_structure(
@@ -38,6 +40,7 @@ def learn_structure(
     tiers: Iterable[Iterable[str]] = (),
     start: Any = None,
     restarts: int = 0,
+    tabu_length: int | None = None,
     random_state: Any = None,
     interventions: Any = None,
     missing: Missing = "refuse",
@@ -61,26 +64,35 @@ def learn_structure(
         tests also mixed); the order of the columns changes nothing.
     method
         "hill-climb": from the start, the best of adding, dropping or turning an edge until nothing
-        gains; "tabu": the same, going on over losses without returning to the last graphs;
+        gains; "tabu": the same, and from there on over losses without undoing the last moves,
+        never worse than hill climbing from the same start;
         "ges": greedy search over Markov equivalence classes, never worse than hill climbing;
-        "exact": the optimum, proven, by dynamic programming for up to 22 variables, and by integer
-        programming (extra `exact`; with `max_parents` of about 3) beyond; "pc": tests of
-        independence (PC-stable); "mmhc": tests choose the neighbours, hill climbing the edges.
+        "exact": the optimum of the score, proven, by dynamic programming for up to 24 variables
+        (seconds for 20, a minute and 2 GiB for 24, half of both for one fewer), and by integer
+        programming (extra `exact`; with `max_parents` of about 3) beyond, or where that memory
+        is not allowed; "pc": tests of independence (PC-stable); "mmhc": tests choose the
+        neighbours, hill climbing the edges.
     score
         As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
     equivalent_sample_size, missing, prior_network, **gaussian
-        As in `jensen.score`.
+        As in `jensen.score`. With missing="available-case" edges appear between independent
+        variables, the more the more is missing, and more rows do not help: learn the graph from
+        the complete rows (`Table.complete_rows`) where there are some dozens of them.
     max_parents
         The most parents that a variable may have.
     required, forbidden
         Edges that must or must not be there: pairs (from, to), or a text like "A -> B; C -> D".
     tiers
-        Lists of variables in time: no edge leads from a later list to an earlier one.
+        Lists of variables in time, two at least: no edge leads from a later list to an earlier one.
+        A variable that stands in none may have any edge.
     start
         The graph that a search begins with; by default the required edges alone.
     restarts
         How often a search begins again from its best graph, as many of whose edges as it has were
         changed at random.
+    tabu_length
+        Of "tabu": how many moves it goes on without a better graph; 100 unless given. Without
+        restarts a longer one never ends at a worse graph. Edges turned for nothing do not count.
     random_state
         Of the restarts and of permutations.
     interventions
@@ -111,13 +123,15 @@ def learn_structure(
     --------
     >>> import jensen as jn
     >>> table = jn.examples.load("asia").sample(2000, random_state=0)
-    >>> dag = jn.learn_structure(table, score="bic", tiers=[["asia", "smoke"]])
+    >>> dag = jn.learn_structure(table, score="bic", tiers=[["asia", "smoke"], ["lung", "tub"]])
     >>> dag.info.proven, abs(dag.info.score - jn.score(dag, table, "bic")) < 1e-6
     (False, True)
     >>> jn.learn_structure(table, "pc", alpha=0.01).skeleton() == dag.skeleton()
     False
     """
     check_whole("restarts", restarts, at_least=0)
+    if tabu_length is not None:
+        check_whole("tabu_length", tabu_length, at_least=0)
     if time_limit is not None and not (is_real(time_limit) and time_limit > 0):
         raise JensenError(f"time_limit must be a number of seconds above 0, not {time_limit!r}")
     rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
@@ -133,6 +147,7 @@ def learn_structure(
             "max_parents": max_parents,
             "start": start,
             "restarts": restarts or None,
+            "tabu_length": tabu_length,
             "test": test,
             "alpha": alpha,
             "max_given": max_given,
@@ -152,7 +167,10 @@ def learn_structure(
     scorer, score_name = _scorer(table, scores, score, given)
     constraints = read_constraints(scorer.names, max_parents, **rules)
     streams = as_generator(random_state).spawn(restarts)
-    task = methods.Task(scorer, constraints, start, streams, progress)
+    task = methods.Task(
+        scorer, constraints, start, streams, progress,
+        search.TABU_LENGTH if tabu_length is None else tabu_length,
+    )  # fmt: skip
     found = _find(method, task, time_limit)
     info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)
     if method == "ges":
@@ -162,10 +180,20 @@ def learn_structure(
 
 def _find(method: str, task: methods.Task, time_limit: float | None) -> Outcome:
     if method == "exact":
-        if len(task.scorer.names) <= MOST_SUBSETS:
-            return methods.by_subsets(task, time_limit)
-        return methods.by_cuts(task, time_limit)
+        find = methods.by_subsets if _by_subsets(task) else methods.by_cuts
+        return find(task, time_limit)
     return methods.by_classes(task) if method == "ges" else methods.by_search(method, task)
+
+
+def _by_subsets(task: methods.Task) -> bool:
+    """Whether by dynamic programming, which takes memory but surely ends.
+
+    Where its tables are not allowed, integer programming may do for a limited number of parents;
+    for any number it would not end, and the tables are refused.
+    """
+    n = len(task.scorer.names)
+    is_limited = task.constraints.most_parents < n - 1 or isinstance(task.scorer, LocalScores)
+    return n <= MOST_SUBSETS and (n_bytes(n) <= get_memory_limit() or not is_limited)
 
 
 def _by_tests(

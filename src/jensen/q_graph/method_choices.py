@@ -22,6 +22,7 @@ HAVE: Mapping[str, tuple[str, ...]] = {
     "max_parents": SCORED,
     "start": (*CLIMBING, "ges"),
     "restarts": CLIMBING,
+    "tabu_length": ("tabu",),
     "time_limit": ("exact",),
     "test": TESTED,
     "alpha": TESTED,

@@ -22,6 +22,9 @@ from jensen.scores.scorer import Scorer
 
 Flags = NDArray[np.bool_]
 
+SHARE = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
+"""A bar of work whose whole is known, as a share of it."""
+
 
 class Task(NamedTuple):
     """What is to be learned."""
@@ -31,11 +34,17 @@ class Task(NamedTuple):
     start: Any
     streams: Sequence[np.random.Generator]  # one for each restart
     progress: bool
+    tabu_length: int = search.TABU_LENGTH
 
 
 def by_search(method: str, task: Task) -> Outcome:
     """The best of a search, and of searches from what is left of it after random moves."""
-    climb = search.hill_climb if method == "hill-climb" else search.tabu_search
+
+    def climb(climber: search.Climber, watch: search.Watch) -> search.Found:
+        if method == "hill-climb":
+            return search.hill_climb(climber, watch)
+        return search.tabu_search(climber, watch, task.tabu_length)
+
     first = read_start(task.start, task.scorer.names, task.constraints)
     climber = search.Climber(task.scorer, task.constraints)
     with _watching(method, task.progress) as watch:
@@ -127,4 +136,5 @@ def _shown(bar: Any) -> Callable[[float], None]:
 
 
 def _bar(method: str, progress: bool, total: float | None = None) -> Any:
-    return tqdm(total=total, desc=method, disable=not progress, delay=1.0)
+    form = None if total is None else SHARE
+    return tqdm(total=total, desc=method, disable=not progress, delay=1.0, bar_format=form)

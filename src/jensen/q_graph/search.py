@@ -5,8 +5,17 @@ an edge was turned. Of moves that gain the same the first by name is made, with 
 greedy search is much better for. Where an edge gains the same in both directions, that direction is
 taken which leaves more to be gained. And where nothing gains any more, edges are turned that can be
 turned for nothing: the graph then says the same, but other moves become possible.
+
+Tabu search goes on where hill climbing ends. It forbids pairs of variables that a move joined,
+parted or turned lately, and not only graphs that were visited: a graph has so many neighbours that
+it would walk round its optimum for long without passing through the same graph twice.
+
+References
+----------
+Glover (1989), *Tabu search, part I*, ORSA Journal on Computing 1.
 """
 
+from collections import deque
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -24,14 +33,19 @@ Flags = NDArray[np.bool_]
 SLACK = 1e-11
 """Gains that differ by less than this share of the rows and the score are equal."""
 
-TABU_LENGTH = 10
-"""How many graphs tabu search does not return to, and how many moves it goes on without a gain."""
+TABU_LENGTH = 100
+"""How many moves tabu search goes on without a better graph."""
+
+TENURE = 10
+"""How many moves tabu search leaves two variables alone; of few variables half of all pairs."""
 
 PATIENCE = 8
 """How many moves that gain nothing hill climbing makes in a row."""
 
 Move = tuple[int, int, int]
 """What, parent, child."""
+
+Pair = tuple[int, int]
 
 Watch = Callable[[float, int], bool]
 """Sees the score and the number of moves; True stops the search."""
@@ -64,6 +78,7 @@ class Climber:
         self.key = np.uint64(0)
         self.families = FamilyScores(scorer, constraints.most_parents)
         self.n_tried = 0
+        self.gain = 0.0  # of the move that was found last
         self.total = 0.0
         self.slack = 0.0
 
@@ -83,13 +98,21 @@ class Climber:
         self._sum_up()
         return self
 
-    def best_move(self, tabu: Sequence[np.uint64], floor: float) -> Move | None:
-        """The best move that gains more than `floor` and leads to none of these graphs."""
+    def best_move(
+        self, tabu: Sequence[np.uint64], floor: float, shut: Sequence[Pair] = ()
+    ) -> Move | None:
+        """The best move that gains more than `floor` and leads to none of these graphs.
+
+        A pair of variables that is shut is neither joined nor parted nor turned.
+        """
         from jensen.kernels.graph_moves import ADD, best_move
 
         move = np.empty(4, np.int64)
-        best_move(
-            self.joined, self.ancestors, self.more, self.less, self.score, self.allowed,
+        allowed = self.allowed.copy() if shut else self.allowed
+        for u, v in shut:
+            allowed[u, v] = allowed[v, u] = 0
+        self.gain = best_move(
+            self.joined, self.ancestors, self.more, self.less, self.score, allowed,
             self.constraints.most_parents, self.keys, np.array([*tabu, self.key], np.uint64),
             floor, self.slack, move,
         )  # fmt: skip
@@ -181,23 +204,44 @@ def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Foun
 
 
 def tabu_search(climber: Climber, watch: Watch, length: int = TABU_LENGTH) -> Found:
-    """Make the best move to a graph that was not visited lately, even if it loses.
+    """Climb, and then make the best move again and again, even if it loses.
 
-    It ends after `length` moves without a better graph than the best so far.
+    It ends after `length` moves that gain or lose without a better graph than the best so far, so
+    the way of a longer search begins with that of a shorter one. Edges turned for nothing do not
+    count, but a few of them are all that is made in a row.
     """
-    trace, visited = [climber.total], [climber.key]
-    best, top, idle = climber.joined.copy(), trace[0], 0
-    while not watch(top, len(trace) - 1):
-        move = climber.best_move(visited[-length:-1], -np.inf)
-        if move is None or idle == length:
-            return Found(best, top, trace, stopped=False)
+    best, top, trace, stopped = hill_climb(climber, watch)
+    n = len(best)
+    lately: deque[Pair] = deque(maxlen=min(TENURE, n * (n - 1) // 4))
+    idle = n_turned = 0
+    while idle < length and not stopped:
+        move = _tabu_move(climber, top, lately, may_turn=n_turned < PATIENCE)
+        if move is None:
+            break
         climber.make(move)
+        lately.append(move[1:])
         trace.append(climber.total)
-        visited.append(climber.key)
-        idle += 1
+        is_turned = abs(climber.gain) <= climber.slack
+        n_turned, idle = (n_turned + 1, idle) if is_turned else (0, idle + 1)
         if trace[-1] > top + climber.slack:
             best, top, idle = climber.joined.copy(), trace[-1], 0
-    return Found(best, top, trace, stopped=True)
+        stopped = watch(top, len(trace) - 1)
+    return Found(best, top, trace, stopped)
+
+
+def _tabu_move(
+    climber: Climber, top: float, lately: Sequence[Pair], *, may_turn: bool
+) -> Move | None:
+    """The best move to a graph above all before; else the best of pairs not touched lately."""
+    move = climber.best_move((), top - climber.total)
+    if move is not None:
+        return move
+    shut = list(lately)
+    move = climber.best_move((), -np.inf, shut)
+    while move is not None and not may_turn and abs(climber.gain) <= climber.slack:
+        shut.append(move[1:])
+        move = climber.best_move((), -np.inf, shut)
+    return move
 
 
 def perturbed(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
 from jensen.exceptions import DataError, GraphError, JensenError
@@ -24,7 +25,9 @@ from jensen.q_graph.spanning import (
 from jensen.scores import likelihood
 from jensen.scores.mixed_information import MixedInformation
 from jensen.scores.mutual_information import complete, conditional_information, pair_information
+from jensen.text import plural
 
+Array = NDArray[np.float64]
 Penalty = Literal["bic", "aic"]
 
 COSTS: Mapping[str, Callable[[float], float]] = {
@@ -76,8 +79,8 @@ def chow_liu(
     Notes
     -----
     A declared state that never occurs counts in the penalty, and has its share of the smoothing.
-    Two continuous columns of which each is a linear function of the other are refused, and so is a
-    continuous column that is a function of a categorical one: no tree has the largest likelihood.
+    A constant continuous column is refused, as are two of which each is a linear function of the
+    other, and one that is a function of a categorical column: no tree has the largest likelihood.
     Beyond 2,048 columns the mutual informations are computed a row at a time, so that memory stays
     that of the data.
 
@@ -100,12 +103,15 @@ def chow_liu(
     DAG('a -> c; c -> b; d')
     """
     began = time.perf_counter()
-    if penalty is not None and penalty not in COSTS:
+    if penalty is not None and not (isinstance(penalty, str) and penalty in COSTS):
         raise JensenError(f"penalty must be None, 'bic' or 'aic', not {penalty!r}")
     data = complete(as_table(table), "a Chow-Liu tree")
     names = sorted(data.names)
     _check_root(root, names)
     information = pair_information(data, names, smoothing)
+    _refuse_few_rows(data, names)
+    entropies = information.entropies()
+    _refuse_constant(entropies, names)
     stage = [0] * len(names)
     if isinstance(information, MixedInformation):
         stage = [int(data.variable(name).kind == "continuous") for name in names]
@@ -123,7 +129,7 @@ def chow_liu(
     # What hangs from roots has no cycle, so none is looked for.
     graph = DAG._of(Content(tuple(map(checked, names)), tuple(arrows)))
     weight = tree.weight.tolist()
-    gains = sum(weight[v] for _, v in edges) - float(information.entropies().sum())
+    gains = sum(weight[v] for _, v in edges) - float(entropies.sum())
     score = information.total * gains - cost
     return graph.with_info(_info("chow-liu", penalty or "loglik", score, len(names), began))
 
@@ -146,6 +152,11 @@ def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0
     smoothing
         As in `chow_liu`: 4 · smoothing rows, spread evenly over all configurations.
 
+    Returns
+    -------
+    DAG
+        Its `info` tells the log-likelihood, as that of `chow_liu` does.
+
     Examples
     --------
     >>> import jensen as jn
@@ -159,16 +170,21 @@ def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0
     array([[0.333, 0.667],
            [0.667, 0.333]])
     """
+    began = time.perf_counter()
     data = complete(as_table(table), "a tree-augmented classifier")
     features = _features(data, target)
     _check_root(root, features)
     information = conditional_information(data, features, target, smoothing)
     stage = [0] * len(features)
-    edges = all_edges(spanning_tree(information, stage)) if features else []
+    tree = spanning_tree(information, stage) if features else None
+    edges = [] if tree is None else all_edges(tree)
+    gains = 0.0 if tree is None else sum(float(tree.weight[v]) for _, v in edges)
+    score = information.total * (gains - information.entropy - information.entropies().sum())
     parents = {feature: [target] for feature in features}
     for u, v in _arrows(features, edges, stage, root):
         parents[features[v]].append(features[u])
-    return DAG.from_parents({target: [], **parents})
+    graph = DAG.from_parents({target: [], **parents})
+    return graph.with_info(_info("tan", "loglik", float(score), len(features), began))
 
 
 def naive_bayes(table: Any, target: str) -> DAG:
@@ -215,6 +231,27 @@ def _check_root(root: str | None, names: Sequence[str]) -> None:
     if root is not None and root not in names:
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
         raise GraphError(f"root={root!r} is none of the variables of the tree: {shown}")
+
+
+def _refuse_few_rows(table: Table, names: Sequence[str]) -> None:
+    if table.n_rows > 1:
+        return
+    for name in names:
+        if table.variable(name).kind == "continuous":
+            raise DataError(
+                f"a tree needs a variance of column {name!r}, which {plural(table.n_rows, 'row')} "
+                f"cannot tell: give two at least"
+            )
+
+
+def _refuse_constant(entropies: Array, names: Sequence[str]) -> None:
+    """Refuse continuous columns without a variance: their entropies are -inf."""
+    constant = np.flatnonzero(np.isneginf(entropies))
+    if constant.size:
+        raise DataError(
+            f"column {names[constant[0]]!r} is constant, so the likelihood of a tree has no "
+            f"bound: leave it out"
+        )
 
 
 def _refuse_unbounded(tree: Tree, names: Sequence[str], stage: Sequence[int]) -> None:

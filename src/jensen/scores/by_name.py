@@ -9,7 +9,7 @@ import numpy as np
 
 from jensen.checks import WITH_SAMPLE_SIZE, check_sample_size
 from jensen.data import Table, as_table
-from jensen.data.counting import COMPLETE_ROWS, require_complete
+from jensen.data.counting import COMPLETE_ROWS
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.scores import dirichlet, fnml, likelihood
@@ -17,6 +17,8 @@ from jensen.scores.bde import PriorNetworkScore
 from jensen.scores.counts import FamilyCounts, family_counts
 from jensen.scores.gaussian_checks import check_gaussian_score
 from jensen.scores.gaussian_prior import PARTS, refuse_prior
+from jensen.scores.interventions import split_interventions
+from jensen.scores.known_values import refuse_stateless, require_values
 from jensen.text import some
 
 
@@ -119,19 +121,27 @@ def score(
         Of bdeu, bds and bde; 1 by default.
     missing
         "refuse", or for loglik, aic and bic of states "available-case": N times the average over
-        the rows in which the variable and its parents are known.
+        the rows in which the variable and its parents are known (Balov 2013; Bodewes and Scutari
+        2021). Do not choose between graphs by it unless hardly anything is missing: two families
+        are then averaged over different rows, which moves their difference by the order of √N
+        against a penalty of the order of log N. Of 8 independent coins, heads one time in five,
+        with 2,000 rows and 5 % missing, bic so joins 7 pairs of 28; by the complete rows alone
+        (`Table.complete_rows`) next to none.
     prior_network
         Of bde (Heckerman, Geiger and Chickering 1995): the equivalent sample is spread over the
         cells of a family as this network says, so equivalent graphs score the same.
     interventions
-        A column, or one entry per row: the name of the node that was set from outside in that row,
-        or nothing. Such rows are left out of that node's family.
+        A column, or one entry per row: the name of the column that was set from outside in that
+        row, or nothing. Such rows are left out of that node's family; those in which a column was
+        set that is no node count in every family.
     **gaussian
         Of bge, the normal-Wishart prior of all n nodes: `prior_mean` (a number, one per node in
         the order of their names, or a dict; default: the means of the columns), `mean_strength`
         α_μ = 1, `degrees_of_freedom` α_w = n + 2, and `scale`, a matrix (its rows and
         columns in the same order) or a number times the identity, by default
-        α_μ (α_w - n - 1)/(α_μ + 1).
+        α_μ (α_w - n - 1)/(α_μ + 1). This default is about 1 in the square of whatever units the
+        columns have, so other units give another score, and may give another graph: standardise
+        columns whose variances are far from 1, or give a `scale` in their units.
 
     Examples
     --------
@@ -170,6 +180,8 @@ def local_scores(
     """The terms of `score`, one per variable."""
     dag, data = as_dag(graph), as_table(table)
     discrete = (equivalent_sample_size, missing, prior_network)
+    if prior_network is None:  # which would know the states
+        refuse_stateless(data, dag.nodes)
     if interventions is not None:
         return _interventional_scores(dag, data, name, discrete, interventions, gaussian)
     if _is_gaussian(name, data, dag.nodes):
@@ -180,7 +192,7 @@ def local_scores(
     if isinstance(chosen, PriorNetworkScore):
         data = chosen.read(data, dag.nodes)
     if missing == "refuse":
-        require_complete(data, dag.nodes, f"the score {name!r}", f"{AVAILABLE}, or {COMPLETE_ROWS}")
+        require_values(data, dag.nodes, f"the score {name!r}", f"{AVAILABLE}, or {COMPLETE_ROWS}")
     if chosen.needs_integer_weights:
         check_integer_weights(data, name)
     families: Sequence[tuple[str, Sequence[str]]] = [(x, dag.parents(x)) for x in dag.nodes]
@@ -196,13 +208,14 @@ def _interventional_scores(
     interventions: Any,
     choices: dict[str, Any],
 ) -> dict[str, float]:
-    from jensen.scores.make_scorer import make_scorer  # it makes scores of this file
+    from jensen.scores.make_scorer import scorer_of  # it makes scores of this file
 
-    also = [interventions] if isinstance(interventions, str) else []
+    check_gaussian_choices(choices)
+    data, was_set = split_interventions(table, interventions, dag.nodes)
     size, missing, prior_network = discrete
-    scorer = make_scorer(
-        table.select([*dag.nodes, *also]), name, equivalent_sample_size=size, missing=missing,
-        prior_network=prior_network, interventions=interventions, **choices,
+    scorer = scorer_of(
+        data, was_set, name, equivalent_sample_size=size, missing=missing,
+        prior_network=prior_network, **choices,
     )  # fmt: skip
     families = zip(dag.nodes, dag.parent_indices, strict=True)
     return {x: scorer.family(v, parents) for v, (x, parents) in enumerate(families)}
@@ -253,8 +266,9 @@ def check_gaussian_choices(choices: Mapping[str, Any]) -> None:
 
 CHOICES = (
     "equivalent_sample_size", "missing", "prior_network", "interventions", "method", "score",
-    "max_parents", "required", "forbidden", "tiers", "start", "restarts", "random_state", "scores",
-    "test", "alpha", "max_given", "permutations", "correction", "time_limit", "progress",
+    "max_parents", "required", "forbidden", "tiers", "start", "restarts", "tabu_length",
+    "random_state", "scores", "test", "alpha", "max_given", "permutations", "correction",
+    "time_limit", "progress",
 )  # fmt: skip
 """What may have been meant where a choice is mistyped: those of scores and of learning a graph."""
 

@@ -1,5 +1,6 @@
 """Mutual informations of categorical columns given another one."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -19,7 +20,7 @@ class ConditionalInformation:
         self, table: Table, names: Sequence[str], given: str, sample_size: float = 0.0
     ) -> None:
         self.names = tuple(names)
-        total = table.total_weight + sample_size
+        self.total = table.total_weight + sample_size
         variable, codes = require_states(table, given), table.column(given).data
         parts = [
             CategoricalInformation(
@@ -27,7 +28,17 @@ class ConditionalInformation:
             )
             for state in range(variable.n_states)
         ]
-        self._parts = [(part.total / total, part) for part in parts if part.total > 0.0]
+        self._parts = [(part.total / self.total, part) for part in parts if part.total > 0.0]
+
+    @property
+    def entropy(self) -> float:
+        """Of `given` itself."""
+        return -sum(share * math.log(share) for share, _ in self._parts)
+
+    def entropies(self) -> Array:
+        """(n,): of each column, given `given`."""
+        zero = np.zeros(len(self.names))
+        return sum((share * part.entropies() for share, part in self._parts), zero)
 
     def matrix(self) -> Array:
         """(n, n); the entropies given `given` on the diagonal."""

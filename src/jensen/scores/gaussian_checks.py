@@ -6,11 +6,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.counting import COMPLETE_ROWS, require_complete
+from jensen.data.counting import COMPLETE_ROWS
 from jensen.exceptions import DataError, JensenError
+from jensen.scores.known_values import require_values
 from jensen.text import some
 
 GAUSSIAN_SCORES = ("bge", "loglik", "aic", "bic")
+
+LARGEST = 1e140
+"""Scatters are sums of squares, which overflow not far beyond."""
+
+NARROWEST = 1e-140
+"""Of what values differ by: the squares of less are as good as 0."""
 
 
 def check_gaussian_score(score: str) -> None:
@@ -46,15 +53,22 @@ def require_continuous(table: Table, names: Sequence[str], what: str) -> None:
             f"jn.Table(data, continuous=[{some(map(repr, counts), most=20)}])"
         )
     for name in names:
-        if np.isinf(table.column(name).data).any():
+        data = table.column(name).data
+        most = max(-np.fmin.reduce(data, initial=0.0), np.fmax.reduce(data, initial=0.0))
+        if np.isinf(most):
             raise DataError(f"column {name!r} holds an infinite value, which no Gaussian has")
+        if most > LARGEST:
+            raise DataError(
+                f"column {name!r} holds numbers as large as {most:.3g}, which overflow when they "
+                f"are squared: divide the column"
+            )
 
 
 def complete_rows(
     table: Table, names: Sequence[str], score: str
 ) -> tuple[Table, NDArray[np.bool_]]:
     """The rows that have a weight, and which they are; refused if a value is missing in one."""
-    require_complete(
+    require_values(
         table, names, f"the score {score!r}", f"fill them in (net.impute), or {COMPLETE_ROWS}"
     )
     kept = np.ones(table.n_rows, bool) if table.weights is None else table.weights > 0.0

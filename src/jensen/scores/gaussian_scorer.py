@@ -15,7 +15,12 @@ from jensen.exceptions import DataError, JensenError
 from jensen.memory import check_memory
 from jensen.scores import schur
 from jensen.scores.gaussian import BGe, GaussianScore, aic, bic, loglik
-from jensen.scores.gaussian_checks import check_gaussian_score, complete_rows, require_continuous
+from jensen.scores.gaussian_checks import (
+    NARROWEST,
+    check_gaussian_score,
+    complete_rows,
+    require_continuous,
+)
 from jensen.scores.gaussian_prior import make_bge, refuse_prior
 from jensen.scores.moments import Moments, merged, moments_of
 from jensen.text import plural, some
@@ -81,7 +86,7 @@ class GaussianScorer:
             return cls(names, make_bge(names, everything.mean, *choices), groups)
         refuse_prior(score, *choices)
         scorer = cls(names, LIKELIHOODS[score], groups)
-        scorer._check_spread()
+        scorer._check_spread(rows)
         return scorer
 
     @property
@@ -212,13 +217,19 @@ class GaussianScorer:
                 "differences of one function of sets"
             )
 
-    def _check_spread(self) -> None:
+    def _check_spread(self, table: Table) -> None:
         for v, name in enumerate(self.names):
             weight, matrix = self._of(v)
             if weight == 0.0:
                 set_in_all = f"{name!r} was set in every row, so none is left to score it by"
                 raise DataError(set_in_all if v in self._was_set else "there are no rows to score")
-            if matrix[v, v] == 0.0:
+            if matrix[v, v] < NARROWEST**2 * weight:
+                width = float(np.ptp(table.column(name).data))
+                if 0.0 < width < NARROWEST:
+                    raise DataError(
+                        f"the values of column {name!r} differ by {width:.3g} at most, whose "
+                        f"square is as good as 0: multiply the column"
+                    )
                 raise DataError(f"column {name!r} is constant, so {UNBOUNDED}")
 
     def _refuse(self, matrix: Array, weight: float, members: Sequence[int]) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +14,30 @@ from jensen.scores.scorer import Scorer
 Array = NDArray[np.float64]
 NONE = -1
 
+WasSet: TypeAlias = NDArray[np.int64] | None
+"""For each row which variable was set, by sorted name; -1: none."""
 
-def split_interventions(table: Table, interventions: Any) -> tuple[Table, NDArray[np.int64] | None]:
+
+def split_interventions(
+    table: Table, interventions: Any, nodes: Sequence[str] | None = None
+) -> tuple[Table, WasSet]:
     """The variables, and for each row which of them was set, by sorted name; -1: none.
 
     Parameters
     ----------
     interventions
         A column, which is then no variable, or one name per row; missing where nothing was set.
+    nodes
+        The columns that are variables; all others by default. A row in which another column was
+        set is one in which none of them was.
     """
     if interventions is None:
-        return table, None
+        return table if nodes is None else table.select(nodes), None
+    if isinstance(interventions, str) and interventions in (nodes or ()):
+        raise DataError(
+            f"interventions={interventions!r} tells what was set in each row, so it is no variable "
+            f"of a graph: leave it out of the graph"
+        )
     if isinstance(interventions, str):
         column = table.column(interventions)
         if column.variable.kind != "categorical":
@@ -48,13 +61,15 @@ def split_interventions(table: Table, interventions: Any) -> tuple[Table, NDArra
         at = {label: code for code, label in enumerate(states)}
         codes = np.array([len(states) if x is None else at[x] for x in labels], np.int64)
         rest = table
-    position = {name: v for v, name in enumerate(sorted(rest.names))}
-    unknown = [label for label in states if label and label not in position]
+    unknown = [label for label in states if label and label not in rest]
     if unknown:
         raise DataError(
             f"interventions: {unknown[0]!r} is no column; each row names the column that was set "
             f"in it (by its name, not by its number), or nothing"
         )
+    if nodes is not None:
+        rest = rest.select(nodes)
+    position = {name: v for v, name in enumerate(sorted(rest.names))}
     return rest, np.array([*(position.get(s, NONE) for s in states), NONE], np.int64)[codes]
 
 

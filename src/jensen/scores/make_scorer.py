@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from jensen.data import Table, as_table
-from jensen.data.counting import COMPLETE_ROWS, is_complete, require_complete, require_states
+from jensen.data.counting import COMPLETE_ROWS, is_complete, require_states
 from jensen.exceptions import DataError
 from jensen.scores.bde import PriorNetworkScore
 from jensen.scores.by_name import (
@@ -17,7 +17,8 @@ from jensen.scores.by_name import (
 )
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian_scorer import GaussianScorer
-from jensen.scores.interventions import PerChild, split_interventions
+from jensen.scores.interventions import PerChild, WasSet, split_interventions
+from jensen.scores.known_values import refuse_stateless, require_values
 from jensen.scores.plain_scorer import PlainScorer
 from jensen.scores.scorer import Scorer
 from jensen.text import some
@@ -48,8 +49,27 @@ def make_scorer(
     """
     check_gaussian_choices(gaussian)
     data, was_set = split_interventions(as_table(table), interventions)
+    return scorer_of(
+        data, was_set, score, equivalent_sample_size=equivalent_sample_size, missing=missing,
+        prior_network=prior_network, **gaussian,
+    )  # fmt: skip
+
+
+def scorer_of(
+    data: Table,
+    was_set: WasSet,
+    score: str | None,
+    *,
+    equivalent_sample_size: float | None = None,
+    missing: Missing = "refuse",
+    prior_network: Any = None,
+    **gaussian: Any,
+) -> Scorer:
+    """The same, with what was set in each row known already."""
     if not data.names:
         raise DataError("the table has no columns to learn a graph of")
+    if prior_network is None:  # which would know the states
+        refuse_stateless(data, data.names)
     if _kind(data) == "continuous":
         discrete = {
             "equivalent_sample_size": (equivalent_sample_size, None),
@@ -67,9 +87,8 @@ def make_scorer(
     name = score or "bdeu"
     chosen = make_score(name, equivalent_sample_size, missing, prior_network)
     if missing == "refuse" and not is_complete(data):
-        require_complete(
-            data, data.names, f"the score {name!r}", f"{AVAILABLE}, or {COMPLETE_ROWS}"
-        )
+        ways = f"{COMPLETE_ROWS}, or, if hardly any are missing, {AVAILABLE}"
+        require_values(data, data.names, f"the score {name!r}", ways)
     if isinstance(chosen, PriorNetworkScore):
         data = chosen.read(data, data.names)
     for variable in data.names:

@@ -1,0 +1,32 @@
+"""Tables that are refused for what is not known in them."""
+
+from collections.abc import Sequence
+
+from jensen.data import Table
+from jensen.data.counting import require_complete
+from jensen.exceptions import DataError
+
+
+def require_values(table: Table, names: Sequence[str], task: str, way_out: str) -> None:
+    """Refuse missing values; of a column without any, no way out but to leave it out is told."""
+    counted = table if table.weights is None else table.take(table.weights > 0.0)
+    absent = counted.n_missing(names)
+    for name, n_missing in absent.items():
+        if n_missing == counted.n_rows:
+            raise DataError(f"column {name!r} has no value at all: leave it out")
+    if absent:
+        require_complete(counted, list(absent), task, way_out)
+
+
+def refuse_stateless(table: Table, names: Sequence[str]) -> None:
+    """Refuse columns that no value, and nobody, says the kind of."""
+    for name in names:
+        variable = table.variable(name)
+        if variable.kind != "categorical" or variable.states:
+            continue
+        if table.n_rows:
+            raise DataError(f"column {name!r} has no value at all: leave it out")
+        raise DataError(
+            f"there are no rows, so column {name!r} has no value and no declared states: declare "
+            f"states={{{name!r}: [...]}}, or continuous=[{name!r}]"
+        )
