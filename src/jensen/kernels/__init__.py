@@ -121,13 +121,7 @@ def kernel(signature: Any, fastmath: Collection[str] = ()) -> Callable[[Callable
     """Declare a kernel with its signature: in Numba's notation, or by `records.signature`."""
 
     def declare(function: Callable[..., Any]) -> Any:
-        compile_ = njit(
-            cache=True,
-            nogil=True,
-            error_model="numpy",
-            fastmath=set(fastmath),
-            no_cfunc_wrapper=True,  # nobody but Python calls it
-        )
+        compile_ = njit(cache=True, nogil=True, error_model="numpy", fastmath=set(fastmath))
         compiled = compile_(function)
         KERNELS.append(Kernel(compiled, signature))
         return compiled
