@@ -110,8 +110,6 @@ def chow_liu(
     _check_root(root, names)
     information = pair_information(data, names, smoothing)
     _refuse_few_rows(data, names)
-    entropies = information.entropies()
-    _refuse_constant(entropies, names)
     stage = [0] * len(names)
     if isinstance(information, MixedInformation):
         stage = [int(data.variable(name).kind == "continuous") for name in names]
@@ -124,6 +122,8 @@ def chow_liu(
         tree = spanning_tree(Penalised(information, per_parameter), stage)
         edges = paying_edges(tree)
         cost = per_parameter * float(information.n_parameters.sum())
+    entropies = information.entropies()  # known by now: they come with the tree
+    _refuse_constant(entropies, names)
     _refuse_unbounded(tree, names, stage)
     arrows = sorted(_arrows(names, edges, stage, root))
     # What hangs from roots has no cycle, so none is looked for.
