@@ -129,6 +129,14 @@ def test_what_is_no_sequence_is_named():
         model().fit([[1, 2], 3])
 
 
+def test_lengths_in_the_place_of_y_are_not_ignored():
+    fitted = model().fit(FLAT, lengths=LENGTHS)
+    for ask in (model().fit, fitted.score):
+        with pytest.raises(jn.DataError, match=r"the second argument is y, which is not used"):
+            ask(FLAT, LENGTHS)
+    same(model().fit(FLAT, FLAT, lengths=LENGTHS), fitted)  # as pipelines do
+
+
 def test_without_lengths_all_rows_are_one_sequence():
     found = model().fit(PARTS)
     assert found.log_likelihood(FLAT).shape == (1,)

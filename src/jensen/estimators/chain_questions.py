@@ -15,7 +15,7 @@ from jensen.estimators.refusals import (
     refuse_impossible,
     refuse_unknown,
 )
-from jensen.estimators.sequences import chosen_steps, read_sequence_weights
+from jensen.estimators.sequences import chosen_steps, read_sequence_weights, refuse_lengths_as_y
 from jensen.estimators.states_estimator import StatesEstimator, best_states
 from jensen.exceptions import DataError, ImpossibleSequenceError, JensenError
 from jensen.families.dirichlet import dirichlet
@@ -144,6 +144,7 @@ class ChainQuestions(StatesEstimator):
         Weights are those of sequences; `sample_weight`, by which scikit-learn's tools pass them,
         has one for each row, the same for all rows of a sequence.
         """
+        refuse_lengths_as_y(X, y)
         total, n = self._total(X, lengths, sequence_weight, sample_weight)
         return total / n
 

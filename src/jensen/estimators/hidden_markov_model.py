@@ -27,6 +27,7 @@ from jensen.estimators.sequences import (
     read_lengths,
     read_numbers,
     read_sequence_weights,
+    refuse_lengths_as_y,
     refuse_texts,
 )
 from jensen.estimators.states_estimator import check_states
@@ -219,6 +220,7 @@ class HiddenMarkovModel(ChainQuestions):
             A file that holds the state of the run: if it is killed, the same call goes on from
             there to the identical result.
         """
+        refuse_lengths_as_y(X, y)
         choices = self._choices_of_loop()
         choices.check()
         check_kinds(self)

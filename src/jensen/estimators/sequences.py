@@ -58,6 +58,18 @@ def read_lengths(lengths: Any, n_rows: int) -> Ints:
     return found
 
 
+def refuse_lengths_as_y(X: Any, y: Any) -> None:
+    """Refuse lengths in the place of y, which is not used: pipelines give one for each row."""
+    if y is None or np.shape(y) == () or not hasattr(X, "__len__"):
+        return
+    n_rows = X.shape[:1] if hasattr(X, "shape") else (len(X),)
+    if n_rows != (len(y),):
+        raise DataError(
+            "the second argument is y, which is not used, and it does not have a value for each "
+            "row: if these are the lengths of sequences, write lengths=..."
+        )
+
+
 def refuse_empty(lengths: Ints) -> None:
     """Refuse sequences without a step."""
     if (lengths < 1).any():
