@@ -2,6 +2,8 @@
 
 import os
 import stat
+import subprocess
+import sys
 import tempfile
 
 import pytest
@@ -181,3 +183,68 @@ def test_a_table_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch
         table.write(path)
         assert jn.read_table(path).to_arrow().to_pylist() == [{"a": "x"}, {"a": "y"}]
     assert sorted(os.listdir(tmp_path)) == ["t.csv", "t.parquet", "t.tsv.gz"]
+
+
+KILLED = """
+import os, signal, sys
+from jensen.atomic import write_whole
+with write_whole(sys.argv[1]) as file:
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_what_a_killed_writer_left_is_removed_by_the_next(old):
+    (old.parent / "other.json").write_bytes(b"old")
+    for name in ("net.json", "other.json"):
+        subprocess.run([sys.executable, "-c", KILLED, old.parent / name], check=False)
+    left = sorted(os.listdir(old.parent))
+    assert len(left) == 4
+    assert all(name.startswith(".jensen-") for name in left[:2])
+    assert old.read_bytes() == b"old"
+    write(old)
+    assert old.read_bytes() == b"new"
+    assert len(os.listdir(old.parent)) == 3  # that of the other file is left to its next writer
+    write(old.parent / "other.json")
+    assert sorted(os.listdir(old.parent)) == ["net.json", "other.json"]
+
+
+def test_what_another_is_writing_is_left_alone(old):
+    with write_whole(old) as file:
+        file.write(b"slow")
+        write(old, b"quick")
+        assert old.read_bytes() == b"quick"
+        assert len(os.listdir(old.parent)) == 2
+    assert old.read_bytes() == b"slow"
+    assert os.listdir(old.parent) == ["net.json"]
+
+
+def test_a_file_taken_for_left_over_before_it_is_locked_is_made_again(old, monkeypatch):
+    make, made = tempfile.mkstemp, []
+
+    def lose_the_first(**choices):
+        handle, name = make(**choices)
+        if not made:
+            os.unlink(name)
+        made.append(name)
+        return handle, name
+
+    monkeypatch.setattr(tempfile, "mkstemp", lose_the_first)
+    write(old)
+    assert len(made) == 2
+    assert old.read_bytes() == b"new"
+    assert os.listdir(old.parent) == ["net.json"]
+
+
+def test_without_locks_nothing_is_removed_and_files_are_written(old, monkeypatch):
+    """As on some network file systems."""
+    subprocess.run([sys.executable, "-c", KILLED, old], check=False)
+
+    def refuse(*_):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    write(old)
+    assert old.read_bytes() == b"new"
+    assert len(os.listdir(old.parent)) == 2

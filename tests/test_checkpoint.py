@@ -403,6 +403,82 @@ def test_samples_that_may_not_be_touched_are_a_file_error(path, monkeypatch):
             SampleFile(path, 1, n_known)
 
 
+def flip(path, bit):
+    content = bytearray(path.read_bytes())
+    content[bit // 8] ^= 1 << bit % 8
+    path.write_bytes(content)
+
+
+def test_samples_with_one_wrong_bit_are_refused_in_words(path):
+    """In any row, in its hash, in the first line."""
+    file = path.parent / "run.checkpoint.samples"
+    samples = SampleFile(path, 2, 0)
+    for k in range(3):
+        samples.append([[k, -k]])
+    whole = file.read_bytes()
+    n_head = whole.index(b"\n") + 1
+    for bit in range(0, 8 * len(whole), 5):
+        flip(file, bit)
+        text = "does not hold the samples of this run"
+        if bit >= 8 * n_head:
+            row = (bit // 8 - n_head) // 24
+            text = (
+                f"sample {row + 1} of 3 is damaged, and all that follows would be wrong; put back "
+                f"a copy of it and of the checkpoint, or delete both"
+            )
+        damaged = file.read_bytes()
+        for use in (samples.read, lambda: SampleFile(path, 2, 3)):
+            with pytest.raises(jn.FileError, match=text):
+                use()
+        assert file.read_bytes() == damaged
+        file.write_bytes(whole)
+    assert SampleFile(path, 2, 3).read().tolist() == [[0, 0], [1, -1], [2, -2]]
+
+
+def test_rows_that_have_changed_places_are_refused(path):
+    file = path.parent / "run.checkpoint.samples"
+    SampleFile(path, 1, 0).append([[1], [2], [3]])
+    head, rows = file.read_bytes()[:-48], file.read_bytes()[-48:]
+    file.write_bytes(head + rows[:16] + rows[32:] + rows[16:32])
+    with pytest.raises(jn.FileError, match="sample 2 of 3 is damaged"):
+        SampleFile(path, 1, 3)
+
+
+@pytest.mark.parametrize(("n_cut", "is_told"), [(0, False), (1, True), (15, True), (16, False)])
+def test_a_damaged_tail_is_cut_off_and_told(path, n_cut, is_told, caplog):
+    """Rows that no checkpoint knows of are drawn again; if they are whole, nothing is said."""
+    SampleFile(path, 1, 0).append([[1], [2], [3]])
+    os.truncate(f"{path}.samples", os.path.getsize(f"{path}.samples") - n_cut)
+    samples = SampleFile(path, 1, 1)
+    told = (
+        f"the last samples in {path}.samples are cut short or damaged, as a run leaves them that "
+        f"is killed while it writes: they are cut off and drawn again"
+    )
+    assert caplog.messages == ([told] if is_told else [])
+    samples.append([[5]])
+    assert SampleFile(path, 1, 2).read().tolist() == [[1], [5]]
+
+
+def test_a_tail_with_a_wrong_bit_is_cut_off_and_told(path, caplog):
+    SampleFile(path, 1, 0).append([[1], [2], [3]])
+    flip(path.parent / "run.checkpoint.samples", 8 * os.path.getsize(f"{path}.samples") - 100)
+    assert SampleFile(path, 1, 1).read().tolist() == [[1]]
+    assert len(caplog.messages) == 1
+
+
+def test_samples_of_the_first_format_are_read_and_written_anew(path):
+    file = path.parent / "run.checkpoint.samples"
+    SampleFile(path, 2, 0, "mine")
+    head = file.read_bytes().replace(b"samples 2", b"samples 1")
+    file.write_bytes(head + np.arange(6.0).tobytes() + b"half")
+    assert SampleFile(path, 2, 2, "mine").read().tolist() == [[0, 1], [2, 3]]
+    assert file.read_bytes().startswith(b"jensen samples 2, 2 float64 a row")
+    assert SampleFile(path, 2, 2, "mine").read().tolist() == [[0, 1], [2, 3]]
+    file.write_bytes(head + np.arange(6.0).tobytes())
+    with pytest.raises(jn.FileError, match="it holds 3 of 4 samples"):
+        SampleFile(path, 2, 4, "mine")
+
+
 @pytest.mark.parametrize("rows", [[1.0, 2.0], [[1.0]], [[[1.0, 2.0]]], np.zeros((0, 3))])
 def test_rows_of_the_wrong_shape_are_refused(path, rows):
     with pytest.raises(jn.JensenError, match=r"is a row of 2 numbers, but the array has the shape"):

@@ -5,6 +5,8 @@ import threading
 
 import pytest
 
+import jensen as jn
+from jensen.data.threads import ordered_map
 from jensen.interrupts import interruptible
 
 
@@ -90,6 +92,23 @@ def test_other_threads_never_receive_it():
     thread.start()
     thread.join()
     assert found == [(False, True)]
+
+
+def test_threads_of_one_work_hear_the_same_wish():
+    """Else what they are at would go on to its end, be it hours."""
+    both = threading.Barrier(2)
+    jn.set_threads(2)
+    try:
+        with interruptible() as wish:
+
+            def work(_):
+                with interruptible() as mine:
+                    both.wait(timeout=10)  # each thread has one item
+                    return mine is wish, threading.current_thread() is threading.main_thread()
+
+            assert sorted(ordered_map(work, range(2))) == [(True, False), (True, True)]
+    finally:
+        jn.set_threads(None)
 
 
 def test_work_within_work_hears_the_same_wish():

@@ -4,10 +4,11 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from types import FrameType
 
-_heard: threading.Event | None = None
-"""The wish that the main thread listens for at the moment."""
+_heard: ContextVar[threading.Event | None] = ContextVar("heard", default=None)
+"""The wish that is listened for at the moment, by the main thread for all threads of its work."""
 
 
 @contextmanager
@@ -15,15 +16,15 @@ def interruptible() -> Iterator[threading.Event]:
     """An event that the first Ctrl-C sets; the second one interrupts at once, as ever.
 
     Work within work has the same event: all of it ends, and each part has to ask whether what it
-    got from another is whole. Only the main thread receives signals; elsewhere the event is never
-    set.
+    got from another is whole; so has work that is done on threads (see `data.threads`). Only the
+    main thread receives signals; in a thread of the caller's own the event is never set.
     """
-    global _heard
+    heard = _heard.get()
+    if heard is not None:
+        yield heard
+        return
     if threading.current_thread() is not threading.main_thread():
         yield threading.Event()
-        return
-    if _heard is not None:
-        yield _heard
         return
     wish, before = threading.Event(), signal.getsignal(signal.SIGINT)
 
@@ -35,9 +36,9 @@ def interruptible() -> Iterator[threading.Event]:
         yield wish
         return
     signal.signal(signal.SIGINT, note)
-    _heard = wish
+    token = _heard.set(wish)
     try:
         yield wish
     finally:
-        _heard = None
+        _heard.reset(token)
         signal.signal(signal.SIGINT, before)

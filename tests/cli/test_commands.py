@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.kernel_cache import places
 
 COMMANDS = [
     "learn",
@@ -334,7 +335,7 @@ def test_compile_readies_every_kernel(run):
     seconds = json.loads(run("compile", "--json").out)
     assert {"count_bits", "draw_rows", "add_log_probabilities"} <= seconds.keys()
     assert all(s >= 0 for s in seconds.values())
-    assert f"{len(seconds)} kernels are ready (" in run("compile").out
+    assert f"{len(seconds)} kernels are ready in {places().write} (" in run("compile").out
 
 
 def test_demo_explains_an_example_and_always_the_same(run):

@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import signal
 import threading
 from contextlib import contextmanager
 from itertools import count
@@ -738,6 +739,62 @@ def test_an_interrupt_keeps_the_best_so_far(run, clinic, monkeypatch, words):
     assert Path("net.svg").exists()
     kept = jn.load("net.json").graph
     assert set(kept.nodes) == set(jn.read_table(clinic).names)
+
+
+@pytest.fixture
+def wide(tmp_path):
+    """A table of so many columns that a graph of all edges would have tables of 4^25 numbers."""
+    codes = np.random.default_rng(0).integers(0, 4, (60, 25))
+    names = [f"v{k:02d}" for k in range(25)]
+    rows = [[f"s{code}" for code in row] for row in codes.tolist()]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join(map(",".join, [names, *rows])) + "\n")
+    return path
+
+
+@pytest.fixture
+def pressed(monkeypatch):
+    """Ctrl-C is pressed before the first test of the tests of pairs."""
+    from jensen.independence.skeleton import find_skeleton
+
+    def press_first(tests, constraints, level, most, watch):
+        before.append(signal.getsignal(signal.SIGINT))
+        signal.raise_signal(signal.SIGINT)
+        return find_skeleton(tests, constraints, level, most, watch)
+
+    before = []
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    monkeypatch.setattr("jensen.independence.pc.find_skeleton", press_first)
+    yield
+    signal.signal(signal.SIGINT, handler)
+    assert before[0] is not signal.default_int_handler
+
+
+def test_interrupted_tests_leave_a_graph_without_parameters(run, wide, pressed):
+    done = run("learn", wide, "--structure", "pc", "-o", "net.json", "--svg", "net.svg")
+    assert done.code == 130
+    assert done.err.splitlines() == [
+        "jensen: nothing is written to net.json, for there are no parameters yet",
+        "jensen: interrupted",
+    ]
+    assert done.out.startswith("pc: by tests of independence, interrupted before the last of them;")
+    assert "  v00 -- v01; v00 -- v02; " in done.out
+    assert done.out.splitlines()[-2:] == [
+        "The graph alone, without parameters: it still has all edges that no test has parted so "
+        "far.",
+        "drawn in net.svg",
+    ]
+    assert Path("net.svg").exists()
+    assert not Path("net.json").exists()
+
+
+def test_interrupted_tests_are_told_to_programs(run, wide, pressed):
+    done = run("learn", wide, "--structure", "pc", "--json")
+    assert (done.code, done.err) == (130, "jensen: interrupted")
+    told = json.loads(done.out)
+    assert (told["edges"], len(told["undirected"])) == ([], 300)
+    assert told["structure"]["interrupted"] is True
+    assert told["structure"]["score"] is None
 
 
 # --- classes and tests ---

@@ -55,6 +55,20 @@ def test_stopped_early_it_rules_out_nothing_unseen():
     ]
 
 
+def test_it_is_stopped_in_the_midst_of_a_variable():
+    """One variable may have more sets to be given than anybody waits for."""
+    asked = []
+
+    def watch(size, done, total):
+        asked.append(done)
+        return len(asked) == 3
+
+    found = neighbours([[], [0], [0], [0], [0]], watch=watch)
+    assert found.interrupted
+    assert asked == [0, 0, 0]
+    assert found.joined.sum() == 20  # nothing is ruled out
+
+
 def table():
     return jn.examples.load("asia").sample(3000, random_state=0)
 

@@ -392,10 +392,13 @@ def test_slow_tests_are_asked_for_in_small_portions(monkeypatch):
     clock = iter(np.arange(0.0, 1e4, 0.01))
     monkeypatch.setattr(testing.time, "perf_counter", lambda: next(clock))
     sizes = [len(some) for some in testing.portions(iter(range(1000)))]
-    assert sizes == [32, 64, 128, 256, 512, 8]
-    clock = iter(np.arange(0.0, 1e4, 1.0))
-    sizes = [len(some) for some in testing.portions(iter(range(100)))]
-    assert sizes == [32, 32, 32, 4]
+    assert sizes == [8, 16, 32, 64, 128, 256, 496]
+    clock = iter(np.arange(0.0, 1e4, 0.5))
+    sizes = [len(some) for some in testing.portions(iter(range(20)))]
+    assert sizes == [8, 8, 4]
+    clock = iter(np.arange(0.0, 1e4, 2.0))
+    sizes = [len(some) for some in testing.portions(iter(range(17)))]
+    assert sizes == [8, 4, 2, 1, 1, 1]
 
 
 def test_progress_is_shown(capsys):

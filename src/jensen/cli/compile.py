@@ -11,13 +11,20 @@ EPILOG = "Example: jensen compile"
 
 
 def command(as_json: options.Json = False) -> None:
-    """Compile all kernels and cache them, so that nothing has to wait for it later."""
+    """Compile all kernels and cache them, so that nothing has to wait for it later.
+
+    They are kept in the folder that JENSEN_CACHE_DIR names, else in that of the package or of the
+    user's caches.
+    """
+    from jensen.kernel_cache import places
+
     begin = time.perf_counter()
     seconds = cache()
     if as_json:
         outputs.print_json(seconds)
     else:
-        print(f"{len(seconds)} kernels are ready ({time.perf_counter() - begin:.1f} s)")
+        where = f" in {places().write}" if places().write else ""
+        print(f"{len(seconds)} kernels are ready{where} ({time.perf_counter() - begin:.1f} s)")
 
 
 def cache(wanted: Collection[str] | None = None) -> dict[str, float]:

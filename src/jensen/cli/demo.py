@@ -74,10 +74,11 @@ def _compile() -> None:
     """Use all cores if much has to be compiled; on one, it is done when it is needed."""
     from jensen.cli.compile import cache
     from jensen.data.threads import get_threads
+    from jensen.kernel_cache import writable_folder
     from jensen.kernels import COMPILING, log, never_cached
 
     missing = set(KERNELS).intersection(never_cached())
-    if len(missing) > 1 and get_threads() > 1:
+    if len(missing) > 1 and get_threads() > 1 and writable_folder() is not None:
         log.info(COMPILING)
         cache(missing)
 

@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import typer
 
+from jensen.cli import graph_alone, learned, learned_states, options, outputs
 from jensen.cli import independence_options as of_tests
 from jensen.cli import learn_options as of_learn
-from jensen.cli import learned, learned_states, mixed_trees, options, outputs
 from jensen.cli import structure_options as of_graph
 from jensen.cli.learn_network import learn_network
 from jensen.cli.learn_options import Loop, ModelKind, NetworkChoices, Source
@@ -140,7 +140,9 @@ def command(
             source, loop, of_network, of_graph_alone, context.obj or ()
         )
         if net is None:
-            mixed_trees.write(found, table, svg, as_json)
+            graph_alone.write(found, table, output, svg, as_json)
+            if found.interrupted:
+                raise typer.Exit(INTERRUPTED)
             return
     _write(net, learned.LearnedFrom(table, found, svg), files, learned)
 

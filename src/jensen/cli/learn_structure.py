@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 import sys
 import time
@@ -21,7 +22,7 @@ from jensen.exceptions import GraphError, JensenError
 
 if TYPE_CHECKING:
     from jensen.data import Table
-    from jensen.graphs import DAG
+    from jensen.graphs import DAG, PDAG
     from jensen.q_graph.edge_strengths import EdgeStrengths
 
 log = logging.getLogger("jensen")
@@ -34,10 +35,10 @@ ROWS_WITH_NAMES = 20
 class Structure(NamedTuple):
     """A graph that was learned, and how."""
 
-    graph: DAG
+    graph: DAG | PDAG  # the second of interrupted tests
     method: str
     score_name: str
-    score: float
+    score: float  # NaN of interrupted tests
     proven: bool
     interrupted: bool
     seconds: float
@@ -56,8 +57,11 @@ def learn_structure(
 ) -> tuple[Any, Table, Structure]:
     """Learn; the network, the table of its parameters, and how its graph was found.
 
-    Of a tree of columns of both kinds there is no network, but None.
+    Of a tree of columns of both kinds there is no network, but None; so of tests that were
+    interrupted, which leave a graph of nearly all edges.
     """
+    from jensen.graphs import DAG
+
     choices.check()
     constraints, start = choices.constraints(), choices.start()
     table, names = _read(source, network, choices)
@@ -81,6 +85,8 @@ def learn_structure(
             return None, rows, _tree(task)
         net = _estimator(names, loop, network, is_numbers)
         found = _learn(task, choices)
+        if not isinstance(found.graph, DAG):
+            return None, rows, found
         net.graph = found.graph
         try:
             file = None if choices.bootstrap else network.checkpoint
@@ -216,16 +222,19 @@ def _tested(task: Task, given: dict[str, Any]) -> Structure:
 
     progress = sys.stderr.isatty()
     found = learn_structure(task.table, **given, random_state=task.seed, progress=progress)
+    info, score = found.info, task.of_score["score"]
+    if info.interrupted:
+        return Structure(found, "pc", score, math.nan, False, True, info.seconds)
     try:
-        graph, info = as_dag(found), found.info
+        graph = as_dag(found)
     except GraphError as error:
         raise GraphError(
             f"the tests contradict each other: {found}; {error}. Try another --alpha, direct what "
             f"you know with --required 'A -> B', or use --structure mmhc or ges"
         ) from None
     return Structure(
-        graph, "pc", task.of_score["score"], _score(graph, task), proven=False,
-        interrupted=info.interrupted, seconds=info.seconds,
+        graph, "pc", score, _score(graph, task), proven=False, interrupted=False,
+        seconds=info.seconds,
     )  # fmt: skip
 
 

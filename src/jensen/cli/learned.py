@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from jensen.cli.learn_structure import Structure
     from jensen.data import Table
     from jensen.estimators.bayesian_network import BayesianNetwork
-    from jensen.graphs import DAG
+    from jensen.graphs import DAG, PDAG
     from jensen.q_graph.edge_strengths import EdgeStrengths
 
 WIDTH = 98
@@ -148,12 +148,12 @@ def structure_summary(found: Structure) -> dict[str, Any]:
 
 def tell_structure(found: Structure) -> None:
     """The graph, in a form that --graph reads again, and how it was found."""
-    value = f"{found.score_name} {found.score:.6f}"
-    print(f"{_how_found(found)}; {value}; {found.seconds:.2f} s")
+    value = "" if math.isnan(found.score) else f"; {found.score_name} {found.score:.6f}"
+    print(f"{_how_found(found)}{value}; {found.seconds:.2f} s")
     if found.strengths is None:
         print("\n".join(f"  {line}" for line in _lines(found.graph)))
     else:
-        _tell_strengths(found.graph, found.strengths)
+        _tell_strengths(found.strengths)
     print()
 
 
@@ -169,8 +169,10 @@ def _how_found(found: Structure) -> str:
         return f"tree: the best of all {kind}"
     if found.proven:
         return f"exact: proven to be the best graph by {found.score_name}"
+    if math.isnan(found.score):
+        return f"{found.method}: by tests of independence, interrupted before the last of them"
     if not len(found.trace):
-        return f"{found.method}: by tests of independence{so_far}, undirected edges directed freely"
+        return f"{found.method}: by tests of independence, undirected edges directed freely"
     if found.method == "exact":
         return f"exact: the best graph so far, not proven; {_beyond(found.gap)}"
     moves = plural(len(found.trace) - 1, "move")
@@ -184,7 +186,8 @@ def _beyond(gap: float | None) -> str:
     return f"another may score up to {gap:.6g} more"
 
 
-def _tell_strengths(graph: DAG, strengths: EdgeStrengths) -> None:
+def _tell_strengths(strengths: EdgeStrengths) -> None:
+    graph = strengths.averaged()
     if not graph.edges:
         print("  no edge")
         return
@@ -195,7 +198,7 @@ def _tell_strengths(graph: DAG, strengths: EdgeStrengths) -> None:
     print("\n".join(f"  {line}" for line in grid(rows, left=1).splitlines()))
 
 
-def _lines(graph: DAG) -> list[str]:
+def _lines(graph: DAG | PDAG) -> list[str]:
     """The statements of a graph, as many in a line as fit; a new line parts them as well."""
     lines: list[str] = []
     for statement in str(graph).split("; "):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from jensen.cli import learned, outputs
 from jensen.cli.learn_options import Loop, NetworkChoices, spelled
 from jensen.cli.structure_options import Search, StructureChoices
 from jensen.exceptions import JensenError
 
 if TYPE_CHECKING:
-    from jensen.cli.learn_structure import Structure
     from jensen.data import Table
 
 
@@ -35,29 +33,3 @@ def refuse_parameters(loop: Loop, network: NetworkChoices) -> None:
             f"numbers together only the graph is learned, no parameters: leave it out (--json and "
             f"--svg keep the graph)"
         )
-
-
-def write(found: Structure, table: Table, svg: str | None, as_json: bool) -> None:
-    """Tell about the graph."""
-    from jensen.plots.svg import graph_svg
-
-    if svg is not None:
-        outputs.write_text(graph_svg(found.graph), svg)
-    if as_json:
-        outputs.print_json(summary(found, table, svg))
-    elif svg != "-":
-        learned.tell_structure(found)
-        print("The graph alone: no parameters are learned of columns of both kinds yet.")
-        if svg is not None:
-            print(f"drawn in {svg}")
-
-
-def summary(found: Structure, table: Table, svg: str | None) -> dict[str, Any]:
-    """All of it, for programs."""
-    return {
-        "nodes": list(found.graph.nodes),
-        "edges": [list(edge) for edge in found.graph.edges],
-        "structure": learned.structure_summary(found),
-        "rows": table.total_weight,
-        "svg": svg,
-    }

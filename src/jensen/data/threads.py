@@ -4,6 +4,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextvars import copy_context
 from functools import lru_cache, partial
 from operator import index
 from threading import local
@@ -68,8 +69,9 @@ def ordered_map(f: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
     """Run f on every item, on threads if that can help; results come in the order of items.
 
     The caller's thread takes its share of the items. Within an item there are no further threads:
-    parallelism is never nested. Nothing runs on when this has ended, be it by an exception or by a
-    caller who takes no more results.
+    parallelism is never nested. Threads have the caller's context, so each of them hears of Ctrl-C.
+    Nothing runs on when this has ended, be it by an exception or by a caller who takes no more
+    results.
     """
     items = list(items)
     n_others = min(n_parts(), len(items)) - 1
@@ -79,7 +81,7 @@ def ordered_map(f: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
     tasks: Tasks[Item] = deque(enumerate(items))
     done: Done[Result] = {}
     pool = _pool(os.getpid(), n_others)
-    others = [pool.submit(_do_all, f, tasks, done) for _ in range(n_others)]
+    others = [pool.submit(copy_context().run, _do_all, f, tasks, done) for _ in range(n_others)]
     try:
         for i in range(len(items)):
             while i not in done:

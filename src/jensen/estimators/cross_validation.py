@@ -122,9 +122,10 @@ def cross_validate(
 
     def run(k: int) -> tuple[float, float, DAG]:
         train, test = data.take(fold_of != k), data.take(fold_of == k)
-        dag = as_dag(graph if graph is not None else learn_structure(train, **choices))
+        found = graph if graph is not None else learn_structure(train, **choices)
         if wish.is_set():  # the loss of half a graph would tell nothing
             raise KeyboardInterrupt
+        dag = as_dag(found)
         net = BayesianNetwork(dag, **_parameters(train, dag, prior, size)).fit(train)
         return _loss(net, test, target), test.total_weight, dag
 

@@ -10,13 +10,14 @@ learning algorithm*.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.independence.testing import Given, Question, Tests
+from jensen.independence.testing import Given, Question, Tests, portions
 
 Flags = NDArray[np.bool_]
 
@@ -41,26 +42,40 @@ def find_neighbours(
     found = np.zeros((n, n), bool)
     n_tests = 0
     for target in range(n):
-        if watch(0, target, n):
-            found[target:] = possible[target:]  # nothing is known of these, so nothing is ruled out
-            return Neighbours(found & found.T, n_tests, interrupted=True)
         others = np.flatnonzero(possible[target]).tolist()
-        search = _Search(tests, target, log_alpha, max_given)
-        found[target, search.run(others)] = True
+        search = _Search(tests, target, log_alpha, max_given, partial(watch, 0, target, n))
+        try:
+            found[target, search.run(others)] = True
+        except _StoppedError:
+            found[target:] = possible[target:]  # nothing is known of these, so nothing is ruled out
+            return Neighbours(found & found.T, n_tests + search.n_tests, interrupted=True)
         n_tests += search.n_tests
     return Neighbours(found & found.T, n_tests, interrupted=False)
+
+
+class _StoppedError(Exception):
+    """The user does not want to wait for more tests."""
 
 
 class _Search:
     """Looks for the candidates of one target."""
 
-    def __init__(self, tests: Tests, target: int, log_alpha: float, max_given: int) -> None:
-        self.tests, self.target = tests, target
+    def __init__(
+        self,
+        tests: Tests,
+        target: int,
+        log_alpha: float,
+        max_given: int,
+        watch: Callable[[], bool],
+    ) -> None:
+        self.tests, self.target, self.watch = tests, target, watch
         self.log_alpha, self.max_given = log_alpha, max_given
         self.n_tests = 0
 
     def run(self, others: Sequence[int]) -> list[int]:
         """Grow, then shrink."""
+        if self.watch():
+            raise _StoppedError
         candidates: list[int] = []
         nearest = self._largest_p(others, [()])  # of each other, the largest p so far
         left = [v for v in others if nearest[v] <= self.log_alpha]
@@ -95,8 +110,13 @@ class _Search:
             for v in others
             for given in sets
         ]
-        self.n_tests += len(asked)
         if not asked:
             return dict.fromkeys(others, -np.inf)
-        found = self.tests.log_p_values(asked).reshape(len(others), len(sets)).max(1)
+        log_p = []
+        for some in portions(iter(asked)):
+            log_p.append(self.tests.log_p_values(some))
+            self.n_tests += len(some)
+            if self.watch():
+                raise _StoppedError
+        found = np.concatenate(log_p).reshape(len(others), len(sets)).max(1)
         return dict(zip(others, found.tolist(), strict=True))

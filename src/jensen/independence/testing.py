@@ -24,11 +24,11 @@ TOGETHER = 64
 
 Item = TypeVar("Item")
 
-AT_ONCE, MOST_AT_ONCE = 32, 1 << 14
+AT_ONCE, MOST_AT_ONCE = 8, 1 << 14
 """Items of work that are done before the user is asked whether to go on: at first, and at most."""
 
-QUICK = 0.1
-"""Seconds; what takes less is done in larger portions."""
+QUICK, SLOW = 0.1, 1.0
+"""Seconds; what takes less than the first is done in larger portions, more in smaller ones."""
 
 
 class Measured(NamedTuple):
@@ -131,7 +131,7 @@ def subsets(ends: Ends, around: Around, size: int) -> Iterator[Given]:
 
 
 def portions(items: Iterator[Item]) -> Iterator[list[Item]]:
-    """Lists of items, longer ones as long as little time passes between them.
+    """Lists of items, longer ones if little time passes between them, shorter ones if much.
 
     The length of a list must not change what is found.
     """
@@ -139,8 +139,11 @@ def portions(items: Iterator[Item]) -> Iterator[list[Item]]:
     while some := list(islice(items, size)):
         began = time.perf_counter()
         yield some
-        if time.perf_counter() - began < QUICK:
+        seconds = time.perf_counter() - began
+        if seconds < QUICK:
             size = min(2 * size, MOST_AT_ONCE)
+        elif seconds > SLOW:
+            size = max(size // 2, 1)
 
 
 def _chunks(items: Iterator[Given], size: int) -> Iterator[list[Given]]:

@@ -11,14 +11,14 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from importlib import import_module
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from numba import njit
 from numba.core import event
+from numba.core.dispatcher import Dispatcher
 from numba.core.sigutils import normalize_signature
 
-from jensen.data.threads import get_threads
+from jensen.kernel_cache import VARIABLE, KernelCache, writable_folder
 
 MODULES = (
     "best_networks",
@@ -30,6 +30,7 @@ MODULES = (
     "columns",
     "counting",
     "dag_sums",
+    "drawn_moves",
     "elimination",
     "forward",
     "further_parents",
@@ -69,6 +70,10 @@ LONGEST = ("partition_chain", "structure_chain", "order_chain", "further_parents
 """Modules that take longest to compile: they are begun first, so that no core waits for them."""
 
 COMPILING = "compiling (once; the result is cached, and `jensen compile` does it beforehand)"
+NOT_KEPT = (
+    f"compiling beforehand is of no use: no folder can be written in which the kernels would be "
+    f"found again; set {VARIABLE} to one that can"
+)
 
 log = logging.getLogger("jensen")
 
@@ -82,24 +87,24 @@ class Kernel(NamedTuple):
 
 KERNELS: list[Kernel] = []
 
-helper = njit(
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-)
-"""Declares a function that only kernels call: what Python would need is not compiled."""
 
-_bare = functools.partial(
-    njit,
-    cache=True,
-    nogil=True,
-    error_model="numpy",
-    no_cpython_wrapper=True,
-    no_cfunc_wrapper=True,
-    _nrt=False,
-)
+def _declares(**options: Any) -> Callable[[Callable[..., Any]], Any]:
+    """What declares functions that are compiled in this way."""
+    compile_ = njit(nogil=True, error_model="numpy", **options)
+
+    def declare(function: Callable[..., Any]) -> Any:
+        compiled = compile_(function)
+        if isinstance(compiled, Dispatcher) and not function.__closure__:
+            compiled._cache = KernelCache(function)
+        return compiled
+
+    return declare
+
+
+_bare = functools.partial(_declares, no_cpython_wrapper=True, no_cfunc_wrapper=True, _nrt=False)
+
+helper = _declares(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""Declares a function that only kernels call: what Python would need is not compiled."""
 
 bare = _bare()
 """Declares a helper that makes no arrays: those it is given in records are not counted either.
@@ -113,7 +118,7 @@ bare_part = _bare(forceinline=True)
 bare_sum = _bare(forceinline=True, fastmath={"reassoc", "contract"})
 """The same of a sum that may be reordered, so that it is vectorised."""
 
-part = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+part = _declares(inline="always")
 """Declares a function that is pasted where a kernel calls it: compiled within the kernel alone."""
 
 
@@ -121,8 +126,7 @@ def kernel(signature: Any, fastmath: Collection[str] = ()) -> Callable[[Callable
     """Declare a kernel with its signature: in Numba's notation, or by `records.signature`."""
 
     def declare(function: Callable[..., Any]) -> Any:
-        compile_ = njit(cache=True, nogil=True, error_model="numpy", fastmath=set(fastmath))
-        compiled = compile_(function)
+        compiled = _declares(fastmath=set(fastmath))(function)
         KERNELS.append(Kernel(compiled, signature))
         return compiled
 
@@ -163,8 +167,16 @@ def cache_all(wanted: Collection[str] | None = None) -> Iterator[dict[str, float
     Numba compiles one function at a time in a process, so every core has a process of its own.
     `wanted` names some kernels of which others are not needed.
     """
+    from jensen.data.threads import get_threads
+    from jensen.exceptions import FileError
+
+    if writable_folder() is None and never_cached():
+        raise FileError(NOT_KEPT)
     modules = [*LONGEST, *(module for module in MODULES if module not in LONGEST)]
-    pool = ProcessPoolExecutor(get_threads(), multiprocessing.get_context("spawn"))
+    context = multiprocessing.get_context("spawn")  # whose processes repeat no warnings
+    pool = ProcessPoolExecutor(
+        get_threads(), context, initializer=log.setLevel, initargs=(logging.ERROR,)
+    )
     try:
         tasks = [pool.submit(_cache_module, module, wanted) for module in modules]
         for task in as_completed(tasks):
@@ -184,16 +196,9 @@ def _cache_module(module: str, wanted: Collection[str] | None) -> dict[str, floa
 
 
 def never_cached() -> list[str]:
-    """Names of the kernels of which the cache has nothing, be it of today's source or older."""
-    found = []
-    for item in load_all():
-        function = item.function
-        if hasattr(function, "stats"):
-            source = Path(function.__code__.co_filename).stem
-            index = f"{source}.{function.__name__}-{function.__code__.co_firstlineno}.*.nbi"
-            if not any(Path(function.stats.cache_path).glob(index)):
-                found.append(function.__name__)
-    return found
+    """Names of the kernels of which nothing is kept that was compiled from today's sources."""
+    found = [item.function for item in load_all()]
+    return [x.__name__ for x in found if isinstance(x, Dispatcher) and not x._cache.exists()]
 
 
 class _Announcement(event.Listener):

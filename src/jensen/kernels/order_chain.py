@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from jensen.kernels import bare_part, kernel
+from jensen.kernels.drawn_moves import draw_one_of
 from jensen.kernels.parent_draws import draw_parents, write_parents
 from jensen.kernels.parent_sums import (
     local_bits,
@@ -16,10 +17,9 @@ from jensen.kernels.parent_sums import (
 )
 from jensen.kernels.random_numbers import uniform
 from jensen.kernels.records import KEPT, MOVES, ROOM, WEIGHTS, signature
-from jensen.q_graph.moves import order_neighbours, order_shift, order_swap
+from jensen.q_graph.moves.rows import ORDER_MOVES
 
-SHARES = 0.5, 0.7
-"""Up to the first: neighbours change places; up to the second: any two; else one is shifted."""
+propose_drawn = draw_one_of(ORDER_MOVES)
 
 
 @bare_part
@@ -49,16 +49,7 @@ def weigh_order(order, t, room, sums):
 @bare_part
 def step(rng, t, order, proposal, sums, room, moves):
     """Propose one move; proposal is a copy of order before and after."""
-    kind = uniform(rng)
-    if kind < SHARES[0]:
-        k = 0
-        first, last = order_neighbours.propose(rng, order, proposal)
-    elif kind < SHARES[1]:
-        k = 1
-        first, last = order_swap.propose(rng, order, proposal)
-    else:
-        k = 2
-        first, last = order_shift.propose(rng, order, proposal)
+    k, (first, last) = propose_drawn(uniform(rng), rng, order, proposal)
     new = room.numbers
     sum_between(proposal, first, last, t, room, new)
     gain = 0.0

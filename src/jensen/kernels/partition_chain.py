@@ -9,17 +9,16 @@ import math
 import numpy as np
 
 from jensen.kernels import bare_part, kernel
+from jensen.kernels.drawn_moves import draw_one_of
 from jensen.kernels.graph_changes import change_parents, fill_layers
 from jensen.kernels.parent_draws import draw_parents, write_parents
 from jensen.kernels.parent_sums import set_weight, sum_asked
 from jensen.kernels.random_numbers import uniform
 from jensen.kernels.records import GRAPH_OF_CHAIN, KEPT, MOVES, ROOM, WEIGHTS, signature
-from jensen.q_graph.moves import edge_reversal, partition_join, partition_shift, partition_swap
+from jensen.q_graph.moves.rows import PARTITION_MOVES, REVERSAL
 
-SHARES = 0.4, 0.8
-"""Up to the first: parts are split or joined; up to the second: one shifts; else two swap."""
-
-REVERSAL = 3
+propose_drawn = draw_one_of(PARTITION_MOVES)
+reverse_edge, REVERSALS = REVERSAL.function, PARTITION_MOVES.index(REVERSAL)
 
 
 @bare_part
@@ -82,18 +81,8 @@ def count_parts(parts):
 @bare_part
 def step(rng, t, parts, n_parts, proposal, sums, room, moves):
     """Propose one move and return the number of parts; proposal stays a copy of parts."""
-    kind, log_correction = uniform(rng), 0.0
-    if kind < SHARES[0]:
-        k = 0
-        n_new, first, last, log_correction = partition_join.propose(
-            rng, parts, n_parts, proposal, room.nodes
-        )
-    elif kind < SHARES[1]:
-        k = 1
-        n_new, first, last = partition_shift.propose(rng, parts, n_parts, proposal)
-    else:
-        k, n_new = 2, n_parts
-        first, last = partition_swap.propose(rng, parts, proposal)
+    k, found = propose_drawn(uniform(rng), rng, parts, n_parts, proposal, room.nodes)
+    n_new, first, last, log_correction = found
     moves.tried[k] += 1
     if first < 0:
         return n_parts
@@ -134,8 +123,8 @@ def reverse_edges(rng, t, parts, n_parts, sums, room, moves, graph, n_reversals)
     """Draw a graph, reverse edges in it, and take its partition; return the number of parts."""
     draw_graph(rng, t, parts, n_parts, sums, room, graph)
     for _ in range(n_reversals):
-        moves.tried[REVERSAL] += 1
-        moves.accepted[REVERSAL] += edge_reversal.step(rng, graph, t, room)
+        moves.tried[REVERSALS] += 1
+        moves.accepted[REVERSALS] += reverse_edge(rng, graph, t, room)
     n_parts = fill_layers(graph, parts)
     for part in range(n_parts):
         fill_level(parts, part, room.level)

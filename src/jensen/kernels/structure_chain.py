@@ -3,15 +3,14 @@
 import numpy as np
 
 from jensen.kernels import bare_part, kernel
+from jensen.kernels.drawn_moves import draw_one_of
 from jensen.kernels.graph_changes import change_parents, graph_weight
 from jensen.kernels.random_numbers import uniform
 from jensen.kernels.records import GRAPH_OF_CHAIN, KEPT, MOVES, ROOM, WEIGHTS, signature
-from jensen.q_graph.moves import edge_reversal, edge_toggle, edge_turn
+from jensen.q_graph.moves.rows import REVERSAL, STRUCTURE_MOVES
 
-TOGGLES = 0.6
-"""The share of moves that add or drop an edge; others turn one round."""
-
-REVERSAL = 2
+step_drawn = draw_one_of(STRUCTURE_MOVES)
+reverse_edge, REVERSALS = REVERSAL.function, STRUCTURE_MOVES.index(REVERSAL)
 
 
 @kernel(signature(GRAPH_OF_CHAIN, WEIGHTS))
@@ -39,12 +38,9 @@ def read_graph(parents, t, room, graph):
 @bare_part
 def step(rng, t, graph, room, moves):
     """Propose one change of an edge."""
-    if uniform(rng) < TOGGLES:
-        moves.tried[0] += 1
-        moves.accepted[0] += edge_toggle.step(rng, graph, t, room)
-    else:
-        moves.tried[1] += 1
-        moves.accepted[1] += edge_turn.step(rng, graph, t, room)
+    k, was_made = step_drawn(uniform(rng), rng, graph, t, room)
+    moves.tried[k] += 1
+    moves.accepted[k] += was_made
 
 
 @kernel(
@@ -60,8 +56,8 @@ def advance_graphs(rng, t, room, moves, graph, cycle, n_rounds, thin, kept):
             for _ in range(cycle[0]):
                 step(rng, t, graph, room, moves)
             for _ in range(cycle[1]):
-                moves.tried[REVERSAL] += 1
-                moves.accepted[REVERSAL] += edge_reversal.step(rng, graph, t, room)
+                moves.tried[REVERSALS] += 1
+                moves.accepted[REVERSALS] += reverse_edge(rng, graph, t, room)
         if i < kept.scores.shape[0]:
             kept.scores[i] = kept.states[i] = graph_weight(graph, t)
             for v in range(graph.inside.shape[0]):

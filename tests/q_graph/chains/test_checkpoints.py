@@ -160,6 +160,22 @@ def test_another_run_is_refused(changes, tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore:the chains disagree")
+def test_a_chain_that_counts_other_moves_is_refused(tmp_path, monkeypatch):
+    """A kernel would write its last count beyond the array."""
+    sample("order", checkpoint=tmp_path / "run")
+
+    class WithFewerMoves(runs.Checkpoint):
+        def __init__(self, *given):
+            super().__init__(*given)
+            for name, array in self.content.arrays.items():
+                self.content.arrays[name] = array[:2] if array.shape == (3,) else array
+
+    monkeypatch.setattr(runs, "Checkpoint", WithFewerMoves)
+    with pytest.raises(FileError, match="another version of Jensen wrote it, whose chains keep "):
+        sample("order", checkpoint=tmp_path / "run")
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
 def test_damaged_files_are_refused(tmp_path):
     path, samples = tmp_path / "run", tmp_path / "run.samples"
     sample("partition", checkpoint=path)

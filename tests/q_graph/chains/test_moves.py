@@ -4,19 +4,23 @@ If a move keeps detailed balance, states after it have the target's law again, a
 y -> x come equally often. All draws are independent, so both are tested by chi-squared.
 """
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numba import njit, typeof, types
 from q_graph.chains import cases
 from q_graph.chains.cases import CASES, P_VALUE
 
-from jensen.kernels import KERNELS
+from jensen.kernels import KERNELS, bare_part
+from jensen.kernels.drawn_moves import draw_one_of
 from jensen.kernels.order_chain import advance_orders, weigh_order
 from jensen.kernels.partition_chain import advance_partitions, weigh_partition
 from jensen.kernels.structure_chain import advance_graphs, read_graph, weigh_graph
 from jensen.q_graph.chains.kinds import KINDS, room_for_samples
 from jensen.q_graph.chains.records import Moves, empty_graph, make_room
 from jensen.q_graph.chains.weights import read_weights
+from jensen.q_graph.moves import rows as lists
 
 N_STARTS = 50_000
 
@@ -157,3 +161,63 @@ def test_moves_of_graphs(name, cycle):
     assert run_loop(step_graphs, (read_graph, weigh_graph, advance_graphs), *desk) == 0
     named = {tuple(row): log for row, log in zip(all_words[:, :, 0], found.values(), strict=True)}
     check_rows(named, before, rows[:, :, 0], p, kinds, moves, name == "all candidates")
+
+
+LISTS = {
+    "order": lists.ORDER_MOVES,
+    "partition": lists.PARTITION_MOVES,
+    "structure": lists.STRUCTURE_MOVES,
+}
+
+
+def test_every_file_of_a_move_has_a_row():
+    """A file without one would be dead, and a row is all that a chain knows of a move."""
+    folder = Path(lists.__file__).parent
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "rows"}
+    named = {move.function.__module__ for listed in LISTS.values() for move in listed}
+    assert named == {f"jensen.q_graph.moves.{file}" for file in files}
+    assert LISTS.keys() == KINDS.keys()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_moves_are_drawn_as_the_list_says(kind):
+    """Of those that are drawn; a cycle has turns for the others. There is one count for each."""
+    chain, listed = KINDS[kind], LISTS[kind]
+    assert chain.moves == tuple(move.name for move in listed)
+    case = CASES["all candidates"]
+    words, t, _, _, kept = make_desk(kind, case)
+    state = chain.begin(words, np.arange(case.n), t)
+    assert len(state.moves.tried) == len(state.moves.accepted) == len(listed)
+    chain.advance(state, t, 1, 20_000 // chain.cycle_length, kept)
+    shares = np.array([move.share for move in listed])
+    assert shares.sum() == pytest.approx(1.0, abs=1e-15)
+    tried, is_drawn = state.moves.tried, shares > 0.0
+    assert tried.sum() == 20_000 // chain.cycle_length * chain.cycle_length
+    assert (tried > 0).all()
+    n = tried[is_drawn].sum()
+    spread = np.sqrt(n * shares * (1.0 - shares))
+    assert (np.abs(tried - n * shares) <= 5.0 * spread)[is_drawn].all()  # five standard errors
+
+
+def make_move(name, share, answer):
+    @bare_part
+    def step(rng):
+        return rng[0] + answer
+
+    return lists.Move(name, step, share)
+
+
+def test_a_further_row_is_drawn_and_counted():
+    """By its place in the list, whatever other rows are there."""
+    moves = [make_move("a", 0.25, 10), lists.REVERSAL, make_move("b", 0.5, 20)]
+    moves += [make_move("c", 0.125, 30), make_move("d", 0.125, 40)]
+    call = draw_one_of(moves)
+
+    @njit
+    def ask(u, rng):
+        return call(u, rng)
+
+    rng = np.array([1])
+    found = {u: ask(u, rng) for u in (0.0, 0.2499, 0.25, 0.7499, 0.75, 0.8749, 0.875, 1.0)}
+    a, b, c, d = (0, 11), (2, 21), (3, 31), (4, 41)
+    assert list(found.values()) == [a, a, b, b, c, c, d, d]

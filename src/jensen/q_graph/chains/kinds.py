@@ -59,9 +59,15 @@ class Kind(Protocol):
 class Orders:
     """A chain over orders."""
 
-    moves = ("swap neighbours", "swap", "shift")
     keeps_orders = True
     cycle_length = 1
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """As the protocol says."""
+        from jensen.q_graph.moves.rows import ORDER_MOVES
+
+        return tuple(move.name for move in ORDER_MOVES)
 
     def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> State:
         """At the order itself."""
@@ -101,11 +107,17 @@ class _Cycles:
 class Partitions(_Cycles):
     """A chain over ordered partitions; edges are reversed in graphs drawn from them."""
 
-    moves = ("split or join", "shift", "swap", "edge reversal")
     keeps_orders = False
 
     def __init__(self, n_moves: int = 10, n_reversals: int = 30) -> None:
         super().__init__(n_moves, n_reversals)
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """As the protocol says."""
+        from jensen.q_graph.moves.rows import PARTITION_MOVES
+
+        return tuple(move.name for move in PARTITION_MOVES)
 
     def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> State:
         """At the layers of a graph drawn from the order."""
@@ -135,11 +147,17 @@ class Partitions(_Cycles):
 class Structures(_Cycles):
     """A chain over graphs."""
 
-    moves = ("add or drop", "turn", "edge reversal")
     keeps_orders = False
 
     def __init__(self, n_moves: int = 100, n_reversals: int = 1) -> None:
         super().__init__(n_moves, n_reversals)
+
+    @property
+    def moves(self) -> tuple[str, ...]:
+        """As the protocol says."""
+        from jensen.q_graph.moves.rows import STRUCTURE_MOVES
+
+        return tuple(move.name for move in STRUCTURE_MOVES)
 
     def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> State:
         """At a graph drawn from the order."""

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from jensen.checkpoint import Checkpoint
+from jensen.checkpoint import WAY_OUT, Checkpoint
 from jensen.data.threads import ordered_map
-from jensen.exceptions import JensenError
+from jensen.exceptions import FileError, JensenError
 from jensen.fields import leaves, rebuild
 from jensen.interrupts import interruptible
 from jensen.memory import check_memory
@@ -98,8 +98,10 @@ class Run:
         found, n_rows = self.file.content, 0
         if found is not None:
             self.done, n_rows = int(found.notes["done"]), int(found.notes["rows"])
-            values = iter([found.arrays[str(i)] for i in range(len(found.arrays))])
-            self.ladders = [rebuild(ladder, values) for ladder in self.ladders]
+            values = [found.arrays[str(i)] for i in range(len(found.arrays))]
+            _check_like(values, leaves(tuple(self.ladders)), path)
+            rest = iter(values)
+            self.ladders = [rebuild(ladder, rest) for ladder in self.ladders]
         self.rows = SampleFile(path, row_width(self.n, self.kind.keeps_orders), n_rows, fingerprint)
         if n_rows:
             n_kept = n_rows // self.plan.n_chains
@@ -200,6 +202,16 @@ class Run:
             Kept(*(np.concatenate(fields) for fields in zip(*kept, strict=True)))
             for kept in zip(*self.blocks, strict=True)
         ]
+
+
+def _check_like(values: list[np.ndarray], own: list[np.ndarray], path: str | Path) -> None:
+    """Refuse arrays of another size: kernels would write beyond them."""
+    kinds = [[(x.shape, x.dtype) for x in arrays] for arrays in (values, own)]
+    if kinds[0] != kinds[1]:
+        raise FileError(
+            f"cannot resume from {path}: another version of Jensen wrote it, whose chains keep "
+            f"other books; {WAY_OUT}"
+        )
 
 
 def _check_memory(plan: Plan, cold: ParentWeights) -> None:

@@ -10,11 +10,8 @@ from jensen.kernels.random_numbers import below
 
 
 @bare_part
-def propose(rng, parts, n_parts, proposal):
-    """Change proposal, a copy of parts, part by variable.
-
-    Returns the new number of parts, and the first and the last part that differ (-1 if none does).
-    """
+def propose(rng, parts, n_parts, proposal, sizes):
+    """Change proposal; see `partition_join.propose`."""
     n = parts.shape[0]
     x = below(rng, n)
     a = parts[x]
@@ -28,7 +25,7 @@ def propose(rng, parts, n_parts, proposal):
     is_new = np.int64(to >= n_others)
     to -= is_new * n_others
     if to == a and is_new == was_alone:
-        return n_parts, -1, -1
+        return n_parts, -1, -1, 0.0
     for v in range(n):
         here = parts[v] - was_alone * (parts[v] > a)
         proposal[v] = here + is_new * (here >= to)
@@ -36,4 +33,4 @@ def propose(rng, parts, n_parts, proposal):
     a_now = a + is_new * (1 - was_alone) * (a >= to)  # where its old part stands
     if was_alone and to < a:
         a_now = a - 1 + is_new
-    return n_others + is_new, min(a_now, to), max(a_now, to)
+    return n_others + is_new, min(a_now, to), max(a_now, to), 0.0
