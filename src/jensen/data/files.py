@@ -10,12 +10,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from jensen.data.delimited import CANDIDATES, read_delimited
+from jensen.data.delimited import read_delimited
 from jensen.data.scan import Raw
+from jensen.data.separators import SEPARATORS, TextChoices
 from jensen.data.sources import raw_columns
 from jensen.exceptions import FileError
 
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None}
+DELIMITERS = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None}
+"""What separates fields by the suffix; None: what the header and the first rows tell."""
+
+WITH_SPACES = {".txt", ".dat"}
+"""Files in which a space may separate fields."""
+
 PARQUET = {".parquet", ".pq"}
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 STANDARD_INPUT = "-"
@@ -23,11 +29,23 @@ WRITTEN_ROWS = 1 << 16
 """Rows of text that are written at a time."""
 
 
-def read_columns(path: str | PathLike[str], missing: Sequence[str]) -> list[Raw]:
-    """Columns of a file; `-` is CSV on standard input. Text columns keep every label as written."""
+def read_columns(
+    path: str | PathLike[str],
+    missing: Sequence[str] = (),
+    choices: TextChoices = TextChoices(),
+    *,
+    keep_missing: bool = False,
+) -> list[Raw]:
+    """Columns of a file; `-` is CSV on standard input. Text columns keep every label as written.
+
+    `keep_missing`: what `missing` lists stays in columns of text files.
+    """
+    choices.check()
     if str(path) == STANDARD_INPUT:
         content = pa.py_buffer(sys.stdin.buffer.read())
-        return read_delimited(content, "standard input", ",", missing)
+        return read_delimited(
+            content, "standard input", missing, choices, keep_missing=keep_missing
+        )
     path = Path(path)
     try:
         content = _read_content(path)
@@ -35,8 +53,23 @@ def read_columns(path: str | PathLike[str], missing: Sequence[str]) -> list[Raw]
         raise FileError(f"cannot read {path!s:.200}: {_first_line(error)}") from None
     kind = table_suffix(path)
     if kind in PARQUET:
+        choices.refuse_for(str(path))
         return _read_parquet(content, path)
-    return read_delimited(content, str(path), DELIMITERS[kind], missing)
+    choices = choices._replace(separator=choices.separator or DELIMITERS[kind])
+    spaces = kind in WITH_SPACES
+    return read_delimited(
+        content, str(path), missing, choices, spaces=spaces, keep_missing=keep_missing
+    )
+
+
+def name_of(path: str | PathLike[str]) -> str:
+    """A file as messages name it."""
+    return "standard input" if str(path) == STANDARD_INPUT else str(path)
+
+
+def is_text_file(path: str | PathLike[str]) -> bool:
+    """Whether a table of that name is text: CSV, TSV, or standard input."""
+    return str(path) == STANDARD_INPUT or table_suffix(Path(path)) not in PARQUET
 
 
 def _read_content(path: Path) -> pa.Buffer:
@@ -83,8 +116,9 @@ def write_arrow(table: pa.Table, target: BinaryIO, kind: str) -> None:
         pa.parquet.write_table(table, target)
         return
     delimiter = DELIMITERS[kind] or ","
-    guessed = DELIMITERS[kind] is None  # from the names, when the file is read
-    names = _fields(pa.array(table.column_names, pa.string()), CANDIDATES if guessed else delimiter)
+    # Whoever reads the file may look for a separator in the names.
+    marks = SEPARATORS + " " if kind in WITH_SPACES else SEPARATORS
+    names = _fields(pa.array(table.column_names, pa.string()), marks)
     target.write(f"{delimiter.join(names.to_pylist())}\n".encode())
     if not any(_needs_quotes(column, delimiter) for column in table.columns):
         plain = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
