@@ -13,6 +13,9 @@ from scipy import stats
 import jensen as jn
 from jensen.exceptions import DataError, ImpossibleError, JensenError
 
+pytestmark = pytest.mark.filterwarnings("ignore:the table has no column")
+"""Columns are left out here on purpose."""
+
 AS_LISTS = {pandas.DataFrame: {"orient": "list"}, polars.DataFrame: {"as_series": False}}
 P_VALUE = 1e-3
 RTOL = 1e-11
