@@ -192,7 +192,8 @@ def test_what_came_in_is_not_changed():
 
 def test_nothing_to_fill():
     net = jn.examples.load("sprinkler")
-    for table in ({"note": ["a", None]}, {"rain": ["yes", "no"]}, {"rain": []}):
+    note = {"note": ["a", None]}
+    for table in ({**note, "rain": ["yes", "no"]}, {"rain": ["yes", "no"]}, {"rain": []}):
         table = jn.Table(table)
         for method in ("mode", "marginal", "draw"):
             filled = net.impute(table, method)

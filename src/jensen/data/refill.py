@@ -45,10 +45,10 @@ def put_back(given: Any, data: Table, cells: Mapping[str, Filled]) -> Any:
 
 def _column(old: Column, new: Filled) -> Column:
     """A column of a table; numbers beside intervals become their labels, as all then are."""
-    if not new.where().any():
-        return old
     if new.after.variable.cuts is None or old.variable == new.after.variable:
         return new.after
+    if not new.where().any():
+        return old
     filled = np.array([*new.after.variable.states, None], object)[new.after.data]
     texts = np.where(new.where(), filled, _texts(old))
     raw = raw_columns({old.variable.name: pa.array(texts, pa.string())})[0]
