@@ -178,3 +178,13 @@ def test_impute_keeps_known_numbers(run, cut):
     told = rows_of(run("impute", cut, "rows.csv").out)
     assert [row["age"] for row in told][::2] == [row["age"] for row in before][::2]
     assert told[1]["age"] in jn.load(cut).states["age"]
+
+
+@pytest.mark.parametrize("model", ["mixture", "hmm", "latent-class"])
+def test_infinite_numbers_are_refused_with_their_place(refuse, model):
+    write("x,y\n0.5,1.5\n1.5,2.5\ninf,0.5\n")
+    line = refuse("learn", "rows.csv", "--model", model, "--states", "1")
+    assert line == (
+        "X contains infinity: row 3 of the column 'x' is inf, which no model of numbers has; "
+        "correct it, or make it missing"
+    )

@@ -176,6 +176,15 @@ def test_faults_beside_a_long_field_are_found(write):
         jn.read_table(write(f'a,b\n{long},5" disk\n2,"\n'))
 
 
+def test_faults_behind_a_row_longer_than_a_block_are_told(write, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK", 1000)
+    rows = "1,2\n" * 400
+    with pytest.raises(FileError, match="line 403: 3 fields, but the columns"):
+        jn.read_table(write(f"a,b\n{rows}{'x' * 5000},1\n1,2,3\n{rows}"))
+    with pytest.raises(FileError, match="line 403: not UTF-8 text"):
+        jn.read_table(write(f"a,b\n{rows}{'x' * 5000},1\n".encode() + b"\xff,2\n"))
+
+
 def test_two_columns_of_one_name_are_refused(write):
     with pytest.raises(DataError, match=r"table.csv names the column 'a' twice: rename one"):
         jn.read_table(write("a,b,a\n1,2,3\n"))

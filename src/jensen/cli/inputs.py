@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jensen.exceptions import JensenError
-from jensen.text import some
 
 if TYPE_CHECKING:
     from jensen.data import Table

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from jensen.data import Table
-    from jensen.data.encode import Column
     from jensen.estimators.bayesian_network import BayesianNetwork
 
 

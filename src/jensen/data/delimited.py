@@ -102,9 +102,7 @@ def _parse(
 # --- the first record ---
 
 
-def _read_header(
-    content: pa.Buffer, where: str, delimiter: str | None, spaces: bool
-) -> Header:
+def _read_header(content: pa.Buffer, where: str, delimiter: str | None, spaces: bool) -> Header:
     start = len(BYTE_ORDER_MARK) if content[:3].to_pybytes() == BYTE_ORDER_MARK else 0
     first = re.compile(rb"[^\r\n]*").match(content, start)
     if first is None or not first.group().strip():

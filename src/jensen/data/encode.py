@@ -24,6 +24,7 @@ from jensen.wording import option
 MAX_INTEGER_STATES = 20
 """Whole numbers with more distinct values than this are counts, not categories."""
 
+
 class Column(NamedTuple):
     """A variable and its rows: codes (missing is n_states), or floats (missing is NaN)."""
 

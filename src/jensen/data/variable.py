@@ -157,7 +157,9 @@ def find_states(variable: Variable, labels: Sequence[str]) -> list[int]:
     found = match_labels(labels, variable.states)
     if variable.cuts is None or min(found, default=0) >= 0:
         return found
-    numbers = [parse_number(label) if k < 0 else None for k, label in zip(found, labels, strict=True)]
+    numbers = [
+        parse_number(label) if k < 0 else None for k, label in zip(found, labels, strict=True)
+    ]
     return [
         k if number is None else bisect_left(variable.cuts, number)
         for k, number in zip(found, numbers, strict=True)

@@ -31,9 +31,7 @@ def read_rows(
     skip: Sequence[str] = (),
 ) -> Array:
     """(rows, variables): numbers, NaN where they are missing or not looked at."""
-    check_own_columns(
-        network.graph.nodes, table.names, skip=skip, missing_columns=missing_columns
-    )
+    check_own_columns(network.graph.nodes, table.names, skip=skip, missing_columns=missing_columns)
     wanted = [v for v in network.variables if v.name in table and v.name not in skip]
     if not wanted:
         return np.full((table.n_rows, len(network.variables)), np.nan)
@@ -140,6 +138,4 @@ def _column(variable: Variable, values: Array) -> Column:
 def draw(network: GaussianNetwork, n: int, given: Any, do: Any, random_state: Any) -> Table:
     """N rows as a table."""
     values = sample(network, n, given, do, as_generator(random_state))
-    return Table.from_columns(
-        _column(v, values[:, k]) for k, v in enumerate(network.variables)
-    )
+    return Table.from_columns(_column(v, values[:, k]) for k, v in enumerate(network.variables))
