@@ -60,10 +60,10 @@ def check_name(path: str | PathLike[str]) -> None:
 
 
 def show_path(path: object) -> str:
-    """A path as messages show it: printable, and not longer than anyone reads.
+    r"""A path as messages show it: printable, and not longer than anyone reads.
 
-    >>> show_path("net.json"), show_path("a\\0b"), len(show_path("x" * 5000))
-    ('net.json', "'a\\\\x00b'", 203)
+    >>> show_path("net.json"), show_path("a\nb"), len(show_path("x" * 5000))
+    ('net.json', "'a\\nb'", 203)
     """
     text = str(path)
     shown = text if text.isprintable() else repr(text)

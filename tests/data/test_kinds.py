@@ -178,8 +178,13 @@ def test_one_warning_names_all_columns_of_the_file(write):
 
 @pytest.mark.parametrize(
     "choices",
-    [{"missing": []}, {"missing": [""]}, {"missing": ["NA"]}, {"categorical": ["x"]}]
-    + [{"states": {"x": ["NA", "b"]}}],
+    [
+        {"missing": []},
+        {"missing": [""]},
+        {"missing": ["NA"]},
+        {"categorical": ["x"]},
+        {"states": {"x": ["NA", "b"]}},
+    ],
 )
 def test_whoever_says_what_is_missing_or_what_is_a_label_is_not_warned(write, choices):
     jn.read_table(write("x,y\nNA,k\nb,k\n"), **choices)

@@ -93,9 +93,9 @@ def test_choices_of_text_files_are_for_text_files(tmp_path, write):
     jn.Table({"x": [1, 2]}).write(tmp_path / "t.parquet")
     with pytest.raises(DataError, match=r"separator is for text files \(CSV, TSV\), and .*parquet"):
         jn.read_table(tmp_path / "t.parquet", separator=";")
-    with pytest.raises(DataError, match="decimal is for text files .*, and this dict is none"):
+    with pytest.raises(DataError, match=r"decimal is for text files .*, and this dict is none"):
         jn.Table({"x": [1]}, decimal=",")
-    with pytest.raises(DataError, match="decimal must be '.' or ',', not ';'"):
+    with pytest.raises(DataError, match=r"decimal must be '.' or ',', not ';'"):
         jn.read_table(write("a;b\n1;2\n"), decimal=";")
 
 

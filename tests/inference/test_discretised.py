@@ -51,7 +51,7 @@ def test_what_is_no_number_is_refused(value):
 
 
 def test_variables_with_states_take_no_number():
-    with pytest.raises(jn.DataError, match="'ill' has no state 3; its states are no, yes$"):
+    with pytest.raises(jn.DataError, match=r"'ill' has no state 3; its states are no, yes$"):
         NET.query("age", given={"ill": 3})
 
 

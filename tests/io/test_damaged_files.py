@@ -61,8 +61,7 @@ def is_refused(read, path):
     """Whether a file is refused; any error but Jensen's own goes through."""
     try:
         read(path)
-    except jn.JensenError as error:
-        assert str(error)
+    except jn.JensenError:
         return True
     return False
 
@@ -100,8 +99,11 @@ def test_a_posterior_without_batches(tmp_path, batches, message):
 
 @pytest.mark.parametrize(
     ("counts", "message"),
-    [([[1], [2**63]], "must be how often something"), ([[-1], [1]], "must be how often something")]
-    + [([[1], [1, 2]], "must tell how often it was accepted and how often tried")],
+    [
+        ([[1], [2**63]], "must be how often something"),
+        ([[-1], [1]], "must be how often something"),
+        ([[1], [1, 2]], "must tell how often it was accepted and how often tried"),
+    ],
 )
 def test_a_posterior_with_moves_that_cannot_be(tmp_path, counts, message):
     path = tmp_path / "post.json"

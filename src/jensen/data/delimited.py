@@ -14,7 +14,7 @@ import pyarrow.csv
 from jensen.data.decimals import read_decimals
 from jensen.data.missing_words import MISSING_WORDS
 from jensen.data.scan import Raw
-from jensen.data.separators import TextChoices, find_separator, refuse_unseparated
+from jensen.data.separators import AS_IT_TELLS, TextChoices, find_separator, refuse_unseparated
 from jensen.exceptions import DataError, FileError
 
 BLOCK = 1 << 22
@@ -36,7 +36,7 @@ def read_delimited(
     content: pa.Buffer,
     where: str,
     missing: Sequence[str],
-    choices: TextChoices = TextChoices(),
+    choices: TextChoices = AS_IT_TELLS,
     *,
     spaces: bool = False,
     keep_missing: bool = False,

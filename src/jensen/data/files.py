@@ -13,7 +13,7 @@ import pyarrow.parquet
 from jensen.atomic import check_name, show_path
 from jensen.data.delimited import read_delimited
 from jensen.data.scan import Raw
-from jensen.data.separators import SEPARATORS, TextChoices
+from jensen.data.separators import AS_IT_TELLS, SEPARATORS, TextChoices
 from jensen.data.sources import raw_columns
 from jensen.exceptions import FileError, JensenError
 from jensen.memory import check_memory, show_bytes
@@ -40,7 +40,7 @@ WRITTEN_ROWS = 1 << 16
 def read_columns(
     path: str | PathLike[str],
     missing: Sequence[str] = (),
-    choices: TextChoices = TextChoices(),
+    choices: TextChoices = AS_IT_TELLS,
     *,
     keep_missing: bool = False,
 ) -> list[Raw]:

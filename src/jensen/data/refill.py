@@ -58,10 +58,10 @@ def _column(old: Column, new: Filled) -> Column:
 def _texts(column: Column) -> NDArray[Any]:
     """Labels row by row, None where they are missing."""
     if column.variable.kind == "categorical":
-        return np.array([*column.variable.states, None], object)[column.data]
+        return np.asarray(np.array([*column.variable.states, None], object)[column.data])
     numbers, codes = np.unique(column.data, return_inverse=True)
     labels = [None if np.isnan(x) else label_text(float(x)) for x in numbers]
-    return np.array(labels, object)[codes]
+    return np.asarray(np.array(labels, object)[codes])
 
 
 def refill(data: Any, cells: Mapping[str, Filled]) -> Any:

@@ -46,6 +46,9 @@ class TextChoices(NamedTuple):
                 raise DataError(f"{name} is for text files (CSV, TSV), and {what} is none")
 
 
+AS_IT_TELLS = TextChoices()
+
+
 def find_separator(content: pa.Buffer, start: int, usual: str, spaces: bool = False) -> str:
     """The separator for which the first rows have as many fields as the header; `usual` if none.
 
