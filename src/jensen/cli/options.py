@@ -43,8 +43,8 @@ Decimal = Annotated[
     typer.Option(
         "--decimal",
         metavar="CHAR",
-        help="What stands before the decimals of numbers in a text file: . or , unless given found "
-        "column by column.",
+        help="What stands before the decimals of numbers in a text file, . or ,; found column by "
+        "column unless given.",
     ),
 ]
 Categorical = Annotated[
