@@ -248,3 +248,34 @@ def test_without_locks_nothing_is_removed_and_files_are_written(old, monkeypatch
     write(old)
     assert old.read_bytes() == b"new"
     assert len(os.listdir(old.parent)) == 2
+
+
+# --- names that no file can have ---
+
+NO_NAMES = {
+    "NUL": ("a\0b", r"no file is named 'a\\x00b.*': a NUL character stands there"),
+    "half a character": ("a\ud800", r"no file is named 'a\\ud800.*': half a character stands"),
+    "long": ("x" * 5000, r"cannot (read|write) x{200}\.\.\.: File name too long"),
+    "long folders": (f"{'x' * 200}/" * 30 + "y", r"cannot .*\.\.\.: File name too long"),
+}
+TINY = {"a": [0, 1, 1, 0], "b": [0, 1, 1, 1]}
+DOORS = {
+    "read_table": lambda name: jn.read_table(f"{name}.csv"),
+    "Table": lambda name: jn.Table(f"{name}.parquet"),
+    "Table.write": lambda name: jn.Table(TINY).write(f"{name}.csv"),
+    "load": lambda name: jn.load(f"{name}.json"),
+    "save": lambda name: jn.examples.load("asia").save(f"{name}.json"),
+    "read_local_scores": lambda name: jn.read_local_scores(f"{name}.jkl"),
+    "write_local_scores": lambda name: jn.write_local_scores(f"{name}.jkl", TINY, "bic"),
+    "checkpoint": lambda name: jn.BayesianNetwork("a -> b", prior=1.0).fit(
+        TINY, checkpoint=f"{name}.run"
+    ),
+}
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("name", NO_NAMES)
+def test_a_name_that_no_file_can_have_is_refused_in_words(name, door):
+    text, message = NO_NAMES[name]
+    with pytest.raises(jn.FileError, match=message):
+        DOORS[door](text)

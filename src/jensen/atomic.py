@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all.
+"""Files that appear whole or not at all, and names that no file can have.
 
 What is written stands beside its target until it is whole, and its writer holds a lock on it. Who
 is killed leaves such a file without a lock: the next writer of the same target removes it.
@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from os import PathLike
 from pathlib import Path
 from typing import BinaryIO
 
@@ -17,6 +18,9 @@ from jensen.exceptions import FileError
 
 if sys.platform != "win32":  # which removes no file that is open
     import fcntl
+
+LONGEST_SHOWN = 200
+"""Letters of a path in a message."""
 
 
 @contextmanager
@@ -37,7 +41,7 @@ def write_whole(path: str | Path) -> Iterator[BinaryIO]:
     try:
         handle, name = _open_beside(target)
     except OSError as error:
-        raise FileError(f"cannot write {path}: {error.strerror}") from None
+        raise FileError(f"cannot write {show_path(path)}: {error.strerror}") from None
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
@@ -48,21 +52,58 @@ def write_whole(path: str | Path) -> Iterator[BinaryIO]:
     except BaseException as error:
         Path(name).unlink(missing_ok=True)
         if isinstance(error, OSError):
-            raise FileError(f"cannot write {path}: {error.strerror or error}") from None
+            raise FileError(f"cannot write {show_path(path)}: {error.strerror or error}") from None
         raise
+
+
+def check_name(path: str | PathLike[str]) -> None:
+    """Refuse a path that no file can have, which the system refuses in words of its own."""
+    try:
+        name = os.fsencode(path)
+    except UnicodeEncodeError:
+        raise FileError(
+            f"no file is named {show_path(path)}: half a character stands there"
+        ) from None
+    if b"\0" in name:
+        raise FileError(f"no file is named {show_path(path)}: a NUL character stands there")
+
+
+def show_path(path: object) -> str:
+    r"""A path as messages show it: printable, and not longer than anyone reads.
+
+    >>> show_path("net.json"), show_path("a\nb"), len(show_path("x" * 5000))
+    ('net.json', "'a\\nb'", 203)
+    """
+    text = str(path)
+    shown = text if text.isprintable() else repr(text)
+    return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}..."
 
 
 def check_target(path: str | Path) -> None:
     """Refuse a path that cannot be written, or that a rename would destroy without asking."""
-    target = Path(os.path.realpath(path))
-    if not target.parent.is_dir():
-        raise FileError(f"cannot write {path}: there is no folder {target.parent}")
-    if target.is_dir():
-        raise FileError(f"cannot write {path}: it is a folder")
-    if target.exists() and not target.is_file():
-        raise FileError(f"cannot write {path}: it is no ordinary file")
-    if target.exists() and not os.access(target, os.W_OK):
-        raise FileError(f"cannot write {path}: the file is protected against writing")
+    check_name(path)
+    shown = show_path(path)
+    try:
+        target = Path(os.path.realpath(path))
+        if target.is_dir():
+            raise FileError(f"cannot write {shown}: it is a folder")
+        if not target.parent.is_dir():
+            raise FileError(f"cannot write {shown}: there is no folder {show_path(target.parent)}")
+        if target.exists() and not target.is_file():
+            raise FileError(f"cannot write {shown}: it is no ordinary file")
+        if target.exists() and not os.access(target, os.W_OK):
+            raise FileError(f"cannot write {shown}: the file is protected against writing")
+    except OSError as error:  # a name that is too long
+        raise FileError(f"cannot write {shown}: {error.strerror or error}") from None
+
+
+def read_bytes(path: str | PathLike[str]) -> bytes:
+    """The content of a file, or an error in words."""
+    check_name(path)
+    try:
+        return Path(path).read_bytes()
+    except OSError as error:
+        raise FileError(f"cannot read {show_path(path)}: {error.strerror or error}") from None
 
 
 def _usual_mode(target: Path) -> int:
@@ -79,7 +120,9 @@ def check_writable(path: str | Path) -> None:
     check_target(path)
     folder = Path(os.path.realpath(path)).parent
     if not os.access(folder, os.W_OK):
-        raise FileError(f"cannot write {path}: the folder {folder} is protected against writing")
+        raise FileError(
+            f"cannot write {show_path(path)}: the folder {folder} is protected against writing"
+        )
 
 
 def _open_beside(target: Path) -> tuple[int, str]:

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.atomic import check_writable, write_whole
+from jensen.atomic import check_name, check_writable, show_path, write_whole
 from jensen.exceptions import FileError
 from jensen.fingerprint import plain_array
 
@@ -120,6 +120,7 @@ class Checkpoint:
 
 def _read(path: str | Path, fingerprint: str) -> Saved | None:
     """The content of a file of this run, None without a file, else an error."""
+    check_name(path)
     try:
         with open(path, "rb") as file:
             _check_version(path, file.readline(LONGEST_LINE))
@@ -128,7 +129,7 @@ def _read(path: str | Path, fingerprint: str) -> Saved | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+        raise FileError(f"cannot read {show_path(path)}: {error.strerror}") from None
     damaged = FileError(f"cannot resume from {path}: it is cut short or damaged; {WAY_OUT}")
     if hashlib.sha256(content).hexdigest().encode() != digest:
         raise damaged

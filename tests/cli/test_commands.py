@@ -143,7 +143,7 @@ def test_learn_takes_weights_missing_labels_and_states(run):
     with open("rows.csv", "w") as file:
         file.write("a,b,n\n0.5,x,6\n1.5,y,1\n1.5,?,1\n")
     words = ["--graph", "a -> b", "--weights", "n", "--categorical", "a", "--threads", "2"]
-    assert run("learn", "rows.csv", *words, "-o", "net.json").code == 0
+    assert run("learn", "rows.csv", *words, "--missing", "", "-o", "net.json").code == 0
     assert jn.load("net.json").cpt("a")[()] == {"0.5": 0.75, "1.5": 0.25}
     assert jn.load("net.json").states["b"] == ("?", "x", "y")
     assert run("learn", "rows.csv", *words, "--states", "b=y,?,x,z", "-o", "net.json").code == 0

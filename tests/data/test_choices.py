@@ -120,7 +120,6 @@ def test_columns_named_by_numbers_are_chosen_by_number_or_text():
             "column 't' is declared count, which has no states",
         ),
         ({"missing": "?"}, r"missing must be a list of labels, \['\?'\], not '\?' itself"),
-        ({"missing": None}, "missing must be a list of labels"),
         (
             {"continuous": ["t"]},
             r"column 't' cannot be continuous: row 1 holds 'a', .* say missing=\['a'\]",

@@ -110,7 +110,7 @@ def test_labels_survive_a_text_file(tmp_path_factory, suffix, rows):
     columns = {"a": [*(a for a, _ in rows), "label"], "b": [*(b for _, b in rows), "label"]}
     table = jn.Table(columns)
     table.write(path)
-    assert naive.plain(jn.read_table(path)) == naive.plain(table)
+    assert naive.plain(jn.read_table(path, missing=[])) == naive.plain(table)
 
 
 @settings(max_examples=60)
@@ -174,6 +174,15 @@ def test_faults_beside_a_long_field_are_found(write):
         jn.read_table(write(f"a,b\n{long},1\n2\n"))
     with pytest.raises(FileError, match="line 3: a quote is never closed"):
         jn.read_table(write(f'a,b\n{long},5" disk\n2,"\n'))
+
+
+def test_faults_behind_a_row_longer_than_a_block_are_told(write, monkeypatch):
+    monkeypatch.setattr(delimited, "BLOCK", 1000)
+    rows = "1,2\n" * 400
+    with pytest.raises(FileError, match="line 403: 3 fields, but the columns"):
+        jn.read_table(write(f"a,b\n{rows}{'x' * 5000},1\n1,2,3\n{rows}"))
+    with pytest.raises(FileError, match="line 403: not UTF-8 text"):
+        jn.read_table(write(f"a,b\n{rows}{'x' * 5000},1\n".encode() + b"\xff,2\n"))
 
 
 def test_two_columns_of_one_name_are_refused(write):

@@ -1,5 +1,7 @@
 """Which kind a column has, which states, and what is missing, when nobody says."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,7 +112,8 @@ def test_codes_are_wide_enough_for_the_states_and_missing(n):
 
 @pytest.mark.parametrize("label", ["TRUE", "01", "None", "NA", "nan", "null", " a", "-", "0x1F"])
 def test_a_label_of_a_text_file_stays_as_written(write, label):
-    assert csv_column(write, [label, "other", label])[1] == [label, "other", label]
+    found = csv_column(write, [label, "other", label], missing=[])
+    assert found[1] == [label, "other", label]
 
 
 @pytest.mark.parametrize(
@@ -144,11 +147,52 @@ def test_many_distinct_numbers_in_a_text_file(write):
     assert (variable.kind, rows) == ("continuous", [*numbers.tolist(), None])
 
 
-@pytest.mark.parametrize("word", ["NA", "?", "NaN", " "])
+@pytest.mark.parametrize("word", ["NA", "?", "NaN", " ", "-", "None"])
 def test_numbers_beside_a_word_for_missing_give_a_warning(write, word):
-    with pytest.warns(jn.DataWarning, match=r"column 'x' holds numbers and .* say missing="):
+    with pytest.warns(jn.DataWarning, match=r"are read as states, in 'x' \(.*\): if they mean"):
         variable, _ = csv_column(write, ["1.5", word, "2.5"])
     assert set(variable.states) == {"1.5", word, "2.5"}
+
+
+@pytest.mark.parametrize("word", ["NA", "N/A", "NaN", "nan", "null", "NULL", "?", " NA"])
+def test_labels_beside_a_word_for_missing_give_a_warning(write, word):
+    mend = re.escape(f"missing, say missing=[{word!r}]; if they are labels, say missing=[]")
+    with pytest.warns(jn.DataWarning, match=mend):
+        variable, rows = csv_column(write, ["a", word, "b"])
+    assert (set(variable.states), rows) == ({"a", word, "b"}, ["a", word, "b"])
+    assert csv_column(write, ["a", word, "b"], missing=[word])[1] == ["a", None, "b"]
+
+
+def test_one_warning_names_all_columns_of_the_file(write):
+    path = write("x,y,z,n\na,?,k,1.5\nNA,b,k,NA\nb,NA,k,2.5\n")
+    with pytest.warns(jn.DataWarning) as met:
+        jn.read_table(path)
+    assert [str(w.message) for w in met] == [
+        f"{path}: labels that may mean missing are read as states, in 'x' (NA), 'y' (?, NA), "
+        f"'n' (NA): if they mean missing, say missing=['?', 'NA']; if they are labels, say "
+        f"missing=[]"
+    ]
+    with pytest.warns(jn.DataWarning, match=r"in 'y' \(\?\): .* say missing=\['\?'\]"):
+        jn.read_table(path, missing=["NA"])
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [
+        {"missing": []},
+        {"missing": [""]},
+        {"missing": ["NA"]},
+        {"categorical": ["x"]},
+        {"states": {"x": ["NA", "b"]}},
+    ],
+)
+def test_whoever_says_what_is_missing_or_what_is_a_label_is_not_warned(write, choices):
+    jn.read_table(write("x,y\nNA,k\nb,k\n"), **choices)
+
+
+@pytest.mark.parametrize("label", ["None", "-", ".", "nothing"])
+def test_usual_labels_give_no_warning(write, label):
+    assert csv_column(write, ["a", label])[1] == ["a", label]
 
 
 # --- what cannot be a column ---

@@ -5,7 +5,7 @@ import pandas
 import pytest
 
 from jensen.data.encode import Column
-from jensen.data.refill import refill
+from jensen.data.refill import Filled, refill
 from jensen.data.variable import Variable
 
 ZERO_ONE = Variable("a", "categorical", ("0", "1"))
@@ -29,9 +29,15 @@ def test_texts_keep_their_type(dtype, code):
     assert_filled(pandas.array(["0", None], dtype=dtype), ZERO_ONE, code, ["0", str(code)])
 
 
+def filled(variable, before, after):
+    return {
+        "a": Filled(*(Column(variable, np.array(codes, np.uint8)) for codes in (before, after)))
+    }
+
+
 def assert_filled(values, variable, code, expected):
     frame = pandas.DataFrame({"a": values, "b": [1, 2]}, index=["x", "x"])  # not unique
-    after = refill(frame, {"a": Column(variable, np.array([0, code], np.uint8))})
+    after = refill(frame, filled(variable, [0, 2], [0, code]))
     assert after["a"].dtype == frame["a"].dtype
     assert after["a"].tolist() == expected
     assert after["b"].tolist() == [1, 2]
@@ -40,7 +46,7 @@ def assert_filled(values, variable, code, expected):
 
 def test_what_is_still_missing_is_null():
     frame = pandas.DataFrame({"a": pandas.array([0, None], dtype="Int64")})
-    after = refill(frame, {"a": Column(ZERO_ONE, np.array([0, 2], np.uint8))})
+    after = refill(frame, filled(ZERO_ONE, [0, 2], [0, 2]))
     assert after["a"].dtype == frame["a"].dtype
     assert after["a"].isna().tolist() == [False, True]
 
@@ -48,5 +54,5 @@ def test_what_is_still_missing_is_null():
 @pytest.mark.parametrize("ordered", [True, False])
 def test_a_state_that_the_categories_lack_is_not_lost(ordered):
     frame = pandas.DataFrame({"a": pandas.Categorical(["0", None], ["0"], ordered=ordered)})
-    after = refill(frame, {"a": Column(ZERO_ONE, np.array([0, 1], np.uint8))})
+    after = refill(frame, filled(ZERO_ONE, [0, 2], [0, 1]))
     assert after["a"].tolist() == ["0", "1"]

@@ -97,6 +97,7 @@ def test_the_mean_over_nothing_is_refused():
     assert net.log_likelihood(net.sample(0)).shape == (0,)
 
 
+@pytest.mark.filterwarnings("ignore:the table has no column")
 def test_extra_columns_are_ignored_and_absent_ones_summed_out():
     net = jn.BayesianNetwork.from_tables("a -> b", {"a": [0.25, 0.75], "b": [[0.5, 0.5]] * 2})
     found = net.log_likelihood({"c": [None, 0.5], "a": [1, 0]})

@@ -95,6 +95,7 @@ def shown(data, i, skip=()):
     return {x: data[x][i] for x in data if x not in skip and not np.isnan(data[x][i])}
 
 
+@pytest.mark.filterwarnings("ignore:the table has no column")
 def test_log_likelihoods_integrate_what_is_missing_out(net):
     data = some_rows()
     expected = [naive.log_density(REGRESSIONS, shown(data, i)) for i in range(12)]
@@ -215,6 +216,7 @@ def test_entropies(net):
         (lambda n: n.to_pgmpy(), "are continuous, so it has no states and no tables"),
     ],
 )
+@pytest.mark.filterwarnings("ignore:the table has no column")
 def test_questions_that_make_no_sense(net, ask, text):
     with pytest.raises(jn.JensenError, match=text):
         ask(net)
@@ -270,6 +272,7 @@ def test_numbers_may_come_as_text(net):
     assert net.query("a", {"b": "1.5"}).mean == net.query("a", {"b": 1.5}).mean
 
 
+@pytest.mark.filterwarnings("ignore:the table has no column")
 def test_integers_in_a_table_are_numbers_to_the_network(net):
     whole = jn.Table({"a": [1, 2, 3], "b": [0, 0, 1]})
     assert whole.variable("a").kind == "categorical"

@@ -50,6 +50,7 @@ def test_what_is_set_is_set_in_every_row(net):
     np.testing.assert_allclose(found.variance, [x.variance for x in alone], rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:the table has no column")
 def test_columns_of_targets_are_not_looked_at(net):
     table = as_table(ROWS)
     np.testing.assert_array_equal(net.query("d", table).mean, net.predict(table, "d"))

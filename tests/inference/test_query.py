@@ -279,6 +279,7 @@ def test_many_tiny_numbers_in_one_query():
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5])
+@pytest.mark.filterwarnings("ignore:the table has no column")
 def test_what_seems_lost_beside_a_large_number_may_be_all_that_is_left(steps):
     """A message (1, exp(-400 steps)), of which later evidence forbids the first entry."""
     n = steps + 2  # state 0 stays; state 1 climbs to the last one by tiny steps

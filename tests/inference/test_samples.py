@@ -12,6 +12,9 @@ import jensen as jn
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.inference import Network
 
+pytestmark = pytest.mark.filterwarnings("ignore:the table has no column")
+"""Columns are left out here on purpose."""
+
 RTOL = 1e-11
 P_VALUE = 1e-3
 GRAPH = "a -> b; a -> c; b -> d <- c; e"

@@ -15,6 +15,7 @@ from jensen import __version__
 from jensen.cli import compile as compile_command
 from jensen.cli import convert, demo, impute, learn, posterior, predict, query, sample, score, show
 from jensen.exceptions import JensenError
+from jensen.wording import for_shell
 
 INTERRUPTED = 130
 EPILOG = "Example: jensen learn patients.csv --svg net.svg -o net.json"
@@ -71,7 +72,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _prepare_streams()
     try:
         words = given or ["--help"]
-        code = int(app(words, prog_name="jensen", standalone_mode=False, obj=given) or 0)
+        with for_shell():
+            code = int(app(words, prog_name="jensen", standalone_mode=False, obj=given) or 0)
         sys.stdout.flush()
         return _complain("interrupted", code) if code == INTERRUPTED else code
     except (BrokenPipeError, SystemExit):  # whoever read our output has seen enough

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from jensen.cli import inputs, options, outputs
-from jensen.cli.rows import fill, read_written, write_rows
+from jensen.cli.rows import read_written, write_rows
 from jensen.text import plural
 
 NAME = "impute"
@@ -37,6 +37,9 @@ def command(
     seed: options.Seed = None,
     output: options.Rows = "-",
     missing: options.Missing = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    missing_columns: options.OnMissingColumns = options.MissingColumns.WARN,
     impossible: options.OnImpossible = options.Impossible.RAISE,
     unknown: options.OnUnknown = options.Unknown.RAISE,
     threads: options.Threads = None,
@@ -45,24 +48,26 @@ def command(
     """Fill in the missing values of a table; all else stays as it is written."""
     import pyarrow as pa
 
+    from jensen.data.refill import fill_arrow
+
     options.set_threads(threads)
     options.refuse_two_inputs(net, data)
     outputs.check_table_path(output, net, data)
     asked = inputs.read_net(net)
-    rows = read_written(data, missing, asked)
-    filled = asked.impute(
+    reading = inputs.Reading(missing, separator, decimal)
+    rows = read_written(data, reading, asked, missing_columns=missing_columns.value)
+    filled = asked.filled_cells(
         rows.table,
         method.value,
         random_state=seed,
         impossible=impossible.value,
         unknown=unknown.value,
+        missing_columns="ignore",
     )
-    before, _ = rows.table.read_as([asked.variables[asked.graph.index[x]] for x in filled.names])
     n_filled = 0
-    for name in filled.names:
-        old, new = before.column(name), filled.column(name)
-        rows.columns[name] = fill(rows.columns[name], old, new)
-        n_filled += int(old.missing().sum() - new.missing().sum())
+    for name, cells in filled.items():
+        rows.columns[name] = fill_arrow(rows.columns[name], cells)
+        n_filled += int(cells.where().sum())
     answer = {"rows": rows.n_rows, "filled": n_filled, "output": output}
     if output != "-" or not as_json:
         write_rows(rows.columns, output)

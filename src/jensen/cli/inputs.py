@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from jensen.exceptions import JensenError
-from jensen.text import some
 
 if TYPE_CHECKING:
     from jensen.data import Table
     from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.graphs import DAG
 
-log = logging.getLogger("jensen")
+
+class Reading(NamedTuple):
+    """How a table is written, as far as options say."""
+
+    missing: list[str] | None = None
+    separator: str | None = None
+    decimal: str | None = None
+
+    def text(self) -> dict[str, str | None]:
+        """What is said of a text file, as `read_table` takes it."""
+        is_tab = self.separator in ("tab", "\\t")
+        return {"separator": "\t" if is_tab else self.separator, "decimal": self.decimal}
+
+    def columns(self, data: str) -> list[Any]:
+        """All columns of a DATA argument, as they are written; labels for missing are kept."""
+        from jensen.data.files import read_columns
+        from jensen.data.separators import TextChoices
+
+        text = TextChoices(**self.text())
+        return read_columns(data, self.missing or (), text, keep_missing=True)
 
 
 def read_data(
     data: str,
-    missing: list[str] | None = None,
+    reading: Reading,
     categorical: list[str] | None = None,
     weights: str | None = None,
     states: list[str] | None = None,
@@ -33,7 +50,8 @@ def read_data(
 
     return read_table(
         data,
-        missing=missing or [],
+        **reading.text(),
+        missing=reading.missing,
         categorical=categorical or [],
         continuous=continuous or [],
         counts=counts or [],
@@ -74,18 +92,22 @@ def read_as(table: Table, net: BayesianNetwork) -> Table:
     return rows
 
 
-def check_columns(net: BayesianNetwork, names: Iterable[str], skip: str | None = None) -> None:
+def check_columns(
+    net: BayesianNetwork,
+    names: Iterable[str],
+    skip: str | None = None,
+    missing_columns: Any = "warn",
+) -> None:
     """Refuse a table without any column of the network, and tell which variables have none."""
-    known, hidden = list(names), net.hidden or {}
-    nodes = [name for name in net.graph.nodes if name != skip]
-    absent = [name for name in nodes if name not in known and name not in hidden]
-    if nodes and not set(known).intersection(nodes):
-        raise JensenError(
-            f"no column of the table ({some(known)}) is a variable of the network ({some(nodes)}): "
-            f"rename the columns"
-        )
-    if absent:
-        log.warning("the table has no column for %s: taken as missing", some(absent))
+    from jensen.data.own_columns import check_own_columns
+
+    check_own_columns(
+        net.graph.nodes,
+        names,
+        hidden=net.hidden or {},
+        skip=() if skip is None else (skip,),
+        missing_columns=missing_columns,
+    )
 
 
 def read_findings(option: str, texts: list[str] | None, net: BayesianNetwork) -> dict[str, str]:
@@ -105,12 +127,13 @@ def read_findings(option: str, texts: list[str] | None, net: BayesianNetwork) ->
 
 def _split_finding(text: str, net: BayesianNetwork) -> tuple[str, str]:
     """At the first =, unless a name or a state holds one and only a later one makes sense."""
-    from jensen.data.variable import match_labels
+    from jensen.data.variable import find_state
 
     cuts = [k for k, letter in enumerate(text) if letter == "="]
     ways = [(text[:k], text[k + 1 :]) for k in cuts]
     known = [way for way in ways if way[0] in net.graph]
-    fitting = [way for way in known if match_labels([way[1]], net.states[way[0]])[0] >= 0]
+    own = {variable.name: variable for variable in net.variables}
+    fitting = [way for way in known if find_state(own[way[0]], way[1]) >= 0]
     return (fitting or known or ways)[0]
 
 

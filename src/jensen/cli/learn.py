@@ -9,6 +9,7 @@ from jensen.cli import graph_alone, learned, learned_states, options, outputs
 from jensen.cli import independence_options as of_tests
 from jensen.cli import learn_options as of_learn
 from jensen.cli import structure_options as of_graph
+from jensen.cli.inputs import Reading
 from jensen.cli.learn_network import learn_network
 from jensen.cli.learn_options import Loop, ModelKind, NetworkChoices, Source
 from jensen.cli.learn_states import StateChoices, learn_states
@@ -90,6 +91,8 @@ def command(
     output: of_learn.Output = None,
     svg: of_graph.Svg = None,
     missing: options.Missing = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
     categorical: options.Categorical = None,
     continuous: options.Continuous = None,
     counts: options.Counts = None,
@@ -109,7 +112,8 @@ def command(
     options.refuse_two_inputs(data, graph, start, start_graph, prior_network)
     _check_files(output, checkpoint, svg, model)
     options.refuse_together({"-o -": output == "-", "--svg -": svg == "-", "--json": as_json})
-    source = Source(data, missing, categorical, weights, complete_rows, continuous, counts)
+    reading = Reading(missing, separator, decimal)
+    source = Source(data, reading, categorical, weights, complete_rows, continuous, counts)
     loop = Loop(method, n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, seed)
     files = Files(output, svg, as_json)
     of_graph_alone = StructureChoices(

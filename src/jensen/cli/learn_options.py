@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from jensen.cli.inputs import read_data
+from jensen.cli.inputs import Reading, read_data
 from jensen.exceptions import JensenError
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ class Source(NamedTuple):
     """What is read."""
 
     data: str
-    missing: list[str] | None
+    reading: Reading
     categorical: list[str] | None
     weights: str | None
     complete_rows: bool
@@ -193,7 +193,7 @@ class Source(NamedTuple):
         """The table; what is known of the states of columns is said with it."""
         return read_data(
             self.data,
-            self.missing,
+            self.reading,
             self.categorical,
             self.weights,
             states,

@@ -25,7 +25,26 @@ Missing = Annotated[
     typer.Option(
         "--missing",
         metavar="LABEL",
-        help="A label that means missing, as in --missing '?'; repeatable.",
+        help="A label that means missing, as in --missing '?'; repeatable. --missing '' says that "
+        "only empty fields are missing, and labels like NA are labels.",
+    ),
+]
+Separator = Annotated[
+    str | None,
+    typer.Option(
+        "--separator",
+        metavar="CHAR",
+        help="What stands between the fields of a text file: , ; | or tab, or any other character; "
+        "found from the first lines unless given.",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal",
+        metavar="CHAR",
+        help="What stands before the decimals of numbers in a text file, . or ,; found column by "
+        "column unless given.",
     ),
 ]
 Categorical = Annotated[
@@ -144,6 +163,20 @@ class Unknown(StrEnum):
     MISSING = "missing"
 
 
+class MissingColumns(StrEnum):
+    """What to do with variables of the network that have no column."""
+
+    WARN = "warn"
+    IGNORE = "ignore"
+
+
+OnMissingColumns = Annotated[
+    MissingColumns,
+    typer.Option(
+        "--missing-columns",
+        help="Variables of the network without a column are missing in every row: warn, or not.",
+    ),
+]
 OnImpossible = Annotated[
     Impossible,
     typer.Option(

@@ -68,6 +68,8 @@ def command(
     svg: of_post.Svg = None,
     threshold: of_post.Threshold = THRESHOLD,
     missing: options.Missing = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
     categorical: options.Categorical = None,
     continuous: options.Continuous = None,
     weights: options.Weights = None,
@@ -101,7 +103,10 @@ def command(
     choices.check()
     constraints, believed = choices.constraints(), read_graph_prior(prior)
     table = inputs.choose_columns(
-        inputs.read_data(data, missing, categorical, weights, states, continuous),
+        inputs.read_data(
+            data, inputs.Reading(missing, separator, decimal), categorical, weights, states,
+            continuous,
+        ),
         column, without, interventions,
     )  # fmt: skip
     rows = _usable(table, choices, complete_rows, context.obj or ())

@@ -50,6 +50,9 @@ def command(
     probabilities: Probabilities = False,
     output: options.Rows = "-",
     missing: options.Missing = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    missing_columns: options.OnMissingColumns = options.MissingColumns.WARN,
     impossible: options.OnImpossible = options.Impossible.RAISE,
     unknown: options.OnUnknown = options.Unknown.RAISE,
     threads: options.Threads = None,
@@ -66,10 +69,11 @@ def command(
     options.set_threads(threads)
     options.refuse_two_inputs(net, data)
     outputs.check_table_path(output, net, data)
-    asked = inputs.read_model(net)
+    asked, reading = inputs.read_model(net), inputs.Reading(missing, separator, decimal)
     if not inputs.is_network(asked):
-        options.refuse_for_states(asked, {"--target": target})
-        of_states = read_state_rows(asked, data, missing, sequences)
+        warns = missing_columns is options.MissingColumns.WARN
+        options.refuse_for_states(asked, {"--target": target, "--missing-columns": not warns})
+        of_states = read_state_rows(asked, data, reading, sequences)
         lenient = {"impossible": impossible.value, "unknown": unknown.value}
         predict_states(asked, of_states, path, probabilities, lenient, output, as_json)
         return
@@ -79,17 +83,21 @@ def command(
     if target not in asked.graph:
         there = some(asked.graph.nodes)
         raise JensenError(f"the network has no variable {target!r}: it has {there}")
-    rows = read_written(data, missing, asked, skip=target)
+    rows = read_written(data, reading, asked, skip=target, missing_columns=missing_columns.value)
     if asked.gaussian is not None:
         if probabilities:
             raise JensenError(f"--probabilities belongs to states, and {target!r} is continuous")
-        numbers = asked.predict(rows.table, target)
+        numbers = asked.predict(rows.table, target, missing_columns="ignore")
         rows.add(f"predicted_{target}", pa.array(numbers))
         _write(rows, target, [{"predicted": x} for x in numbers.tolist()], output, as_json)
         return
     states = asked.require_network().cpt(target).variable.states
     values = asked.predict_proba(
-        rows.table, target, impossible=impossible.value, unknown=unknown.value
+        rows.table,
+        target,
+        impossible=impossible.value,
+        unknown=unknown.value,
+        missing_columns="ignore",
     )
     best = _best(values, states)
     rows.add(f"predicted_{target}", pa.array(best, pa.string()))

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from jensen.data import Table
-    from jensen.data.encode import Column
     from jensen.estimators.bayesian_network import BayesianNetwork
 
 
@@ -41,16 +40,20 @@ class Written(NamedTuple):
 
 
 def read_written(
-    data: str, missing: list[str] | None, net: BayesianNetwork, skip: str | None = None
+    data: str,
+    reading: inputs.Reading,
+    net: BayesianNetwork,
+    skip: str | None = None,
+    missing_columns: Any = "warn",
 ) -> Written:
     """Read a DATA argument for a network; the column `skip` is not asked for."""
     from jensen.data import Table
     from jensen.data.encode import encode
-    from jensen.data.files import read_columns
 
-    raws = read_columns(data, ())
-    inputs.check_columns(net, [raw.name for raw in raws], skip)
-    known = [encode(raw, None, None, missing or ()) for raw in raws if raw.name in net.graph]
+    raws = reading.columns(data)
+    inputs.check_columns(net, [raw.name for raw in raws], skip, missing_columns)
+    gone = reading.missing or ()
+    known = [encode(raw, None, None, gone) for raw in raws if raw.name in net.graph]
     return Written(as_written(raws), Table.from_columns(known))
 
 
@@ -65,45 +68,6 @@ def as_written(raws: Iterable[Any]) -> dict[str, pa.ChunkedArray]:
         else raw.values
         for raw in raws
     }
-
-
-def fill(values: pa.ChunkedArray, before: Column, after: Column) -> pa.ChunkedArray:
-    """Values with what is no longer missing, in their own type if it can be.
-
-    A state that the column holds is written as it is written there first.
-    """
-    import numpy as np
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if after.variable.kind != "categorical":
-        return _fill_numbers(values, before, after)
-    states = list(after.variable.states)
-    if after.variable.cuts is None:  # else a value is not the state that it falls in
-        seen, rows = np.unique(before.data, return_index=True)
-        for state, row in zip(seen.tolist(), rows.tolist(), strict=True):
-            if state < len(states):
-                states[state] = values[row].cast(pa.string()).as_py()
-    where = before.missing() & ~after.missing()
-    written = np.array([*states, ""], object)[after.data]
-    labels = pa.array(np.where(where, written, None), pa.string())
-    try:
-        labels = pc.cast(labels, values.type)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        values = pc.cast(values, pa.string())
-    return pc.if_else(pa.array(where), labels, values)
-
-
-def _fill_numbers(values: pa.ChunkedArray, before: Column, after: Column) -> pa.ChunkedArray:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    where, numbers = pa.array(before.missing() & ~after.missing()), pa.array(after.data)
-    try:
-        values = pc.cast(values, pa.float64())
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # text says what is missing there
-        numbers = pc.cast(numbers, pa.string())
-    return pc.if_else(where, numbers, values)
 
 
 def write_rows(columns: dict[str, pa.ChunkedArray], output: str) -> None:

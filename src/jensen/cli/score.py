@@ -38,6 +38,9 @@ def command(
     local: Local = False,
     sequences: options.Sequences = None,
     missing: options.Missing = None,
+    separator: options.Separator = None,
+    decimal: options.Decimal = None,
+    missing_columns: options.OnMissingColumns = options.MissingColumns.WARN,
     categorical: options.Categorical = None,
     continuous: options.Continuous = None,
     weights: options.Weights = None,
@@ -54,6 +57,7 @@ def command(
     options.set_threads(threads)
     options.refuse_two_inputs(subject, data, prior_network)
     net = inputs.read_model(subject) if inputs.names_net(subject) else None
+    reading = inputs.Reading(missing, separator, decimal)
     if net is not None and not inputs.is_network(net):
         of_graphs = {
             "--score": score,
@@ -65,13 +69,14 @@ def command(
             "--continuous": continuous,
             "--states": states,
             "--complete-rows": complete_rows,
+            "--missing-columns": missing_columns is not options.MissingColumns.WARN,
         }
         options.refuse_for_states(net, of_graphs)
-        _print(_score_states(net, data, missing, sequences, weights), as_json)
+        _print(_score_states(net, data, reading, sequences, weights), as_json)
         return
     options.refuse_for_networks({"--sequences": sequences})
     graph = inputs.read_graph(subject) if net is None else net.graph
-    table = inputs.read_data(data, missing, categorical, weights, states, continuous)
+    table = inputs.read_data(data, reading, categorical, weights, states, continuous)
     if complete_rows:
         table = table.complete_rows([name for name in graph.nodes if name in table])
     if score is None and net is not None:
@@ -83,9 +88,13 @@ def command(
                 "--prior-network": prior_network,
             }
         )
-        inputs.check_columns(net, table.names)
-        answer = _score_rows(net, table)
+        answer = _score_rows(net, table, missing_columns.value)
     else:
+        if missing_columns is not options.MissingColumns.WARN:
+            raise JensenError(
+                "--missing-columns belongs to a network's own tables: the score of a graph needs "
+                "a column for every variable"
+            )
         answer = _score_graph(
             graph,
             table,
@@ -119,25 +128,31 @@ def _refuse_options(given: dict[str, object]) -> None:
             )
 
 
-def _score_rows(net: Any, table: Any) -> dict[str, Any]:
-    mean = net.score(table)
+def _score_rows(net: Any, table: Any, missing_columns: str) -> dict[str, Any]:
+    mean = net.score(table, missing_columns=missing_columns)
     answer = {
         "rows": table.total_weight,
         "log_likelihood": mean * table.total_weight,
         "per_row": mean,
     }
     if mean == -math.inf:
-        answer["impossible_rows"] = int((net.log_likelihood(table) == -math.inf).sum())
+        answer["impossible_rows"] = _impossible(net, table)
     return answer
 
 
+def _impossible(net: Any, table: Any) -> int:
+    """How many rows have probability 0."""
+    each = net.log_likelihood(table, missing_columns="ignore")
+    return int((each == -math.inf).sum())
+
+
 def _score_states(
-    model: Any, data: str, missing: list[str] | None, sequences: str | None, weights: str | None
+    model: Any, data: str, reading: inputs.Reading, sequences: str | None, weights: str | None
 ) -> dict[str, Any]:
     """Rows, or the steps of sequences, under a mixture or hidden Markov model."""
     import numpy as np
 
-    rows = read_state_rows(model, data, missing, sequences, weights)
+    rows = read_state_rows(model, data, reading, sequences, weights)
     table, lengths = rows.written.table, rows.groups.lengths
     answer: dict[str, Any] = {"rows": table.total_weight}
     if model.noun == "state":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from jensen.cli.inputs import Reading
 from jensen.cli.rows import Written, as_written
 from jensen.exceptions import JensenError
 from jensen.text import some
@@ -81,17 +82,17 @@ def require_numbers(table: Table, what: str, otherwise: str = "") -> None:
 def read_state_rows(
     model: Any,
     data: str,
-    missing: list[str] | None,
+    reading: Reading,
     sequences: str | None,
     weights: str | None = None,
 ) -> StateRows:
     """Read a DATA argument for a model."""
     from jensen.data import Table
     from jensen.data.encode import encode
-    from jensen.data.files import read_columns
     from jensen.estimators.states_summary import column_names
 
-    raws = {raw.name: raw for raw in read_columns(data, ())}
+    raws = {raw.name: raw for raw in reading.columns(data)}
+    missing = reading.missing or ()
     if sequences is not None and model.noun != "state":
         raise JensenError(f"--sequences belongs to hidden Markov models, not to {_what(model)}")
     names = _names(model, [name for name in raws if name not in (sequences, weights)])
@@ -101,13 +102,13 @@ def read_state_rows(
                 f"the table has no column {name!r}: its columns are {some(raws)}, and "
                 f"{_what(model)} knows {some(column_names(model))}"
             )
-    table = Table.from_columns(encode(raws[name], None, None, missing or ()) for name in names)
+    table = Table.from_columns(encode(raws[name], None, None, missing) for name in names)
     table = _as_known(model, table)
     if weights is not None:
         table = table.with_weights(encode(raws[weights], "continuous", None, ()).data)
     groups = group_rows(table, None)
     if sequences is not None:
-        column = Table.from_columns([encode(raws[sequences], None, None, missing or ())])
+        column = Table.from_columns([encode(raws[sequences], None, None, missing)])
         groups = group_rows(column, sequences)
     written = Written(as_written(raws.values()), table)
     return StateRows(written, groups, _inputs(model, table))

@@ -51,8 +51,10 @@ def _labels(name: object, labels: Any, kinds: Mapping[str, Kind]) -> tuple[str, 
     return tuple(map(label_text, chosen))
 
 
-def missing_labels(missing: Any) -> list[str]:
-    """The labels that mean missing; None and NaN do anyway."""
+def missing_labels(missing: Any) -> list[str] | None:
+    """The labels that mean missing; None and NaN do anyway. None: the caller did not say."""
+    if missing is None:
+        return None
     if isinstance(missing, str) or not isinstance(missing, Iterable):
         raise DataError(f"missing must be a list of labels, [{missing!r}], not {missing!r} itself")
     return [label_text(label) for label in missing if not is_missing(label)]

@@ -11,14 +11,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from jensen.data.decimals import read_decimals
+from jensen.data.missing_words import MISSING_WORDS
 from jensen.data.scan import Raw
+from jensen.data.separators import AS_IT_TELLS, TextChoices, find_separator, refuse_unseparated
 from jensen.exceptions import DataError, FileError
 
 BLOCK = 1 << 22
 """Bytes of text that are parsed at a time."""
-
-CANDIDATES = "\t;, "
-"""What may part the fields of .txt and .dat; the first that the header holds."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -33,20 +33,47 @@ class Header(NamedTuple):
 
 
 def read_delimited(
-    content: pa.Buffer, where: str, delimiter: str | None, missing: Sequence[str]
+    content: pa.Buffer,
+    where: str,
+    missing: Sequence[str],
+    choices: TextChoices = AS_IT_TELLS,
+    *,
+    spaces: bool = False,
+    keep_missing: bool = False,
 ) -> list[Raw]:
-    """Columns of a text, dictionary-encoded; the empty field and what `missing` lists is null."""
-    header = _read_header(content, where, delimiter)
+    """Columns of a text, dictionary-encoded; the empty field and what `missing` lists is null.
+
+    Parameters
+    ----------
+    spaces
+        Whether a space may separate fields, where nothing else does.
+    keep_missing
+        Labels that mean missing stay texts, for those who write the columns again.
+    """
+    header = _read_header(content, where, choices.separator, spaces)
     quoted = _check_quotes(content.slice(header.stop), where, header)
+    gone = () if keep_missing else missing
     try:
-        table = _parse(content, header, missing, quoted, max(BLOCK, 4 * header.stop))
-    except pa.ArrowInvalid as error:
-        if "straddling" not in str(error):
-            raise FileError(_explain(error, content, where, header)) from None
-        table = _parse(content, header, missing, quoted, min(content.size, (1 << 31) - 1))
+        table = _parse_anyhow(content, header, gone, quoted)
+    except pa.ArrowException as error:
+        raise FileError(_explain(error, content, where, header)) from None
     if table.num_rows == 0:
         raise FileError(f"{where} has no rows: its first line names columns, and nothing follows")
+    if quoted or header.delimiter != ",":  # else no field holds a comma
+        table = read_decimals(table, choices.decimal, MISSING_WORDS.union(missing), where)
     return [Raw(name, table[name], written=True) for name in header.names]
+
+
+def _parse_anyhow(
+    content: pa.Buffer, header: Header, missing: Sequence[str], quoted: bool
+) -> pa.Table:
+    """Parse in blocks, which are quick; in one piece if a row is longer than a block."""
+    try:
+        return _parse(content, header, missing, quoted, max(BLOCK, 4 * header.stop))
+    except pa.ArrowInvalid as error:
+        if "straddling" not in str(error):
+            raise
+    return _parse(content, header, missing, quoted, min(content.size, (1 << 31) - 1))
 
 
 def _parse(
@@ -75,12 +102,12 @@ def _parse(
 # --- the first record ---
 
 
-def _read_header(content: pa.Buffer, where: str, delimiter: str | None) -> Header:
+def _read_header(content: pa.Buffer, where: str, delimiter: str | None, spaces: bool) -> Header:
     start = len(BYTE_ORDER_MARK) if content[:3].to_pybytes() == BYTE_ORDER_MARK else 0
     first = re.compile(rb"[^\r\n]*").match(content, start)
     if first is None or not first.group().strip():
         raise FileError(f"{where}: the first line is empty, and must name the columns")
-    delimiter = delimiter or _guess_delimiter(content, start)
+    delimiter = delimiter or find_separator(content, start, ",", spaces)
     record = _record(delimiter).match(content, start)
     if record is None:
         raise FileError(f"{where}, line 1: a quote is never closed")
@@ -91,6 +118,7 @@ def _read_header(content: pa.Buffer, where: str, delimiter: str | None) -> Heade
     names = next(csv.reader([text], delimiter=delimiter))
     if delimiter == " " and "" in names:
         raise FileError(f"{where}, line 1: several spaces in a row; use one, a tab or a comma")
+    refuse_unseparated(text, names, delimiter, where)
     names = [name.strip() or f"column {k}" for k, name in enumerate(names, 1)]
     twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
@@ -103,13 +131,6 @@ def _record(delimiter: str) -> re.Pattern[bytes]:
     d = re.escape(delimiter.encode())
     field = rb'(?:"(?:[^"]|"")*"[^%b\r\n]*|[^"%b\r\n][^%b\r\n]*|)' % (d, d, d)
     return re.compile(rb"(%b(?:%b%b)*)(?:\r\n|\r|\n|\Z)" % (field, d, field))
-
-
-def _guess_delimiter(content: pa.Buffer, start: int) -> str:
-    """What parts the fields, where the suffix does not tell; names in quotes may hold anything."""
-    names = re.compile(rb'(?:"[^"]*"|[^"\r\n])*').match(content, start)
-    plain = re.sub(rb'"[^"]*"', b"", names.group() if names else b"")
-    return next((d for d in CANDIDATES if d.encode() in plain), ",")
 
 
 # --- what can be wrong ---

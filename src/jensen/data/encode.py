@@ -1,6 +1,5 @@
 """From an Arrow column to a Jensen column: which kind it is, which states it has, its codes."""
 
-import warnings
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
@@ -13,21 +12,17 @@ from jensen.data.variable import (
     Kind,
     Variable,
     canonical,
-    is_number,
     label_text,
     match_labels,
     parse_number,
     sort_naturally,
 )
-from jensen.exceptions import DataError, DataWarning
+from jensen.exceptions import DataError
 from jensen.text import some
+from jensen.wording import option
 
 MAX_INTEGER_STATES = 20
 """Whole numbers with more distinct values than this are counts, not categories."""
-
-MISSING_WORDS = frozenset(
-    {"", "NA", "N/A", "n/a", "NaN", "nan", "NAN", "null", "NULL", "None", "?", "-", "."}
-)
 
 
 class Column(NamedTuple):
@@ -52,8 +47,6 @@ def encode(
         kind = kind or "categorical"
     if kind is None:
         kind = "categorical" if raw.declared is not None else _infer(scan)
-        if kind == "categorical" and raw.written:
-            _warn_if_nearly_numbers(raw.name, scan)
     if kind == "categorical":
         return _categorical(raw, scan, states, missing)
     return _numeric(raw.name, scan, kind)
@@ -77,20 +70,6 @@ def _infer(scan: Scan) -> Kind:
     if len(numbers) <= MAX_INTEGER_STATES or len(np.unique(numbers)) <= MAX_INTEGER_STATES:
         return "categorical"
     return "count" if numbers.min() >= 0 else "continuous"
-
-
-def _warn_if_nearly_numbers(name: str, scan: Scan) -> None:
-    if scan.texts is None:
-        return
-    words = [text for text in scan.texts if not is_number(text.strip())]
-    missing = {text.strip() for text in words} <= MISSING_WORDS
-    if words and missing and len(words) < len(scan.texts):
-        warnings.warn(
-            f"column {name!r} holds numbers and {words}, so it is read as categorical, and "
-            f"{words} as states; if they mean missing, say missing={words}",
-            DataWarning,
-            stacklevel=2,
-        )
 
 
 def _categorical(
@@ -164,7 +143,7 @@ def numbers_of(
             row = int(np.argmax(codes == k)) + 1
             raise DataError(
                 f"column {name!r} cannot be {plural}: row {row} holds {texts[k]!r}, which is "
-                f"no number; if it means missing, say missing=[{texts[k]!r}]"
+                f"no number; if it means missing, say {option('missing', [texts[k]])}"
             )
         numbers[k] = number
     return numbers

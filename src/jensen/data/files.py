@@ -10,33 +10,75 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from jensen.data.delimited import CANDIDATES, read_delimited
+from jensen.atomic import check_name, show_path
+from jensen.data.delimited import read_delimited
 from jensen.data.scan import Raw
+from jensen.data.separators import AS_IT_TELLS, SEPARATORS, TextChoices
 from jensen.data.sources import raw_columns
-from jensen.exceptions import FileError
+from jensen.exceptions import FileError, JensenError
+from jensen.memory import check_memory, show_bytes
 
-DELIMITERS = {".csv": ",", ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None}
+DELIMITERS = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None}
+"""What separates fields by the suffix; None: what the header and the first rows tell."""
+
+WITH_SPACES = {".txt", ".dat"}
+"""Files in which a space may separate fields."""
+
 PARQUET = {".parquet", ".pq"}
 COMPRESSED = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4", ".br": "brotli"}
 STANDARD_INPUT = "-"
+CHUNK = 1 << 20
+"""Bytes that are unpacked at a time."""
+
+COPIES_OF_TEXT = 4.0
+"""Memory that a text takes while it is read, beside its size: the text, its parts and its codes."""
+
 WRITTEN_ROWS = 1 << 16
 """Rows of text that are written at a time."""
 
 
-def read_columns(path: str | PathLike[str], missing: Sequence[str]) -> list[Raw]:
-    """Columns of a file; `-` is CSV on standard input. Text columns keep every label as written."""
+def read_columns(
+    path: str | PathLike[str],
+    missing: Sequence[str] = (),
+    choices: TextChoices = AS_IT_TELLS,
+    *,
+    keep_missing: bool = False,
+) -> list[Raw]:
+    """Columns of a file; `-` is CSV on standard input. Text columns keep every label as written.
+
+    `keep_missing`: what `missing` lists stays in columns of text files.
+    """
+    choices.check()
     if str(path) == STANDARD_INPUT:
         content = pa.py_buffer(sys.stdin.buffer.read())
-        return read_delimited(content, "standard input", ",", missing)
+        return read_delimited(
+            content, "standard input", missing, choices, keep_missing=keep_missing
+        )
+    check_name(path)
     path = Path(path)
     try:
         content = _read_content(path)
     except (OSError, EOFError, pa.ArrowException) as error:
-        raise FileError(f"cannot read {path!s:.200}: {_first_line(error)}") from None
+        raise FileError(f"cannot read {show_path(path)}: {_first_line(error)}") from None
     kind = table_suffix(path)
     if kind in PARQUET:
+        choices.refuse_for(str(path))
         return _read_parquet(content, path)
-    return read_delimited(content, str(path), DELIMITERS[kind], missing)
+    choices = choices._replace(separator=choices.separator or DELIMITERS[kind])
+    spaces = kind in WITH_SPACES
+    return read_delimited(
+        content, str(path), missing, choices, spaces=spaces, keep_missing=keep_missing
+    )
+
+
+def name_of(path: str | PathLike[str]) -> str:
+    """A file as messages name it."""
+    return "standard input" if str(path) == STANDARD_INPUT else str(path)
+
+
+def is_text_file(path: str | PathLike[str]) -> bool:
+    """Whether a table of that name is text: CSV, TSV, or standard input."""
+    return str(path) == STANDARD_INPUT or table_suffix(Path(path)) not in PARQUET
 
 
 def _read_content(path: Path) -> pa.Buffer:
@@ -47,7 +89,27 @@ def _read_content(path: Path) -> pa.Buffer:
         raise FileError(f"there is no file {path}")
     compression = COMPRESSED.get(path.suffix.lower())
     with pa.input_stream(str(path), compression=compression) as stream:
-        return stream.read_buffer()
+        return stream.read_buffer() if compression is None else _unpack(stream, path)
+
+
+def _unpack(stream: pa.NativeFile, path: Path) -> pa.Buffer:
+    """What a compressed file holds; a few bytes that would unpack to gigabytes are refused."""
+    parts, size = pa.BufferOutputStream(), 0
+    while True:
+        part = stream.read_buffer(CHUNK)
+        if not part.size:
+            return parts.getvalue()
+        size += part.size
+        _check_size(COPIES_OF_TEXT * size, path, f"unpacks to {show_bytes(size)} and more")
+        parts.write(part)
+
+
+def _check_size(n_bytes: float, path: Path, why: str) -> None:
+    """Refuse what would take more memory than the limit."""
+    try:
+        check_memory(n_bytes, "reading it", "give a smaller one")
+    except JensenError as error:
+        raise FileError(f"{show_path(path)} {why}: {error}") from None
 
 
 def table_suffix(path: Path) -> str:
@@ -66,10 +128,27 @@ def table_suffix(path: Path) -> str:
 
 def _read_parquet(content: pa.Buffer, path: Path) -> list[Raw]:
     try:
-        table = pa.parquet.read_table(pa.BufferReader(content))
-    except (pa.ArrowException, OSError) as error:
-        raise FileError(f"{path} is no whole Parquet file: {_first_line(error)}") from None
+        file = pa.parquet.ParquetFile(pa.BufferReader(content))
+        _check_size(_size_in_memory(file), path, f"has {file.metadata.num_rows:,} rows")
+        table = pa.parquet.read_table(pa.BufferReader(content), read_dictionary=_texts_of(file))
+        table.validate(full=True)
+    except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError) as error:
+        raise FileError(
+            f"{show_path(path)} is no whole Parquet file: {_first_line(error)}"
+        ) from None
     return raw_columns(table)
+
+
+def _size_in_memory(file: pa.parquet.ParquetFile) -> float:
+    """Bytes that a table takes: at least a number or a code in each cell, and its pages."""
+    meta = file.metadata
+    pages = sum(meta.row_group(k).total_byte_size for k in range(meta.num_row_groups))
+    return float(max(pages, 8 * meta.num_rows * meta.num_columns))
+
+
+def _texts_of(file: pa.parquet.ParquetFile) -> list[str]:
+    """Columns of texts: read as codes, many rows with a long text take no more than its code."""
+    return [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
 
 
 def _first_line(error: Any) -> str:
@@ -83,8 +162,9 @@ def write_arrow(table: pa.Table, target: BinaryIO, kind: str) -> None:
         pa.parquet.write_table(table, target)
         return
     delimiter = DELIMITERS[kind] or ","
-    guessed = DELIMITERS[kind] is None  # from the names, when the file is read
-    names = _fields(pa.array(table.column_names, pa.string()), CANDIDATES if guessed else delimiter)
+    # Whoever reads the file may look for a separator in the names.
+    marks = SEPARATORS + " " if kind in WITH_SPACES else SEPARATORS
+    names = _fields(pa.array(table.column_names, pa.string()), marks)
     target.write(f"{delimiter.join(names.to_pylist())}\n".encode())
     if not any(_needs_quotes(column, delimiter) for column in table.columns):
         plain = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")

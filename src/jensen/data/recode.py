@@ -1,13 +1,10 @@
 """Reading a column as a model's own variable: labels match by text, numbers fall between cuts."""
 
-from collections.abc import Sequence
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.encode import Column, check_counts, numbers_of, smallest_code_type
-from jensen.data.variable import Variable, label_text, match_labels, parse_number
+from jensen.data.variable import Variable, find_states, label_text
 
 
 def recode(column: Column, target: Variable) -> tuple[Column, NDArray[np.bool_]]:
@@ -24,13 +21,9 @@ def recode(column: Column, target: Variable) -> tuple[Column, NDArray[np.bool_]]
 
 def cut(column: Column, target: Variable) -> Column:
     """Continuous values into the states of a discretised variable."""
-    codes = _between_cuts(target, column.data)
+    codes = np.searchsorted(np.array(target.cuts, np.float64), column.data, side="left")
     codes[column.missing()] = target.n_states
     return Column(target, codes.astype(smallest_code_type(target.n_states)))
-
-
-def _between_cuts(target: Variable, numbers: NDArray[Any]) -> NDArray[np.intp]:
-    return np.searchsorted(np.array(target.cuts, np.float64), numbers, side="left")
 
 
 def _to_states(column: Column, target: Variable) -> tuple[Column, NDArray[np.bool_]]:
@@ -39,23 +32,11 @@ def _to_states(column: Column, target: Variable) -> tuple[Column, NDArray[np.boo
     else:
         numbers, codes = np.unique(column.data, return_inverse=True)  # NaN, if any, comes last
         labels = [label_text(float(x)) for x in numbers if not np.isnan(x)]
-    position = np.array([*_positions(labels, target), target.n_states])
+    position = np.array([*find_states(target, labels), target.n_states])
     unknown = position < 0
     codes_type = smallest_code_type(target.n_states)
     lookup = np.where(unknown, target.n_states, position).astype(codes_type)
     return Column(target, lookup[codes]), unknown[codes]
-
-
-def _positions(labels: Sequence[str], target: Variable) -> list[int]:
-    """Where each label stands among the states; a number that is no label falls between cuts."""
-    found = match_labels(labels, target.states)
-    if target.cuts is None:
-        return found
-    numbers = [parse_number(label) for label in labels]
-    return [
-        int(_between_cuts(target, np.array(number))) if k < 0 and number is not None else k
-        for k, number in zip(found, numbers, strict=True)
-    ]
 
 
 def _to_numbers(column: Column, target: Variable) -> Column:

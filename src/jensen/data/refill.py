@@ -1,60 +1,123 @@
-"""Columns of a dataframe filled in, in the types that they came in."""
+"""Tables filled in: what was known stays as it came, and missing cells get a value."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from jensen.data.encode import Column
+from jensen.data.encode import Column, encode
+from jensen.data.sources import raw_columns
+from jensen.data.table import Table
 from jensen.data.variable import label_text
 
 
-def is_frame(data: Any) -> bool:
-    """Whether data is a dataframe that can be given back as it came."""
-    return isinstance(nw.from_native(data, pass_through=True, eager_only=True), nw.DataFrame)
+class Filled(NamedTuple):
+    """A column as a model's own variable, before and after missing cells were filled."""
+
+    before: Column
+    after: Column
+
+    def where(self) -> NDArray[np.bool_]:
+        """Which cells are filled; all others stay as they are."""
+        return self.before.missing() & ~self.after.missing()
 
 
-def refill(data: Any, columns: Mapping[str, Column]) -> Any:
-    """The same dataframe with some columns replaced; their labels become values again.
+def put_back(given: Any, data: Table, cells: Mapping[str, Filled]) -> Any:
+    """What the caller gave, filled in: a `Table`, or a dataframe as it came.
+
+    `data` is the table that was read from it.
+    """
+    if isinstance(nw.from_native(given, pass_through=True, eager_only=True), nw.DataFrame):
+        return refill(given, cells)
+    columns = [
+        _column(data.column(name), cells[name]) if name in cells else data.column(name)
+        for name in data.names
+    ]
+    result = Table.from_columns(columns, data.weights, data.source)
+    return result if isinstance(given, Table) else result.to_native()
+
+
+def _column(old: Column, new: Filled) -> Column:
+    """A column of a table; numbers beside intervals become their labels, as all then are."""
+    if new.after.variable.cuts is None or old.variable == new.after.variable:
+        return new.after
+    if not new.where().any():
+        return old
+    filled = np.array([*new.after.variable.states, None], object)[new.after.data]
+    texts = np.where(new.where(), filled, _texts(old))
+    raw = raw_columns({old.variable.name: pa.array(texts, pa.string())})[0]
+    return encode(raw, "categorical", None, ())
+
+
+def _texts(column: Column) -> NDArray[Any]:
+    """Labels row by row, None where they are missing."""
+    if column.variable.kind == "categorical":
+        return np.asarray(np.array([*column.variable.states, None], object)[column.data])
+    numbers, codes = np.unique(column.data, return_inverse=True)
+    labels = [None if np.isnan(x) else label_text(float(x)) for x in numbers]
+    return np.asarray(np.array(labels, object)[codes])
+
+
+def refill(data: Any, cells: Mapping[str, Filled]) -> Any:
+    """The same dataframe with missing cells of some columns filled; the others stay as they are.
 
     A state that the column already had becomes the value that it had there; another one becomes
-    a number if the column holds numbers, else its label. What is still missing is null.
+    a number if the column holds numbers, else its label.
     """
     frame = nw.from_native(data, eager_only=True)
-    new = [_series(frame[name], column) for name, column in columns.items()]
-    return frame.with_columns(*new).to_native()
+    chosen = {name: new for name, new in cells.items() if new.where().any()}
+    if frame.implementation.is_pyarrow():
+        for name, new in chosen.items():
+            k = data.schema.names.index(name)
+            data = data.set_column(k, name, fill_arrow(data.column(k), new))
+        return data
+    columns = [_series(frame[name], new) for name, new in chosen.items()]
+    return frame.with_columns(*columns).to_native() if columns else data
 
 
-def _series(old: Any, column: Column) -> Any:
-    if column.variable.kind != "categorical":
-        return _numbers(old, column)
+def _series(old: Any, new: Filled) -> Any:
+    if new.after.variable.kind != "categorical":
+        return _numbers(old, new)
     known = {label_text(value): value for value in old.drop_nulls().unique().to_list()}
-    values = [known.get(state, _value(state, old.dtype)) for state in column.variable.states]
-    lookup: NDArray[Any] = np.empty(len(values) + 1, object)
-    lookup[: len(values)] = values
-    lookup[-1] = None
-    data = lookup[column.data].tolist()
+    states = [known.get(state, _value(state, old.dtype)) for state in new.after.variable.states]
+    where, codes = new.where(), new.after.data
+    is_pandas = old.implementation.is_pandas_like()
+    data = [
+        states[k] if fills else value
+        for value, k, fills in zip(_values(old), codes.tolist(), where.tolist(), strict=True)
+    ]
+    if not is_pandas and old.dtype.is_numeric() and any(isinstance(x, str) for x in data):
+        data = [None if value is None else label_text(value) for value in data]  # intervals
     filled = nw.new_series(old.name, data, backend=old.implementation)
     try:
-        if old.implementation.is_pandas_like() and old.dtype not in (nw.Categorical, nw.Enum):
-            new = _as_pandas(old.to_native(), data)
+        if is_pandas and old.dtype not in (nw.Categorical, nw.Enum):
+            cast = _as_pandas(old.to_native(), data)
         else:
-            new = filled.cast(old.dtype)
+            cast = filled.cast(old.dtype)
     except Exception:  # a category or an enum that lacks a state: every library raises its own
         return filled
-    return new if new.null_count() == filled.null_count() else filled  # pandas forgets the state
+    return cast if cast.null_count() == filled.null_count() else filled  # pandas forgets the state
 
 
-def _numbers(old: Any, column: Column) -> Any:
+def _values(old: Any) -> list[Any]:
+    """The values of a series, None where they are missing."""
+    gone = old.is_null().to_numpy()
+    return [None if g else value for value, g in zip(old.to_list(), gone.tolist(), strict=True)]
+
+
+def _numbers(old: Any, new: Filled) -> Any:
     """Numbers where some were missing; those that were there stay as they were."""
-    absent = old.is_null().to_numpy()
     data = [
-        new if gone else x
-        for x, new, gone in zip(old.to_list(), column.data.tolist(), absent, strict=True)
+        x if fills else value
+        for value, x, fills in zip(
+            old.to_list(), new.after.data.tolist(), new.where().tolist(), strict=True
+        )
     ]
     filled = nw.new_series(old.name, data, backend=old.implementation)
     if old.implementation.is_pandas_like():
@@ -78,3 +141,43 @@ def _value(state: str, dtype: Any) -> Any:
         except ValueError:
             return state
     return state
+
+
+# --- Arrow ---
+
+
+def fill_arrow(values: pa.ChunkedArray, new: Filled) -> pa.ChunkedArray:
+    """Values with what is no longer missing, in their own type if it can be, else as texts.
+
+    A state that the column holds is written as it is written there first.
+    """
+    before, after = new
+    if after.variable.kind != "categorical":
+        return _fill_numbers(values, new)
+    states = list(after.variable.states)
+    if after.variable.cuts is None:  # else a value is not the state that it falls in
+        seen, rows = np.unique(before.data, return_index=True)
+        for state, row in zip(seen.tolist(), rows.tolist(), strict=True):
+            if state < len(states):
+                states[state] = values[row].cast(pa.string()).as_py()
+    where = new.where()
+    written = np.array([*states, ""], object)[after.data]
+    labels = pa.array(np.where(where, written, None), pa.string())
+    is_coded = pa.types.is_dictionary(values.type)
+    if is_coded:
+        values = pc.cast(values, values.type.value_type)
+    try:
+        labels = pc.cast(labels, values.type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        values = pc.cast(values, pa.string())
+    filled = pc.if_else(pa.array(where), labels, values)
+    return filled.dictionary_encode() if is_coded else filled
+
+
+def _fill_numbers(values: pa.ChunkedArray, new: Filled) -> pa.ChunkedArray:
+    where, numbers = pa.array(new.where()), pa.array(new.after.data)
+    try:
+        values = pc.cast(values, pa.float64())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):  # text says what is missing there
+        numbers = pc.cast(numbers, pa.string())
+    return pc.if_else(where, numbers, values)

@@ -16,9 +16,11 @@ from jensen.data import convert
 from jensen.data.choices import kinds_by_column, list_of_columns, missing_labels, states_by_column
 from jensen.data.describe import describe
 from jensen.data.encode import Column, encode
-from jensen.data.files import read_columns
+from jensen.data.files import is_text_file, name_of, read_columns
+from jensen.data.missing_words import warn_of_missing_words
 from jensen.data.packed import Packed
 from jensen.data.recode import recode
+from jensen.data.separators import TextChoices
 from jensen.data.sources import collected, kind_of_source, raw_columns
 from jensen.data.threads import ordered_map
 from jensen.data.variable import Kind, Variable
@@ -61,9 +63,13 @@ class Table:
         Labels of categorical columns in their order; states that never occur are kept.
         Otherwise the labels that occur, sorted naturally (2 before 10).
     missing
-        Labels that mean missing, besides empty fields, None and NaN.
+        Labels that mean missing, besides empty fields, None and NaN. Labels of a text file that
+        look so (`NA`, `?`, ...) are kept as states with a warning; ``missing=[]`` says that they
+        are labels, and there is no warning.
     weights
         How often each row counts: an array, or the name of a column, which is then no variable.
+    separator, decimal
+        Of text files, as in `read_table`.
 
     Examples
     --------
@@ -84,17 +90,20 @@ class Table:
         counts: Iterable[str] = (),
         continuous: Iterable[str] = (),
         states: Mapping[str, Sequence[object]] | None = None,
-        missing: Iterable[object] = (),
+        missing: Iterable[object] | None = None,
         weights: ArrayLike | str | None = None,
+        separator: str | None = None,
+        decimal: str | None = None,
     ) -> None:
         if names is not None and not isinstance(data, np.ndarray):
             raise DataError("names=[...] goes with a 2-D array: this table names its own columns")
-        absent = missing_labels(missing)
+        said = missing_labels(missing)
+        absent = said or []
         kinds = kinds_by_column(categorical, counts, continuous)
         labels = states_by_column(states, kinds)
         if isinstance(data, Table) and weights is None:
             weights = data.weights
-        self.source, readers = _open(data, names, absent)
+        self.source, readers = _open(data, names, absent, TextChoices(separator, decimal))
         for name in [*kinds, *labels]:
             if name not in dict(readers):
                 raise DataError(_no_column(name, [name for name, _ in readers]))
@@ -102,9 +111,12 @@ class Table:
             if weights in kinds or weights in labels:
                 raise DataError(f"column {weights!r} holds the weights, so it is no variable")
             weights, readers = _take_weights(weights, readers)
-        self._set(
-            ordered_map(lambda r: r[1](kinds.get(r[0]), labels.get(r[0]), absent), readers), weights
-        )
+        columns = ordered_map(lambda r: r[1](kinds.get(r[0]), labels.get(r[0]), absent), readers)
+        self._set(columns, weights)
+        all_are_labels = said is not None and not any(said)
+        if isinstance(data, (str, PathLike)) and is_text_file(data) and not all_are_labels:
+            inferred = [c for name, c in self._columns.items() if name not in {**kinds, **labels}]
+            warn_of_missing_words(inferred, name_of(data))
 
     @classmethod
     def from_columns(
@@ -288,21 +300,42 @@ def as_table(data: Any) -> Table:
     return data if isinstance(data, Table) else Table(data)
 
 
-def read_table(path: str | PathLike[str], **choices: Any) -> Table:
-    """Read a CSV, TSV or Parquet file, plain or compressed; `choices` as in `Table`.
+def read_table(
+    path: str | PathLike[str],
+    *,
+    separator: str | None = None,
+    decimal: str | None = None,
+    **choices: Any,
+) -> Table:
+    """Read a CSV, TSV or Parquet file, plain or compressed.
 
     In text files a label is the text as written (`TRUE`, `01` and `None` are labels); only the
     empty field, and what `missing=[...]` lists, is missing. A column of numbers holds numbers,
     however they are written (`1.0` is 1), unless `states=` lists its labels.
 
+    Parameters
+    ----------
+    path
+        A file that ends in .csv, .tsv, .tab, .txt, .dat, .parquet or .pq, also with .gz, .bz2,
+        .zst, .lz4 or .br behind it; "-" is CSV on standard input.
+    separator
+        What stands between the fields of a text file. None: the one of comma, semicolon, tab and
+        bar for which the first rows have as many fields as the header; in .tsv and .tab a tab.
+    decimal
+        "." or ",". None: a point; but a column whose numbers have a comma in its place is read as
+        numbers, and a warning says so.
+    choices
+        As in `Table`: `missing`, `categorical`, `counts`, `continuous`, `states`, `weights`.
+
     Examples
     --------
     >>> import jensen as jn
     >>> table = jn.read_table("patients.csv", missing=["?"])  # doctest: +SKIP
+    >>> table = jn.read_table("export.csv", separator=";", decimal=",")  # doctest: +SKIP
     """
     if not isinstance(path, (str, PathLike)):
         raise DataError(f"read_table reads a file, not {type(path).__name__}: use jn.Table")
-    return Table(path, **choices)
+    return Table(path, separator=separator, decimal=decimal, **choices)
 
 
 # Encodes one column as the caller's choices say: kind, states, missing labels.
@@ -310,16 +343,17 @@ _Reader = Callable[[Kind | None, Sequence[str] | None, Collection[str]], Column]
 
 
 def _open(
-    data: Any, names: Sequence[str] | None, absent: Sequence[str]
+    data: Any, names: Sequence[str] | None, absent: Sequence[str], choices: TextChoices
 ) -> tuple[str, list[tuple[str, _Reader]]]:
     """Where the data came from, and its columns, still to be encoded."""
+    if isinstance(data, (str, PathLike)):
+        raws = read_columns(data, absent, choices)
+        return kind_of_source(data), [(raw.name, partial(encode, raw)) for raw in raws]
+    choices.refuse_for(f"this {type(data).__name__}")
     if isinstance(data, Table):
         return data.source, [(c.variable.name, partial(_again, c)) for c in data._columns.values()]
-    if isinstance(data, (str, PathLike)):
-        raws = read_columns(data, absent)
-    else:
-        data = collected(data)
-        raws = raw_columns(data, names)
+    data = collected(data)
+    raws = raw_columns(data, names)
     return kind_of_source(data), [(raw.name, partial(encode, raw)) for raw in raws]
 
 

@@ -2,6 +2,7 @@
 
 import math
 import re
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -147,11 +148,32 @@ def match_labels(labels: Iterable[str], states: Sequence[str]) -> list[int]:
     return [exact.get(label, loose.get(canonical(label), -1)) for label in labels]
 
 
+def find_states(variable: Variable, labels: Sequence[str]) -> list[int]:
+    """Position of each label among the states; of a discretised variable also of each number.
+
+    >>> find_states(Variable("x", "categorical", ("<= 1.5", "> 1.5"), (1.5,)), ["> 1.5", "0", "a"])
+    [1, 0, -1]
+    """
+    found = match_labels(labels, variable.states)
+    if variable.cuts is None or min(found, default=0) >= 0:
+        return found
+    numbers = [
+        parse_number(label) if k < 0 else None for k, label in zip(found, labels, strict=True)
+    ]
+    return [
+        k if number is None else bisect_left(variable.cuts, number)
+        for k, number in zip(found, numbers, strict=True)
+    ]
+
+
 def find_state(variable: Variable, label: object) -> int:
-    """The position of a label among the states of a variable, by its text; -1 if it is unknown."""
+    """The position of a label among the states of a variable; -1 if it is unknown.
+
+    Labels match by their text; a number is in the interval of a discretised variable around it.
+    """
     if isinstance(label, str) and label in variable.states:  # most are, and this is much faster
         return variable.states.index(label)
-    return match_labels([label_text(label)], variable.states)[0]
+    return find_states(variable, [label_text(label)])[0]
 
 
 def state_of(variable: Variable, label: object) -> int:
@@ -162,8 +184,10 @@ def state_of(variable: Variable, label: object) -> int:
     """
     position = find_state(variable, label)
     if position < 0:
+        number = "" if variable.cuts is None else ", or give a number, which lies in one of them"
         raise DataError(
             f"{variable.name!r} has no state {label!r}; its states are {some(variable.states)}"
+            f"{number}"
         )
     return position
 

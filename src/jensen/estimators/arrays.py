@@ -36,7 +36,7 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Array:
     elif not hasattr(X, "__array__") and not hasattr(X, "__dataframe__") and _names_file(X):
         X = _from_table(Table(X))
     checked = validate_data(
-        estimator, X, reset=reset, dtype=np.float64, ensure_all_finite="allow-nan", order="C"
+        estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False, order="C"
     )
     values = np.asarray(checked, np.float64)
     check_size(values, names_of(estimator, values.shape[1]))
@@ -50,13 +50,19 @@ def names_of(estimator: Any, n_columns: int) -> list[str]:
 
 
 def check_size(values: Array, names: Sequence[str]) -> None:
-    """Refuse numbers whose squares overflow."""
+    """Refuse numbers that are infinite, or whose squares overflow."""
 
     def is_large(start: int) -> bool:
         return bool((np.abs(values[start : start + BLOCK_ROWS]) > LARGEST).any())
 
     if any(ordered_map(is_large, range(0, len(values), BLOCK_ROWS))):
         row, column = np.argwhere(np.abs(values) > LARGEST)[0]
+        if np.isinf(values[row, column]):
+            raise DataError(
+                f"X contains infinity: row {row + 1} of the column {names[column]!r} is "
+                f"{values[row, column]:g}, which no model of numbers has; correct it, or make it "
+                f"missing"
+            )
         raise DataError(
             f"row {row + 1} of the column {names[column]!r} is {values[row, column]:g}, and "
             f"numbers beyond {LARGEST:g} overflow when they are squared: divide the column"

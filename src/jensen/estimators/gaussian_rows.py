@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table, as_table
+from jensen.data import Table, Variable, as_table
 from jensen.data.encode import Column
-from jensen.data.refill import is_frame, refill
+from jensen.data.own_columns import MissingColumns, check_own_columns
+from jensen.data.refill import Filled
 from jensen.exceptions import DataError, JensenError
 from jensen.inference.gaussian_distributions import GaussianDistributions
 from jensen.inference.gaussian_joint import joint, log_density, missing_cells
@@ -23,8 +24,14 @@ from jensen.text import plural, some
 Array = NDArray[np.float64]
 
 
-def read_rows(network: GaussianNetwork, table: Table, skip: Sequence[str] = ()) -> Array:
+def read_rows(
+    network: GaussianNetwork,
+    table: Table,
+    missing_columns: MissingColumns,
+    skip: Sequence[str] = (),
+) -> Array:
     """(rows, variables): numbers, NaN where they are missing or not looked at."""
+    check_own_columns(network.graph.nodes, table.names, skip=skip, missing_columns=missing_columns)
     wanted = [v for v in network.variables if v.name in table and v.name not in skip]
     if not wanted:
         return np.full((table.n_rows, len(network.variables)), np.nan)
@@ -40,15 +47,19 @@ def read_rows(network: GaussianNetwork, table: Table, skip: Sequence[str] = ()) 
     return values
 
 
-def log_likelihood(network: GaussianNetwork, table: Any) -> Array:
+def log_likelihood(
+    network: GaussianNetwork, table: Any, missing_columns: MissingColumns = "warn"
+) -> Array:
     """Log p(row), what is missing integrated out."""
-    return log_density(joint(network), read_rows(network, as_table(table)))
+    return log_density(joint(network), read_rows(network, as_table(table), missing_columns))
 
 
-def predict(network: GaussianNetwork, table: Any, target: str) -> Array:
+def predict(
+    network: GaussianNetwork, table: Any, target: str, missing_columns: MissingColumns = "warn"
+) -> Array:
     """E[target | the rest of the row] of every row."""
     v = network.index(target)
-    values = read_rows(network, as_table(table), skip=(target,))
+    values = read_rows(network, as_table(table), missing_columns, skip=(target,))
     found = np.empty(len(values))
     for part in missing_cells(joint(network), values):
         found[part.rows] = part.mean[:, part.places == v][:, 0]
@@ -64,7 +75,7 @@ def query_many(
     if isinstance(given, list | tuple):
         values = _read_dicts(network, given, at)
     else:
-        values = read_rows(network, as_table(given), skip=names)
+        values = read_rows(network, as_table(given), "ignore", skip=names)
     for v in done:
         seen = np.flatnonzero(~np.isnan(values[:, v]))
         if len(seen):
@@ -95,33 +106,36 @@ def _read_dicts(network: GaussianNetwork, given: Sequence[Any], targets: Sequenc
     return values
 
 
-def impute(network: GaussianNetwork, table: Any, method: str, random_state: Any) -> Any:
-    """The table with missing values filled in, as the kind of dataframe that came in."""
+def impute(
+    network: GaussianNetwork,
+    data: Table,
+    method: str,
+    random_state: Any,
+    missing_columns: MissingColumns,
+) -> dict[str, Filled]:
+    """The columns of a table before and after missing values are filled in, by name."""
     if method not in ("mode", "marginal", "draw"):
         raise JensenError(f"method must be 'mode', 'marginal' or 'draw', not {method!r}")
-    data, rng = as_table(table), as_generator(random_state)
-    values = read_rows(network, data)
-    for part in missing_cells(joint(network), values):
+    rng, known = as_generator(random_state), read_rows(network, data, missing_columns)
+    values = known.copy()
+    for part in missing_cells(joint(network), known):
         filled = part.mean
         if method == "draw":
             normal = rng.standard_normal(filled.shape)
             filled = filled + np.einsum("ij,nj->ni", root_of(part.covariance), normal)
         values[np.ix_(part.rows, part.places)] = filled
-    known = {
-        v.name: Column(v, np.ascontiguousarray(values[:, k]))
+    return {
+        v.name: Filled(_column(v, known[:, k]), _column(v, values[:, k]))
         for k, v in enumerate(network.variables)
         if v.name in data
     }
-    if is_frame(table):
-        return refill(table, known)
-    columns = [known.get(name, data.column(name)) for name in data.names]
-    result = Table.from_columns(columns, data.weights, data.source)
-    return result if isinstance(table, Table) else result.to_native()
+
+
+def _column(variable: Variable, values: Array) -> Column:
+    return Column(variable, np.ascontiguousarray(values))
 
 
 def draw(network: GaussianNetwork, n: int, given: Any, do: Any, random_state: Any) -> Table:
     """N rows as a table."""
     values = sample(network, n, given, do, as_generator(random_state))
-    return Table.from_columns(
-        Column(v, np.ascontiguousarray(values[:, k])) for k, v in enumerate(network.variables)
-    )
+    return Table.from_columns(_column(v, values[:, k]) for k, v in enumerate(network.variables))

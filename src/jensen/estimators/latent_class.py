@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, Variable, as_table
 from jensen.data.encode import Column, smallest_code_type
+from jensen.data.own_columns import nearest
 from jensen.estimators.arrays import check_columns, check_size, rows_that_count
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.refusals import UnknownLabels, read_known
@@ -253,8 +254,10 @@ class LatentClass(MixtureQuestions):
         table = as_table(X)
         for variable in self.variables_:
             if variable.name not in table:
+                other = nearest(variable.name, table.names)
+                meant = f" (is it {other!r}?)" if other is not None else ""
                 raise DataError(
-                    f"the column {variable.name!r} is missing: this model knows "
+                    f"the column {variable.name!r} is missing{meant}: this model knows "
                     f"{some(v.name for v in self.variables_)}"
                 )
         rows, unknown = read_known(table, self.variables_)

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
-from jensen.data.refill import is_frame, refill
+from jensen.data.own_columns import MissingColumns
+from jensen.data.refill import Filled, put_back
 from jensen.estimators import gaussian_rows
-from jensen.exceptions import DataError, ImpossibleError, JensenError
+from jensen.estimators.network_rows import RowReader
+from jensen.exceptions import DataError, JensenError
 from jensen.inference import (
     Distribution,
     Distributions,
@@ -28,11 +30,10 @@ from jensen.inference.findings import known_states
 from jensen.inference.gaussian_distribution import GaussianDistribution
 from jensen.inference.gaussian_distributions import GaussianDistributions
 from jensen.inference.gaussian_network import GaussianNetwork
-from jensen.inference.impossible import explain_row
 from jensen.inference.most_probable import most_probable
 from jensen.inference.rows import all_posteriors, log_likelihood
 from jensen.randomness import as_generator
-from jensen.text import plural, some
+from jensen.text import some
 
 Given = Mapping[str, Any]
 
@@ -111,10 +112,10 @@ class Questions:
                 raise JensenError("a list of evidence holds a dict for every row")
             return queries.query_many(network, targets, given, do)
         if isinstance(targets, str) and not do:
-            values = self.predict_proba(given, targets)
+            values = self.predict_proba(given, targets, missing_columns="ignore")
             return Distributions((network.variables[network.index(targets)],), values)
         names = [targets] if isinstance(targets, str) else targets
-        rows = self._read(given, "raise", skip=names)
+        rows = self._rows().read(given, "raise", "ignore", skip=names)
         return queries.query_many(network, targets, known_states(network, rows), do)
 
     def marginals(self, given: Given | None = None, do: Given | None = None) -> Mapping[str, Any]:
@@ -204,6 +205,7 @@ class Questions:
         *,
         impossible: Literal["raise", "nan"] = "raise",
         unknown: Literal["raise", "missing"] = "raise",
+        missing_columns: MissingColumns = "warn",
     ) -> Any:
         """P(target | the rest of the row), (N, K) in the order of `states[target]`.
 
@@ -218,16 +220,20 @@ class Questions:
             What to do with rows of probability 0: "raise", or "nan".
         unknown
             What to do with labels that the network does not know: "raise", or take as "missing".
+        missing_columns
+            Variables without a column are missing in every row. "warn" names them, as they may be
+            misspelt; "ignore" does not. Hidden variables have no column anyway.
         """
         network = self.require_network()
-        rows = self._read(table, unknown, skip=() if target is None else (target,))
+        skip = () if target is None else (target,)
+        rows = self._rows().read(table, unknown, missing_columns, skip)
         if target is not None:
             v = network.index(target)
             found, possible = all_posteriors(network, rows, [v], [v])
         else:
             absent = [v for v, name in enumerate(network.graph.nodes) if name not in rows]
             found, possible = all_posteriors(network, rows, absent, range(len(network.variables)))
-        self._check_possible(rows, possible, impossible)
+        self._rows().check_possible(rows, possible, impossible)
         if target is not None:
             return found[v]
         return {network.variables[v].name: values for v, values in found.items()}
@@ -239,9 +245,10 @@ class Questions:
         mean given the rest of the row.
         """
         if self.gaussian is not None:
-            if choices:
-                raise JensenError(f"a Gaussian network predicts without {some(choices)}")
-            return gaussian_rows.predict(self.gaussian, table, target)
+            foreign = [name for name in choices if name != "missing_columns"]
+            if foreign:
+                raise JensenError(f"a Gaussian network predicts without {some(foreign)}")
+            return gaussian_rows.predict(self.gaussian, table, target, **choices)
         values = self.predict_proba(table, target, **choices)
         states = np.array([*self.require_network().variables_by_name[target].states, ""])
         lost = np.isnan(values).any(1)
@@ -256,8 +263,13 @@ class Questions:
         random_state: Any = None,
         impossible: Literal["raise", "nan"] = "raise",
         unknown: Literal["raise", "missing"] = "raise",
+        missing_columns: MissingColumns = "warn",
     ) -> Any:
         """The table with missing values filled in, as the kind of dataframe that came in.
+
+        What is known stays as it is. In a column of numbers that the network knows by intervals
+        the missing ones become intervals, so the column then holds texts (in pandas numbers and
+        texts); `table.read_as(net.variables)` makes intervals of all before.
 
         Parameters
         ----------
@@ -271,91 +283,75 @@ class Questions:
             What to do with rows of probability 0: "raise", or leave their cells missing ("nan").
         unknown
             What to do with labels that the network does not know: "raise", or fill ("missing").
+        missing_columns
+            As in `predict_proba`; columns that are not there are not added.
+        """
+        data = as_table(table)
+        lenient = {"impossible": impossible, "unknown": unknown}
+        cells = self.filled_cells(
+            data, method, random_state=random_state, missing_columns=missing_columns, **lenient
+        )
+        return put_back(table, data, cells)
+
+    def filled_cells(
+        self,
+        data: Table,
+        method: Method = "mode",
+        *,
+        random_state: Any = None,
+        impossible: Any = "raise",
+        unknown: Any = "raise",
+        missing_columns: MissingColumns = "warn",
+    ) -> dict[str, Filled]:
+        """Columns as the network's own variables, before and after `impute`, by name."""
+        if self.gaussian is not None:
+            return gaussian_rows.impute(self.gaussian, data, method, random_state, missing_columns)
+        rows = self._rows().read(data, unknown, missing_columns)
+        filled, lost = complete(self.require_network(), rows, method, as_generator(random_state))
+        self._rows().check_possible(rows, ~lost, impossible)
+        known = [name for name in data.names if name in filled]
+        return {name: Filled(rows.column(name), filled.column(name)) for name in known}
+
+    def log_likelihood(
+        self, table: Any, *, missing_columns: MissingColumns = "warn"
+    ) -> NDArray[np.float64]:
+        """Log p(row), what is missing summed out; -inf if impossible or of an unknown state.
+
+        `missing_columns` as in `predict_proba`: without a column a variable is summed out of every
+        row, so numbers of tables with different columns do not compare.
         """
         if self.gaussian is not None:
-            return gaussian_rows.impute(self.gaussian, table, method, random_state)
-        data = as_table(table)
-        rows = self._read(data, unknown)
-        filled, lost = complete(self.require_network(), rows, method, as_generator(random_state))
-        self._check_possible(rows, ~lost, impossible)
-        known = {name: filled.column(name) for name in data.names if name in filled}
-        if is_frame(table):
-            return refill(table, known)
-        columns = [known[name] if name in known else data.column(name) for name in data.names]
-        result = Table.from_columns(columns, data.weights, data.source)
-        return result if isinstance(table, Table) else result.to_native()
-
-    def log_likelihood(self, table: Any) -> NDArray[np.float64]:
-        """Log p(row), what is missing summed out; -inf if impossible or of an unknown state."""
-        if self.gaussian is not None:
-            return gaussian_rows.log_likelihood(self.gaussian, table)
+            return gaussian_rows.log_likelihood(self.gaussian, table, missing_columns)
         network = self.require_network()
-        rows, strange = self._recode(as_table(table))
+        rows, strange = self._rows().recode(as_table(table), missing_columns)
         found = log_likelihood(network, rows)
         found[strange] = -np.inf
         return found
 
-    def score(self, table: Any, y: None = None) -> float:
+    def score(
+        self, table: Any, y: None = None, *, missing_columns: MissingColumns = "warn"
+    ) -> float:
         """Mean log-likelihood per row, by weight; see `jn.score` for the score of a structure.
 
-        `y` is nothing: scikit-learn's pipelines pass it.
+        `y` is nothing: scikit-learn's pipelines pass it. `missing_columns` as in `log_likelihood`.
         """
         data = as_table(table)
         if data.total_weight == 0:
             raise DataError("the mean over no rows is undefined: the table has no weight")
-        each = self.log_likelihood(data)
+        each = self.log_likelihood(data, missing_columns=missing_columns)
         weights = np.ones(len(each)) if data.weights is None else data.weights
         return float(np.sum(each[weights > 0] * weights[weights > 0]) / data.total_weight)
 
     def expected_counts(
-        self, table: Any, families: Sequence[Sequence[str]]
+        self,
+        table: Any,
+        families: Sequence[Sequence[str]],
+        *,
+        missing_columns: MissingColumns = "warn",
     ) -> list[NDArray[np.float64]]:
         """Σ over rows of p(family | what the row knows), an axis per member, for any families."""
-        return expected_counts(self.require_network(), self._read(table, "raise"), families)
+        rows = self._rows().read(table, "raise", missing_columns)
+        return expected_counts(self.require_network(), rows, families)
 
-    # --- inside ---
-
-    def _recode(self, table: Table, skip: Sequence[str] = ()) -> tuple[Table, NDArray[np.bool_]]:
-        """The columns that the network knows, as its own variables, and rows of unknown labels."""
-        network = self.require_network()
-        wanted = [v for v in network.variables if v.name in table and v.name not in skip]
-        if wanted:  # a table without columns would have no rows
-            table = table.select([v.name for v in wanted])
-        return table.read_as(wanted)
-
-    def _read(
-        self, table: Any, unknown: Literal["raise", "missing"], skip: Sequence[str] = ()
-    ) -> Table:
-        if unknown not in ("raise", "missing"):
-            raise JensenError(f"unknown must be 'raise' or 'missing', not {unknown!r}")
-        data = as_table(table)
-        rows, strange = self._recode(data, skip)
-        if strange.any() and unknown == "raise":
-            first = np.flatnonzero(strange)
-            raise DataError(
-                f"states that the network does not know stand in {plural(len(first), 'row')} "
-                f"({some(int(i) + 1 for i in first)}), the first one in column "
-                f"{self._strange_column(data, int(first[0]))!r}: correct them, or pass "
-                f"unknown='missing' (--unknown missing)"
-            )
-        return rows
-
-    def _strange_column(self, data: Table, row: int) -> str:
-        """The column in which a row holds a label that the network does not know."""
-        one = data.take(np.array([row]))
-        own = [v for v in self.require_network().variables if v.name in one]
-        return next(v.name for v in own if one.read_as([v])[1].any())
-
-    def _check_possible(
-        self, rows: Table, possible: NDArray[np.bool_], impossible: Literal["raise", "nan"]
-    ) -> None:
-        if impossible not in ("raise", "nan"):
-            raise JensenError(f"impossible must be 'raise' or 'nan', not {impossible!r}")
-        if possible.all() or impossible == "nan":
-            return
-        first = np.flatnonzero(~possible)
-        error = explain_row(self.require_network(), rows, "in this network")
-        raise ImpossibleError(
-            f"{plural(len(first), 'row')} cannot occur ({some(int(i) + 1 for i in first)}); "
-            f"{error}, or pass impossible='nan' (--impossible nan)"
-        )
+    def _rows(self) -> RowReader:
+        return RowReader(self.require_network(), getattr(self, "hidden", None) or {})

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from jensen.atomic import check_target, write_whole
+from jensen.atomic import check_target, read_bytes, write_whole
 from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
 
@@ -55,11 +55,7 @@ def load(path: str | Path) -> Any:
     >>> import jensen as jn
     >>> net = jn.load("cancer.bif")  # doctest: +SKIP
     """
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
-    return from_bytes(content, str(path))
+    return from_bytes(read_bytes(path), str(path))
 
 
 def save(net: Any, path: str | Path) -> None:

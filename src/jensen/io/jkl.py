@@ -19,7 +19,7 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NoReturn
 
-from jensen.atomic import check_target, write_whole
+from jensen.atomic import check_target, read_bytes, write_whole
 from jensen.checks import check_whole
 from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
@@ -39,10 +39,7 @@ def read_local_scores(path: str | PathLike[str]) -> LocalScores:
     >>> scores = jn.read_local_scores("asia.jkl")  # doctest: +SKIP
     """
     _check_path(path)
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise FileError(f"cannot read {path}: {error.strerror}") from None
+    content = read_bytes(path)
     if is_compressed(content):
         content = decompress(content, str(path))
     try:

@@ -194,18 +194,27 @@ def _read_chains(value: Checked, samples: GraphSamples) -> ChainRun:
     parts = value.fields({"moves", "outside_share", "edge_batches"}, {"interrupted"})
     moves = {}
     for name, counts in parts["moves"].members().items():
-        pair = [np.array([x.whole() for x in part.items()]) for part in counts.items()]
-        if len(pair) != 2:
+        pair = [_read_tallies(part) for part in counts.items()]
+        if len(pair) != 2 or len(pair[0]) != len(pair[1]):
             counts.fail("must tell how often it was accepted and how often tried")
         moves[name] = pair[0], pair[1]
     n, outside, batches = len(samples.names), parts["outside_share"], parts["edge_batches"]
     share = None if outside.is_null() else _read_shares(outside, n)
     found = None
     if not batches.is_null():
-        length = len(next(iter(batches.items())).value)
-        found = read_array(batches, (samples.n_chains, length, n, n))
+        lengths = [len(list(item.items())) for item in batches.items()]
+        if not lengths or not lengths[0]:
+            batches.fail("must hold batches of every chain")
+        found = read_array(batches, (samples.n_chains, lengths[0], n, n))
     interrupted = "interrupted" in parts and parts["interrupted"].flag()
     return ChainRun(samples, moves, share, found, interrupted=interrupted)
+
+
+def _read_tallies(value: Checked) -> NDArray[np.int64]:
+    for item in value.items():
+        if not 0 <= item.whole() < 1 << 63:
+            item.fail("must be how often something happened")
+    return np.array([item.whole() for item in value.items()], np.int64)
 
 
 def _read_shares(value: Checked, n: int) -> Array:

@@ -1,0 +1,127 @@
+"""Numbers with a decimal comma, as most of Europe writes them."""
+
+import warnings
+from collections.abc import Collection
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from jensen.exceptions import DataError, DataWarning
+from jensen.text import some
+from jensen.wording import option
+
+EXPONENT = r"(?:[eE][+-]?[0-9]+)?\s*$"
+WHOLE = r"^\s*[+-]?[0-9]+" + EXPONENT
+COMMA = r"^\s*[+-]?(?:[0-9]+,[0-9]*|,[0-9]+)" + EXPONENT
+POINT = r"^\s*[+-]?(?:[0-9]+\.[0-9]*|\.[0-9]+)" + EXPONENT
+GROUPED = (
+    r"^\s*[+-]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]*)?|[0-9]{1,3}(?:\.[0-9]{3})+(?:,[0-9]*)?)\s*$"
+)
+"""Thousands stand apart: 1,234,567.8 or 1.234.567,8; also 1,234, which may be a little over 1."""
+
+
+class Numbers(NamedTuple):
+    """The distinct texts of a column that holds nothing but numbers, by how they are written."""
+
+    commas: pa.Array  # a decimal comma, or a comma after thousands
+    points: pa.Array  # a decimal point, or points after thousands
+    is_decimal_comma: bool  # all are whole or have one comma
+    is_unclear: bool  # all that have a comma may be thousands
+
+
+def read_decimals(
+    table: pa.Table, decimal: str | None, neutral: Collection[str], where: str
+) -> pa.Table:
+    """Columns of numbers with a decimal comma as columns of numbers with a point.
+
+    Parameters
+    ----------
+    table
+        Dictionary-encoded texts.
+    decimal
+        "," or "."; None: column by column what all its numbers allow, and a warning says so.
+    neutral
+        Texts that stand for missing, so they do not make a column of numbers one of labels.
+    where
+        The file, for messages.
+    """
+    changed: dict[str, str] = {}
+    unclear: dict[str, str] = {}
+    for k, name in enumerate(table.column_names if decimal != "." else ()):
+        found = _look(table[name], neutral, always=decimal is not None)
+        if found is None:
+            continue
+        if decimal == "," and len(found.points):
+            raise DataError(
+                f"{where}: {option('decimal', ',')} was said, but column {name!r} holds "
+                f"{found.points[0].as_py()!r}: take out points between thousands, or leave "
+                f"decimal out if the columns are written in different ways"
+            )
+        if not len(found.commas):
+            continue
+        example = found.commas[0].as_py().strip()
+        if found.is_decimal_comma and (decimal == "," or not found.is_unclear):
+            changed[name] = example
+            table = table.set_column(k, name, _with_points(table[name]))
+        else:
+            unclear[name] = example
+    if decimal is None:
+        _tell(changed, unclear, where)
+    return table
+
+
+def _look(column: pa.ChunkedArray, neutral: Collection[str], always: bool) -> Numbers | None:
+    """How the numbers of a column are written; None if it holds labels, or no comma."""
+    parts = [chunk.dictionary for chunk in column.chunks]
+    if not always and not any(pc.any(pc.match_substring(p, ",")).as_py() for p in parts):
+        return None
+    texts = pc.unique(pa.chunked_array(parts, pa.string()))
+    words = pa.array(sorted({text.strip() for text in neutral} | {""}), pa.string())
+    texts = texts.filter(pc.invert(pc.is_in(pc.utf8_trim_whitespace(texts), words)))
+    whole, comma, point, grouped = (
+        pc.match_substring_regex(texts, pattern) for pattern in (WHOLE, COMMA, POINT, GROUPED)
+    )
+    if not pc.all(pc.or_(pc.or_(whole, comma), pc.or_(point, grouped))).as_py():
+        return None
+    commas = texts.filter(pc.match_substring(texts, ","))
+    return Numbers(
+        commas,
+        texts.filter(pc.match_substring(texts, ".")),
+        is_decimal_comma=bool(pc.all(pc.or_(whole, comma)).as_py()),
+        is_unclear=bool(pc.all(pc.match_substring_regex(commas, GROUPED)).as_py()),
+    )
+
+
+def _with_points(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    chunks = []
+    for chunk in column.chunks:
+        texts = chunk.dictionary
+        points = pc.replace_substring(texts, ",", ".")
+        texts = pc.if_else(pc.match_substring_regex(texts, COMMA), points, texts)
+        chunks.append(pa.DictionaryArray.from_arrays(chunk.indices, texts))
+    return pa.chunked_array(chunks, column.type)
+
+
+def _tell(changed: dict[str, str], unclear: dict[str, str], where: str) -> None:
+    """Say once which columns were read with a decimal comma, and which are not clear."""
+    texts = []
+    if changed:
+        texts.append(
+            f"numbers with a decimal comma stand in {_columns(changed)}, which are read as "
+            f"numbers: say {option('decimal', ',')} if that is right, {option('decimal', '.')} "
+            f"to keep them as labels"
+        )
+    if unclear:
+        texts.append(
+            f"numbers whose commas may separate thousands stand in {_columns(unclear)}, which are "
+            f"read as labels: take out what separates thousands, and say "
+            f"{option('decimal', ',')} if the commas separate decimals, or "
+            f"{option('decimal', '.')} if these are labels"
+        )
+    if texts:
+        warnings.warn(f"{where}: {'; '.join(texts)}", DataWarning, stacklevel=2)
+
+
+def _columns(found: dict[str, str]) -> str:
+    return some(f"{name!r} ({example})" for name, example in found.items())

@@ -1,0 +1,102 @@
+"""What separates the fields of a text file, where nobody says so."""
+
+import csv
+import io
+import re
+from collections.abc import Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from jensen.exceptions import DataError, FileError
+from jensen.wording import option
+
+SEPARATORS = ",;\t|"
+"""What may separate fields, the most usual first."""
+
+SAMPLE_BYTES = 1 << 16
+SAMPLE_ROWS = 30
+"""How far a file is looked at to choose between separators."""
+
+
+class TextChoices(NamedTuple):
+    """How a text file is written; None where the file itself tells."""
+
+    separator: str | None = None
+    decimal: str | None = None
+
+    def check(self) -> None:
+        """Refuse what separates no fields or no decimals."""
+        sign, decimal = self.separator, self.decimal
+        if sign is not None and not (
+            isinstance(sign, str) and len(sign) == 1 and sign.isascii() and sign not in '"\r\n\0'
+        ):
+            raise DataError(
+                f"separator must be one character that stands between fields, such as ';', "
+                f"not {sign!r}"
+            )
+        if decimal not in (None, ".", ","):
+            raise DataError(f"decimal must be '.' or ',', not {decimal!r}")
+
+    def refuse_for(self, what: str) -> None:
+        """Refuse what is said of something that is no text file."""
+        for name, value in self._asdict().items():
+            if value is not None:
+                raise DataError(f"{name} is for text files (CSV, TSV), and {what} is none")
+
+
+AS_IT_TELLS = TextChoices()
+
+
+def find_separator(content: pa.Buffer, start: int, usual: str, spaces: bool = False) -> str:
+    """The separator for which the first rows have as many fields as the header; `usual` if none.
+
+    `spaces`: a space counts too, if there is nothing else.
+    """
+    first = re.compile(rb"[^\r\n]*").match(content, start)
+    line = first.group() if first else b""
+    if b'"' not in line:
+        held = [mark for mark in SEPARATORS if mark.encode() in line]
+        if len(held) <= 1 and not (spaces and not held):
+            return held[0] if held else usual
+    sample = content[start : start + SAMPLE_BYTES].to_pybytes()
+    is_cut = start + SAMPLE_BYTES < content.size
+    text = sample.decode("utf-8", errors="replace")
+    shapes = {mark: _field_counts(text, mark, is_cut) for mark in SEPARATORS}
+    wide = [mark for mark, counts in shapes.items() if counts[0] > 1]
+    if wide:
+        # In a tie it is no comma: these stand in names and decimals, the others hardly ever do.
+        return max(wide, key=lambda m: (_share_alike(shapes[m]), m != ",", shapes[m][0]))
+    return " " if spaces and _field_counts(text, " ", is_cut)[0] > 1 else usual
+
+
+def _field_counts(text: str, separator: str, is_cut: bool) -> list[int]:
+    """How many fields the first records have, the header first; [0] if it cannot be read so."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        counts = [len(row) for row in islice(reader, SAMPLE_ROWS + 2)]
+    except csv.Error:
+        return [0]
+    if is_cut and 1 < len(counts) < SAMPLE_ROWS + 2:
+        counts.pop()  # the last record may go on beyond the sample
+    return counts or [0]
+
+
+def _share_alike(counts: Sequence[int]) -> float:
+    """The share of rows that have as many fields as the header."""
+    rows = [n for n in counts[1:] if n]
+    return sum(n == counts[0] for n in rows) / len(rows) if rows else 1.0
+
+
+def refuse_unseparated(header: str, names: Sequence[str], separator: str, where: str) -> None:
+    """Refuse one name that looks like several, unless it stands in quotes."""
+    if len(names) > 1 or header.lstrip().startswith('"'):
+        return
+    found = [mark for mark in SEPARATORS if mark in names[0] and mark != separator]
+    if found:
+        raise FileError(
+            f"{where}, line 1: the header {names[0]!r:.80} looks separated by {found[0]!r}, but "
+            f"was read as one column, separated by {separator!r}: say "
+            f"{option('separator', found[0])}, or put the name in quotes if it is one name"
+        )

@@ -1,0 +1,41 @@
+"""Advice in the words of whoever reads it: arguments of Python, or options of the command line."""
+
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+_in_shell = False
+"""For the whole process: columns are read on threads, and their errors give advice too."""
+
+
+@contextmanager
+def for_shell() -> Iterator[None]:
+    """Inside, advice is given as options of the command line."""
+    global _in_shell
+    before, _in_shell = _in_shell, True
+    try:
+        yield
+    finally:
+        _in_shell = before
+
+
+def option(name: str, value: str | Sequence[str]) -> str:
+    """How a choice is made: a text is one value, a sequence of texts a list.
+
+    The command line has no empty list; the empty text stands for it.
+
+    >>> option("missing", ["NA", "?"]), option("separator", ";")
+    ("missing=['NA', '?']", "separator=';'")
+    >>> with for_shell():
+    ...     option("missing", ["NA", "?"])
+    "--missing NA --missing '?'"
+    """
+    if not _in_shell:
+        return f"{name}={(value if isinstance(value, str) else list(value))!r}"
+    flag = f"--{name.replace('_', '-')}"
+    values = [value] if isinstance(value, str) else list(value) or [""]
+    return " ".join(f"{flag} {_shell_word(each)}" for each in values)
+
+
+def _shell_word(value: str) -> str:
+    return "tab" if value == "\t" else shlex.quote(value)

@@ -1,0 +1,156 @@
+"""Files from other countries: semicolons, tabs, bars and decimal commas."""
+
+import io
+import re
+import sys
+
+import numpy as np
+import pytest
+from naive import data as naive
+
+import jensen as jn
+from jensen.exceptions import DataError, FileError
+
+
+def read(path, **choices):
+    return {name: rows for name, (_, rows) in naive.plain(jn.read_table(path, **choices)).items()}
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".txt"])
+def test_the_separator_is_found(write, mark, suffix):
+    import gzip
+
+    text = f"a{mark}b{mark}c\nx{mark}y{mark}z\n".encode()
+    path = write(gzip.compress(text) if suffix.endswith("gz") else text, f"t{suffix}")
+    assert read(path) == {"a": ["x"], "b": ["y"], "c": ["z"]}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("size, cm;kind\n1;x\n2;y\n", {"size, cm": ["1", "2"], "kind": ["x", "y"]}),
+        ("a;b,kind\n1,x\n2,y\n", {"a;b": ["1", "2"], "kind": ["x", "y"]}),
+        ("a;b, c;d\n1;x, y;3\n", {"a": ["1"], "b, c": ["x, y"], "d": ["3"]}),
+        ("x, m;y, m\na,b;c,d\n", {"x, m": ["a,b"], "y, m": ["c,d"]}),
+        ('"a;b",c\n1,x;y\n', {"a;b": ["1"], "c": ["x;y"]}),
+        ('"a,b";c\n1;"x;y"\n', {"a,b": ["1"], "c": ["x;y"]}),
+        ('"a\nb";c\n1;x\n', {"a\nb": ["1"], "c": ["x"]}),
+        ('"a;b"\nx\n', {"a;b": ["x"]}),
+        ('"a|b,c"\nx\n', {"a|b,c": ["x"]}),
+    ],
+)
+def test_the_first_rows_and_quotes_tell_which_one(write, text, expected):
+    assert read(write(text)) == expected
+
+
+def test_standard_input_is_looked_at_too(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a;b\nx;y\n")))
+    assert read("-") == {"a": ["x"], "b": ["y"]}
+
+
+def test_a_long_file_is_not_judged_by_half_a_row(write):
+    path = write("a;b, c\n" + "x;y, z\n" * 3 + f"{'x' * 70_000};y, z\n")
+    assert read(path)["b, c"] == ["y, z"] * 4
+
+
+def test_a_separator_may_be_said(write):
+    assert read(write("a:b\nx:y\n"), separator=":") == {"a": ["x"], "b": ["y"]}
+    assert read(write("a,b\nx,y\n", "t.tsv"), separator=",") == {"a": ["x"], "b": ["y"]}
+    table = jn.Table(write("a;b,c\n1;x,y\n2;z,w\n"), separator=";")
+    assert table.names == ("a", "b,c")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "choices", "mark"),
+    [
+        ("t.tsv", "a,b\nx,y\n", {}, ","),
+        ("t.tsv", "a;b\nx;y\n", {}, ";"),
+        ("t.csv", "a;b\nx;y\n", {"separator": ","}, ";"),
+        ("t.csv", "a|b\nx|y\n", {"separator": ";"}, "|"),
+    ],
+)
+def test_a_header_that_still_looks_separated_is_refused(write, name, text, choices, mark):
+    with pytest.raises(FileError, match=r"line 1: the header 'a.b' looks separated by") as error:
+        jn.read_table(write(text, name), **choices)
+    assert f"say separator={mark!r}, or put the name in quotes if it is one name" in str(error)
+
+
+@pytest.mark.parametrize("name", ["a;b", "a,b", "a|b", "a\tb", "a b", 'a";b'])
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".dat"])
+def test_a_single_column_with_any_name_survives_a_file(tmp_path, name, suffix):
+    jn.Table({name: ["x", "y"]}).write(tmp_path / f"t{suffix}")
+    assert read(tmp_path / f"t{suffix}") == {name: ["x", "y"]}
+
+
+@pytest.mark.parametrize("separator", ["", ";;", '"', "\n", "é", 1])
+def test_separators_that_cannot_be(write, separator):
+    with pytest.raises(DataError, match="separator must be one character"):
+        jn.read_table(write("a;b\n1;2\n"), separator=separator)
+
+
+def test_choices_of_text_files_are_for_text_files(tmp_path, write):
+    jn.Table({"x": [1, 2]}).write(tmp_path / "t.parquet")
+    with pytest.raises(DataError, match=r"separator is for text files \(CSV, TSV\), and .*parquet"):
+        jn.read_table(tmp_path / "t.parquet", separator=";")
+    with pytest.raises(DataError, match=r"decimal is for text files .*, and this dict is none"):
+        jn.Table({"x": [1]}, decimal=",")
+    with pytest.raises(DataError, match=r"decimal must be '.' or ',', not ';'"):
+        jn.read_table(write("a;b\n1;2\n"), decimal=";")
+
+
+# --- decimal commas ---
+
+EXCEL = "Größe;Kind;n\n3,14;a;1\n-0,5;b;2\n2;a;3\n"
+
+
+def test_numbers_with_a_decimal_comma_are_read_as_numbers_and_this_is_told(write):
+    expected = {"Größe": [3.14, -0.5, 2.0], "Kind": ["a", "b", "a"], "n": ["1", "2", "3"]}
+    path = write(EXCEL)
+    with pytest.warns(jn.DataWarning) as met:
+        assert read(path) == expected
+    assert [str(w.message) for w in met] == [
+        f"{path}: numbers with a decimal comma stand in 'Größe' (3,14), which are read as "
+        f"numbers: say decimal=',' if that is right, decimal='.' to keep them as labels"
+    ]
+    assert read(path, decimal=",") == expected
+    assert read(path, decimal=".")["Größe"] == ["3,14", "-0,5", "2"]
+
+
+def test_many_numbers_with_a_decimal_comma(write):
+    numbers = np.random.default_rng(0).normal(size=6000)
+    lines = "".join(f"{x!r};k\n".replace(".", ",") for x in numbers.tolist())
+    assert read(write(f"x;y\n{lines}"), decimal=",")["x"] == numbers.tolist()
+
+
+@pytest.mark.parametrize("word", ["", "NA", "?"])
+def test_a_word_for_missing_does_not_hide_decimal_commas(write, word):
+    path = write(f"x;y\n3,14;a\n{word};b\n1e3;a\n")
+    assert read(path, missing=[word], decimal=",")["x"] == [3.14, None, 1000.0]
+    assert read(write("x;y\n3,14;a\nn,a;b\n"), missing=["n,a"], decimal=",")["x"] == [3.14, None]
+
+
+@pytest.mark.parametrize("number", ["1,234", "1.234,56", "1,234,567", "1,234.5"])
+def test_commas_that_may_separate_thousands_are_told(write, number):
+    path = write(f"x;y\n{number};a\n12;b\n")
+    with pytest.warns(jn.DataWarning, match="whose commas may separate thousands stand in 'x'"):
+        assert read(path)["x"] == [number, "12"]
+    assert read(path, decimal=".")["x"] == [number, "12"]
+
+
+def test_quoted_numbers_in_a_file_with_commas(write):
+    with pytest.warns(jn.DataWarning, match=r"with a decimal comma stand in 'x' \(3,14\)"):
+        assert read(write('x,y\n"3,14",a\n"2,5",b\n'))["x"] == [3.14, 2.5]
+    with pytest.warns(jn.DataWarning, match=r"may separate thousands stand in 'x' \(1,234\)"):
+        jn.read_table(write('x,y\n"1,234",a\n"2,500",b\n'))
+
+
+def test_a_point_beside_a_decimal_comma_is_refused(write):
+    message = re.escape("decimal=',' was said, but column 'y' holds '1.234'")
+    with pytest.raises(DataError, match=message):
+        jn.read_table(write("x;y\n3,14;1.234\n2,5;2\n"), decimal=",")
+
+
+@pytest.mark.parametrize("texts", [["a,b", "c"], ["3,14", "x"], ["1,2,3", "2,3,4"]])
+def test_labels_with_commas_stay_labels(write, texts):
+    assert read(write("x;y\n" + "".join(f"{t};k\n" for t in texts)))["x"] == texts

@@ -1,0 +1,115 @@
+"""Files that were cut, flipped or edited by hand: read, or refused in Jensen's own words."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from naive.damage import damaged_bytes, damaged_document
+
+import jensen as jn
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+TIMES = 120
+RNG = np.random.default_rng(0)
+COLUMNS = {
+    "a": ["x", "y", None, "ü, z"] * 25,
+    "b": RNG.normal(size=100).round(3).tolist(),
+    "c": [0, 1, None, 2] * 25,
+}
+ROWS = jn.examples.load("asia").sample(60, random_state=0).select(["smoke", "lung", "bronc"])
+NUMBERS = jn.Table({"x": RNG.normal(size=30), "y": RNG.normal(size=30)})
+
+MODELS = {
+    "exact posterior": lambda: jn.structure_posterior(ROWS, "exact"),
+    "sampled posterior": lambda: jn.structure_posterior(
+        ROWS, "partition", n_samples=10, n_chains=2, random_state=0
+    ),
+    "network": lambda: jn.BayesianNetwork("smoke -> lung; bronc", prior="bdeu").fit(ROWS),
+    "Gaussian network": lambda: jn.BayesianNetwork("x -> y").fit(NUMBERS),
+    "mixture": lambda: jn.GaussianMixture(2, prior={}, random_state=0).fit(NUMBERS),
+}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "csv.zst", "parquet", "parquet.gz"])
+def test_damaged_tables(tmp_path, suffix):
+    path = tmp_path / f"t.{suffix}"
+    jn.Table(COLUMNS).write(path)
+    check(path, jn.read_table, seed=1)
+
+
+@pytest.mark.parametrize("codec", ["NONE", "ZSTD"])
+def test_damaged_parquet_of_others(tmp_path, codec):
+    path = tmp_path / "t.parquet"
+    columns = {**COLUMNS, "t": pa.array(range(100)).cast(pa.timestamp("us"))}
+    pa.parquet.write_table(pa.table(columns), path, compression=codec)
+    check(path, jn.read_table, seed=2)
+
+
+def check(path, read, seed):
+    content, rng = path.read_bytes(), np.random.default_rng(seed)
+    refused = 0
+    for _ in range(TIMES):
+        path.write_bytes(damaged_bytes(content, rng))
+        refused += is_refused(read, path)
+    assert refused > TIMES // 3
+
+
+def is_refused(read, path):
+    """Whether a file is refused; any error but Jensen's own goes through."""
+    try:
+        read(path)
+    except jn.JensenError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_damaged_models(tmp_path, kind):
+    path, rng = tmp_path / "model.json", np.random.default_rng(3)
+    MODELS[kind]().save(path)
+    check(path, jn.load, seed=4)
+    path = tmp_path / "again.json"
+    MODELS[kind]().save(path)
+    document = json.loads(path.read_bytes())
+    for _ in range(TIMES):
+        path.write_text(json.dumps(damaged_document(document, rng)), encoding="utf-8")
+        is_refused(jn.load, path)
+
+
+@pytest.mark.parametrize(
+    ("batches", "message"),
+    [
+        ([], "chains.edge_batches must hold batches of every chain"),
+        ([[], []], "chains.edge_batches must hold batches of every chain"),
+        ([1, 2], r"chains.edge_batches\[0\] must be a list, not a number"),
+    ],
+)
+def test_a_posterior_without_batches(tmp_path, batches, message):
+    path = tmp_path / "post.json"
+    MODELS["sampled posterior"]().save(path)
+    document = json.loads(path.read_bytes())
+    document["chains"]["edge_batches"] = batches
+    path.write_text(json.dumps(document))
+    with pytest.raises(jn.FileError, match=f"post.json: {message}"):
+        jn.load(path)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([[1], [2**63]], "must be how often something"),
+        ([[-1], [1]], "must be how often something"),
+        ([[1], [1, 2]], "must tell how often it was accepted and how often tried"),
+    ],
+)
+def test_a_posterior_with_moves_that_cannot_be(tmp_path, counts, message):
+    path = tmp_path / "post.json"
+    MODELS["sampled posterior"]().save(path)
+    document = json.loads(path.read_bytes())
+    document["chains"]["moves"] = {"some move": counts}
+    path.write_text(json.dumps(document))
+    with pytest.raises(jn.FileError, match=message):
+        jn.load(path)
