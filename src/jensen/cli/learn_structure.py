@@ -262,9 +262,10 @@ def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
 
 def _score(graph: DAG, task: Task) -> float:
     from jensen.scores.make_scorer import make_scorer
+    from jensen.scores.scorer import total
 
     scorer = make_scorer(task.table, **task.of_score)
-    return float(sum(scorer.family(v, above) for v, above in enumerate(graph.parent_indices)))
+    return total(scorer, graph.parent_indices)
 
 
 # --- errors ---

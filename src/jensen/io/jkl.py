@@ -24,6 +24,7 @@ from jensen.checks import check_whole
 from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
 from jensen.io.lexer import shorten
+from jensen.scores.constant_columns import warn_of_constants
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
@@ -85,7 +86,9 @@ def write_local_scores(
     check_target(str(path))
     if not isinstance(source, LocalScores):
         check_whole("max_parents", max_parents, at_least=0)
-        source = LocalScores.of(_all_families(make_scorer(source, score, **choices), max_parents))
+        scorer = make_scorer(source, score, **choices)
+        warn_of_constants([scorer.names[v] for v in sorted(scorer.isolated)])
+        source = LocalScores.of(_all_families(scorer, max_parents))
     content = dumps(source).encode("utf-8")
     with write_whole(Path(path)) as file:
         file.write(compress(content) if str(path).lower().endswith(".gz") else content)
@@ -103,14 +106,16 @@ def _all_families(
     names, n = scorer.names, len(scorer.names)
     families: dict[str, dict[tuple[str, ...], float]] = {}
     for child, name in enumerate(names):
-        others = [v for v in range(n) if v != child]
-        found: dict[tuple[str, ...], float] = {(): scorer.family(child, [])}
-        for size in range(min(max_parents, n - 1)):
+        alone = scorer.isolated
+        others = [v for v in range(n) if v != child and not alone & {v, child}]
+        constant = float(scorer.offsets[child])
+        found: dict[tuple[str, ...], float] = {(): scorer.family(child, []) + constant}
+        for size in range(min(max_parents, len(others))):
             for parents in combinations(others, size):
                 scores = scorer.with_each(child, parents)
                 for u in others:
                     if not parents or u > parents[-1]:
-                        found[tuple(names[v] for v in (*parents, u))] = float(scores[u])
+                        found[tuple(names[v] for v in (*parents, u))] = float(scores[u]) + constant
         families[name] = found
     return families
 

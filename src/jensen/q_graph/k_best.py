@@ -14,7 +14,7 @@ from jensen.checks import check_whole, is_real
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import DAG
 from jensen.memory import check_memory
-from jensen.q_graph.constraints import read_constraints
+from jensen.q_graph.constraints import read_rules
 from jensen.q_graph.exact import IMPOSSIBLE, Edges, family_table, solve
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
@@ -142,7 +142,7 @@ def k_best(
         raise JensenError(f"bayes_factor must be 1 or more, and finite, not {bayes_factor!r}")
     check_whole("limit", limit, at_least=1)
     scorer = make_scorer(table, score, **choices)
-    rules = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
+    rules = read_rules(scorer, max_parents, required, forbidden, tiers)
     return networks_within(
         scorer,
         math.log(bayes_factor),
@@ -181,7 +181,8 @@ def networks_within(
     # What differs by rounding only is sorted by the parents of the variables.
     ties = np.cumsum(-np.diff(totals[order], prepend=best) > tables.tie)
     order = order[np.lexsort((*parents[order].T[::-1], ties))]
-    return BestGraphs(scorer.names, parents[order], totals[order], best)
+    constant = math.fsum(scorer.offsets)
+    return BestGraphs(scorer.names, parents[order], totals[order] + constant, best + constant)
 
 
 def _by_falling_score(scores: Array) -> tuple[Numbers, Array]:

@@ -14,11 +14,13 @@ from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.scores import dirichlet, fnml, likelihood
 from jensen.scores.bde import PriorNetworkScore
+from jensen.scores.constant_columns import refuse_edges, warn_of_constants
 from jensen.scores.counts import FamilyCounts, family_counts
 from jensen.scores.gaussian_checks import check_gaussian_score
 from jensen.scores.gaussian_prior import PARTS, refuse_prior
 from jensen.scores.interventions import split_interventions
 from jensen.scores.known_values import refuse_stateless, require_values
+from jensen.scores.scorer import Scorer
 from jensen.text import some
 
 
@@ -217,8 +219,15 @@ def _interventional_scores(
         data, was_set, name, equivalent_sample_size=size, missing=missing,
         prior_network=prior_network, **choices,
     )  # fmt: skip
-    families = zip(dag.nodes, dag.parent_indices, strict=True)
-    return {x: scorer.family(v, parents) for v, (x, parents) in enumerate(families)}
+    return _terms(scorer, dag)
+
+
+def _terms(scorer: Scorer, dag: DAG) -> dict[str, float]:
+    """The scores of all nodes; edges at constant columns of numbers are refused."""
+    refuse_edges(dag.nodes, dag.parent_indices, scorer.isolated)
+    warn_of_constants([dag.nodes[v] for v in sorted(scorer.isolated)])
+    found = enumerate(zip(dag.nodes, dag.parent_indices, strict=True))
+    return {x: scorer.family(v, above) + float(scorer.offsets[v]) for v, (x, above) in found}
 
 
 def _is_gaussian(name: object, table: Table, nodes: Sequence[str]) -> bool:
@@ -244,11 +253,7 @@ def _gaussian_scores(
             "equivalent_sample_size, missing='available-case' and prior_network belong to scores "
             "of categorical columns, and these are continuous"
         )
-    scorer = GaussianScorer.of(table.select(dag.nodes), name, **choices)
-    return {
-        x: scorer.family(v, parents)
-        for v, (x, parents) in enumerate(zip(dag.nodes, dag.parent_indices, strict=True))
-    }
+    return _terms(GaussianScorer.of(table.select(dag.nodes), name, **choices), dag)
 
 
 def check_gaussian_choices(choices: Mapping[str, Any]) -> None:

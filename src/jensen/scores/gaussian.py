@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, multigammaln
 
-from jensen.scores.moments import Moments
+from jensen.inference.gaussian_network import NormalWishartPrior
+from jensen.scores.moments import Coordinates, Moments
 from jensen.scores.schur import Left
 
 Array = NDArray[np.float64]
@@ -80,6 +81,25 @@ class BGe:
     mean_strength: float  # α_μ
     degrees_of_freedom: float  # α_w
     prior: Array  # (n, n): T
+
+    @classmethod
+    def of(cls, prior: NormalWishartPrior) -> "BGe":
+        """The score that has this prior."""
+        return cls(*prior)
+
+    @property
+    def held(self) -> NormalWishartPrior:
+        """The prior, as models and files hold it."""
+        return NormalWishartPrior(
+            self.mean, self.mean_strength, self.degrees_of_freedom, self.prior
+        )
+
+    def within(self, coordinates: Coordinates) -> "BGe":
+        """The same prior of columns in other coordinates."""
+        origin, unit = coordinates
+        mean = (self.mean - origin) / unit
+        scale = self.prior / unit / unit[:, None]
+        return BGe(mean, self.mean_strength, self.degrees_of_freedom, scale)
 
     def matrix(self, rows: Moments) -> Array:
         """R: the scatter, what the mean moves, and the prior's scale."""

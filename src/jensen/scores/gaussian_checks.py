@@ -9,6 +9,7 @@ from jensen.data import Table
 from jensen.data.counting import COMPLETE_ROWS
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.known_values import require_values
+from jensen.scores.moments import spread
 from jensen.text import some
 
 GAUSSIAN_SCORES = ("bge", "loglik", "aic", "bic")
@@ -61,6 +62,17 @@ def require_continuous(table: Table, names: Sequence[str], what: str) -> None:
             raise DataError(
                 f"column {name!r} holds numbers as large as {most:.3g}, which overflow when they "
                 f"are squared: divide the column"
+            )
+
+
+def refuse_narrow(table: Table, names: Sequence[str]) -> None:
+    """Refuse columns whose values differ by so little that a variance cannot be written down."""
+    for name in names if table.n_rows else ():
+        width = spread(table, name)
+        if 0.0 < width < NARROWEST:
+            raise DataError(
+                f"the values of column {name!r} differ by {width:.3g} at most, whose square is as "
+                f"good as 0: multiply the column"
             )
 
 

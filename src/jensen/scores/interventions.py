@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table
 from jensen.exceptions import DataError
-from jensen.scores.scorer import Scorer
+from jensen.scores.scorer import Scorer, Unitless
 
 Array = NDArray[np.float64]
 NONE = -1
@@ -81,7 +81,7 @@ def _is_nothing(entry: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class PerChild:
+class PerChild(Unitless):
     """A scorer for all rows, and others for variables that were set in some of them."""
 
     everywhere: Scorer

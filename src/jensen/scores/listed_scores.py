@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.scores.scorer import Unitless
 from jensen.scores.set_functions import Progress
 from jensen.text import plural
 
@@ -17,7 +18,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalScores:
+class LocalScores(Unitless):
     """The families that are possible, with their scores; implements `Scorer`.
 
     Parameters

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from jensen.data import Table
 from jensen.scores.by_name import Score
 from jensen.scores.counts import family_counts
+from jensen.scores.scorer import Unitless
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class PlainScorer:
+class PlainScorer(Unitless):
     """Counts of families, many in one pass over the rows."""
 
     table: Table

@@ -29,7 +29,8 @@ def all_graphs(scorer: Scorer, prior: GraphPrior, constraints: Constraints) -> G
     if prior.counts_orders:
         scores = scores + np.log(n_orders(parents))
     bits = parents.T.astype(np.uint64)[None, :, :, None]
-    return GraphSamples(scorer.names, bits, scores[None], None, scores[None], "all")
+    total = scores + scorer.offsets.sum()
+    return GraphSamples(scorer.names, bits, total[None], None, scores[None], "all")
 
 
 def _families(
