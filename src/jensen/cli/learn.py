@@ -9,6 +9,7 @@ from jensen.cli import independence_options as of_tests
 from jensen.cli import learn_options as of_learn
 from jensen.cli import learned, learned_states, mixed_trees, options, outputs
 from jensen.cli import structure_options as of_graph
+from jensen.cli.gaussian_scale import Scale
 from jensen.cli.learn_network import learn_network
 from jensen.cli.learn_options import Loop, ModelKind, NetworkChoices, Source
 from jensen.cli.learn_states import StateChoices, learn_states
@@ -69,6 +70,7 @@ def command(
     states: of_learn.States = None,
     prior: of_learn.Prior = None,
     equivalent_sample_size: options.SampleSize = None,
+    scale: Scale = None,
     method: of_learn.Method = None,
     hidden: of_learn.Hidden = None,
     covariance: of_learn.Covariance = None,
@@ -118,7 +120,7 @@ def command(
         correction, permutations, time_limit, column, without,
     )  # fmt: skip
     of_network = NetworkChoices(
-        graph, prior, equivalent_sample_size, hidden, states, start, checkpoint, output
+        graph, prior, equivalent_sample_size, scale, hidden, states, start, checkpoint, output
     )
     of_states = StateChoices(
         states, prior, covariance, emission, end, sequences, column, without, start

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.checks import WITH_SAMPLE_SIZE
 from jensen.cli import inputs
+from jensen.cli.gaussian_scale import read_scale, refuse_scale
 from jensen.cli.learn_missing import Asked, refuse_empty, refuse_kinds, refuse_missing
-from jensen.cli.learn_network import read_prior
+from jensen.cli.learn_network import has_bge, read_prior, scaled_prior
 from jensen.cli.learn_options import Loop, NetworkChoices, Source
 from jensen.cli.mixed_trees import is_mixed_tree, of_parameters, refuse_parameters
 from jensen.cli.structure_options import Search, StructureChoices
@@ -70,6 +71,11 @@ def learn_structure(
     is_numbers = not is_mixed and table.variable(names[0]).kind == "continuous"
     network.check_output(is_numbers)
     of_score = _of_score(choices, network, is_numbers)
+    if network.scale is not None:
+        if is_numbers and of_score["score"] == "bge":
+            of_score["scale"] = read_scale(network.scale, names)
+        elif not (is_numbers and has_bge(network, loop)):
+            refuse_scale()
     rows = table.complete_rows(names) if source.complete_rows else table
     gaps = rows.n_missing(names) and not choices.available_case
     if gaps or (table.n_rows and not rows.n_rows):
@@ -97,7 +103,8 @@ def _estimator(names: Sequence[str], loop: Loop, network: NetworkChoices, is_num
     from jensen.estimators.gaussian_learning import check_gaussian_choices
     from jensen.graphs import DAG
 
-    chosen = {**loop.chosen(), "prior": read_prior(network.prior)}
+    prior = scaled_prior(network, loop, names) if is_numbers else read_prior(network.prior)
+    chosen = {**loop.chosen(), "prior": prior}
     if network.prior in WITH_SAMPLE_SIZE and network.equivalent_sample_size is not None:
         chosen["equivalent_sample_size"] = network.equivalent_sample_size
     check = check_gaussian_choices if is_numbers else Choices.check
@@ -282,6 +289,7 @@ IN_WORDS = (
     (r"\binterventions='(\w+)'", r"--interventions \1"),
     (r"^interventions\b", "--interventions"),
     (r"\bprior='(\w+)'", r"--prior \1"),
+    (r"\bscale=", "--scale"),
     (r"\bequivalent_sample_size\b", "--equivalent-sample-size"),
 )
 """How the library's choices are spelled on the command line."""

@@ -9,13 +9,14 @@ import numpy as np
 
 from jensen.checks import check_whole
 from jensen.data import as_table
-from jensen.data.counting import COMPLETE_ROWS, require_complete
+from jensen.data.counting import require_complete
 from jensen.graphs import DAG
 from jensen.independence.info import MMHCInfo
 from jensen.independence.making import check_alpha, check_table, make_tests
 from jensen.independence.mmpc import find_neighbours
 from jensen.independence.pc import watched
 from jensen.interrupts import interruptible
+from jensen.q_graph.class_rules import use_pc
 from jensen.q_graph.constraints import read_rules
 from jensen.q_graph.search import Climber, hill_climb
 from jensen.scores.gaussian_scorer import GaussianScorer
@@ -82,12 +83,7 @@ def mmhc(
         check_whole("max_given", max_given, at_least=0)
     data = as_table(table)
     check_table(data)
-    require_complete(
-        data,
-        data.names,
-        "method='mmhc'",
-        f"use method='pc', whose tests do not, or {COMPLETE_ROWS}",
-    )
+    require_complete(data, data.names, "method='mmhc'", use_pc)
     tests, test_name = make_tests(data, test, permutations, random_state)
     names = tests.names
     scorer = make_scorer(data, score, **score_choices)

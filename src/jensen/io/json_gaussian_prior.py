@@ -31,9 +31,7 @@ def read_prior(value: Checked, n: int) -> NormalWishartPrior | None:
     if value.is_null():
         return None
     parts = value.fields(MEMBERS)
-    strength, degrees = (
-        parts[name].number() for name in ("mean_strength", "degrees_of_freedom")
-    )
+    strength, degrees = (parts[name].number() for name in ("mean_strength", "degrees_of_freedom"))
     mean, rows = read_array(parts["mean"], (n,)), list(parts["scale"].items())
     if rows and isinstance(rows[0].value, list):
         scale = read_array(parts["scale"], (n, n))

@@ -63,7 +63,8 @@ def bootstrap_edges(
         Show how many graphs are learned. Ctrl-C ends with those that are.
     **choices
         As in `jensen.learn_structure`. The default prior of "bge" is made of the rows that were
-        drawn; a column that is constant among these has no edges in their graph, which is told once.
+        drawn; a column that is constant among these has no edges in their graph, and one warning
+        names all such columns.
 
     References
     ----------

@@ -9,7 +9,6 @@ import numpy as np
 
 from jensen.checks import WITH_SAMPLE_SIZE, check_sample_size
 from jensen.data import Table, as_table
-from jensen.data.counting import COMPLETE_ROWS
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.scores import dirichlet, fnml, likelihood
@@ -19,7 +18,7 @@ from jensen.scores.counts import FamilyCounts, family_counts
 from jensen.scores.gaussian_checks import check_gaussian_score
 from jensen.scores.gaussian_prior import PARTS, refuse_prior
 from jensen.scores.interventions import split_interventions
-from jensen.scores.known_values import refuse_stateless, require_values
+from jensen.scores.known_values import refuse_stateless, require_rows, require_values
 from jensen.scores.scorer import Scorer
 from jensen.text import some
 
@@ -182,6 +181,9 @@ def local_scores(
     """The terms of `score`, one per variable."""
     dag, data = as_dag(graph), as_table(table)
     discrete = (equivalent_sample_size, missing, prior_network)
+    for node in dag.nodes:
+        data.variable(node)  # refused if there is no such column
+    require_rows(data)
     if prior_network is None:  # which would know the states
         refuse_stateless(data, dag.nodes)
     if interventions is not None:
@@ -194,7 +196,8 @@ def local_scores(
     if isinstance(chosen, PriorNetworkScore):
         data = chosen.read(data, dag.nodes)
     if missing == "refuse":
-        require_values(data, dag.nodes, f"the score {name!r}", f"{AVAILABLE}, or {COMPLETE_ROWS}")
+        task = f"the score {name!r}"
+        require_values(data, dag.nodes, task, lambda keep: f"{AVAILABLE}, or {keep}")
     if chosen.needs_integer_weights:
         check_integer_weights(data, name)
     families: Sequence[tuple[str, Sequence[str]]] = [(x, dag.parents(x)) for x in dag.nodes]

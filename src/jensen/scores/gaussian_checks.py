@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.counting import COMPLETE_ROWS
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.known_values import require_values
 from jensen.scores.moments import spread
@@ -81,7 +80,7 @@ def complete_rows(
 ) -> tuple[Table, NDArray[np.bool_]]:
     """The rows that have a weight, and which they are; refused if a value is missing in one."""
     require_values(
-        table, names, f"the score {score!r}", f"fill them in (net.impute), or {COMPLETE_ROWS}"
+        table, names, f"the score {score!r}", lambda keep: f"fill them in (net.impute), or {keep}"
     )
     kept = np.ones(table.n_rows, bool) if table.weights is None else table.weights > 0.0
     return (table if kept.all() else table.take(kept)), kept

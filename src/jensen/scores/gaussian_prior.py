@@ -45,7 +45,7 @@ def make_bge(
     if not degrees > least:
         raise JensenError(
             f"degrees_of_freedom={degrees:g} are too few for {n} columns: give more than {least}"
-            + (", or a scale= of numbers, with which more than two fewer will do" if is_made else "")
+            + (f", or a scale= in numbers, for which more than {n - 1} will do" if is_made else "")
         )
     share = strength * (degrees - n - 1.0) / (strength + 1.0)
     if is_made:

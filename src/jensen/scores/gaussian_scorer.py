@@ -279,8 +279,8 @@ class GaussianScorer:
         if isinstance(self.formula, BGe):
             raise DataError(
                 f"{function}, as far as rounding tells, and next to these numbers the prior of "
-                f"bge is lost: raise scale= (without one, it is made of the columns' variances), or "
-                f"leave one out"
+                f"bge is lost: raise scale=, or leave it to its default, the variances of the "
+                f"columns, or leave one of them out"
             )
         if weight < len(before) + 2:
             raise DataError(
@@ -334,9 +334,7 @@ def _groups(
         f"the scatters of {len(targets)} kinds of interventional rows",
         "leave out columns",
     )
-    return {
-        int(v): moments_of(rows.take(interventions == v), names, coordinates) for v in targets
-    }
+    return {int(v): moments_of(rows.take(interventions == v), names, coordinates) for v in targets}
 
 
 def _dependent(matrix: Array, members: Sequence[int]) -> tuple[int, ...]:

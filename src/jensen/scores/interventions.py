@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table
 from jensen.exceptions import DataError
-from jensen.scores.scorer import Scorer, Unitless
+from jensen.scores.scorer import Scorer
 
 Array = NDArray[np.float64]
 NONE = -1
@@ -81,7 +81,7 @@ def _is_nothing(entry: Any) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class PerChild(Unitless):
+class PerChild:
     """A scorer for all rows, and others for variables that were set in some of them."""
 
     everywhere: Scorer
@@ -109,6 +109,16 @@ class PerChild(Unitless):
     def total_weight(self) -> float:
         """The weight of all rows."""
         return self.everywhere.total_weight
+
+    @property
+    def offsets(self) -> Array:
+        """(n,): nothing, for columns of states have no units."""
+        return self.everywhere.offsets
+
+    @property
+    def isolated(self) -> frozenset[int]:
+        """Those of all rows."""
+        return self.everywhere.isolated
 
     def family(self, child: int, parents: Sequence[int]) -> float:
         """The score of a variable given its parents."""

@@ -39,11 +39,11 @@ class ScoredTable(NamedTuple):
 
     def scorer(self) -> Scorer:
         """The scorer."""
-        found, prior = make_scorer(self.table, **self.choices), self.prior
-        is_gaussian = prior is not None and isinstance(found, GaussianScorer)
-        if is_gaussian and len(prior.mean) == len(found.names):
-            return found.with_prior(BGe.of(prior))
-        return found
+        found = make_scorer(self.table, **self.choices)
+        if self.prior is None or not isinstance(found, GaussianScorer):
+            return found
+        is_of_these = len(self.prior.mean) == len(found.names)
+        return found.with_prior(BGe.of(self.prior)) if is_of_these else found
 
 
 class ModelAverages:
@@ -79,8 +79,9 @@ class ModelAverages:
 
         Parameters are integrated out: under the Dirichlet prior of the score for states (its
         posterior mean tables), under the normal-Wishart prior of BGe for continuous columns
-        (Student densities; columns that were constant in the data are left out). The scores "bic", "aic", "loglik" and "fnml" have no prior, and are
-        taken with BDeu's for one row, or BGe's default.
+        (Student densities; columns that were constant in the data are left out). The scores "bic",
+        "aic", "loglik" and "fnml" have no prior, and are taken with BDeu's for one row, or
+        BGe's default.
 
         Parameters
         ----------
