@@ -19,7 +19,7 @@ from jensen.interrupts import interruptible
 from jensen.q_graph.class_rules import use_pc
 from jensen.q_graph.constraints import read_rules
 from jensen.q_graph.search import Climber, hill_climb
-from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.gaussian_scorer import GaussianScorer, unitless
 from jensen.scores.make_scorer import make_scorer
 
 
@@ -86,7 +86,7 @@ def mmhc(
     require_complete(data, data.names, "method='mmhc'", use_pc)
     tests, test_name = make_tests(data, test, permutations, random_state)
     names = tests.names
-    scorer = make_scorer(data, score, **score_choices)
+    scorer = unitless(make_scorer(data, score, **score_choices))
     constraints = read_rules(scorer, max_parents, required, forbidden, tiers)
     possible = ~(constraints.forbidden & constraints.forbidden.T) & ~np.eye(len(names), dtype=bool)
     most = len(names) if max_given is None else int(max_given)

@@ -108,14 +108,13 @@ def _all_families(
     for child, name in enumerate(names):
         alone = scorer.isolated
         others = [v for v in range(n) if v != child and not alone & {v, child}]
-        constant = float(scorer.offsets[child])
-        found: dict[tuple[str, ...], float] = {(): scorer.family(child, []) + constant}
+        found: dict[tuple[str, ...], float] = {(): scorer.family(child, [])}
         for size in range(min(max_parents, len(others))):
             for parents in combinations(others, size):
                 scores = scorer.with_each(child, parents)
                 for u in others:
                     if not parents or u > parents[-1]:
-                        found[tuple(names[v] for v in (*parents, u))] = float(scores[u]) + constant
+                        found[tuple(names[v] for v in (*parents, u))] = float(scores[u])
         families[name] = found
     return families
 

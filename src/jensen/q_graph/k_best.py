@@ -16,6 +16,7 @@ from jensen.graphs import DAG
 from jensen.memory import check_memory
 from jensen.q_graph.constraints import read_rules
 from jensen.q_graph.exact import IMPOSSIBLE, Edges, family_table, solve
+from jensen.scores.gaussian_scorer import unitless
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
 from jensen.text import grid, plural
@@ -141,7 +142,7 @@ def k_best(
     if not (is_real(bayes_factor) and 1.0 <= bayes_factor < math.inf):
         raise JensenError(f"bayes_factor must be 1 or more, and finite, not {bayes_factor!r}")
     check_whole("limit", limit, at_least=1)
-    scorer = make_scorer(table, score, **choices)
+    scorer = unitless(make_scorer(table, score, **choices))
     rules = read_rules(scorer, max_parents, required, forbidden, tiers)
     return networks_within(
         scorer,

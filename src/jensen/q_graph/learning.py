@@ -20,7 +20,7 @@ from jensen.q_graph.info import Outcome, StructureInfo
 from jensen.q_graph.method_choices import TESTED, Method, check_choices
 from jensen.randomness import as_generator
 from jensen.scores.by_name import Missing
-from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.gaussian_scorer import GaussianScorer, unitless
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
@@ -75,6 +75,8 @@ def learn_structure(
         neighbours, hill climbing the edges.
     score
         As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
+        The units of continuous columns change nothing; a constant one has no edges, and a warning
+        names it.
     equivalent_sample_size, missing, prior_network, **gaussian
         As in `jensen.score`. With missing="available-case" edges appear between independent
         variables, the more the more is missing, and more rows do not help: learn the graph from
@@ -231,5 +233,5 @@ def _scorer(
             raise JensenError(f"{', '.join(given)}= belongs to a table: scores= says it all")
         listed = scores if isinstance(scores, LocalScores) else read_local_scores(scores)
         return listed, "local scores"
-    scorer = make_scorer(table, score, **choices)
+    scorer = unitless(make_scorer(table, score, **choices))
     return scorer, score or ("bge" if isinstance(scorer, GaussianScorer) else "bdeu")

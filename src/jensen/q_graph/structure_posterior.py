@@ -78,6 +78,8 @@ def structure_posterior(
         variables (20 with prior="order").
     score
         As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
+        The units of continuous columns change nothing. Edges at a constant one have probability 0,
+        and a warning names it: the data say nothing of them, and graphs are weighed without it.
     prior
         "uniform", the default but for orders: every graph alike. "fair": for each variable every
         number of parents alike. {("A", "B"): p, ...}: the edge A -> B has the odds p / (1 - p),

@@ -114,7 +114,7 @@ def score(
         bds, k2 and fnml only).
     table
         Anything a `Table` can be built from; columns that are no nodes are ignored. The columns
-        must be all categorical, or all continuous.
+        must be all categorical, or all continuous. A table without rows is refused.
     name
         "loglik", "aic", "bic"; for states the exact log evidences "bdeu", "bds", "k2", "bde", and
         "fnml"; for continuous columns the exact log evidence "bge".
@@ -136,13 +136,24 @@ def score(
         row, or nothing. Such rows are left out of that node's family; those in which a column was
         set that is no node count in every family.
     **gaussian
-        Of bge, the normal-Wishart prior of all n nodes: `prior_mean` (a number, one per node in
+        Of bge, the normal-Wishart prior of all n nodes: `prior_mean` ν (a number, one per node in
         the order of their names, or a dict; default: the means of the columns), `mean_strength`
-        α_μ = 1, `degrees_of_freedom` α_w = n + 2, and `scale`, a matrix (its rows and
-        columns in the same order) or a number times the identity, by default
-        α_μ (α_w - n - 1)/(α_μ + 1). This default is about 1 in the square of whatever units the
-        columns have, so other units give another score, and may give another graph: standardise
-        columns whose variances are far from 1, or give a `scale` in their units.
+        α_μ = 1, `degrees_of_freedom` α_w = n + 2, and `scale`, the matrix T. By default T is
+        t·diag(v), where v are the variances of the columns (divisor N) and
+        t = α_μ (α_w - n - 1)/(α_μ + 1), so that the prior expects what the columns vary by. The
+        units of the columns then change no graph: the score of a column times a changes by
+        -N log |a|, whatever its parents. "unit": T = t·I, the published parametrisation, for
+        columns that are standardised, or in comparable units. A number: so many times the identity.
+        A matrix (rows and columns in the order of the names): T itself.
+
+    Notes
+    -----
+    The default prior of bge is empirical: ν and T are made of the table, once, and then held for
+    all graphs. So the score is log p(data | graph, ν, T), and the scores of two tables do not add
+    up to that of both together; give `prior_mean` and `scale` where they should.
+
+    A constant column of numbers has no spread by which an edge could be judged. It is left out
+    (its term is 0), with a `DataWarning`; a graph with an edge there is refused.
 
     Examples
     --------
@@ -230,7 +241,7 @@ def _terms(scorer: Scorer, dag: DAG) -> dict[str, float]:
     refuse_edges(dag.nodes, dag.parent_indices, scorer.isolated)
     warn_of_constants([dag.nodes[v] for v in sorted(scorer.isolated)])
     found = enumerate(zip(dag.nodes, dag.parent_indices, strict=True))
-    return {x: scorer.family(v, above) + float(scorer.offsets[v]) for v, (x, above) in found}
+    return {x: scorer.family(v, above) for v, (x, above) in found}
 
 
 def _is_gaussian(name: object, table: Table, nodes: Sequence[str]) -> bool:

@@ -71,6 +71,9 @@ class BGe:
         l/2 log(α_μ / (N + α_μ)) - l N/2 log π + log Γ_l((N + a)/2) - log Γ_l(a/2)
         + a/2 log |T_YY| - (N + a)/2 log |R_YY|
 
+    ν and T are numbers here, wherever they come from (see `jensen.scores.gaussian_prior`). One T
+    serves all families, so equivalent graphs score the same.
+
     References
     ----------
     Geiger and Heckerman (1994), *Learning Gaussian networks*, UAI; with the formula as corrected

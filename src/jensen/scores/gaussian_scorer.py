@@ -24,6 +24,7 @@ from jensen.scores.gaussian_checks import (
 )
 from jensen.scores.gaussian_prior import make_bge, refuse_prior
 from jensen.scores.moments import Coordinates, Moments, coordinates_of, merged, moments_of
+from jensen.scores.scorer import Scorer
 from jensen.text import plural, some
 
 Array = NDArray[np.float64]
@@ -35,8 +36,9 @@ LIKELIHOODS = {"loglik": loglik, "aic": aic, "bic": bic}
 class GaussianScorer:
     """Scores of families of continuous variables; implements `Scorer`.
 
-    Everything is computed in `coordinates` in which columns have ranges of about 1, so that no
-    score, and no graph, depends on units; `offsets` brings scores back to the units of the columns.
+    Everything is computed in `coordinates` in which columns have ranges of about 1, and brought
+    back to the units of the columns by the log Jacobian, -N log(unit of the child). `unitless`
+    leaves that out.
 
     A likelihood has no bound where a child is a linear function of its parents. Such a family is
     refused, in whatever question it comes up; a further parent that is a linear function of the
@@ -52,6 +54,7 @@ class GaussianScorer:
     coordinates: Coordinates
     bge: BGe  # in the units of the columns: the prior of the score, or the default of those without
     isolated: frozenset[int] = frozenset()  # constant columns
+    has_units: bool = True  # whether scores are densities in the units of the columns
 
     @classmethod
     def of(
@@ -110,10 +113,17 @@ class GaussianScorer:
 
     @cached_property
     def offsets(self) -> Array:
-        """(n,): -N_v log(unit of v), where N_v is the weight of the rows that count for v."""
+        """(n,): what scores leave out: -N_v log(unit of v), N_v being the rows that count for v."""
+        if self.has_units:
+            return np.zeros(len(self.names))
         weights = np.array([self._of(v)[0] for v in range(len(self.names))])
         weights[list(self.isolated)] = 0.0
         return np.asarray(0.0 - weights * np.log(self.coordinates.unit))
+
+    @cached_property
+    def _log_units(self) -> Array:
+        """(n,): what each row of a column takes off; no score has anything of a constant column."""
+        return np.log(self.coordinates.unit) if self.has_units else np.zeros(len(self.names))
 
     @cached_property
     def _was_set(self) -> frozenset[int]:
@@ -156,7 +166,8 @@ class GaussianScorer:
             self._refuse(matrix, weight, (*parents, child))
         prior = self.formula.prior
         before = None if prior is None else schur.family(prior, child, parents)
-        return float(self.formula.local(weight, len(parents), data, before))
+        found = float(self.formula.local(weight, len(parents), data, before))
+        return found - weight * float(self._log_units[child])
 
     def without_each(self, child: int, parents: Sequence[int]) -> Array:
         """(p,): the score without the first parent, without the second, ..."""
@@ -170,7 +181,8 @@ class GaussianScorer:
                 self._refuse(matrix, weight, (*(p for p in parents if p != parent), child))
         prior = self.formula.prior
         before = None if prior is None else schur.without_each(prior, child, parents)
-        return self.formula.local(weight, len(parents) - 1, data, before)
+        found = self.formula.local(weight, len(parents) - 1, data, before)
+        return np.asarray(found - weight * self._log_units[child])
 
     def with_each(self, child: int, parents: Sequence[int]) -> Array:
         """(n,): the score with each other variable as a further parent.
@@ -194,7 +206,7 @@ class GaussianScorer:
         before = None if prior is None else schur.with_each(prior, child, parents)[0]
         with np.errstate(divide="ignore", invalid="ignore"):  # at the child and at its parents
             found = self.formula.local(weight, len(parents) + 1, data, before)
-        found = np.where(usable, found, -np.inf)
+        found = np.where(usable, found - weight * self._log_units[child], -np.inf)
         if self.isolated:
             found[list(self.isolated)] = self.family(child, parents)
         return found
@@ -209,7 +221,8 @@ class GaussianScorer:
         log_det = self._log_det(matrix, weight, members)
         prior = self.formula.prior
         before = np.zeros(()) if prior is None else schur.given(prior, members, []).left.log_det
-        return float(self.formula.of_set(weight, len(members), log_det, before))
+        found = float(self.formula.of_set(weight, len(members), log_det, before))
+        return found - weight * float(self._log_units[list(members)].sum())
 
     def all_set_values(self, largest: int | None = None) -> Array:
         """(2ⁿ,): L of every set; bit i of the position says that variable i is a member.
@@ -243,6 +256,9 @@ class GaussianScorer:
         for size in range(n + 1):
             at = sizes == size
             found[at] = self.formula.of_set(weight, size, log_dets[at], before[at])
+        if self.has_units:
+            for k, v in enumerate(members):
+                found.reshape(-1, 2, 1 << k)[:, 1] -= weight * self._log_units[v]
         return found
 
     # --- what cannot be scored ---
@@ -292,6 +308,15 @@ class GaussianScorer:
 
 
 UNBOUNDED = "the likelihood has no bound: leave the column out, or use the score 'bge'"
+
+
+def unitless(scorer: Scorer) -> Scorer:
+    """The same scores less the log Jacobians of units, which differ in no comparison of graphs.
+
+    Searches and sums use it: columns times powers of two then have the same scores, to the last
+    bit. `offsets` is what is left out.
+    """
+    return replace(scorer, has_units=False) if isinstance(scorer, GaussianScorer) else scorer
 
 
 def prior_of(

@@ -29,8 +29,8 @@ class Scorer(Protocol):
     def offsets(self) -> Array:
         """(n,): what is to be added to every score of each variable, whatever its parents.
 
-        For continuous columns it is the log Jacobian of the units in which scores are computed, so
-        that a search never sees units; for others it is 0.
+        It is 0 but for `jensen.scores.gaussian_scorer.unitless`, whose scores leave out the units
+        of the columns.
         """
 
     @property

@@ -19,7 +19,7 @@ from jensen.q_graph.posterior import averages
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
 from jensen.scores.gaussian import BGe
 from jensen.scores.gaussian_prior import PARTS
-from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.gaussian_scorer import GaussianScorer, unitless
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
 
@@ -38,8 +38,8 @@ class ScoredTable(NamedTuple):
     prior: NormalWishartPrior | None = None  # of continuous columns, where it is held already
 
     def scorer(self) -> Scorer:
-        """The scorer."""
-        found = make_scorer(self.table, **self.choices)
+        """The scorer, without units."""
+        found = unitless(make_scorer(self.table, **self.choices))
         if self.prior is None or not isinstance(found, GaussianScorer):
             return found
         is_of_these = len(self.prior.mean) == len(found.names)
