@@ -268,8 +268,8 @@ def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
 
 
 def _score(graph: DAG, task: Task) -> float:
+    from jensen.scores.gaussian_scorer import total
     from jensen.scores.make_scorer import make_scorer
-    from jensen.scores.scorer import total
 
     scorer = make_scorer(task.table, **task.of_score)
     return total(scorer, graph.parent_indices)

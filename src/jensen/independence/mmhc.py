@@ -19,7 +19,7 @@ from jensen.interrupts import interruptible
 from jensen.q_graph.class_rules import use_pc
 from jensen.q_graph.constraints import read_rules
 from jensen.q_graph.search import Climber, hill_climb
-from jensen.scores.gaussian_scorer import GaussianScorer, unitless
+from jensen.scores.gaussian_scorer import GaussianScorer, left_out, unitless
 from jensen.scores.make_scorer import make_scorer
 
 
@@ -97,7 +97,7 @@ def mmhc(
     with interruptible() as wish:
         climber = Climber(scorer, within).begin(constraints.required)
         best = hill_climb(climber, lambda total, n_moves: wish.is_set() or found.interrupted)
-    constant = math.fsum(scorer.offsets)
+    constant = left_out(scorer)
     default = "bge" if isinstance(scorer, GaussianScorer) else "bdeu"
     info = MMHCInfo(
         method="mmhc",

@@ -25,6 +25,7 @@ from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
 from jensen.io.lexer import shorten
 from jensen.scores.constant_columns import warn_of_constants
+from jensen.scores.gaussian_scorer import isolated
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
@@ -87,7 +88,7 @@ def write_local_scores(
     if not isinstance(source, LocalScores):
         check_whole("max_parents", max_parents, at_least=0)
         scorer = make_scorer(source, score, **choices)
-        warn_of_constants([scorer.names[v] for v in sorted(scorer.isolated)])
+        warn_of_constants([scorer.names[v] for v in sorted(isolated(scorer))])
         source = LocalScores.of(_all_families(scorer, max_parents))
     content = dumps(source).encode("utf-8")
     with write_whole(Path(path)) as file:
@@ -106,7 +107,7 @@ def _all_families(
     names, n = scorer.names, len(scorer.names)
     families: dict[str, dict[tuple[str, ...], float]] = {}
     for child, name in enumerate(names):
-        alone = scorer.isolated
+        alone = isolated(scorer)
         others = [v for v in range(n) if v != child and not alone & {v, child}]
         found: dict[tuple[str, ...], float] = {(): scorer.family(child, [])}
         for size in range(min(max_parents, len(others))):

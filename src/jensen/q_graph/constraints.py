@@ -15,6 +15,7 @@ from jensen.graphs.content import show_edge
 from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle
 from jensen.scores.constant_columns import is_noting, no_edge, warn_of_constants
+from jensen.scores.gaussian_scorer import isolated
 from jensen.scores.scorer import Scorer
 
 Flags = NDArray[np.bool_]
@@ -90,9 +91,9 @@ def isolate(constraints: Constraints, scorer: Scorer) -> Constraints:
     An edge there that is required is refused; in tables that are drawn from one (a bootstrap) it
     stays, for the column varies in the table that the caller gave.
     """
-    if not scorer.isolated:
+    names, constant = scorer.names, sorted(isolated(scorer))
+    if not constant:
         return constraints
-    names, constant = scorer.names, sorted(scorer.isolated)
     at = np.zeros((len(names), len(names)), bool)
     at[constant], at[:, constant] = True, True
     wrong = np.argwhere(constraints.required & at)

@@ -21,6 +21,7 @@ from jensen.q_graph.drawn_parents import draw_parent_sets
 from jensen.q_graph.exact import IMPOSSIBLE, best_parents, family_table, without
 from jensen.q_graph.graph_priors import GraphPrior
 from jensen.q_graph.graph_sums import GraphSums, log_superset_sums, split
+from jensen.scores.gaussian_scorer import left_out
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import Progress, between
 
@@ -188,7 +189,7 @@ def exact_posterior(
     for done, _ in enumerate(ordered_map(fill, range(n))):
         if progress is not None:
             progress(0.8 + 0.2 * (done + 1) / n)
-    offset = math.fsum(scorer.offsets)
+    offset = left_out(scorer)
     return ExactGraphs(
         scorer.names, weights, highest, contexts, edges, sums, prior, constraints, offset
     )

@@ -16,7 +16,7 @@ from jensen.graphs import DAG
 from jensen.memory import check_memory
 from jensen.q_graph.constraints import read_rules
 from jensen.q_graph.exact import IMPOSSIBLE, Edges, family_table, solve
-from jensen.scores.gaussian_scorer import unitless
+from jensen.scores.gaussian_scorer import left_out, unitless
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
 from jensen.text import grid, plural
@@ -182,7 +182,7 @@ def networks_within(
     # What differs by rounding only is sorted by the parents of the variables.
     ties = np.cumsum(-np.diff(totals[order], prepend=best) > tables.tie)
     order = order[np.lexsort((*parents[order].T[::-1], ties))]
-    constant = math.fsum(scorer.offsets)
+    constant = left_out(scorer)
     return BestGraphs(scorer.names, parents[order], totals[order] + constant, best + constant)
 
 

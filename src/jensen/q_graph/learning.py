@@ -1,6 +1,5 @@
 """Learning a graph from data, by the name of the method."""
 
-import math
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -20,7 +19,7 @@ from jensen.q_graph.info import Outcome, StructureInfo
 from jensen.q_graph.method_choices import TESTED, Method, check_choices
 from jensen.randomness import as_generator
 from jensen.scores.by_name import Missing
-from jensen.scores.gaussian_scorer import GaussianScorer, unitless
+from jensen.scores.gaussian_scorer import GaussianScorer, isolated, left_out, unitless
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
@@ -169,15 +168,15 @@ def learn_structure(
     given = {name: chosen[name] for name in of_score if name in chosen} | gaussian
     scorer, score_name = _scorer(table, scores, score, given)
     constraints = read_rules(scorer, max_parents, **rules)
-    if start is not None and scorer.isolated:
-        start = _without_edges_at(start, {scorer.names[v] for v in scorer.isolated})
+    if start is not None and isolated(scorer):
+        start = _without_edges_at(start, {scorer.names[v] for v in isolated(scorer)})
     streams = as_generator(random_state).spawn(restarts)
     task = methods.Task(
         scorer, constraints, start, streams, progress,
         search.TABU_LENGTH if tabu_length is None else tabu_length,
     )  # fmt: skip
     found = _find(method, task, time_limit)
-    constant = math.fsum(scorer.offsets)
+    constant = left_out(scorer)
     found = found._replace(score=found.score + constant, trace=found.trace + constant)
     info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)
     if method == "ges":

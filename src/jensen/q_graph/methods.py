@@ -18,6 +18,7 @@ from jensen.q_graph.exact import best_network
 from jensen.q_graph.info import Outcome
 from jensen.q_graph.integer_program import prove_best
 from jensen.q_graph.stopping import StoppedError, climbed, end_after, heeding
+from jensen.scores.gaussian_scorer import left_out
 from jensen.scores.scorer import Scorer
 
 Flags = NDArray[np.bool_]
@@ -107,7 +108,7 @@ def by_cuts(task: Task, time_limit: float | None) -> Outcome:
             scored.close()
             if not bar.disable:
                 bar.update()
-                shown = score + float(task.scorer.offsets.sum())
+                shown = score + left_out(task.scorer)
                 bar.set_postfix(score=f"{shown:.2f}", gap=f"{bound - score:.3g}", refresh=False)
             return False
 
@@ -120,7 +121,7 @@ def by_cuts(task: Task, time_limit: float | None) -> Outcome:
 @contextmanager
 def _watching(method: str, task: Task) -> Iterator[Callable[[float, int], bool]]:
     """A watch that shows the score, and stops the search when the user wishes it."""
-    constant = float(task.scorer.offsets.sum()) if task.progress else 0.0
+    constant = left_out(task.scorer)
     with _bar(method, task.progress) as bar, interruptible() as wish:
 
         def watch(total: float, n_moves: int) -> bool:

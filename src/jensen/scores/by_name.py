@@ -238,8 +238,10 @@ def _interventional_scores(
 
 def _terms(scorer: Scorer, dag: DAG) -> dict[str, float]:
     """The scores of all nodes; edges at constant columns of numbers are refused."""
-    refuse_edges(dag.nodes, dag.parent_indices, scorer.isolated)
-    warn_of_constants([dag.nodes[v] for v in sorted(scorer.isolated)])
+    from jensen.scores.gaussian_scorer import isolated
+
+    refuse_edges(dag.nodes, dag.parent_indices, isolated(scorer))
+    warn_of_constants([dag.nodes[v] for v in sorted(isolated(scorer))])
     found = enumerate(zip(dag.nodes, dag.parent_indices, strict=True))
     return {x: scorer.family(v, above) for v, (x, above) in found}
 

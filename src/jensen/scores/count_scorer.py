@@ -26,7 +26,6 @@ from jensen.scores.family_cells import (
     Turned,
 )
 from jensen.scores.plain_scorer import PlainScorer
-from jensen.scores.scorer import Unitless
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,7 +40,7 @@ LONG = 1e6
 """Work that takes less, in ns, is not shared out to threads."""
 
 
-class CountScorer(Unitless):
+class CountScorer:
     """Scores of one categorical table without weights or missing values.
 
     Parameters

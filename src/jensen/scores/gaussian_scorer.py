@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -112,15 +113,6 @@ class GaussianScorer:
         return not self._was_set
 
     @cached_property
-    def offsets(self) -> Array:
-        """(n,): what scores leave out: -N_v log(unit of v), N_v being the rows that count for v."""
-        if self.has_units:
-            return np.zeros(len(self.names))
-        weights = np.array([self._of(v)[0] for v in range(len(self.names))])
-        weights[list(self.isolated)] = 0.0
-        return np.asarray(0.0 - weights * np.log(self.coordinates.unit))
-
-    @cached_property
     def _log_units(self) -> Array:
         """(n,): what each row of a column takes off; no score has anything of a constant column."""
         return np.log(self.coordinates.unit) if self.has_units else np.zeros(len(self.names))
@@ -149,6 +141,10 @@ class GaussianScorer:
         return [p for p in parents if p not in self.isolated]
 
     # --- what a search asks ---
+
+    def weight_of(self, child: int) -> float:
+        """The weight of the rows in which a variable was not set."""
+        return self._of(child)[0]
 
     @property
     def total_weight(self) -> float:
@@ -314,9 +310,29 @@ def unitless(scorer: Scorer) -> Scorer:
     """The same scores less the log Jacobians of units, which differ in no comparison of graphs.
 
     Searches and sums use it: columns times powers of two then have the same scores, to the last
-    bit. `offsets` is what is left out.
+    bit. `left_out` brings a score back.
     """
     return replace(scorer, has_units=False) if isinstance(scorer, GaussianScorer) else scorer
+
+
+def left_out(scorer: Scorer) -> float:
+    """What the score of every graph lacks in a scorer without units: their log Jacobian."""
+    if not isinstance(scorer, GaussianScorer) or scorer.has_units:
+        return 0.0
+    varying = [v for v in range(len(scorer.names)) if v not in scorer.isolated]
+    unit = scorer.coordinates.unit
+    return -math.fsum(scorer.weight_of(v) * math.log(unit[v]) for v in varying)
+
+
+def isolated(scorer: Scorer) -> frozenset[int]:
+    """The variables that stand alone in every graph: constant columns of numbers."""
+    return scorer.isolated if isinstance(scorer, GaussianScorer) else frozenset()
+
+
+def total(scorer: Scorer, parents: Sequence[Sequence[int]]) -> float:
+    """The score of the graph with these parents of each variable, in the units of the columns."""
+    terms = [scorer.family(v, above) for v, above in enumerate(parents)]
+    return math.fsum([*terms, left_out(scorer)])
 
 
 def prior_of(

@@ -110,16 +110,6 @@ class PerChild:
         """The weight of all rows."""
         return self.everywhere.total_weight
 
-    @property
-    def offsets(self) -> Array:
-        """(n,): nothing, for columns of states have no units."""
-        return self.everywhere.offsets
-
-    @property
-    def isolated(self) -> frozenset[int]:
-        """Those of all rows."""
-        return self.everywhere.isolated
-
     def family(self, child: int, parents: Sequence[int]) -> float:
         """The score of a variable given its parents."""
         return self.of_child(child).family(child, parents)

@@ -10,7 +10,6 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.scores.scorer import Unitless
 from jensen.scores.set_functions import Progress
 from jensen.text import plural
 
@@ -18,7 +17,7 @@ Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LocalScores(Unitless):
+class LocalScores:
     """The families that are possible, with their scores; implements `Scorer`.
 
     Parameters

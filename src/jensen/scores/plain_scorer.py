@@ -9,13 +9,12 @@ from numpy.typing import NDArray
 from jensen.data import Table
 from jensen.scores.by_name import Score
 from jensen.scores.counts import family_counts
-from jensen.scores.scorer import Unitless
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class PlainScorer(Unitless):
+class PlainScorer:
     """Counts of families, many in one pass over the rows."""
 
     table: Table

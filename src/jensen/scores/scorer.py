@@ -1,6 +1,5 @@
 """Local scores of one table, variable by variable: all that a search over graphs asks of data."""
 
-import math
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -25,18 +24,6 @@ class Scorer(Protocol):
     def total_weight(self) -> float:
         """The weight of all rows: how large scores, and so their rounding, may be."""
 
-    @property
-    def offsets(self) -> Array:
-        """(n,): what is to be added to every score of each variable, whatever its parents.
-
-        It is 0 but for `jensen.scores.gaussian_scorer.unitless`, whose scores leave out the units
-        of the columns.
-        """
-
-    @property
-    def isolated(self) -> frozenset[int]:
-        """Variables that stand alone in every graph: constant columns of numbers."""
-
     def family(self, child: int, parents: Sequence[int]) -> float:
         """The score of a variable given its parents."""
 
@@ -48,25 +35,3 @@ class Scorer(Protocol):
 
         What stands at the child and at its parents means nothing.
         """
-
-
-class Unitless:
-    """What holds for every scorer of columns without units."""
-
-    names: tuple[str, ...]
-
-    @property
-    def offsets(self) -> Array:
-        """(n,): nothing is to be added."""
-        return np.zeros(len(self.names))
-
-    @property
-    def isolated(self) -> frozenset[int]:
-        """None: a constant column of states scores the same with and without an edge."""
-        return frozenset()
-
-
-def total(scorer: Scorer, parents: Sequence[Sequence[int]]) -> float:
-    """The score of the graph with these parents of each variable."""
-    terms = [scorer.family(v, above) for v, above in enumerate(parents)]
-    return math.fsum([*terms, *scorer.offsets])

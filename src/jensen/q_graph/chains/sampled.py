@@ -13,6 +13,7 @@ from jensen.q_graph.chains.run import Chains, Run
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.graph_samples import GraphSamples
 from jensen.q_graph.posterior.sampled import ChainRun
+from jensen.scores.gaussian_scorer import left_out
 from jensen.scores.scorer import Scorer
 
 MOST_ORDERED = 30
@@ -37,7 +38,7 @@ def hand_over(
 ) -> ChainRun:
     """Samples of all chains; with weights 1 / number of orders if these are not to count."""
     parents = np.array([kept.parents for kept in chains.kept])
-    shift = float(run.tops.sum() + scorer.offsets.sum())
+    shift = float(run.tops.sum()) + left_out(scorer)
     scores = np.array([kept.scores for kept in chains.kept]) + shift
     states = np.array([kept.states for kept in chains.kept]) + shift
     weights = _order_weights(parents) if is_weighted else None
