@@ -466,7 +466,7 @@ LEARNERS = {
 @pytest.mark.parametrize("rows", [name for name in EMPTY if name != "undeclared"])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_no_rows(rows, learner):
-    """By no rows all graphs are alike: that is no answer, so every learner refuses as `fit` does."""
+    """By no rows all graphs are alike, which is no answer: every learner refuses as `fit` does."""
     with pytest.raises(jn.DataError, match=NOTHING):
         LEARNERS[learner](EMPTY[rows])
 

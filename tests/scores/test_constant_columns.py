@@ -13,8 +13,8 @@ DATA = {"x": X, "y": X + RNG.normal(size=60), "c": np.full(60, 0.1), "d": np.ful
 REST = {"x": DATA["x"], "y": DATA["y"]}
 ALONE = (
     r"^columns 'c', 'd' are constant, so the data say nothing of edges there: they are left out of "
-    r"the score, and each stands alone in the graph. Leave the columns out of the table to "
-    r"silence this$"
+    r"the score, and each stands alone in the graph. Leave the columns out of the table "
+    r"\(--without on the command line\) to silence this$"
 )
 NO_EDGE = (
     r"^the edge x -> c cannot be scored: column 'c' is constant, so the data say nothing of it; "
@@ -141,13 +141,13 @@ def test_local_scores_in_a_file(tmp_path):
     assert set(listed.families["x"]) == {(), ("y",)}
 
 
-@pytest.mark.parametrize("choices", [{"prior": "bge"}, {"method": "vbem"}])
+@pytest.mark.parametrize("choices", [{}, {"prior": "bge"}, {"method": "vbem"}])
 def test_fits_have_no_scale_for_them(choices):
     with pytest.raises(
         jn.DataError,
-        match=r"^column 'c' is constant, and the prior of a Gaussian network takes its scale from "
-        r"the variances of the columns: leave the column out, or give a scale yourself, as in "
-        r"prior=\{'scale': 'unit'\}$",
+        match=r"^column 'c' is constant, so nothing says how much it varies: leave the column out, "
+        r"or give the prior a scale of its own, prior=\{'scale': 'unit'\} \(--prior bge --scale "
+        r"unit on the command line\)$",
     ):
         jn.BayesianNetwork("x -> y; c", **choices).fit(DATA)
     net = jn.BayesianNetwork("x -> y; c", prior={"scale": "unit"}).fit(DATA)

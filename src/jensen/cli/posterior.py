@@ -190,7 +190,8 @@ def _tell_constant(rows: Table, names: Sequence[str]) -> None:
             f"no column varies in {plural(rows.n_rows, 'row')}, so nothing is known of edges: give "
             f"more rows"
         )
-    if still:
+    still = [name for name in still if rows.variable(name).kind == "categorical"]
+    if still:  # of constant numbers the library warns
         outputs.tell(
             f"jensen: warning: {some(still)} never varied, so what is said of edges there rests on "
             f"the priors: --without {still[0]} leaves it out"

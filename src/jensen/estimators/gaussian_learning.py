@@ -134,7 +134,8 @@ def _prepare(graph: DAG, table: Table, choices: Choices, was_set: WasSet) -> Pro
         if np.isnan(values[:, v]).all():
             raise DataError(f"the column {name!r} has no value in any row that has a weight")
     shift, variances = column_moments(values, rows.weights)
-    bge = _prior(graph, choices, values, shift, variances)
+    _refuse_constants(graph, choices, values)
+    bge = _prior(graph, choices, shift, variances)
     prior = Regressions(None) if bge is None else make_prior(bge, graph.parent_indices, shift)
     model = RegressionNetwork(graph.nodes, graph.parent_indices, prior)
     check_usable(model, choices.algorithm)
@@ -145,22 +146,26 @@ def _prepare(graph: DAG, table: Table, choices: Choices, was_set: WasSet) -> Pro
     return problem
 
 
-def _prior(
-    graph: DAG, choices: Choices, values: Array, means: Array, variances: Array
-) -> BGe | None:
+def _refuse_constants(graph: DAG, choices: Choices, values: Array) -> None:
+    """Refuse columns without spread, unless the prior has a scale of its own."""
+    given = choices.prior if isinstance(choices.prior, Mapping) else {}
+    if given.get("scale") is not None:
+        return
+    for name, column in zip(graph.nodes, values.T, strict=True):
+        if is_constant(column[~np.isnan(column)]):
+            raise DataError(
+                f"column {name!r} is constant, so nothing says how much it varies: leave the "
+                f"column out, or give the prior a scale of its own, prior={{'scale': 'unit'}} "
+                f"(--prior bge --scale unit on the command line)"
+            )
+
+
+def _prior(graph: DAG, choices: Choices, means: Array, variances: Array) -> BGe | None:
     """The prior, made once, by the means and variances of the values that are known."""
     prior = choices.prior
     if prior is None and choices.algorithm.name == "em":
         return None
     given = prior if isinstance(prior, Mapping) else {}
-    if given.get("scale") is None:
-        for name, column in zip(graph.nodes, values.T, strict=True):
-            if is_constant(column[~np.isnan(column)]):
-                raise DataError(
-                    f"column {name!r} is constant, and the prior of a Gaussian network takes its "
-                    f"scale from the variances of the columns: leave the column out, or give a "
-                    f"scale yourself, as in prior={{'scale': 'unit'}}"
-                )
     return make_bge(graph.nodes, means, variances, *(given.get(part) for part in PARTS))
 
 

@@ -51,7 +51,8 @@ def warn_of_constants(names: Sequence[str]) -> None:
             f"{_are(names)} constant, so the data say nothing of edges there: "
             f"{'it is' if one else 'they are'} left out of the score, and "
             f"{'stands' if one else 'each stands'} alone in the graph. Leave "
-            f"{'the column' if one else 'the columns'} out of the table to silence this"
+            f"{'the column' if one else 'the columns'} out of the table (--without on the command "
+            f"line) to silence this"
         )
 
 
