@@ -132,7 +132,8 @@ def optima(folder: Path, numbers: dict[str, Any]) -> Iterator[tuple[str, float, 
             table = _labels(np.loadtxt(folder / "eBNSL" / "iris.csv.gz", str, delimiter=","))
         else:
             table = jn.read_table(folder / "bnlearn" / f"{files.get(key, key)}.csv.gz")
-        dag = jn.learn_structure(table, "exact", score, max_parents=most)
+        scale = {"scale": "unit"} if score == "bge" else {}  # the published parametrisation
+        dag = jn.learn_structure(table, "exact", score, max_parents=most, **scale)
         yield f"{key} {number} optimum", numbers[key][number], dag.info.score
     asia = np.loadtxt(folder / "gobnilp" / "asia_10000.dat", str)
     wine = np.loadtxt(folder / "eBNSL" / "wine.csv.gz", str, delimiter=",")

@@ -4,6 +4,7 @@ import json
 import shlex
 import signal
 import threading
+import warnings
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -556,12 +557,26 @@ def test_one_row_and_constant_columns(run, refuse, numbers):
     write("constant.csv", {"a": "0101", "b": "0011", "c": "xxxx"})
     assert not any("c" in edge for edge in edges_of(run("learn", "constant.csv", "--json")))
     write("row.csv", {"a": [1.5], "b": [2.5]})
-    line = refuse("learn", "row.csv")
-    assert "but its parameters: the likelihood of 'a' has no bound" in line
-    assert "--prior bge" in line
-    assert run("learn", "row.csv", "--prior", "bge").code == 0
+    said = warned(run, "learn", "row.csv")
+    assert "warning: columns 'a', 'b' are constant, so the data say nothing of edges" in said[0]
+    assert "but its parameters: column 'a' is constant, so nothing says how much" in said[1]
+    assert "(--prior bge --scale unit on the command line)" in said[1]
+    assert run("learn", "row.csv", "--prior", "bge", "--scale", "unit").code == 0
     write("flat.csv", {"a": [1.5] * 4, "b": [2.5, 1.5, 0.5, 0.25]})
-    assert refuse("learn", "flat.csv", "--score", "bic").startswith("column 'a' is constant")
+    for score in ("bic", "bge"):
+        said = warned(run, "learn", "flat.csv", "--score", score)
+        assert said[0].startswith("jensen: warning: column 'a' is constant, so the data say nothin")
+        assert said[1].startswith("jensen: the graph is a; b, but its parameters: column 'a' is co")
+    said = warned(run, "posterior", "flat.csv", "--method", "exact")
+    assert len(said) == 1
+    assert "column 'a' is constant" in said[0]
+
+
+def warned(run, *words):
+    """The lines on standard error, warnings first."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        return run(*words).err.splitlines()
 
 
 def test_one_column_and_no_rows(run, refuse):

@@ -103,3 +103,42 @@ def test_parents_in_any_order(tmp_path):
     known["strength"] = [[known["strength"][i][j] for j in order] for i in order]
     (tmp_path / "turned.json").write_text(json.dumps(found))
     assert jn.load(tmp_path / "turned.json").equals(jn.load(tmp_path / "net.json"))
+
+
+def test_the_prior_is_held_and_older_files_lack_it(tmp_path):
+    data = {"a": [0.5, 1.5, 4.0, 2.0], "b": [1.0, 2.5, 3.0, None]}
+    net = jn.BayesianNetwork("a -> b", prior="bge").fit(data)
+    net.save(tmp_path / "net.json")
+    held = jn.load(tmp_path / "net.json").network_.prior
+    for found, kept in zip(held, net.network_.prior, strict=True):
+        np.testing.assert_array_equal(found, kept)
+    np.testing.assert_allclose(held.mean, [2.0, 6.5 / 3])
+    np.testing.assert_allclose(held.scale, 0.5 * np.diag(net.network_.prior.scale.diagonal() * 2))
+    text = json.loads((tmp_path / "net.json").read_text())
+    del text["prior"]
+    (tmp_path / "old.json").write_text(json.dumps(text))
+    old = jn.load(tmp_path / "old.json")
+    assert old.network_.prior is None
+    assert old.network_.equals(net.network_)
+    for wrong, why in (
+        ({"mean_strength": 0.0}, "must have a mean_strength above 0"),
+        ({"scale": [1.0, -1.0]}, "must be positive; a matrix symmetric and positive definite"),
+        ({"scale": [1.0]}, "has 1 parts, but must have 2"),
+        ({"scale": [[1.0, 2.0], [2.0, 1.0]]}, "must be positive; a matrix symmetric and positive"),
+    ):
+        text["prior"] = {"mean": [0.0, 0.0], "mean_strength": 1.0, "degrees_of_freedom": 4.0,
+                         "scale": [1.0, 1.0], **wrong}  # fmt: skip
+        (tmp_path / "wrong.json").write_text(json.dumps(text))
+        with pytest.raises(jn.FileError, match=why):
+            jn.load(tmp_path / "wrong.json")
+
+
+@pytest.mark.parametrize("scale", ["unit", 2.0, [[2.0, 0.5], [0.5, 1.0]]])
+def test_scales_of_the_prior(tmp_path, scale):
+    data = {"a": [0.5, 1.5, 4.0, 2.0], "b": [1.0, 2.5, 3.0, 0.0]}
+    net = jn.BayesianNetwork("a -> b", prior={"scale": scale}).fit(data)
+    net.save(tmp_path / "net.json")
+    again = jn.load(tmp_path / "net.json")
+    np.testing.assert_array_equal(again.network_.prior.scale, net.network_.prior.scale)
+    assert np.array_equal(np.asarray(again.prior["scale"]), np.asarray(scale))
+    assert again.fit(data).free_energy_ == net.free_energy_

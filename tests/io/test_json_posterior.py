@@ -218,3 +218,36 @@ def test_damaged_files_are_refused_in_words(tmp_path, damage, words):
     file.write_text(json.dumps(document))
     with pytest.raises(FileError, match=words):
         jn.load(file)
+
+
+def numbers():
+    rng = np.random.default_rng(0)
+    a = 0.01 * rng.normal(size=40)
+    return {"a": a, "b": a + 0.01 * rng.normal(size=40), "c": 300.0 * rng.normal(size=40)}
+
+
+@pytest.mark.parametrize("scale", [None, "unit", np.diag([1.0, 2.0, 3.0]) + 0.5])
+def test_the_prior_of_numbers_is_held(tmp_path, scale):
+    post = jn.structure_posterior(numbers(), "exact", scale=scale)
+    post.save(tmp_path / "post.json")
+    again = jn.load(tmp_path / "post.json")
+    for found, kept in zip(again.gaussian_prior, post.gaussian_prior, strict=True):
+        np.testing.assert_array_equal(found, kept)
+    if scale is None:
+        variances = [np.var(x) for x in numbers().values()]
+        np.testing.assert_allclose(again.gaussian_prior.scale, 0.5 * np.diag(variances), rtol=1e-12)
+    with_data = again.with_table(numbers())
+    new = {x: column[:5] for x, column in numbers().items()}
+    np.testing.assert_allclose(with_data.log_predictive(new), post.log_predictive(new), rtol=1e-10)
+    assert with_data.best.info.score == pytest.approx(post.best.info.score, rel=1e-12)
+
+
+def test_older_files_have_the_published_prior(tmp_path):
+    post = jn.structure_posterior(numbers(), "exact", scale="unit")
+    post.save(tmp_path / "post.json")
+    document = json.loads((tmp_path / "post.json").read_text())
+    del document["gaussian_prior"], document["settings"]["scale"]
+    (tmp_path / "old.json").write_text(json.dumps(document))
+    old = jn.load(tmp_path / "old.json")
+    assert old.settings["scale"] == "unit"
+    assert old.with_table(numbers()).best.info.score == pytest.approx(post.best.info.score)

@@ -70,8 +70,14 @@ def bge(data, x, parents, prior_mean=None, mean_strength=1.0, degrees_of_freedom
     names = sorted(data)
     n = len(names)
     degrees = n + 2 if degrees_of_freedom is None else degrees_of_freedom
-    if scale is None:
-        scale = mean_strength * (degrees - n - 1) / (mean_strength + 1)
+    share = mean_strength * (degrees - n - 1) / (mean_strength + 1)
+    if scale is None:  # by the variances of the columns
+        scale = share * np.diag(
+            [np.mean((np.asarray(data[x]) - np.mean(data[x])) ** 2) for x in names]
+        )
+    if isinstance(scale, str):
+        assert scale == "unit"
+        scale = share
     scale = np.asarray(scale) * (np.eye(n) if np.ndim(scale) == 0 else 1.0)
     if prior_mean is None:
         prior_mean = matrix(data, names).mean(0)

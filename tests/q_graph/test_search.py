@@ -441,23 +441,67 @@ def test_one_column(method, table):
     assert dag.info.score == pytest.approx(jn.score("a", table, dag.info.score_name))
 
 
-@pytest.mark.parametrize("method", ["hill-climb", "tabu", "exact"])
-@pytest.mark.parametrize("score", STATES)
-def test_no_rows(method, score):
-    """Nothing is known, so nothing is joined."""
-    empty = jn.Table({"a": [], "b": []}, states={"a": ["x", "y"], "b": ["x", "y"]})
-    dag = jn.learn_structure(empty, method, score)
-    assert dag == jn.DAG("a; b")
-    assert dag.info.score == (-2.0 if score == "aic" else 0.0)  # its penalty does not ask for rows
+NOTHING = "^there is nothing to learn from: the table has no rows, or no weight$"
+EMPTY = {
+    "states": jn.Table({"a": ["u", None], "b": [None, "v"]}).complete_rows(),
+    "declared": jn.Table({"a": [], "b": []}, states={"a": ["x", "y"], "b": ["x", "y"]}),
+    "numbers": jn.Table({"a": [0.5, None], "b": [None, 1.5]}).complete_rows(),
+    "no weight": jn.Table({"a": ["u", "v"], "b": ["u", "v"]}, weights=[0.0, 0.0]),
+    "undeclared": jn.Table({"a": [], "b": []}),
+}
+LEARNERS = {
+    "hill-climb": jn.learn_structure,
+    "exact": lambda table: jn.learn_structure(table, "exact"),
+    "ges": lambda table: jn.learn_structure(table, "ges", "bic"),
+    "posterior": lambda table: jn.structure_posterior(table, "exact"),
+    "chains": lambda table: jn.structure_posterior(table, n_samples=5),
+    "k_best": jn.k_best,
+    "tree": jn.chow_liu,
+    "informations": jn.mutual_information_matrix,
+    "score": lambda table: jn.score("a -> b", table, "bic"),
+    "fit": lambda table: jn.BayesianNetwork("a -> b").fit(table),
+}
 
 
-def test_no_rows_of_numbers():
-    empty = jn.Table({"a": [], "b": []}, continuous=["a", "b"])
-    assert jn.learn_structure(empty) == jn.DAG("a; b")
-    with pytest.raises(jn.DataError, match="there are no rows to score"):
-        jn.learn_structure(empty, score="bic")
-    with pytest.raises(jn.DataError, match="column 'a' has no value and no declared states"):
-        jn.learn_structure({"a": [], "b": []})
+@pytest.mark.parametrize("rows", [name for name in EMPTY if name != "undeclared"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_no_rows(rows, learner):
+    """By no rows all graphs are alike, which is no answer: every learner refuses as `fit` does."""
+    with pytest.raises(jn.DataError, match=NOTHING):
+        LEARNERS[learner](EMPTY[rows])
+
+
+@pytest.mark.parametrize("rows", EMPTY)
+def test_no_rows_to_draw_or_to_test(rows):
+    with pytest.raises(
+        jn.DataError, match=r"and (there are no rows|the rows weigh 0 in all): give"
+    ):
+        jn.bootstrap_edges(EMPTY[rows], 3)
+    for method in ("pc", "mmhc"):
+        with pytest.raises(jn.DataError, match="has no rows that count: there is nothing to test"):
+            jn.learn_structure(EMPTY[rows], method)
+    with pytest.raises(jn.DataError, match=NOTHING):
+        jn.learn_structure(EMPTY["undeclared"])
+
+
+def test_advice_tells_how_many_rows_are_complete():
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random((400, 37)) < 0.3, None, rng.choice(["u", "v"], (400, 37)))
+    holes = jn.Table({f"v{k:02}": column for k, column in enumerate(values.T)})
+    none = r"leave out the columns with the most gaps \(none of the 400 rows is complete\)"
+    with pytest.raises(jn.DataError, match=rf"more columns; {none}, or, if hardly any are missing"):
+        jn.learn_structure(holes)
+    with pytest.raises(jn.DataError, match=rf"; use method='pc', whose tests do not, or {none}$"):
+        jn.learn_structure(holes, "ges")
+    with pytest.raises(jn.DataError, match=rf"; {none}$"):
+        jn.chow_liu(holes)
+    few = holes.select(["v00", "v01"])
+    n = few.complete_rows().n_rows
+    some = rf"keep only the {n} complete rows of 400 with table.complete_rows\(\) \(--complete-rows"
+    with pytest.raises(jn.DataError, match=rf"; {some} on the command line\), or, if hardly any"):
+        jn.learn_structure(few)
+    with pytest.raises(jn.DataError, match=some):
+        jn.score("v00 -> v01", few, "bdeu")
 
 
 def test_more_variables_than_a_word_has_bits():

@@ -11,8 +11,8 @@ TABLE = {"a": [0, 1, 1], "b": [0, 0, 1]}
 def test_missing_values():
     table = {"a": ["n", None, "y"], "b": ["n", "y", None]}
     way_out = (
-        r"needs complete data, but 2 values are missing: a \(1\), b \(1\); keep only complete "
-        r"rows with table.complete_rows\(\) \(--complete-rows on the command line\)$"
+        r"needs complete data, but 2 values are missing: a \(1\), b \(1\); keep only the "
+        r"1 complete row of 3 with table.complete_rows\(\) \(--complete-rows on the command line\)$"
     )
     with pytest.raises(jn.DataError, match=f"^a Chow-Liu tree {way_out}"):
         jn.chow_liu(table)
@@ -41,8 +41,8 @@ def test_columns_without_a_name():
 
 
 def test_no_states():
-    with pytest.raises(jn.DataError, match=r"^column 'b' has no value and no declared states"):
-        jn.chow_liu(jn.Table({"a": [], "b": []}, states={"a": [0]}, categorical=["b"]))
+    with pytest.raises(jn.DataError, match=r"^column 'b' has no value at all: leave it out"):
+        jn.chow_liu(jn.Table({"a": [0], "b": [None]}, states={"a": [0]}, categorical=["b"]))
 
 
 @pytest.mark.parametrize("penalty", ["mdl", True, 1.0, ("bic",), ["bic"]])
@@ -102,9 +102,6 @@ def test_too_few_rows_for_a_variance():
     text = r"^a tree needs a variance of column 'b', which {} cannot tell: give two at least$"
     with pytest.raises(jn.DataError, match=text.format("1 row")):
         jn.chow_liu({"a": ["u"], "b": [2.5]})
-    empty = jn.Table({"b": [1.5, 2.5]}, weights=[0.0, 0.0])
-    with pytest.raises(jn.DataError, match=text.format("0 rows")):
-        jn.chow_liu(empty)
 
 
 def test_a_column_without_any_value():

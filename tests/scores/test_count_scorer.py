@@ -169,8 +169,7 @@ def test_the_last_family_is_remembered_and_no_other():
 def test_which_tables_are_counted_so():
     table = make_table([2, 3], 20)
     assert isinstance(make_scorer(table), CountScorer)
-    for other in (table.with_weights(np.ones(20)), table.take(np.zeros(20, bool))):
-        assert not isinstance(make_scorer(other), CountScorer)
+    assert not isinstance(make_scorer(table.with_weights(np.ones(20))), CountScorer)
     assert not isinstance(make_scorer(table, "fnml"), CountScorer)
     assert make_scorer(table, "bdeu").is_set_function
     assert not make_scorer(table, "k2").is_set_function

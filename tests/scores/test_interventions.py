@@ -52,12 +52,13 @@ def test_scores_are_those_of_the_other_rows(kind, score):
 
 
 def test_bge_keeps_the_prior_of_all_rows():
-    """Its prior mean is that of all rows, so the others are scored with that mean."""
+    """Its prior is made of all rows, so each child is scored with these means and variances."""
     table = make_table("continuous")
     mean = {x: float(np.mean(table.column(x).data)) for x in NAMES}
+    scale = 0.5 * np.diag([np.var(table.column(x).data) for x in NAMES])
     scorer = make_scorer(table, "bge", interventions=was_set())
     for child, parents in FAMILIES:
-        alone = make_scorer(not_set(table, NAMES[child]), "bge", prior_mean=mean)
+        alone = make_scorer(not_set(table, NAMES[child]), "bge", prior_mean=mean, scale=scale)
         assert scorer.family(child, parents) == pytest.approx(alone.family(child, parents))
 
 

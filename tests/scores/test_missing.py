@@ -63,8 +63,8 @@ def test_missing_values_are_refused_by_name(name):
         jn.score("a -> b -> c", table, name)
     assert str(error.value) == (
         f"the score {name!r} needs complete data, but 3 values are missing: a (1), b (2); "
-        f"use 'bic' with missing='available-case' (--score bic --available-case), or keep only "
-        f"complete rows with table.complete_rows() (--complete-rows on the command line)"
+        f"use 'bic' with missing='available-case' (--score bic --available-case), or leave out the "
+        f"columns with the most gaps (none of the 3 rows is complete)"
     )
 
 

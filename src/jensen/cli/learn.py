@@ -9,6 +9,7 @@ from jensen.cli import graph_alone, learned, learned_states, options, outputs
 from jensen.cli import independence_options as of_tests
 from jensen.cli import learn_options as of_learn
 from jensen.cli import structure_options as of_graph
+from jensen.cli.gaussian_scale import Scale
 from jensen.cli.inputs import Reading
 from jensen.cli.learn_network import learn_network
 from jensen.cli.learn_options import Loop, ModelKind, NetworkChoices, Source
@@ -70,6 +71,7 @@ def command(
     states: of_learn.States = None,
     prior: of_learn.Prior = None,
     equivalent_sample_size: options.SampleSize = None,
+    scale: Scale = None,
     method: of_learn.Method = None,
     hidden: of_learn.Hidden = None,
     covariance: of_learn.Covariance = None,
@@ -122,7 +124,7 @@ def command(
         correction, permutations, time_limit, column, without,
     )  # fmt: skip
     of_network = NetworkChoices(
-        graph, prior, equivalent_sample_size, hidden, states, start, checkpoint, output
+        graph, prior, equivalent_sample_size, scale, hidden, states, start, checkpoint, output
     )
     of_states = StateChoices(
         states, prior, covariance, emission, end, sequences, column, without, start

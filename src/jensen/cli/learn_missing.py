@@ -6,8 +6,6 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-import numpy as np
-
 from jensen.checks import WITH_SAMPLE_SIZE
 from jensen.cli.structure_options import BEYOND, TREE_SCORES, Search, StructureChoices
 from jensen.exceptions import JensenError
@@ -148,14 +146,20 @@ def _available_case(asked: Asked) -> str:
 
 
 def _complete_rows(rows: Table, names: Sequence[str], asked: Asked, is_numbers: bool) -> str:
-    """So few numbers may be left that only a prior keeps the variances from zero."""
-    few = is_numbers and (
-        rows.n_rows < len(names) + 2 or any(np.ptp(rows.column(x).data) == 0.0 for x in names)
-    )
-    if not few or asked.choices.search is Search.TREE:
+    """So few numbers may be left that only a prior keeps the variances from zero.
+
+    Where a column is constant in them, that prior needs a scale that is not made of variances.
+    """
+    from jensen.scores.constant_columns import is_constant
+
+    if not is_numbers or asked.choices.search is Search.TREE:
         return asked.but("--complete-rows", without=FLAGS)
-    foreign = [*FLAGS, "--score", "--prior"]
-    return asked.but("--complete-rows", "--prior", "bge", without=foreign)
+    prior, foreign = ["--prior", "bge"], [*FLAGS, "--score", "--prior", "--scale"]
+    if any(is_constant(rows.column(x).data) for x in names):
+        return asked.but("--complete-rows", *prior, "--scale", "unit", without=foreign)
+    if rows.n_rows < len(names) + 2:
+        return asked.but("--complete-rows", *prior, without=foreign[:-1])
+    return asked.but("--complete-rows", without=FLAGS)
 
 
 def _each(option: str, values: Sequence[str]) -> list[str]:

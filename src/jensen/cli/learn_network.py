@@ -1,10 +1,12 @@
 """`jensen learn --model network`: tables of a given graph."""
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from jensen.checks import WITH_SAMPLE_SIZE
 from jensen.cli import inputs, options
+from jensen.cli.gaussian_scale import read_scale, refuse_scale
 from jensen.cli.learn_options import Loop, NetworkChoices, Source
 from jensen.exceptions import JensenError
 
@@ -16,7 +18,7 @@ def learn_network(
     from jensen.estimators import BayesianNetwork
     from jensen.estimators.gaussian_learning import is_gaussian
 
-    _, prior, equivalent_sample_size, hidden, states, start, checkpoint, _ = choices
+    _, prior, equivalent_sample_size, scale, hidden, states, start, checkpoint, _ = choices
     options.refuse_two_inputs(source.data, graph, start)
     if equivalent_sample_size is not None and prior not in WITH_SAMPLE_SIZE:
         raise JensenError("--equivalent-sample-size belongs to --prior bdeu or --prior bds")
@@ -26,9 +28,10 @@ def learn_network(
         chosen["equivalent_sample_size"] = equivalent_sample_size
     if start is not None:
         chosen["start"] = inputs.read_net(start)
+    dag = inputs.read_graph(graph) if known is None else known.graph
     net = BayesianNetwork(
-        inputs.read_graph(graph) if known is None else known.graph,
-        prior=read_prior(prior),
+        dag,
+        prior=scaled_prior(choices, loop, dag.nodes),
         hidden=dict(map(_one_hidden, hidden or [])) or None,
         progress=sys.stderr.isatty(),
         **chosen,
@@ -39,8 +42,23 @@ def learn_network(
     if source.complete_rows:
         seen = [x for x in net.graph.nodes if x in table and x not in (net.hidden or {})]
         table = table.complete_rows(seen)
-    choices.check_output(is_gaussian(net.graph, table))
+    is_numbers = is_gaussian(net.graph, table)
+    if scale is not None and not (is_numbers and has_bge(choices, loop)):
+        refuse_scale()
+    choices.check_output(is_numbers)
     return net.fit(table, checkpoint=checkpoint), table
+
+
+def has_bge(choices: NetworkChoices, loop: Loop) -> bool:
+    """Whether the parameters of columns of numbers have the prior bge."""
+    return choices.prior == "bge" or (choices.prior is None and loop.method == "vbem")
+
+
+def scaled_prior(choices: NetworkChoices, loop: Loop, names: Sequence[str]) -> Any:
+    """The prior of the parameters, with its scale where one is given and has a meaning."""
+    if choices.scale is None or not has_bge(choices, loop):
+        return read_prior(choices.prior)
+    return {"scale": read_scale(choices.scale, names)}
 
 
 def read_prior(text: str | None) -> Any:

@@ -208,6 +208,7 @@ class NetworkChoices(NamedTuple):
     graph: str | None
     prior: str | None
     equivalent_sample_size: float | None
+    scale: str | None
     hidden: list[str] | None
     states: list[str] | None
     start: str | None

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.checks import WITH_SAMPLE_SIZE
 from jensen.cli import inputs
+from jensen.cli.gaussian_scale import read_scale, refuse_scale
 from jensen.cli.learn_missing import Asked, refuse_empty, refuse_kinds, refuse_missing
-from jensen.cli.learn_network import read_prior
+from jensen.cli.learn_network import has_bge, read_prior, scaled_prior
 from jensen.cli.learn_options import Loop, NetworkChoices, Source
 from jensen.cli.mixed_trees import is_mixed_tree, of_parameters, refuse_parameters
 from jensen.cli.structure_options import Search, StructureChoices
@@ -74,6 +75,11 @@ def learn_structure(
     is_numbers = not is_mixed and table.variable(names[0]).kind == "continuous"
     network.check_output(is_numbers)
     of_score = _of_score(choices, network, is_numbers)
+    if network.scale is not None:
+        if is_numbers and of_score["score"] == "bge":
+            of_score["scale"] = read_scale(network.scale, names)
+        elif not (is_numbers and has_bge(network, loop)):
+            refuse_scale()
     rows = table.complete_rows(names) if source.complete_rows else table
     gaps = rows.n_missing(names) and not choices.available_case
     if gaps or (table.n_rows and not rows.n_rows):
@@ -103,7 +109,8 @@ def _estimator(names: Sequence[str], loop: Loop, network: NetworkChoices, is_num
     from jensen.estimators.gaussian_learning import check_gaussian_choices
     from jensen.graphs import DAG
 
-    chosen = {**loop.chosen(), "prior": read_prior(network.prior)}
+    prior = scaled_prior(network, loop, names) if is_numbers else read_prior(network.prior)
+    chosen = {**loop.chosen(), "prior": prior}
     if network.prior in WITH_SAMPLE_SIZE and network.equivalent_sample_size is not None:
         chosen["equivalent_sample_size"] = network.equivalent_sample_size
     check = check_gaussian_choices if is_numbers else Choices.check
@@ -270,10 +277,11 @@ def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
 
 
 def _score(graph: DAG, task: Task) -> float:
+    from jensen.scores.gaussian_scorer import total
     from jensen.scores.make_scorer import make_scorer
 
     scorer = make_scorer(task.table, **task.of_score)
-    return float(sum(scorer.family(v, above) for v, above in enumerate(graph.parent_indices)))
+    return total(scorer, graph.parent_indices)
 
 
 # --- errors ---
@@ -290,6 +298,7 @@ IN_WORDS = (
     (r"\binterventions='(\w+)'", r"--interventions \1"),
     (r"^interventions\b", "--interventions"),
     (r"\bprior='(\w+)'", r"--prior \1"),
+    (r"\bscale=", "--scale"),
     (r"\bequivalent_sample_size\b", "--equivalent-sample-size"),
 )
 """How the library's choices are spelled on the command line."""

@@ -14,6 +14,7 @@ from jensen.cli import inputs, options, outputs
 from jensen.cli import learn_options as of_learn
 from jensen.cli import posterior_options as of_post
 from jensen.cli import structure_options as of_graph
+from jensen.cli.gaussian_scale import Scale, read_scale
 from jensen.cli.learn_missing import FLAGS, Asked, refuse_empty, refuse_kinds, refuse_missing
 from jensen.cli.learn_structure import WITH_EQUIVALENT_SAMPLE, of_rows
 from jensen.cli.posterior_options import Method, read_candidates, read_graph_prior, refuse_chains
@@ -46,6 +47,7 @@ def command(
     score: of_graph.Score = None,
     prior: of_post.Prior = None,
     equivalent_sample_size: options.SampleSize = None,
+    scale: Scale = None,
     max_parents: of_graph.MaxParents = None,
     candidates: of_post.Candidates = None,
     outside: of_post.Outside = None,
@@ -110,7 +112,7 @@ def command(
         column, without, interventions,
     )  # fmt: skip
     rows = _usable(table, choices, complete_rows, context.obj or ())
-    scoring = _scoring(rows, choices, equivalent_sample_size)
+    scoring = _scoring(rows, choices, equivalent_sample_size, scale)
     with _in_words():
         from jensen.q_graph.structure_posterior import structure_posterior
 
@@ -193,23 +195,30 @@ def _tell_constant(rows: Table, names: Sequence[str]) -> None:
             f"no column varies in {plural(rows.n_rows, 'row')}, so nothing is known of edges: give "
             f"more rows"
         )
-    if still:
+    still = [name for name in still if rows.variable(name).kind == "categorical"]
+    if still:  # of constant numbers the library warns
         outputs.tell(
             f"jensen: warning: {some(still)} never varied, so what is said of edges there rests on "
             f"the priors: --without {still[0]} leaves it out"
         )
 
 
-def _scoring(rows: Table, choices: StructureChoices, sample_size: float | None) -> dict[str, Any]:
+def _scoring(
+    rows: Table, choices: StructureChoices, sample_size: float | None, scale: str | None
+) -> dict[str, Any]:
     """The score, as the library takes it."""
-    kinds = {rows.variable(x).kind for x in rows.names if x != choices.interventions}
-    is_numbers = kinds == {"continuous"}
+    names = [name for name in rows.names if name != choices.interventions]
+    is_numbers = {rows.variable(name).kind for name in names} == {"continuous"}
     score = choices.score or ("bge" if is_numbers else "bdeu")
     if sample_size is not None and score not in WITH_EQUIVALENT_SAMPLE:
         raise JensenError(
             f"--equivalent-sample-size belongs to --score bdeu, bds or bde, not to {score}"
         )
-    size = {"score": score, "equivalent_sample_size": sample_size}
+    size: dict[str, Any] = {"score": score, "equivalent_sample_size": sample_size}
+    if scale is not None:
+        if not (is_numbers and score == "bge"):
+            raise JensenError(f"--scale belongs to --score bge, not to {score}")
+        size["scale"] = read_scale(scale, names)
     return size | of_rows(choices, is_numbers)
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from jensen.cli import inputs, options, outputs
+from jensen.cli.gaussian_scale import Scale, read_scale
 from jensen.cli.state_rows import read_state_rows
 from jensen.exceptions import JensenError
 from jensen.text import grid
@@ -33,6 +34,7 @@ def command(
     data: options.Data,
     score: Name = None,
     equivalent_sample_size: options.SampleSize = None,
+    scale: Scale = None,
     prior_network: options.PriorNetwork = None,
     available_case: options.AvailableCase = False,
     local: Local = False,
@@ -62,6 +64,7 @@ def command(
         of_graphs = {
             "--score": score,
             "--equivalent-sample-size": equivalent_sample_size is not None,
+            "--scale": scale,
             "--prior-network": prior_network,
             "--available-case": available_case,
             "--local": local,
@@ -85,6 +88,7 @@ def command(
                 "--local": local,
                 "--available-case": available_case,
                 "--equivalent-sample-size": equivalent_sample_size is not None,
+                "--scale": scale,
                 "--prior-network": prior_network,
             }
         )
@@ -95,10 +99,15 @@ def command(
                 "--missing-columns belongs to a network's own tables: the score of a graph needs "
                 "a column for every variable"
             )
+        name = score or _usual_score(graph, table)
+        if scale is not None and name != "bge":
+            raise JensenError(f"--scale belongs to --score bge, not to {name}")
+        given = {} if scale is None else {"scale": read_scale(scale, graph.nodes)}
         answer = _score_graph(
             graph,
             table,
-            score or _usual_score(graph, table),
+            name,
+            **given,
             equivalent_sample_size=equivalent_sample_size,
             missing="available-case" if available_case else "refuse",
             prior_network=None if prior_network is None else inputs.read_net(prior_network),

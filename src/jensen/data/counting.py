@@ -1,6 +1,6 @@
 """Contingency tables of many families in one pass over the rows."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from jensen.data.table import Block, Table
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.memory import check_memory
+from jensen.text import plural
 
 NS_PER_WORD = 0.33
 """What one cell costs per 64 rows by bitsets; measured, like the next."""
@@ -25,10 +26,8 @@ MAX_LANED_CELLS = 1 << 16
 MAX_CELLS = 1 << 32
 """Kernels find a cell by a 32-bit number."""
 
-COMPLETE_ROWS = (
-    "keep only complete rows with table.complete_rows() (--complete-rows on the command line)"
-)
-"""The way out of missing values that is always there."""
+WayOut = Callable[[str], str]
+"""What works with missing values, given what is said of keeping complete rows."""
 
 Family = Sequence[str]
 Counts = NDArray[np.int64]
@@ -162,8 +161,8 @@ def is_complete(table: Table) -> bool:
     return table.packed.is_complete
 
 
-def require_complete(table: Table, names: Iterable[str], task: str, way_out: str) -> None:
-    """Refuse missing values, saying how many, where, and what works instead."""
+def require_complete(table: Table, names: Iterable[str], task: str, way_out: WayOut) -> None:
+    """Refuse missing values, saying how many, where, how many rows lack none, and what to do."""
     counted = table if table.weights is None else table.take(table.weights > 0)
     absent = counted.n_missing(names)
     if absent:
@@ -172,8 +171,22 @@ def require_complete(table: Table, names: Iterable[str], task: str, way_out: str
         total = sum(absent.values())
         raise DataError(
             f"{task} needs complete data, but {total:,} value{'s are' if total > 1 else ' is'} "
-            f"missing: {shown}{more}; {way_out}"
+            f"missing: {shown}{more}; {way_out(_keep_complete(counted, list(absent)))}"
         )
+
+
+def _keep_complete(table: Table, names: Sequence[str]) -> str:
+    """The advice to keep complete rows, with their number; another one if there are none."""
+    n = table.complete_rows(names).n_rows
+    if not n:
+        return (
+            f"leave out the columns with the most gaps (none of the {plural(table.n_rows, 'row')} "
+            f"is complete)"
+        )
+    return (
+        f"keep only the {plural(n, 'complete row')} of {table.n_rows:,} with "
+        f"table.complete_rows() (--complete-rows on the command line)"
+    )
 
 
 def require_states(table: Table, name: str) -> Variable:

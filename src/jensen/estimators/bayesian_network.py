@@ -49,7 +49,9 @@ class BayesianNetwork(Views, Estimator):
         the Dirichlet concentration of every cell (1.0 is Laplace's rule), "bdeu",
         "bds", "k2", or a dict variable → concentrations (a number, or an array shaped as its CPT).
         Of continuous columns None (flat; "bge" for "vbem"), "bge", or a dict with some of its
-        parts: prior_mean, mean_strength, degrees_of_freedom, scale, as in `jn.score`.
+        parts: prior_mean, mean_strength, degrees_of_freedom, scale, as in `jn.score`. Its default
+        mean and scale are empirical: those of the known values of each column, made once, held
+        through all sweeps, and kept in `network_.prior`.
     equivalent_sample_size
         Of "bdeu" and "bds".
     start
@@ -73,7 +75,9 @@ class BayesianNetwork(Views, Estimator):
         in the order of falling expected counts, unless the prior or the start gave them a meaning.
     free_energy_ : float
         "em", "viterbi": the log-likelihood (of the completed data) plus the log prior density;
-        "vbem", "me": a bound of the log evidence. NaN after "gibbs".
+        "vbem", "me": a bound of the log evidence. NaN after "gibbs". Of continuous columns it is
+        a bound of log p(x | graph, ν, T), the prior mean ν and scale T being those of
+        `network_.prior`: where these are made of the data, bounds of two tables do not add.
     is_bound_ : bool
         Whether `free_energy_` bounds the log evidence.
     trace_ : array

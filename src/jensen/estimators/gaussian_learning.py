@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,13 +23,20 @@ from jensen.fingerprint import fingerprint
 from jensen.free_energy import Algorithm, State, check_usable, see
 from jensen.graphs import DAG
 from jensen.inference.gaussian_joint import joint
-from jensen.inference.gaussian_network import GaussianNetwork, Posterior, point_network
+from jensen.inference.gaussian_network import (
+    GaussianNetwork,
+    NormalWishartPrior,
+    Posterior,
+    point_network,
+)
 from jensen.inference.regression import LinearRegression
 from jensen.models.emissions.columns import column_moments
 from jensen.models.gaussian_encoding import encode, independent_moments, values_of
 from jensen.models.gaussian_network import RegressionNetwork, Regressions, make_prior
 from jensen.randomness import as_generator, generator_state
 from jensen.restarts import Job
+from jensen.scores.constant_columns import is_constant
+from jensen.scores.gaussian import BGe
 from jensen.scores.gaussian_checks import require_continuous
 from jensen.scores.gaussian_prior import PARTS, make_bge
 from jensen.text import some
@@ -49,6 +57,7 @@ class Problem(NamedTuple):
     units: Units
     choices: Choices
     was_set: WasSet
+    bge: BGe | None  # the prior of all columns; None: flat
 
     @property
     def algorithm(self) -> Algorithm:
@@ -124,23 +133,40 @@ def _prepare(graph: DAG, table: Table, choices: Choices, was_set: WasSet) -> Pro
     for v, name in enumerate(graph.nodes):
         if np.isnan(values[:, v]).all():
             raise DataError(f"the column {name!r} has no value in any row that has a weight")
-    shift, _ = column_moments(values, rows.weights)
-    model = RegressionNetwork(graph.nodes, graph.parent_indices, _prior(graph, choices, shift))
+    shift, variances = column_moments(values, rows.weights)
+    _refuse_constants(graph, choices, values)
+    bge = _prior(graph, choices, shift, variances)
+    prior = Regressions(None) if bge is None else make_prior(bge, graph.parent_indices, shift)
+    model = RegressionNetwork(graph.nodes, graph.parent_indices, prior)
     check_usable(model, choices.algorithm)
     units = encode(values, rows.weights, shift, was_set)
-    problem = Problem(graph, values, rows.weights, shift, model, units, choices, was_set)
+    problem = Problem(graph, values, rows.weights, shift, model, units, choices, was_set, bge)
     if choices.start is not None:
         _start_network(problem)  # refused now, also where complete data leave nothing to start
     return problem
 
 
-def _prior(graph: DAG, choices: Choices, shift: Array) -> Regressions:
+def _refuse_constants(graph: DAG, choices: Choices, values: Array) -> None:
+    """Refuse columns without spread, unless the prior has a scale of its own."""
+    given = choices.prior if isinstance(choices.prior, Mapping) else {}
+    if given.get("scale") is not None:
+        return
+    for name, column in zip(graph.nodes, values.T, strict=True):
+        if is_constant(column[~np.isnan(column)]):
+            raise DataError(
+                f"column {name!r} is constant, so nothing says how much it varies: leave the "
+                f"column out, or give the prior a scale of its own, prior={{'scale': 'unit'}} "
+                f"(--prior bge --scale unit on the command line)"
+            )
+
+
+def _prior(graph: DAG, choices: Choices, means: Array, variances: Array) -> BGe | None:
+    """The prior, made once, by the means and variances of the values that are known."""
     prior = choices.prior
     if prior is None and choices.algorithm.name == "em":
-        return Regressions(None)
+        return None
     given = prior if isinstance(prior, Mapping) else {}
-    bge = make_bge(graph.nodes, shift, *(given.get(part) for part in PARTS))
-    return make_prior(bge, graph.parent_indices, shift)
+    return make_bge(graph.nodes, means, variances, *(given.get(part) for part in PARTS))
 
 
 def _begin(problem: Problem, rng: np.random.Generator, *, is_first: bool) -> State:
@@ -198,7 +224,7 @@ def _network(problem: Problem, state: State) -> GaussianNetwork:
     graph, shift = problem.graph, problem.shift
     if problem.algorithm.keeps_posterior:
         words = tuple(linear_regression.words(eta) for eta in state.eta.regressions)
-        return point_network(graph, Posterior(shift, words))
+        return replace(point_network(graph, Posterior(shift, words)), prior=_held(problem))
     points = problem.model.families.regressions.mode_stats(state.eta.regressions)
     regressions = []
     for v, (name, t) in enumerate(zip(graph.nodes, points, strict=True)):
@@ -207,7 +233,11 @@ def _network(problem: Problem, state: State) -> GaussianNetwork:
         intercept += shift[v] - shift[list(graph.parent_indices[v])] @ np.array(slopes)
         by_parent = dict(zip(graph.parents(name), map(float, slopes), strict=True))
         regressions.append(LinearRegression(name, float(intercept), by_parent, 1.0 / precision))
-    return GaussianNetwork(graph, tuple(regressions))
+    return GaussianNetwork(graph, tuple(regressions), prior=_held(problem))
+
+
+def _held(problem: Problem) -> NormalWishartPrior | None:
+    return None if problem.bge is None else problem.bge.held
 
 
 def _fingerprint(problem: Problem, rng: np.random.Generator) -> str:

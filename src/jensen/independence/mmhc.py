@@ -9,16 +9,17 @@ import numpy as np
 
 from jensen.checks import check_whole
 from jensen.data import as_table
-from jensen.data.counting import COMPLETE_ROWS, require_complete
+from jensen.data.counting import require_complete
 from jensen.graphs import DAG
 from jensen.independence.info import MMHCInfo
 from jensen.independence.making import check_alpha, check_table, make_tests
 from jensen.independence.mmpc import find_neighbours
 from jensen.independence.pc import watched
 from jensen.interrupts import interruptible
-from jensen.q_graph.constraints import read_constraints
+from jensen.q_graph.class_rules import use_pc
+from jensen.q_graph.constraints import read_rules
 from jensen.q_graph.search import Climber, hill_climb
-from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.gaussian_scorer import GaussianScorer, left_out, unitless
 from jensen.scores.make_scorer import make_scorer
 
 
@@ -82,16 +83,11 @@ def mmhc(
         check_whole("max_given", max_given, at_least=0)
     data = as_table(table)
     check_table(data)
-    require_complete(
-        data,
-        data.names,
-        "method='mmhc'",
-        f"use method='pc', whose tests do not, or {COMPLETE_ROWS}",
-    )
+    require_complete(data, data.names, "method='mmhc'", use_pc)
     tests, test_name = make_tests(data, test, permutations, random_state)
     names = tests.names
-    constraints = read_constraints(names, max_parents, required, forbidden, tiers)
-    scorer = make_scorer(data, score, **score_choices)
+    scorer = unitless(make_scorer(data, score, **score_choices))
+    constraints = read_rules(scorer, max_parents, required, forbidden, tiers)
     possible = ~(constraints.forbidden & constraints.forbidden.T) & ~np.eye(len(names), dtype=bool)
     most = len(names) if max_given is None else int(max_given)
     with watched("mmhc", progress) as watch:
@@ -101,12 +97,13 @@ def mmhc(
     with interruptible() as wish:
         climber = Climber(scorer, within).begin(constraints.required)
         best = hill_climb(climber, lambda total, n_moves: wish.is_set() or found.interrupted)
+    constant = left_out(scorer)
     default = "bge" if isinstance(scorer, GaussianScorer) else "bdeu"
     info = MMHCInfo(
         method="mmhc",
         score_name=score or default,
-        score=best.score,
-        trace=np.array(best.trace),
+        score=best.score + constant,
+        trace=np.array(best.trace) + constant,
         n_scored=climber.families.n_scored,
         proven=False,
         interrupted=best.stopped or found.interrupted,

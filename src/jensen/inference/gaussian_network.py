@@ -28,13 +28,27 @@ class Posterior(NamedTuple):
     words: tuple[RegressionWords, ...]
 
 
+class NormalWishartPrior(NamedTuple):
+    """A prior of all columns together, in their units and in the order of their names."""
+
+    mean: Array  # (n,): ν
+    mean_strength: float  # α_μ
+    degrees_of_freedom: float  # α_w
+    scale: Array  # (n, n): T
+
+
 @dataclass(frozen=True, eq=False)
 class GaussianNetwork:
-    """Regressions of all variables on their parents, in the order of the graph's nodes."""
+    """Regressions of all variables on their parents, in the order of the graph's nodes.
+
+    `prior` is what the network was learned with, numbers and not choices: the default scale is
+    made of the data, once.
+    """
 
     graph: DAG
     regressions: tuple[LinearRegression, ...]
     posterior_words: Posterior | None = None
+    prior: NormalWishartPrior | None = None
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:

@@ -24,6 +24,8 @@ from jensen.checks import check_whole
 from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
 from jensen.io.lexer import shorten
+from jensen.scores.constant_columns import warn_of_constants
+from jensen.scores.gaussian_scorer import isolated
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
@@ -82,7 +84,9 @@ def write_local_scores(
     check_target(str(path))
     if not isinstance(source, LocalScores):
         check_whole("max_parents", max_parents, at_least=0)
-        source = LocalScores.of(_all_families(make_scorer(source, score, **choices), max_parents))
+        scorer = make_scorer(source, score, **choices)
+        warn_of_constants([scorer.names[v] for v in sorted(isolated(scorer))])
+        source = LocalScores.of(_all_families(scorer, max_parents))
     content = dumps(source).encode("utf-8")
     with write_whole(Path(path)) as file:
         file.write(compress(content) if str(path).lower().endswith(".gz") else content)
@@ -100,9 +104,10 @@ def _all_families(
     names, n = scorer.names, len(scorer.names)
     families: dict[str, dict[tuple[str, ...], float]] = {}
     for child, name in enumerate(names):
-        others = [v for v in range(n) if v != child]
+        alone = isolated(scorer)
+        others = [v for v in range(n) if v != child and not alone & {v, child}]
         found: dict[tuple[str, ...], float] = {(): scorer.family(child, [])}
-        for size in range(min(max_parents, n - 1)):
+        for size in range(min(max_parents, len(others))):
             for parents in combinations(others, size):
                 scores = scorer.with_each(child, parents)
                 for u in others:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from jensen.inference.gaussian_network import (
 from jensen.inference.regression import LinearRegression
 from jensen.io.checked import Checked, check_version, dump, refusing
 from jensen.io.json_files import GAUSSIAN
+from jensen.io.json_gaussian_prior import plain_prior, read_prior
 from jensen.io.json_learning import (
     NEEDED,
     OPTIONAL,
@@ -47,6 +49,8 @@ def dumps(net: BayesianNetwork) -> str:
         "choices": plain_choices(net),
         "learned": plain_learned(net),
     }
+    if network.prior is not None:
+        head["prior"] = plain_prior(network.prior)
     lines = [f"{dump(name)}: {dump(value)}" for name, value in head.items()]
     entries = ",\n".join(dump(_entry(network, v)) for v in range(len(network.regressions)))
     lines.append(f'"variables": [\n{entries}\n]')
@@ -77,10 +81,13 @@ def read(head: Checked) -> BayesianNetwork:
     from jensen.estimators.bayesian_network import BayesianNetwork
 
     check_version(head, GAUSSIAN, VERSION)
-    document = head.fields({"format", "version", "choices", "learned", "variables"})
+    document = head.fields({"format", "version", "choices", "learned", "variables"}, {"prior"})
     choices = _read_choices(document["choices"])
     with refusing(head.file):
         network = _network(document["variables"])
+    if "prior" in document:
+        prior = read_prior(document["prior"], len(network.graph.nodes))
+        network = replace(network, prior=prior)
     net = BayesianNetwork(network.graph, **choices)
     net.network_ = network
     with refusing(f"{head.file}: choices"):
@@ -184,6 +191,8 @@ def _read_prior(value: Checked) -> Any:
 
 
 def _read_part(value: Checked) -> Any:
+    if isinstance(value.value, str):
+        return value.text()
     if isinstance(value.value, dict):
         return {name: part.number() for name, part in value.members().items()}
     return read_concentrations(value)

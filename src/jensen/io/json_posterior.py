@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.io.checked import Checked, check_version, dump
 from jensen.io.json_arrays import plain_array, read_array
+from jensen.io.json_gaussian_prior import plain_prior, read_prior
 from jensen.q_graph.exact_posterior import MostProbable
 from jensen.q_graph.graph_samples import Array, GraphSamples, bits_of
 from jensen.q_graph.posterior.base import StructurePosterior
@@ -39,6 +40,7 @@ def dumps(post: StructurePosterior) -> str:
         "settings": _plain(post.settings),
         "best_score": _best_score(post),
         "samples": _plain_samples(post.samples),
+        "gaussian_prior": plain_prior(post.gaussian_prior),
     }
     if isinstance(post, ExactPosterior):
         document["exact"] = _plain_exact(post)
@@ -52,7 +54,8 @@ def read(head: Checked) -> StructurePosterior:
     """A posterior from a document."""
     check_version(head, FORMAT, VERSION)
     members = head.fields(
-        {"format", "version", "names", "settings", "best_score", "samples"}, {"exact", "chains"}
+        {"format", "version", "names", "settings", "best_score", "samples"},
+        {"exact", "chains", "gaussian_prior"},
     )
     names = tuple(members["names"].texts())
     if not names or list(names) != sorted(set(names)):
@@ -70,6 +73,10 @@ def read(head: Checked) -> StructurePosterior:
         head.fail("lacks 'chains' or 'exact'")
     score = members["best_score"]
     post._best_score = None if score.is_null() else score.number()
+    if "gaussian_prior" in members:
+        post._held_prior = read_prior(members["gaussian_prior"], len(names))
+    elif choices.get("score") == "bge" and choices.get("scale") is None:
+        post.settings = {**post.settings, "scale": "unit"}  # the default when it was written
     return post
 
 

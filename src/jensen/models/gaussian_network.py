@@ -77,9 +77,9 @@ def _why(name: str, why: str) -> str:
     if NO_ROWS in why:
         return f"no row has a weight, so nothing says how {name!r} depends on its parents"
     return (
-        f"the likelihood of {name!r} has no bound: it is constant, or a linear function of its "
-        f"parents, or they are of each other, or the rows are too few for so many parents; leave "
-        f"out a column, or give a prior, prior='bge'"
+        f"the likelihood of {name!r} has no bound: it is constant in the rows that count for it, "
+        f"or a linear function of its parents, or they are of each other, or the rows are too few "
+        f"for so many parents; leave out a column, or give a prior, prior='bge'"
     )
 
 

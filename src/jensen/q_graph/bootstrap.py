@@ -1,5 +1,6 @@
 """How stable a learned graph is: the same learner on data drawn again from the data."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from jensen.q_graph.constraints import listed, read_constraints
 from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
 from jensen.randomness import as_generator, generator_state
+from jensen.scores.constant_columns import noting, warn_of_drawn_constants
 
 Array = NDArray[np.float64]
 
@@ -60,7 +62,9 @@ def bootstrap_edges(
     progress
         Show how many graphs are learned. Ctrl-C ends with those that are.
     **choices
-        As in `jensen.learn_structure`.
+        As in `jensen.learn_structure`. The default prior of "bge" is made of the rows that were
+        drawn; a column that is constant among these has no edges in their graph, and one warning
+        names all such columns.
 
     References
     ----------
@@ -87,9 +91,13 @@ def bootstrap_edges(
         cpdag = not any(choices.get(name) for name in DIRECTING)
     settings = sorted((name, _plain(value)) for name, value in choices.items())
     seed = None if random_state is None else generator_state(rng)
-    run = fingerprint("bootstrap", _content(data), n, cpdag, settings, seed)
+    # The default scale of bge was another one once, so graphs of numbers are not mixed with those.
+    is_numeric = any(variable.kind == "continuous" for variable in data.variables)
+    kind = "bootstrap, scale by variances" if is_numeric else "bootstrap"
+    run = fingerprint(kind, _content(data), n, cpdag, settings, seed)
     file = None if checkpoint is None else Checkpoint(checkpoint, run)
     kept = _Kept(n, rng, file)
+    still: Counter[str] = Counter()
     with (
         interruptible() as wish,
         tqdm(total=n, desc="bootstrap", disable=not progress, delay=1.0) as bar,
@@ -100,7 +108,9 @@ def bootstrap_edges(
             if k in kept.found or wish.is_set():
                 return
             stream = np.random.default_rng(kept.seeds[k])
-            found = learn_structure(_drawn(data, stream), random_state=stream, **choices)
+            with noting() as constant:
+                found = learn_structure(_drawn(data, stream), random_state=stream, **choices)
+            still.update(constant)
             if not (wish.is_set() and found.info.interrupted):
                 kept.note(k, _shares(found, cpdag))
                 bar.update()
@@ -109,6 +119,7 @@ def bootstrap_edges(
     kept.save()
     if not kept.found:
         raise KeyboardInterrupt
+    warn_of_drawn_constants(still, len(kept.found))
     shares = sum(kept.found[k] for k in sorted(kept.found)) / len(kept.found)
     names = tuple(sorted(set(data.names) - {choices.get("interventions")}))
     rules = read_constraints(names, **{k: choices[k] for k in RULES if k in choices})

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jensen.data import Table
-from jensen.data.counting import COMPLETE_ROWS, require_complete
+from jensen.data.counting import require_complete
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import PDAG
 from jensen.q_graph.class_graph import Flags
@@ -18,6 +18,11 @@ from jensen.scores.interventions import PerChild
 from jensen.scores.scorer import Scorer
 
 OTHERWISE = "use method='hill-climb' or 'tabu'"
+
+
+def use_pc(keep_complete_rows: str) -> str:
+    """What works with missing values where classes, or neighbours, are searched for."""
+    return f"use method='pc', whose tests do not, or {keep_complete_rows}"
 
 
 def check_scorer(scorer: Scorer) -> None:
@@ -38,8 +43,7 @@ def check_scorer(scorer: Scorer) -> None:
 
 def check_table(table: Table) -> None:
     """Refuse missing values: no score that counts each family's own rows is one of classes."""
-    way_out = f"use method='pc', whose tests do not, or {COMPLETE_ROWS}"
-    require_complete(table, table.names, "method='ges'", way_out)
+    require_complete(table, table.names, "method='ges'", use_pc)
 
 
 def read_class(start: Any, names: Sequence[str], constraints: Constraints) -> Flags:

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import check_whole
-from jensen.exceptions import GraphError
+from jensen.exceptions import DataError, GraphError
 from jensen.graphs import DAG, as_dag, notation
 from jensen.graphs.content import show_edge
 from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle
+from jensen.scores.constant_columns import is_noting, no_edge, warn_of_constants
+from jensen.scores.gaussian_scorer import isolated
+from jensen.scores.scorer import Scorer
 
 Flags = NDArray[np.bool_]
 
@@ -69,6 +72,36 @@ def read_constraints(
             f"{names[crowded[0]]!r} are required"
         )
     return Constraints(must, never | back, most)
+
+
+def read_rules(
+    scorer: Scorer,
+    max_parents: int | None = None,
+    required: Any = (),
+    forbidden: Any = (),
+    tiers: Iterable[Iterable[str]] = (),
+) -> Constraints:
+    """The constraints of graphs that a scorer is asked for: see `read_constraints`, `isolate`."""
+    return isolate(read_constraints(scorer.names, max_parents, required, forbidden, tiers), scorer)
+
+
+def isolate(constraints: Constraints, scorer: Scorer) -> Constraints:
+    """Forbid every edge at a constant column of numbers, and warn of such columns once.
+
+    An edge there that is required is refused; in tables that are drawn from one (a bootstrap) it
+    stays, for the column varies in the table that the caller gave.
+    """
+    names, constant = scorer.names, sorted(isolated(scorer))
+    if not constant:
+        return constraints
+    at = np.zeros((len(names), len(names)), bool)
+    at[constant], at[:, constant] = True, True
+    wrong = np.argwhere(constraints.required & at)
+    if len(wrong) and not is_noting():
+        a, b = (names[v] for v in wrong[0])
+        raise DataError(no_edge(a, b, a if wrong[0][0] in constant else b))
+    warn_of_constants([names[v] for v in constant])
+    return constraints._replace(forbidden=constraints.forbidden | (at & ~constraints.required))
 
 
 def listed(choices: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from jensen.q_graph.drawn_parents import draw_parent_sets
 from jensen.q_graph.exact import IMPOSSIBLE, best_parents, family_table, without
 from jensen.q_graph.graph_priors import GraphPrior
 from jensen.q_graph.graph_sums import GraphSums, log_superset_sums, split
+from jensen.scores.gaussian_scorer import left_out
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import Progress, between
 
@@ -59,6 +60,8 @@ class ExactGraphs:
         The sums over all graphs.
     prior, constraints
         As given.
+    offset
+        What every graph scores besides: the log Jacobian of the units of continuous columns.
     """
 
     names: tuple[str, ...]
@@ -69,11 +72,12 @@ class ExactGraphs:
     sums: GraphSums
     prior: GraphPrior
     constraints: Constraints
+    offset: float = 0.0
 
     @property
     def log_total(self) -> float:
         """Log Σ p(x | G) w(G) over all graphs, w being the prior up to its constant."""
-        return self.sums.log_total + math.fsum(self.highest)
+        return self.sums.log_total + math.fsum([*self.highest, self.offset])
 
     @cached_property
     def log_evidence(self) -> float:
@@ -97,7 +101,7 @@ class ExactGraphs:
             self.log_weights[v, without(sum(1 << u for u in above), v)]
             for v, above in enumerate(parents)
         ]
-        return MostProbable(tuple(parents), math.fsum([*each, *self.highest]))
+        return MostProbable(tuple(parents), math.fsum([*each, *self.highest, self.offset]))
 
     def parent_set_probabilities(self, child: int) -> Array:
         """(2^(n-1),): the probability of every set of parents of a variable."""
@@ -134,7 +138,7 @@ class ExactGraphs:
         uniforms = rng.random((2, n_draws, n))
         places = self.sums.draw_places(uniforms[0])
         parents, scores = draw_parent_sets(self.log_weights, places, uniforms[1])
-        return parents, scores + math.fsum(self.highest), None
+        return parents, scores + math.fsum([*self.highest, self.offset]), None
 
 
 def exact_posterior(
@@ -185,7 +189,10 @@ def exact_posterior(
     for done, _ in enumerate(ordered_map(fill, range(n))):
         if progress is not None:
             progress(0.8 + 0.2 * (done + 1) / n)
-    return ExactGraphs(scorer.names, weights, highest, contexts, edges, sums, prior, constraints)
+    offset = left_out(scorer)
+    return ExactGraphs(
+        scorer.names, weights, highest, contexts, edges, sums, prior, constraints, offset
+    )
 
 
 class _NoData:

@@ -14,8 +14,9 @@ from jensen.checks import check_whole, is_real
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import DAG
 from jensen.memory import check_memory
-from jensen.q_graph.constraints import read_constraints
+from jensen.q_graph.constraints import read_rules
 from jensen.q_graph.exact import IMPOSSIBLE, Edges, family_table, solve
+from jensen.scores.gaussian_scorer import left_out, unitless
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
 from jensen.text import grid, plural
@@ -141,8 +142,8 @@ def k_best(
     if not (is_real(bayes_factor) and 1.0 <= bayes_factor < math.inf):
         raise JensenError(f"bayes_factor must be 1 or more, and finite, not {bayes_factor!r}")
     check_whole("limit", limit, at_least=1)
-    scorer = make_scorer(table, score, **choices)
-    rules = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
+    scorer = unitless(make_scorer(table, score, **choices))
+    rules = read_rules(scorer, max_parents, required, forbidden, tiers)
     return networks_within(
         scorer,
         math.log(bayes_factor),
@@ -181,7 +182,8 @@ def networks_within(
     # What differs by rounding only is sorted by the parents of the variables.
     ties = np.cumsum(-np.diff(totals[order], prepend=best) > tables.tie)
     order = order[np.lexsort((*parents[order].T[::-1], ties))]
-    return BestGraphs(scorer.names, parents[order], totals[order], best)
+    constant = left_out(scorer)
+    return BestGraphs(scorer.names, parents[order], totals[order] + constant, best + constant)
 
 
 def _by_falling_score(scores: Array) -> tuple[Numbers, Array]:

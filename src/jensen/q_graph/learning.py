@@ -7,19 +7,19 @@ from typing import Any
 from jensen.checks import check_whole, is_real
 from jensen.data import as_table
 from jensen.exceptions import JensenError
-from jensen.graphs import DAG, PDAG
+from jensen.graphs import DAG, PDAG, as_dag
 from jensen.io.jkl import read_local_scores
 from jensen.memory import get_memory_limit
 from jensen.q_graph import methods, search
 from jensen.q_graph.class_knowledge import as_known
 from jensen.q_graph.class_rules import check_table
-from jensen.q_graph.constraints import read_constraints
+from jensen.q_graph.constraints import read_rules
 from jensen.q_graph.exact import n_bytes
 from jensen.q_graph.info import Outcome, StructureInfo
 from jensen.q_graph.method_choices import TESTED, Method, check_choices
 from jensen.randomness import as_generator
 from jensen.scores.by_name import Missing
-from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.gaussian_scorer import GaussianScorer, isolated, left_out, unitless
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
@@ -74,6 +74,8 @@ def learn_structure(
         neighbours, hill climbing the edges.
     score
         As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
+        The units of continuous columns change nothing; a constant one has no edges, and a warning
+        names it.
     equivalent_sample_size, missing, prior_network, **gaussian
         As in `jensen.score`. With missing="available-case" edges appear between independent
         variables, the more the more is missing, and more rows do not help: learn the graph from
@@ -165,17 +167,27 @@ def learn_structure(
     of_score = ("equivalent_sample_size", "prior_network", "missing", "interventions")
     given = {name: chosen[name] for name in of_score if name in chosen} | gaussian
     scorer, score_name = _scorer(table, scores, score, given)
-    constraints = read_constraints(scorer.names, max_parents, **rules)
+    constraints = read_rules(scorer, max_parents, **rules)
+    if start is not None and isolated(scorer):
+        start = _without_edges_at(start, {scorer.names[v] for v in isolated(scorer)})
     streams = as_generator(random_state).spawn(restarts)
     task = methods.Task(
         scorer, constraints, start, streams, progress,
         search.TABU_LENGTH if tabu_length is None else tabu_length,
     )  # fmt: skip
     found = _find(method, task, time_limit)
+    constant = left_out(scorer)
+    found = found._replace(score=found.score + constant, trace=found.trace + constant)
     info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)
     if method == "ges":
         return as_known(found.joined, scorer.names, constraints).with_info(info)
     return DAG.from_adjacency(found.joined, scorer.names).with_info(info)
+
+
+def _without_edges_at(start: Any, columns: set[str]) -> DAG:
+    """The graph to begin with, where constant columns stand alone."""
+    dag = as_dag(start)
+    return DAG([edge for edge in dag.edges if columns.isdisjoint(edge)], dag.nodes)
 
 
 def _find(method: str, task: methods.Task, time_limit: float | None) -> Outcome:
@@ -220,5 +232,5 @@ def _scorer(
             raise JensenError(f"{', '.join(given)}= belongs to a table: scores= says it all")
         listed = scores if isinstance(scores, LocalScores) else read_local_scores(scores)
         return listed, "local scores"
-    scorer = make_scorer(table, score, **choices)
+    scorer = unitless(make_scorer(table, score, **choices))
     return scorer, score or ("bge" if isinstance(scorer, GaussianScorer) else "bdeu")

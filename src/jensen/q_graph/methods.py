@@ -18,6 +18,7 @@ from jensen.q_graph.exact import best_network
 from jensen.q_graph.info import Outcome
 from jensen.q_graph.integer_program import prove_best
 from jensen.q_graph.stopping import StoppedError, climbed, end_after, heeding
+from jensen.scores.gaussian_scorer import left_out
 from jensen.scores.scorer import Scorer
 
 Flags = NDArray[np.bool_]
@@ -47,7 +48,7 @@ def by_search(method: str, task: Task) -> Outcome:
 
     first = read_start(task.start, task.scorer.names, task.constraints)
     climber = search.Climber(task.scorer, task.constraints)
-    with _watching(method, task.progress) as watch:
+    with _watching(method, task) as watch:
         best = climb(climber.begin(first), watch)
         trace, stopped = list(best.trace), best.stopped
         for stream in task.streams:
@@ -69,7 +70,7 @@ def by_classes(task: Task) -> Outcome:
     """The best class of graphs."""
     names, constraints = task.scorer.names, task.constraints
     first = None if task.start is None else read_class(task.start, names, constraints)
-    with _watching("ges", task.progress) as watch:
+    with _watching("ges", task) as watch:
         return equivalence_search(task.scorer, constraints, first, watch)
 
 
@@ -107,7 +108,8 @@ def by_cuts(task: Task, time_limit: float | None) -> Outcome:
             scored.close()
             if not bar.disable:
                 bar.update()
-                bar.set_postfix(score=f"{score:.2f}", gap=f"{bound - score:.3g}", refresh=False)
+                shown = score + left_out(task.scorer)
+                bar.set_postfix(score=f"{shown:.2f}", gap=f"{bound - score:.3g}", refresh=False)
             return False
 
         return prove_best(
@@ -117,14 +119,15 @@ def by_cuts(task: Task, time_limit: float | None) -> Outcome:
 
 
 @contextmanager
-def _watching(method: str, progress: bool) -> Iterator[Callable[[float, int], bool]]:
+def _watching(method: str, task: Task) -> Iterator[Callable[[float, int], bool]]:
     """A watch that shows the score, and stops the search when the user wishes it."""
-    with _bar(method, progress) as bar, interruptible() as wish:
+    constant = left_out(task.scorer)
+    with _bar(method, task.progress) as bar, interruptible() as wish:
 
         def watch(total: float, n_moves: int) -> bool:
             if not bar.disable:
                 bar.update()
-                bar.set_postfix(score=f"{total:.2f}", refresh=False)
+                bar.set_postfix(score=f"{total + constant:.2f}", refresh=False)
             return wish.is_set()
 
         yield watch

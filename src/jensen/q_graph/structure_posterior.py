@@ -19,7 +19,7 @@ from jensen.q_graph.chains.kinds import KINDS
 from jensen.q_graph.chains.raw_weights import raw_weights
 from jensen.q_graph.chains.run import Run
 from jensen.q_graph.chains.sampled import check_weighable, hand_over
-from jensen.q_graph.constraints import Constraints, read_constraints
+from jensen.q_graph.constraints import Constraints, isolate, read_constraints
 from jensen.q_graph.exact_posterior import exact_posterior
 from jensen.q_graph.graph_priors import ReadPrior, read_prior
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
@@ -78,6 +78,8 @@ def structure_posterior(
         variables (20 with prior="order").
     score
         As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
+        The units of continuous columns change nothing. Edges at a constant one have probability 0,
+        and a warning names it: the data say nothing of them, and graphs are weighed without it.
     prior
         "uniform", the default but for orders: every graph alike. "fair": for each variable every
         number of parents alike. {("A", "B"): p, ...}: the edge A -> B has the odds p / (1 - p),
@@ -159,9 +161,8 @@ def structure_posterior(
     if prior is None:
         prior = "order" if method == "order" else "uniform"
     read = read_prior(prior, scorer.names)
-    constraints = _with_prior(
-        scorer.names, read_constraints(scorer.names, max_parents, required, forbidden, tiers), read
-    )
+    given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
+    constraints = isolate(_with_prior(scorer.names, given, read), scorer)
     settings = {"method": method, "prior": show_prior(prior), "max_parents": max_parents}
     settings |= {name: value for name, value in of_score.items() if is_plain(value)}
     settings["score"] = score or ("bge" if isinstance(scorer, GaussianScorer) else "bdeu")
@@ -196,7 +197,7 @@ def structure_posterior(
         seed = None if random_state is None else generator_state(rng)
         file = checkpoint, fingerprint(scorer.names, *leaves(tuple(raw)), method, plan, seed)
     run = Run(kind, raw, plan, constraints.required, rng.spawn(plan.n_chains), file)
-    found = hand_over(run, run.go(progress), scorer.names, constraints, is_weighted)
+    found = hand_over(run, run.go(progress), scorer, constraints, is_weighted)
     settings |= {"n_samples": plan.n_samples, "n_chains": plan.n_chains}
     settings["temperatures"] = plan.n_temperatures
     every = plan.thin * kind.cycle_length

@@ -9,16 +9,17 @@ import numpy as np
 
 from jensen.checks import WITH_SAMPLE_SIZE, check_sample_size
 from jensen.data import Table, as_table
-from jensen.data.counting import COMPLETE_ROWS
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.scores import dirichlet, fnml, likelihood
 from jensen.scores.bde import PriorNetworkScore
+from jensen.scores.constant_columns import refuse_edges, warn_of_constants
 from jensen.scores.counts import FamilyCounts, family_counts
 from jensen.scores.gaussian_checks import check_gaussian_score
 from jensen.scores.gaussian_prior import PARTS, refuse_prior
 from jensen.scores.interventions import split_interventions
-from jensen.scores.known_values import refuse_stateless, require_values
+from jensen.scores.known_values import refuse_stateless, require_rows, require_values
+from jensen.scores.scorer import Scorer
 from jensen.text import some
 
 
@@ -113,7 +114,7 @@ def score(
         bds, k2 and fnml only).
     table
         Anything a `Table` can be built from; columns that are no nodes are ignored. The columns
-        must be all categorical, or all continuous.
+        must be all categorical, or all continuous. A table without rows is refused.
     name
         "loglik", "aic", "bic"; for states the exact log evidences "bdeu", "bds", "k2", "bde", and
         "fnml"; for continuous columns the exact log evidence "bge".
@@ -135,13 +136,24 @@ def score(
         row, or nothing. Such rows are left out of that node's family; those in which a column was
         set that is no node count in every family.
     **gaussian
-        Of bge, the normal-Wishart prior of all n nodes: `prior_mean` (a number, one per node in
+        Of bge, the normal-Wishart prior of all n nodes: `prior_mean` ν (a number, one per node in
         the order of their names, or a dict; default: the means of the columns), `mean_strength`
-        α_μ = 1, `degrees_of_freedom` α_w = n + 2, and `scale`, a matrix (its rows and
-        columns in the same order) or a number times the identity, by default
-        α_μ (α_w - n - 1)/(α_μ + 1). This default is about 1 in the square of whatever units the
-        columns have, so other units give another score, and may give another graph: standardise
-        columns whose variances are far from 1, or give a `scale` in their units.
+        α_μ = 1, `degrees_of_freedom` α_w = n + 2, and `scale`, the matrix T. By default T is
+        t·diag(v), where v are the variances of the columns (divisor N) and
+        t = α_μ (α_w - n - 1)/(α_μ + 1), so that the prior expects what the columns vary by. The
+        units of the columns then change no graph: the score of a column times a changes by
+        -N log |a|, whatever its parents. "unit": T = t·I, the published parametrisation, for
+        columns that are standardised, or in comparable units. A number: so many times the identity.
+        A matrix (rows and columns in the order of the names): T itself.
+
+    Notes
+    -----
+    The default prior of bge is empirical: ν and T are made of the table, once, and then held for
+    all graphs. So the score is log p(data | graph, ν, T), and the scores of two tables do not add
+    up to that of both together; give `prior_mean` and `scale` where they should.
+
+    A constant column of numbers has no spread by which an edge could be judged. It is left out
+    (its term is 0), with a `DataWarning`; a graph with an edge there is refused.
 
     Examples
     --------
@@ -180,6 +192,9 @@ def local_scores(
     """The terms of `score`, one per variable."""
     dag, data = as_dag(graph), as_table(table)
     discrete = (equivalent_sample_size, missing, prior_network)
+    for node in dag.nodes:
+        data.variable(node)  # refused if there is no such column
+    require_rows(data)
     if prior_network is None:  # which would know the states
         refuse_stateless(data, dag.nodes)
     if interventions is not None:
@@ -192,7 +207,8 @@ def local_scores(
     if isinstance(chosen, PriorNetworkScore):
         data = chosen.read(data, dag.nodes)
     if missing == "refuse":
-        require_values(data, dag.nodes, f"the score {name!r}", f"{AVAILABLE}, or {COMPLETE_ROWS}")
+        task = f"the score {name!r}"
+        require_values(data, dag.nodes, task, lambda keep: f"{AVAILABLE}, or {keep}")
     if chosen.needs_integer_weights:
         check_integer_weights(data, name)
     families: Sequence[tuple[str, Sequence[str]]] = [(x, dag.parents(x)) for x in dag.nodes]
@@ -217,8 +233,17 @@ def _interventional_scores(
         data, was_set, name, equivalent_sample_size=size, missing=missing,
         prior_network=prior_network, **choices,
     )  # fmt: skip
-    families = zip(dag.nodes, dag.parent_indices, strict=True)
-    return {x: scorer.family(v, parents) for v, (x, parents) in enumerate(families)}
+    return _terms(scorer, dag)
+
+
+def _terms(scorer: Scorer, dag: DAG) -> dict[str, float]:
+    """The scores of all nodes; edges at constant columns of numbers are refused."""
+    from jensen.scores.gaussian_scorer import isolated
+
+    refuse_edges(dag.nodes, dag.parent_indices, isolated(scorer))
+    warn_of_constants([dag.nodes[v] for v in sorted(isolated(scorer))])
+    found = enumerate(zip(dag.nodes, dag.parent_indices, strict=True))
+    return {x: scorer.family(v, above) for v, (x, above) in found}
 
 
 def _is_gaussian(name: object, table: Table, nodes: Sequence[str]) -> bool:
@@ -244,11 +269,7 @@ def _gaussian_scores(
             "equivalent_sample_size, missing='available-case' and prior_network belong to scores "
             "of categorical columns, and these are continuous"
         )
-    scorer = GaussianScorer.of(table.select(dag.nodes), name, **choices)
-    return {
-        x: scorer.family(v, parents)
-        for v, (x, parents) in enumerate(zip(dag.nodes, dag.parent_indices, strict=True))
-    }
+    return _terms(GaussianScorer.of(table.select(dag.nodes), name, **choices), dag)
 
 
 def check_gaussian_choices(choices: Mapping[str, Any]) -> None:

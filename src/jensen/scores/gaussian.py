@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, multigammaln
 
-from jensen.scores.moments import Moments
+from jensen.inference.gaussian_network import NormalWishartPrior
+from jensen.scores.moments import Coordinates, Moments
 from jensen.scores.schur import Left
 
 Array = NDArray[np.float64]
@@ -70,6 +71,9 @@ class BGe:
         l/2 log(α_μ / (N + α_μ)) - l N/2 log π + log Γ_l((N + a)/2) - log Γ_l(a/2)
         + a/2 log |T_YY| - (N + a)/2 log |R_YY|
 
+    ν and T are numbers here, wherever they come from (see `jensen.scores.gaussian_prior`). One T
+    serves all families, so equivalent graphs score the same.
+
     References
     ----------
     Geiger and Heckerman (1994), *Learning Gaussian networks*, UAI; with the formula as corrected
@@ -80,6 +84,25 @@ class BGe:
     mean_strength: float  # α_μ
     degrees_of_freedom: float  # α_w
     prior: Array  # (n, n): T
+
+    @classmethod
+    def of(cls, prior: NormalWishartPrior) -> "BGe":
+        """The score that has this prior."""
+        return cls(*prior)
+
+    @property
+    def held(self) -> NormalWishartPrior:
+        """The prior, as models and files hold it."""
+        return NormalWishartPrior(
+            self.mean, self.mean_strength, self.degrees_of_freedom, self.prior
+        )
+
+    def within(self, coordinates: Coordinates) -> "BGe":
+        """The same prior of columns in other coordinates."""
+        origin, unit = coordinates
+        mean = (self.mean - origin) / unit
+        scale = self.prior / unit / unit[:, None]
+        return BGe(mean, self.mean_strength, self.degrees_of_freedom, scale)
 
     def matrix(self, rows: Moments) -> Array:
         """R: the scatter, what the mean moves, and the prior's scale."""

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.counting import COMPLETE_ROWS
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.known_values import require_values
+from jensen.scores.moments import spread
 from jensen.text import some
 
 GAUSSIAN_SCORES = ("bge", "loglik", "aic", "bic")
@@ -64,12 +64,23 @@ def require_continuous(table: Table, names: Sequence[str], what: str) -> None:
             )
 
 
+def refuse_narrow(table: Table, names: Sequence[str]) -> None:
+    """Refuse columns whose values differ by so little that a variance cannot be written down."""
+    for name in names if table.n_rows else ():
+        width = spread(table, name)
+        if 0.0 < width < NARROWEST:
+            raise DataError(
+                f"the values of column {name!r} differ by {width:.3g} at most, whose square is as "
+                f"good as 0: multiply the column"
+            )
+
+
 def complete_rows(
     table: Table, names: Sequence[str], score: str
 ) -> tuple[Table, NDArray[np.bool_]]:
     """The rows that have a weight, and which they are; refused if a value is missing in one."""
     require_values(
-        table, names, f"the score {score!r}", f"fill them in (net.impute), or {COMPLETE_ROWS}"
+        table, names, f"the score {score!r}", lambda keep: f"fill them in (net.impute), or {keep}"
     )
     kept = np.ones(table.n_rows, bool) if table.weights is None else table.weights > 0.0
     return (table if kept.all() else table.take(kept)), kept

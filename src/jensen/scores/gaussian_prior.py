@@ -15,30 +15,45 @@ Array = NDArray[np.float64]
 PARTS = ("prior_mean", "mean_strength", "degrees_of_freedom", "scale")
 
 
+UNIT = "unit"
+"""The `scale` of the published parametrisation."""
+
+
 def make_bge(
     names: Sequence[str],
     means: Array,
+    variances: Array,
     prior_mean: Any,
     mean_strength: float | None,
     degrees_of_freedom: float | None,
     scale: Any,
 ) -> BGe:
-    """The score of columns with these means; what is None has its default."""
+    """The prior of columns with these means and variances; what is None has its default.
+
+    The default is an empirical prior, made of the data once and held from then on: ν are the means
+    and T = t·diag(variances), with t = α_μ (α_w - n - 1)/(α_μ + 1), so that the prior predictive
+    covariance is diag(variances). It is the published prior (`scale="unit"`, T = t·I) of
+    standardised columns.
+    """
     n = len(names)
     strength = 1.0 if mean_strength is None else _positive("mean_strength", mean_strength)
     degrees = n + 2.0
     if degrees_of_freedom is not None:
         degrees = _positive("degrees_of_freedom", degrees_of_freedom)
-    least = n + 1 if scale is None else n - 1
+    is_made = scale is None or (isinstance(scale, str) and scale == UNIT)
+    least = n + 1 if is_made else n - 1
     if not degrees > least:
         raise JensenError(
             f"degrees_of_freedom={degrees:g} are too few for {n} columns: give more than {least}"
-            + (", or a scale=, with which more than two fewer will do" if scale is None else "")
+            + (f", or a scale= in numbers, for which more than {n - 1} will do" if is_made else "")
         )
-    if scale is None:
-        scale = strength * (degrees - n - 1.0) / (strength + 1.0)
+    share = strength * (degrees - n - 1.0) / (strength + 1.0)
+    if is_made:
+        matrix = share * (np.diag(variances) if scale is None else np.eye(n))
+    else:
+        matrix = _scale(scale, n)
     mean = means if prior_mean is None else _mean(prior_mean, names)
-    return BGe(mean, strength, degrees, _scale(scale, n))
+    return BGe(mean, strength, degrees, matrix)
 
 
 def refuse_prior(score: str, *parts: Any) -> None:
@@ -69,6 +84,11 @@ def _mean(prior_mean: Any, names: Sequence[str]) -> Array:
 
 
 def _scale(scale: Any, n: int) -> Array:
+    if isinstance(scale, str):
+        raise JensenError(
+            f"scale={scale!r}: give {UNIT!r}, a number, or a matrix ({n}, {n}) of the columns "
+            f"sorted by name; None is the variances of the columns"
+        )
     values = _numbers("scale", scale)
     if values.shape == ():
         values = values * np.eye(n)

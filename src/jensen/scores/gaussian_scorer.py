@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,15 +15,17 @@ from jensen.data import Table
 from jensen.exceptions import DataError, JensenError
 from jensen.memory import check_memory
 from jensen.scores import schur
+from jensen.scores.constant_columns import constant_columns
 from jensen.scores.gaussian import BGe, GaussianScore, aic, bic, loglik
 from jensen.scores.gaussian_checks import (
-    NARROWEST,
     check_gaussian_score,
     complete_rows,
+    refuse_narrow,
     require_continuous,
 )
 from jensen.scores.gaussian_prior import make_bge, refuse_prior
-from jensen.scores.moments import Moments, merged, moments_of
+from jensen.scores.moments import Coordinates, Moments, coordinates_of, merged, moments_of
+from jensen.scores.scorer import Scorer
 from jensen.text import plural, some
 
 Array = NDArray[np.float64]
@@ -34,14 +37,25 @@ LIKELIHOODS = {"loglik": loglik, "aic": aic, "bic": bic}
 class GaussianScorer:
     """Scores of families of continuous variables; implements `Scorer`.
 
+    Everything is computed in `coordinates` in which columns have ranges of about 1, and brought
+    back to the units of the columns by the log Jacobian, -N log(unit of the child). `unitless`
+    leaves that out.
+
     A likelihood has no bound where a child is a linear function of its parents. Such a family is
     refused, in whatever question it comes up; a further parent that is a linear function of the
     parents scores -inf, so that a search never takes it.
+
+    A constant column scores 0, and changes no score as a parent. Who asks for graphs forbids edges
+    there (`isolated`).
     """
 
     names: tuple[str, ...]
-    formula: GaussianScore
+    formula: GaussianScore  # in the coordinates
     groups: dict[int, Moments]  # rows by the variable that was set in them; -1: none was
+    coordinates: Coordinates
+    bge: BGe  # in the units of the columns: the prior of the score, or the default of those without
+    isolated: frozenset[int] = frozenset()  # constant columns
+    has_units: bool = True  # whether scores are densities in the units of the columns
 
     @classmethod
     def of(
@@ -64,35 +78,44 @@ class GaussianScorer:
         interventions
             For each row the variable that was set in it, as a position among the sorted names; -1
             where none was. Such rows are left out of that variable's families.
-        prior_mean
-            Of bge: a number, one per column (in the order of the sorted names, or a dict by name);
-            None: the means of the columns.
-        mean_strength
-            Of bge: how many rows the prior mean is worth, α_μ; 1 by default.
-        degrees_of_freedom
-            Of bge: α_w; two more than there are columns by default.
-        scale
-            Of bge: T, a matrix in the order of the sorted names, or a number times the identity;
-            α_μ (α_w - n - 1)/(α_μ + 1) by default.
+        prior_mean, mean_strength, degrees_of_freedom, scale
+            Of bge, as in `jensen.score`; a vector or a matrix is in the order of the sorted names.
         """
         choices = (prior_mean, mean_strength, degrees_of_freedom, scale)
         check_gaussian_score(score)
         names = tuple(sorted(table.names))
         require_continuous(table, names, f"the score {score!r}")
         rows, kept = complete_rows(table, names, score)
-        groups = _groups(rows, names, None if interventions is None else interventions[kept])
-        if score == "bge":
-            everything = merged(groups.values(), len(names))
-            return cls(names, make_bge(names, everything.mean, *choices), groups)
-        refuse_prior(score, *choices)
-        scorer = cls(names, LIKELIHOODS[score], groups)
-        scorer._check_spread(rows)
+        refuse_narrow(rows, names)
+        constant = constant_columns(rows, names)
+        if rows.n_rows == 1 and score == "bge" and scale is not None:
+            constant = ()  # a single row varies in nothing, but has its density under that prior
+        here = coordinates_of(rows, names)
+        groups = _groups(rows, names, here, None if interventions is None else interventions[kept])
+        if score != "bge":
+            refuse_prior(score, *choices)
+        bge = prior_of(names, merged(groups.values(), len(names)), here, constant, *choices)
+        formula = bge.within(here) if score == "bge" else LIKELIHOODS[score]
+        scorer = cls(names, formula, groups, here, bge, frozenset(constant))
+        if score != "bge":
+            scorer._check_spread()
         return scorer
+
+    def with_prior(self, bge: BGe) -> GaussianScorer:
+        """The same scores by another prior, in the units of the columns."""
+        is_bge = isinstance(self.formula, BGe)
+        formula = bge.within(self.coordinates) if is_bge else self.formula
+        return replace(self, formula=formula, bge=bge)
 
     @property
     def is_set_function(self) -> bool:
         """Whether score(x, parents) = L(parents + x) - L(parents): not with interventions."""
         return not self._was_set
+
+    @cached_property
+    def _log_units(self) -> Array:
+        """(n,): what each row of a column takes off; no score has anything of a constant column."""
+        return np.log(self.coordinates.unit) if self.has_units else np.zeros(len(self.names))
 
     @cached_property
     def _was_set(self) -> frozenset[int]:
@@ -111,7 +134,17 @@ class GaussianScorer:
             self._matrices[key] = rows.weight, self.formula.matrix(rows)
         return self._matrices[key]
 
+    def _varying(self, parents: Sequence[int]) -> Sequence[int]:
+        """Those that are not constant."""
+        if not self.isolated:
+            return parents
+        return [p for p in parents if p not in self.isolated]
+
     # --- what a search asks ---
+
+    def weight_of(self, child: int) -> float:
+        """The weight of the rows in which a variable was not set."""
+        return self._of(child)[0]
 
     @property
     def total_weight(self) -> float:
@@ -120,16 +153,23 @@ class GaussianScorer:
 
     def family(self, child: int, parents: Sequence[int]) -> float:
         """The score of a variable given its parents."""
+        if child in self.isolated:
+            return 0.0
+        parents = self._varying(parents)
         weight, matrix = self._of(child)
         data = schur.family(matrix, child, parents)
         if data.is_nothing:
             self._refuse(matrix, weight, (*parents, child))
         prior = self.formula.prior
         before = None if prior is None else schur.family(prior, child, parents)
-        return float(self.formula.local(weight, len(parents), data, before))
+        found = float(self.formula.local(weight, len(parents), data, before))
+        return found - weight * float(self._log_units[child])
 
     def without_each(self, child: int, parents: Sequence[int]) -> Array:
         """(p,): the score without the first parent, without the second, ..."""
+        if not self.isolated.isdisjoint([child, *parents]):
+            rest = [[p for p in parents if p != parent] for parent in parents]
+            return np.array([self.family(child, few) for few in rest])
         weight, matrix = self._of(child)
         data = schur.without_each(matrix, child, parents)
         for parent, lost in zip(parents, data.is_nothing, strict=True):
@@ -137,17 +177,21 @@ class GaussianScorer:
                 self._refuse(matrix, weight, (*(p for p in parents if p != parent), child))
         prior = self.formula.prior
         before = None if prior is None else schur.without_each(prior, child, parents)
-        return self.formula.local(weight, len(parents) - 1, data, before)
+        found = self.formula.local(weight, len(parents) - 1, data, before)
+        return np.asarray(found - weight * self._log_units[child])
 
     def with_each(self, child: int, parents: Sequence[int]) -> Array:
         """(n,): the score with each other variable as a further parent.
 
-        What stands at the child and at its parents means nothing.
+        Entries for the child and its current parents are undefined.
         """
+        if child in self.isolated:
+            return np.zeros(len(self.names))
+        parents = self._varying(parents)
         weight, matrix = self._of(child)
         data, further = schur.with_each(matrix, child, parents)
         others = np.ones(len(self.names), bool)
-        others[[child, *parents]] = False
+        others[[child, *parents, *self.isolated]] = False
         depends = others & further.is_nothing
         if depends.any() and isinstance(self.formula, BGe):
             self._refuse(matrix, weight, (*parents, int(np.flatnonzero(depends)[0])))
@@ -158,23 +202,28 @@ class GaussianScorer:
         before = None if prior is None else schur.with_each(prior, child, parents)[0]
         with np.errstate(divide="ignore", invalid="ignore"):  # at the child and at its parents
             found = self.formula.local(weight, len(parents) + 1, data, before)
-        return np.where(usable, found, -np.inf)
+        found = np.where(usable, found - weight * self._log_units[child], -np.inf)
+        if self.isolated:
+            found[list(self.isolated)] = self.family(child, parents)
+        return found
 
     # --- scores as differences of one function of sets ---
 
     def set_value(self, members: Sequence[int]) -> float:
         """L of a set: score(x, parents) = L(parents + x) - L(parents)."""
         self._check_set_function()
+        members = self._varying(members)
         weight, matrix = self._of(-1)
         log_det = self._log_det(matrix, weight, members)
         prior = self.formula.prior
         before = np.zeros(()) if prior is None else schur.given(prior, members, []).left.log_det
-        return float(self.formula.of_set(weight, len(members), log_det, before))
+        found = float(self.formula.of_set(weight, len(members), log_det, before))
+        return found - weight * float(self._log_units[list(members)].sum())
 
     def all_set_values(self, largest: int | None = None) -> Array:
         """(2ⁿ,): L of every set; bit i of the position says that variable i is a member.
 
-        What stands at sets of more than `largest` members means nothing.
+        Entries for sets of more than `largest` members are undefined.
         """
         self._check_set_function()
         n = len(self.names)
@@ -183,8 +232,11 @@ class GaussianScorer:
     def set_values(self, members: Sequence[int], child: int, largest: int) -> Array:
         """(2ᵏ,): L of every set of k members, from the rows in which the child was not set.
 
-        What stands at sets of more than `largest` members means nothing.
+        Entries for sets of more than `largest` members are undefined.
         """
+        varying = self._varying(members)
+        if len(varying) < len(members):
+            return self.set_values(varying, child, largest)[_places(members, varying)]
         n, at = len(members), np.ix_(members, members)
         check_memory(8.0 * 8 * 2.0**n, f"the values of all subsets of {n} columns", "take fewer")
         weight, matrix = self._of(child)
@@ -200,6 +252,9 @@ class GaussianScorer:
         for size in range(n + 1):
             at = sizes == size
             found[at] = self.formula.of_set(weight, size, log_dets[at], before[at])
+        if self.has_units:
+            for k, v in enumerate(members):
+                found.reshape(-1, 2, 1 << k)[:, 1] -= weight * self._log_units[v]
         return found
 
     # --- what cannot be scored ---
@@ -217,20 +272,16 @@ class GaussianScorer:
                 "differences of one function of sets"
             )
 
-    def _check_spread(self, table: Table) -> None:
+    def _check_spread(self) -> None:
         for v, name in enumerate(self.names):
             weight, matrix = self._of(v)
             if weight == 0.0:
-                set_in_all = f"{name!r} was set in every row, so none is left to score it by"
-                raise DataError(set_in_all if v in self._was_set else "there are no rows to score")
-            if matrix[v, v] < NARROWEST**2 * weight:
-                width = float(np.ptp(table.column(name).data))
-                if 0.0 < width < NARROWEST:
-                    raise DataError(
-                        f"the values of column {name!r} differ by {width:.3g} at most, whose "
-                        f"square is as good as 0: multiply the column"
-                    )
-                raise DataError(f"column {name!r} is constant, so {UNBOUNDED}")
+                raise DataError(f"{name!r} was set in every row, so none is left to score it by")
+            if matrix[v, v] == 0.0 and v not in self.isolated:
+                raise DataError(
+                    f"column {name!r} is constant in the rows in which it was not set, so "
+                    f"{UNBOUNDED}"
+                )
 
     def _refuse(self, matrix: Array, weight: float, members: Sequence[int]) -> None:
         """Say which members are linear functions of which; the last that depends is named."""
@@ -240,7 +291,8 @@ class GaussianScorer:
         if isinstance(self.formula, BGe):
             raise DataError(
                 f"{function}, as far as rounding tells, and next to these numbers the prior of "
-                f"bge is lost: bring the columns to similar units, raise scale=, or leave one out"
+                f"bge is lost: raise scale=, or leave it to its default, the variances of the "
+                f"columns, or leave one of them out"
             )
         if weight < len(before) + 2:
             raise DataError(
@@ -254,19 +306,76 @@ class GaussianScorer:
 UNBOUNDED = "the likelihood has no bound: leave the column out, or use the score 'bge'"
 
 
+def unitless(scorer: Scorer) -> Scorer:
+    """The same scores less the log Jacobians of units, which differ in no comparison of graphs.
+
+    Searches and sums use it: columns times powers of two then have the same scores, to the last
+    bit. `left_out` brings a score back.
+    """
+    return replace(scorer, has_units=False) if isinstance(scorer, GaussianScorer) else scorer
+
+
+def left_out(scorer: Scorer) -> float:
+    """What the score of every graph lacks in a scorer without units: their log Jacobian."""
+    if not isinstance(scorer, GaussianScorer) or scorer.has_units:
+        return 0.0
+    varying = [v for v in range(len(scorer.names)) if v not in scorer.isolated]
+    unit = scorer.coordinates.unit
+    return -math.fsum(scorer.weight_of(v) * math.log(unit[v]) for v in varying)
+
+
+def isolated(scorer: Scorer) -> frozenset[int]:
+    """The variables that stand alone in every graph: constant columns of numbers."""
+    return scorer.isolated if isinstance(scorer, GaussianScorer) else frozenset()
+
+
+def total(scorer: Scorer, parents: Sequence[Sequence[int]]) -> float:
+    """The score of the graph with these parents of each variable, in the units of the columns."""
+    terms = [scorer.family(v, above) for v, above in enumerate(parents)]
+    return math.fsum([*terms, left_out(scorer)])
+
+
+def prior_of(
+    names: Sequence[str],
+    everything: Moments,
+    coordinates: Coordinates,
+    constant: Sequence[int],
+    *choices: Any,
+) -> BGe:
+    """The prior of columns with these moments, in the units of the columns."""
+    origin, unit = coordinates
+    variances = np.ones(len(names))
+    if everything.weight > 0.0:
+        variances = np.square(unit) * np.diagonal(everything.scatter) / everything.weight
+    variances[list(constant)] = 1.0  # never asked for
+    return make_bge(names, origin + unit * everything.mean, variances, *choices)
+
+
+def _places(members: Sequence[int], varying: Sequence[int]) -> NDArray[np.int64]:
+    """(2ᵏ,): for every set of the members the place of what varies in it."""
+    places = np.zeros(1, np.int64)
+    for v in members:
+        bit = 1 << varying.index(v) if v in varying else 0
+        places = np.concatenate([places, places + bit])
+    return places
+
+
 def _groups(
-    rows: Table, names: Sequence[str], interventions: NDArray[np.int64] | None
+    rows: Table,
+    names: Sequence[str],
+    coordinates: Coordinates,
+    interventions: NDArray[np.int64] | None,
 ) -> dict[int, Moments]:
     """The moments of the rows in which nothing was set, and of those in which each variable was."""
     if interventions is None:
-        return {-1: moments_of(rows, names)}
+        return {-1: moments_of(rows, names, coordinates)}
     targets = np.unique(interventions)
     check_memory(
         16.0 * len(targets) * len(names) ** 2,
         f"the scatters of {len(targets)} kinds of interventional rows",
         "leave out columns",
     )
-    return {int(v): moments_of(rows.take(interventions == v), names) for v in targets}
+    return {int(v): moments_of(rows.take(interventions == v), names, coordinates) for v in targets}
 
 
 def _dependent(matrix: Array, members: Sequence[int]) -> tuple[int, ...]:

@@ -3,11 +3,17 @@
 from collections.abc import Sequence
 
 from jensen.data import Table
-from jensen.data.counting import require_complete
+from jensen.data.counting import WayOut, require_complete
 from jensen.exceptions import DataError
 
 
-def require_values(table: Table, names: Sequence[str], task: str, way_out: str) -> None:
+def require_rows(table: Table) -> None:
+    """Refuse a table without rows, by which all graphs would be alike."""
+    if table.total_weight == 0.0:
+        raise DataError("there is nothing to learn from: the table has no rows, or no weight")
+
+
+def require_values(table: Table, names: Sequence[str], task: str, way_out: WayOut) -> None:
     """Refuse missing values; of a column without any, no way out but to leave it out is told."""
     counted = table if table.weights is None else table.take(table.weights > 0.0)
     absent = counted.n_missing(names)
@@ -24,9 +30,4 @@ def refuse_stateless(table: Table, names: Sequence[str]) -> None:
         variable = table.variable(name)
         if variable.kind != "categorical" or variable.states:
             continue
-        if table.n_rows:
-            raise DataError(f"column {name!r} has no value at all: leave it out")
-        raise DataError(
-            f"there are no rows, so column {name!r} has no value and no declared states: declare "
-            f"states={{{name!r}: [...]}}, or continuous=[{name!r}]"
-        )
+        raise DataError(f"column {name!r} has no value at all: leave it out")

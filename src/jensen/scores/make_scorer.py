@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from jensen.data import Table, as_table
-from jensen.data.counting import COMPLETE_ROWS, is_complete, require_states
+from jensen.data.counting import is_complete, require_states
 from jensen.exceptions import DataError
 from jensen.scores.bde import PriorNetworkScore
 from jensen.scores.by_name import (
@@ -18,7 +18,7 @@ from jensen.scores.by_name import (
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild, WasSet, split_interventions
-from jensen.scores.known_values import refuse_stateless, require_values
+from jensen.scores.known_values import refuse_stateless, require_rows, require_values
 from jensen.scores.plain_scorer import PlainScorer
 from jensen.scores.scorer import Scorer
 from jensen.text import some
@@ -68,6 +68,7 @@ def scorer_of(
     """The same, with what was set in each row known already."""
     if not data.names:
         raise DataError("the table has no columns to learn a graph of")
+    require_rows(data)
     if prior_network is None:  # which would know the states
         refuse_stateless(data, data.names)
     if _kind(data) == "continuous":
@@ -87,8 +88,9 @@ def scorer_of(
     name = score or "bdeu"
     chosen = make_score(name, equivalent_sample_size, missing, prior_network)
     if missing == "refuse" and not is_complete(data):
-        ways = f"{COMPLETE_ROWS}, or, if hardly any are missing, {AVAILABLE}"
-        require_values(data, data.names, f"the score {name!r}", ways)
+        task = f"the score {name!r}"
+        otherwise = f"or, if hardly any are missing, {AVAILABLE}"
+        require_values(data, data.names, task, lambda keep: f"{keep}, {otherwise}")
     if isinstance(chosen, PriorNetworkScore):
         data = chosen.read(data, data.names)
     for variable in data.names:

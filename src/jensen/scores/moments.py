@@ -12,6 +12,21 @@ from jensen.data.table import Block
 Array = NDArray[np.float64]
 
 
+class Coordinates(NamedTuple):
+    """Columns as y = (x - origin) / unit: digits are kept far from 0, and in any units.
+
+    Units are powers of two, so dividing by them is exact: columns times powers of two have the
+    same y, to the last bit.
+    """
+
+    origin: Array  # (n,): a value of each column
+    unit: Array  # (n,): about its range
+
+    def values(self, rows: Array) -> Array:
+        """(N, n): rows of numbers in these coordinates."""
+        return np.asarray((rows - self.origin) / self.unit)
+
+
 class Moments(NamedTuple):
     """Of weighted rows; the scatter is about the mean, so it keeps its digits far from 0."""
 
@@ -25,29 +40,58 @@ class Moments(NamedTuple):
         return np.asarray(self.scatter + self.weight * np.outer(away, away))
 
 
-def moments_of(table: Table, names: Sequence[str]) -> Moments:
-    """The moments of complete continuous columns; rows of weight 0 must be gone."""
+def coordinates_of(table: Table, names: Sequence[str]) -> Coordinates:
+    """Coordinates in which the columns of a table have ranges of about 1."""
+    if not table.n_rows:
+        return Coordinates(np.zeros(len(names)), np.ones(len(names)))
+    origin = np.array([table.column(name).data[0] for name in names], np.float64)
+    exponents = np.frexp([spread(table, name) for name in names])[1]
+    return Coordinates(origin, np.ldexp(1.0, np.clip(exponents, -1000, 1000)))
+
+
+def spread(table: Table, name: str) -> float:
+    """The largest value less the smallest of a complete column."""
+    data = table.column(name).data
+    return float(data.max()) - float(data.min())
+
+
+def moments_of(
+    table: Table, names: Sequence[str], coordinates: Coordinates | None = None
+) -> Moments:
+    """The moments of complete continuous columns; rows of weight 0 must be gone.
+
+    Parameters
+    ----------
+    coordinates
+        Those of the moments; the units of the columns by default.
+    """
     weight = table.total_weight
     if weight == 0.0:
         return Moments(0.0, np.zeros(len(names)), np.zeros((len(names), len(names))))
-    # From the first row, not from 0: a column without spread then has a scatter of exactly 0.
-    first = np.array([table.column(name).data[0] for name in names], np.float64)
+    here = coordinates
+    if here is None:
+        # From the first row, not from 0: a column without spread then has a scatter of exactly 0.
+        first = np.array([table.column(name).data[0] for name in names], np.float64)
+        here = Coordinates(first, np.ones(len(names)))
 
     def totals(block: Block) -> Array:
         weights = _weights(block)
-        return np.array([np.sum(weights * row) for row in _rows(block, names, first)])
+        return np.array([np.sum(weights * row) for row in _rows(block, names, here)])
 
-    mean = first + table.sum(totals) / weight
+    mean = table.sum(totals) / weight
 
     def scatters(block: Block) -> Array:
         from jensen.kernels.gaussians import add_moments
 
-        rows, second = _rows(block, names, mean), np.zeros((1, len(names), len(names)))
+        rows, second = _rows(block, names, here), np.zeros((1, len(names), len(names)))
+        rows -= mean[:, None]
         unused = np.zeros((1, len(names)))
         add_moments(rows, 0, block.stop - block.start, _weights(block)[None], unused, second)
         return np.asarray(second[0])
 
     lower = table.sum(scatters)
+    if coordinates is None:
+        mean = here.origin + mean
     return Moments(weight, mean, np.tril(lower) + np.tril(lower, -1).T)
 
 
@@ -62,10 +106,15 @@ def merged(parts: Iterable[Moments], size: int) -> Moments:
     return Moments(weight, mean, np.sum([part.about(mean) for part in some], axis=0))
 
 
-def _rows(block: Block, names: Sequence[str], shift: Array) -> Array:
-    """(n, rows): the columns of a block, less a shift."""
-    columns = [block.table.column(name).data[block.start : block.stop] for name in names]
-    return np.stack(columns).astype(np.float64, copy=False) - shift[:, None]
+def _rows(block: Block, names: Sequence[str], coordinates: Coordinates) -> Array:
+    """(n, rows): the columns of a block in these coordinates."""
+    rows = np.empty((len(names), block.stop - block.start))
+    for k, name in enumerate(names):
+        column = block.table.column(name).data[block.start : block.stop]
+        np.subtract(column, coordinates.origin[k], out=rows[k])
+        if coordinates.unit[k] != 1.0:
+            rows[k] *= 1.0 / coordinates.unit[k]
+    return rows
 
 
 def _weights(block: Block) -> Array:

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from jensen.checks import is_real
 from jensen.data import Table, as_table
-from jensen.data.counting import COMPLETE_ROWS, is_complete
+from jensen.data.counting import is_complete
 from jensen.exceptions import DataError, JensenError
 from jensen.memory import check_memory
 from jensen.scores.categorical_information import CategoricalInformation
 from jensen.scores.conditional_information import ConditionalInformation
 from jensen.scores.gaussian_information import GaussianInformation
-from jensen.scores.known_values import require_values
+from jensen.scores.known_values import require_rows, require_values
 from jensen.scores.mixed_information import MixedInformation
 
 if TYPE_CHECKING:
@@ -125,8 +125,9 @@ def complete(table: Table, task: str) -> Table:
         raise DataError(f"{task} needs a column, and this table has none")
     if table.weights is not None and not table.weights.all():
         table = table.take(table.weights > 0.0)
+    require_rows(table)
     if not is_complete(table):
-        require_values(table, table.names, task, COMPLETE_ROWS)
+        require_values(table, table.names, task, str)
     return table
 
 

@@ -13,6 +13,8 @@ from jensen.q_graph.chains.run import Chains, Run
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.graph_samples import GraphSamples
 from jensen.q_graph.posterior.sampled import ChainRun
+from jensen.scores.gaussian_scorer import left_out
+from jensen.scores.scorer import Scorer
 
 MOST_ORDERED = 30
 """Of more variables, the orders that graphs allow are not counted."""
@@ -32,11 +34,11 @@ def check_weighable(n: int) -> None:
 
 
 def hand_over(
-    run: Run, chains: Chains, names: tuple[str, ...], constraints: Constraints, is_weighted: bool
+    run: Run, chains: Chains, scorer: Scorer, constraints: Constraints, is_weighted: bool
 ) -> ChainRun:
     """Samples of all chains; with weights 1 / number of orders if these are not to count."""
     parents = np.array([kept.parents for kept in chains.kept])
-    shift = float(run.tops.sum())
+    shift = float(run.tops.sum()) + left_out(scorer)
     scores = np.array([kept.scores for kept in chains.kept]) + shift
     states = np.array([kept.states for kept in chains.kept]) + shift
     weights = _order_weights(parents) if is_weighted else None
@@ -44,7 +46,7 @@ def hand_over(
     if run.kind.keeps_orders and not is_weighted:
         orders = SampledOrders(run.cold, chains.kept)
     return ChainRun(
-        GraphSamples(names, parents, scores, states, weights),
+        GraphSamples(scorer.names, parents, scores, states, weights),
         _moves(run, chains),
         np.where(_left_out(run, constraints), np.nan, _outside(run, parents, weights)),
         None if orders is None else orders.edge_batches(),

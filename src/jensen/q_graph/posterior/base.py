@@ -21,6 +21,7 @@ from jensen.q_graph.posterior.estimate import Average, Estimate, Estimates, aver
 from jensen.q_graph.posterior.graph_info import GraphInfo
 from jensen.q_graph.posterior.views import PosteriorViews
 from jensen.randomness import as_generator
+from jensen.scores.gaussian_scorer import total
 from jensen.text import grid, plural, some
 
 MOST_SHOWN = 15
@@ -219,8 +220,7 @@ class StructurePosterior(PosteriorViews):
         """A graph that tells how good it is."""
         score = float("nan")
         if self._scorer is not None:
-            families = enumerate(dag.parent_indices)
-            score = float(sum(self._scorer.family(v, above) for v, above in families))
+            score = total(self._scorer, dag.parent_indices)
         method, name = (str(self.settings.get(x, "unknown")) for x in ("method", "score"))
         return dag.with_info(GraphInfo(method, name, score, log_weight, probability, proven))
 

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.graph_priors import GraphPrior
 from jensen.q_graph.graph_samples import Array, GraphSamples
+from jensen.scores.gaussian_scorer import left_out
 from jensen.scores.scorer import Scorer
 
 MOST_ENUMERATED = 5
@@ -29,7 +30,8 @@ def all_graphs(scorer: Scorer, prior: GraphPrior, constraints: Constraints) -> G
     if prior.counts_orders:
         scores = scores + np.log(n_orders(parents))
     bits = parents.T.astype(np.uint64)[None, :, :, None]
-    return GraphSamples(scorer.names, bits, scores[None], None, scores[None], "all")
+    total = scores + left_out(scorer)
+    return GraphSamples(scorer.names, bits, total[None], None, scores[None], "all")
 
 
 def _families(

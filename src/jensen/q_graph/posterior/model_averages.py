@@ -13,10 +13,13 @@ from jensen.checks import check_whole
 from jensen.data import Table, as_table
 from jensen.exceptions import DataError
 from jensen.graphs import DAG
+from jensen.inference.gaussian_network import NormalWishartPrior
 from jensen.q_graph.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior import averages
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
+from jensen.scores.gaussian import BGe
 from jensen.scores.gaussian_prior import PARTS
+from jensen.scores.gaussian_scorer import GaussianScorer, unitless
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
 
@@ -32,10 +35,15 @@ class ScoredTable(NamedTuple):
 
     table: Table
     choices: Mapping[str, Any]
+    prior: NormalWishartPrior | None = None  # of continuous columns, where it is held already
 
     def scorer(self) -> Scorer:
-        """The scorer."""
-        return make_scorer(self.table, **self.choices)
+        """The scorer, without units."""
+        found = unitless(make_scorer(self.table, **self.choices))
+        if self.prior is None or not isinstance(found, GaussianScorer):
+            return found
+        is_of_these = len(self.prior.mean) == len(found.names)
+        return found.with_prior(BGe.of(self.prior)) if is_of_these else found
 
 
 class ModelAverages:
@@ -46,6 +54,7 @@ class ModelAverages:
     _data: ScoredTable | None
     _source: str
     _best_score: float | None = None  # of `best`, where the data are not at hand
+    _held_prior: NormalWishartPrior | None = None  # the same of the prior
 
     @property
     def samples(self) -> GraphSamples:
@@ -57,6 +66,12 @@ class ModelAverages:
         """The graph with the highest score and prior that was met."""
         raise NotImplementedError
 
+    @property
+    def gaussian_prior(self) -> NormalWishartPrior | None:
+        """The prior of continuous columns that graphs were weighed by; None for states."""
+        scorer = self._scorer
+        return scorer.bge.held if isinstance(scorer, GaussianScorer) else self._held_prior
+
     def log_predictive(
         self, table: Any, *, n_graphs: int | None = None, progress: bool = False
     ) -> Array:
@@ -64,8 +79,9 @@ class ModelAverages:
 
         Parameters are integrated out: under the Dirichlet prior of the score for states (its
         posterior mean tables), under the normal-Wishart prior of BGe for continuous columns
-        (Student densities). The scores "bic", "aic", "loglik" and "fnml" have no prior, and are
-        taken with BDeu's for one row, or BGe's default.
+        (Student densities; columns that were constant in the data are left out). The scores "bic",
+        "aic", "loglik" and "fnml" have no prior, and are taken with BDeu's for one row, or
+        BGe's default.
 
         Parameters
         ----------
@@ -124,7 +140,8 @@ class ModelAverages:
         data = as_table(table)
         chosen = {name: self.settings[name] for name in OF_SCORE if name in self.settings}
         chosen = {name: value for name, value in (chosen | choices).items() if value is not None}
-        scorer = make_scorer(data, **chosen)
+        kept = ScoredTable(data, chosen, self.gaussian_prior)
+        scorer = kept.scorer()
         if scorer.names != self.names:
             raise DataError(
                 f"this posterior is of {', '.join(self.names)}, and the table has "
@@ -133,7 +150,7 @@ class ModelAverages:
         other = copy.copy(self)
         other.__dict__.pop("best", None)
         other._scorer, other._source = scorer, data.source
-        other._data = ScoredTable(data, chosen)
+        other._data = kept
         score = other.best.info.score
         if self._best_score is not None and not np.isclose(score, self._best_score, rtol=SAME):
             raise DataError(

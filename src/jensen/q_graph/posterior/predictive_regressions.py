@@ -18,8 +18,6 @@ from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.regression import LinearRegression
 from jensen.models.gaussian_encoding import values_of
 from jensen.q_graph.posterior.predictive_tables import Answer, Family
-from jensen.scores.gaussian import BGe
-from jensen.scores.gaussian_prior import make_bge
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.moments import merged
 from jensen.scores.schur import given
@@ -29,7 +27,10 @@ Array = NDArray[np.float64]
 
 
 class NormalWishart(NamedTuple):
-    """What is known of all columns after the rows: ν, α_μ, α_w and T of `BGe`."""
+    """What is known of all columns after the rows: ν, α_μ, α_w and T of `BGe`.
+
+    It is in the coordinates of the scorer, as everything is that is computed here.
+    """
 
     mean: Array
     strength: float
@@ -40,7 +41,8 @@ class NormalWishart(NamedTuple):
 class RegressionPredictions:
     """Student distributions of families, under the normal-Wishart prior that the score has.
 
-    A score without a prior ("bic", "aic", "loglik") is taken with the default prior of BGe.
+    A score without a prior ("bic", "aic", "loglik") is taken with the default prior of BGe. The
+    columns that are constant in the data have no density: they are left out.
     """
 
     def __init__(self, scorer: GaussianScorer) -> None:
@@ -53,9 +55,8 @@ class RegressionPredictions:
         """The posterior by the rows in which a variable was not set."""
         key = child if child in self._scorer.groups else -1
         if key not in self._known:
-            groups, formula = self._scorer.groups, self._scorer.formula
-            everything = merged(groups.values(), len(self.names))
-            prior = formula if isinstance(formula, BGe) else _default(self.names, everything.mean)
+            groups = self._scorer.groups
+            prior = self._scorer.bge.within(self._scorer.coordinates)
             rows = merged(
                 (part for v, part in groups.items() if v < 0 or v != key), len(self.names)
             )
@@ -72,13 +73,21 @@ class RegressionPredictions:
 
     def regression(self, child: int, parents: Sequence[int]) -> LinearRegression:
         """Posterior means of coefficients; the variance is the inverse of the mean precision."""
+        if child in self._scorer.isolated:
+            raise DataError(
+                f"column {self.names[child]!r} is constant in the data, so nothing is known of how "
+                f"it varies: leave it out of the question"
+            )
         known, members = self._after(child), list(parents)
         left = given(known.scale, members, [child])
+        origin, unit = self._scorer.coordinates
         slopes = left.coefficients[:, 0]
-        intercept = float(known.mean[child] - slopes @ known.mean[members])
+        away = float(known.mean[child] - slopes @ known.mean[members])
+        slopes = slopes * unit[child] / unit[members]
+        intercept = float(origin[child] + unit[child] * away - slopes @ origin[members])
         degrees = known.degrees - len(self.names) + len(members) + 1
         by_parent = {self.names[p]: float(b) for p, b in zip(members, slopes, strict=True)}
-        variance = float(left.left.residual[0]) / degrees
+        variance = float(unit[child] ** 2 * left.left.residual[0]) / degrees
         return LinearRegression(self.names[child], intercept, by_parent, variance)
 
     def network(
@@ -113,9 +122,11 @@ class RegressionPredictions:
         A row of all columns is Student with α_w - n + 1 degrees of freedom, and so is a child
         given its p parents, with p more.
         """
+        if child in self._scorer.isolated:
+            return np.zeros(len(rows))
         known, members = self._after(child), list(parents)
         left = given(known.scale, members, [child])
-        away = rows - known.mean
+        away = self._scorer.coordinates.values(rows) - known.mean
         above = away[:, members]
         mean = above @ left.coefficients[:, 0]
         distance = np.square(np.einsum("ij,nj->ni", left.root, above)).sum(1)
@@ -125,6 +136,7 @@ class RegressionPredictions:
         size = float(left.left.residual[0]) * (widen + distance)
         square = np.square(away[:, child] - mean) / size
         constant = gammaln(0.5 * (degrees + 1.0)) - gammaln(0.5 * degrees) - 0.5 * np.log(np.pi)
+        constant = constant - np.log(self._scorer.coordinates.unit[child])
         return np.asarray(constant - 0.5 * np.log(size) - 0.5 * (degrees + 1.0) * np.log1p(square))
 
     def log_incomplete(self, rows: Array, network: GaussianNetwork) -> Array:
@@ -142,7 +154,3 @@ class RegressionPredictions:
 
 
 NO_GAPS = "rows must be complete here, so fill them in (net.impute), or leave them out"
-
-
-def _default(names: Sequence[str], means: Array) -> BGe:
-    return make_bge(names, means, None, None, None, None)
