@@ -8,7 +8,7 @@ from naive import diagnostics as naive
 
 import jensen as jn
 from jensen import diagnostics
-from jensen.diagnostics import effective_sample_size, split_r_hat
+from jensen.diagnostics import correlation_time, effective_sample_size, split_r_hat
 
 
 def column(*values):
@@ -54,6 +54,8 @@ def test_equal_to_the_definition(name):
     np.testing.assert_allclose(split_r_hat(draws), naive.split_r_hat(chains), rtol=1e-10)
     size = naive.effective_sample_size(chains)
     np.testing.assert_allclose(effective_sample_size(draws), size, rtol=1e-9)
+    time = naive.correlation_time(chains)
+    np.testing.assert_allclose(correlation_time(draws), time, rtol=1e-9)
 
 
 @pytest.mark.parametrize("block", [1, 250, 1 << 21])
@@ -63,7 +65,7 @@ def test_many_quantities_at_once(monkeypatch, block):
     draws = autoregressive(rng, 0.5, (3, 41, 2, 5))
     draws[:, :, 0, 1] = 7.0
     draws[1, 5, 1, 2] = np.nan
-    for measure in (split_r_hat, effective_sample_size):
+    for measure in (split_r_hat, effective_sample_size, correlation_time):
         together = measure(draws)
         assert together.shape == (2, 5)
         one_by_one = [[measure(draws[:, :, i, j]) for j in range(5)] for i in range(2)]
@@ -85,6 +87,22 @@ def test_autoregressive_chains_have_the_known_size(phi):
     expected = draws.size * (1 - phi) / (1 + phi)
     np.testing.assert_allclose(effective_sample_size(draws), expected, rtol=0.15)
     assert split_r_hat(draws) < 1.01
+
+
+@pytest.mark.parametrize("phi", [0.0, 0.3, 0.6, 0.9])
+def test_autoregressive_chains_have_the_known_time(phi):
+    draws = autoregressive(np.random.default_rng(14), phi, (4, 20_000))
+    np.testing.assert_allclose(correlation_time(draws), (1 + phi) / (1 - phi), rtol=0.1)
+    assert correlation_time(draws[:1]) == pytest.approx((1 + phi) / (1 - phi), rel=0.2)
+
+
+@pytest.mark.parametrize("shape", [(4, 50), (4, 200)])
+@pytest.mark.parametrize("phi", [0.0, 0.5, 0.8])
+def test_errors_by_the_time_are_calibrated(phi, shape):
+    """z² has the mean 1 over 1,500 series; its standard error is 0.04 or so."""
+    draws = autoregressive(np.random.default_rng(15), phi, (*shape, 1500))
+    variance = draws.var((0, 1)) * correlation_time(draws) / math.prod(shape)
+    assert 0.93 < math.sqrt(np.mean(draws.mean((0, 1)) ** 2 / variance)) < 1.07
 
 
 def test_no_more_than_the_limit_for_chains_that_alternate():

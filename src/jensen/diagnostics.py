@@ -91,10 +91,56 @@ def effective_sample_size(draws: ArrayLike) -> Array:
     return _by_quantity(draws, _bulk_size, n_least=10, if_constant=math.nan)
 
 
+def correlation_time(draws: ArrayLike) -> Array:
+    """How many draws tell the mean as well as one independent draw; for standard errors.
+
+    The variance of the mean of S draws is about σ² τ / S, with τ = -1 + 2 Σ (ρ_2k + ρ_2k+1) as in
+    `effective_sample_size`, but of the draws themselves rather than of their ranks, and of whole
+    chains: half chains are short, and with few lags τ comes out too small. The sum ends before
+    the first pair that is no larger than √(2 / S), its standard deviation if draws are independent:
+    what is added beyond is noise, and always positive. An estimate from W lags has about
+    ν = S / (2 W + 1) degrees of freedom, so that errors divided by their standard errors would have
+    the variance 1 + 2 / ν, to first order; τ is larger by this factor.
+
+    Parameters
+    ----------
+    draws : array (chains, samples, ...)
+        Draws after burn-in; numbers or truth values. One chain is cut in half.
+
+    Returns
+    -------
+    array (...)
+        One number for each quantity, a single one for draws (chains, samples); nan for what never
+        moved, with fewer than 10 samples a chain, or for draws that are not finite.
+
+    References
+    ----------
+    Geyer (1992), as for `effective_sample_size`. Madras and Sokal (1988), "The pivot algorithm",
+    *Journal of Statistical Physics* 50, doi:10.1007/BF01022990, appendix C, for the lags.
+
+    Examples
+    --------
+    >>> draws = np.random.default_rng(0).normal(size=(4, 500))
+    >>> round(float(correlation_time(draws)), 1)
+    1.0
+    >>> round(float(correlation_time(np.repeat(draws, 3, axis=1))), 1)
+    3.0
+    """
+    return _by_quantity(draws, _mean_time, n_least=10, if_constant=math.nan, whole=True)
+
+
 def _by_quantity(
-    draws: ArrayLike, measure: Callable[[Array], Array], *, n_least: int, if_constant: float
+    draws: ArrayLike,
+    measure: Callable[[Array], Array],
+    *,
+    n_least: int,
+    if_constant: float,
+    whole: bool = False,
 ) -> Array:
-    """Measure the half chains (2 chains, samples / 2, quantities) of all that moves, in blocks."""
+    """Measure half chains (2 chains, samples / 2, quantities) of all that moves, in blocks.
+
+    Whole chains, if there are several, where `whole` is true.
+    """
     given = np.asarray(draws)
     if given.ndim < 2:
         raise JensenError(
@@ -109,7 +155,7 @@ def _by_quantity(
         for start in range(0, len(result), step):
             block = flat[:, :, start : start + step].astype(np.float64)
             known = np.isfinite(block).all(axis=(0, 1))
-            halves = _split(block)
+            halves = block if whole and n_chains > 1 else _split(block)
             constant = (halves == halves[:1, :1]).all(axis=(0, 1))
             values = np.where(known & constant, if_constant, np.nan)
             moves = known & ~constant
@@ -179,6 +225,23 @@ def _bulk_size(halves: Array) -> Array:
     n_draws = n_chains * n
     size: Array = n_draws / np.maximum(tau, 1 / math.log10(n_draws))
     return size
+
+
+def _mean_time(chains: Array) -> Array:
+    """τ of the mean of all draws, with what its own uncertainty adds."""
+    n_chains, n, _ = chains.shape
+    n_draws = n_chains * n
+    rho = _autocorrelations(chains)
+    n_pairs = (n - 1) // 2
+    pairs = rho[: 2 * n_pairs : 2] + rho[1 : 2 * n_pairs : 2]
+    ends = pairs <= math.sqrt(2 / n_draws)
+    ends[0], ends[-1] = False, True
+    last = ends.argmax(axis=0)
+    counted = np.arange(n_pairs)[:, np.newaxis] < last
+    tau = -1 + 2 * np.where(counted, np.minimum.accumulate(pairs, axis=0), 0.0).sum(axis=0)
+    n_lags = 2 * last - 1
+    time: Array = np.maximum(tau, 1 / math.log10(n_draws)) * (1 + 2 * (2 * n_lags + 1) / n_draws)
+    return time
 
 
 def _autocorrelations(z: Array) -> Array:

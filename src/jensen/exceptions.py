@@ -62,6 +62,13 @@ class CollapseError(JensenError):
         )
 
 
+class MissingNameError(JensenError, KeyError):
+    """A name that a mapping does not hold; a KeyError too, as mappings must raise."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])  # a KeyError alone would show the text in quotes
+
+
 class NotFittedError(JensenError, AttributeError):
     """A result was asked of an estimator before `fit`."""
 

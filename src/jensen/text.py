@@ -1,5 +1,6 @@
-"""Plain text for people: aligned tables and short lists."""
+"""Plain text for people: aligned tables, short lists, and what a misspelt name may have meant."""
 
+import difflib
 from collections.abc import Iterable, Sequence
 
 
@@ -33,6 +34,35 @@ def some(items: Iterable[object], most: int = 8) -> str:
     texts = list(map(str, items))
     tail = f", ... ({len(texts):,} in all)" if len(texts) > most else ""
     return ", ".join(texts[:most]) + tail
+
+
+def offer(name: object, names: Iterable[str], noun: str = "variable") -> str:
+    """The end of a message about an unknown name: what was probably meant, and what there is.
+
+    Names that are spelt like it come first, whatever their case; of many names only a few are
+    listed, with the number of all.
+
+    >>> offer("Rian", ["cloudy", "rain", "sprinkler"])
+    "did you mean 'rain'? The variables are: rain, cloudy, sprinkler"
+    >>> offer("x", ["a", "b"], "column")
+    'the columns are: a, b'
+    """
+    known = list(names)
+    near = _nearest(str(name), known)
+    listed = some([*near, *(other for other in known if other not in near)])
+    there = f"{many(noun)} are: {listed}" if len(known) > 1 else f"only {noun} is {listed}"
+    if not known:
+        return f"there are no {many(noun)}"
+    return f"did you mean {near[0]!r}? The {there}" if near else f"the {there}"
+
+
+def _nearest(name: str, names: Sequence[str]) -> list[str]:
+    """Up to three names that are spelt almost alike, the nearest first."""
+    by_letters: dict[str, list[str]] = {}
+    for known in names:
+        by_letters.setdefault(known.casefold(), []).append(known)
+    close = difflib.get_close_matches(name.casefold(), by_letters, n=3)
+    return [known for letters in close for known in by_letters[letters]][:3]
 
 
 def plural(n: int, noun: str) -> str:

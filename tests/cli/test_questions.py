@@ -103,7 +103,12 @@ def test_the_most_probable_states(run, asia):
         "given": {},
         "do": {"smoke": "no"},
         "most_probable": [
-            {"state": dict(one.states), "log_probability": one.log_probability} for one in found
+            {
+                "state": dict(one.states),
+                "log_probability": one.log_probability,
+                "log_conditional": one.log_conditional,
+            }
+            for one in found
         ],
     }
     assert run("query", asia, "--most-probable", "-k", 2).out.count("log probability") == 2

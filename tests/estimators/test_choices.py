@@ -55,7 +55,7 @@ def test_a_column_without_values_and_without_declared_states():
 
 
 def test_a_hidden_variable_that_is_no_node():
-    refuse("hidden={'h': ...}: the graph has no node 'h'", hidden={"h": 2})
+    refuse("hidden={'h': ...}: the graph has no node 'h'; the nodes are: a, b", hidden={"h": 2})
 
 
 def test_a_hidden_variable_with_values():

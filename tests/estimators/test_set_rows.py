@@ -127,7 +127,7 @@ def test_the_evidence_is_the_score_of_the_graph():
 
 def test_a_value_that_was_set_but_is_missing_is_refused():
     table = {"a": [0, 1, 1], "b": [0, None, 1], "INT": [None, "b", None]}
-    with pytest.raises(DataError, match="row 1 says that 'b' was set, but not to what"):
+    with pytest.raises(DataError, match="row 2 says that 'b' was set, but not to what"):
         jn.BayesianNetwork("a -> b").fit(table, interventions="INT")
 
 

@@ -151,11 +151,11 @@ def test_unknown_names_are_refused_with_a_guess():
     dag = DAG(ASIA)
     with pytest.raises(GraphError, match=r"there is no node 'smoker' .*; did you mean 'smoke'\?"):
         dag.parents("smoker")
-    with pytest.raises(GraphError, match=r"no node 'Q' .* nodes are: 'asia', .*'either', 'lung', "):
+    with pytest.raises(GraphError, match=r"no node 'Q' .* nodes are: asia, .*either, lung, "):
         dag.d_separated("asia", ["Q"])
-    with pytest.raises(GraphError, match=r"no node \['asia'\] in the graph; its nodes are"):
+    with pytest.raises(GraphError, match=r"no node \['asia'\] in the graph; did you mean 'asia'"):
         dag.children(["asia"])
-    with pytest.raises(GraphError, match="no node 'A' in the graph; its nodes are: none"):
+    with pytest.raises(GraphError, match="no node 'A' in the graph; there are no nodes"):
         DAG().descendants("A")
 
 

@@ -174,8 +174,12 @@ def test_a_marginal_is_asked_for_by_one_name_or_any_iterable(joint):
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ("Age", "P(Cancer, Stage) has no variable 'Age'; its variables are Cancer, Stage"),
-        (["Stage", 3], "P(Cancer, Stage) has no variable 3; its variables are Cancer, Stage"),
+        (
+            "Age",
+            "P(Cancer, Stage) has no variable 'Age'; did you mean 'Stage'? The variables are: "
+            "Stage, Cancer",
+        ),
+        (["Stage", 3], "P(Cancer, Stage) has no variable 3; the variables are: Cancer, Stage"),
         (["Stage", "Stage"], "a marginal names every variable once, but 'Stage' stands twice"),
         ([], "a marginal is of one variable or more, but no name came"),
     ],

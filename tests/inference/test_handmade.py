@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.inference.cpt import CPT
 
 build = jn.BayesianNetwork.from_tables
 STATES = {"rain": ["no", "yes"], "wet": ["no", "yes"]}
@@ -154,3 +155,77 @@ def test_rows_may_be_dicts_by_state():
 def test_a_row_must_name_the_states():
     with pytest.raises(jn.JensenError, match=r"names the states \['no'\], but they are"):
         jn.BayesianNetwork.from_tables("a", {"a": {"no": 1.0}}, states={"a": ["no", "yes"]})
+
+
+AND_NOT = np.array([[[1.0, 0.0], [1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]]])  # [z, a, y]: z and not a
+ROOTS = {"z": [0.5, 0.5], "a": [0.25, 0.75]}
+
+
+@pytest.mark.parametrize("graph", ["z -> y <- a", "[z][a][y|z:a]", [("z", "y"), ("a", "y")]])
+def test_the_order_of_parents_is_asked_for_where_two_fit(graph):
+    """Regression: [z, a, y] was taken as [a, z, y] without a word."""
+    words = (
+        r"the table of 'y' is read with its parents in the order of their names, \['a', 'z'\], but "
+        r"the graph is written with \['z', 'a'\], and the table fits both: say which order is "
+        r"meant, parents={'y': \['z', 'a'\]} or parents={'y': \['a', 'z'\]}"
+    )
+    with pytest.warns(jn.DataWarning, match=words):
+        by_name = build(graph, {**ROOTS, "y": AND_NOT})
+    assert by_name.cpt("y")["1", "0"]["1"] == 1.0  # a and not z
+    stated = build(graph, {**ROOTS, "y": AND_NOT}, parents={"y": ["z", "a"]})
+    assert [p.name for p in stated.cpt("y").parents] == ["a", "z"]
+    assert stated.cpt("y")["0", "1"]["1"] == 1.0
+    assert stated.probability({"y": "1"}) == pytest.approx(0.5 * 0.25)
+    assert build(graph, {**ROOTS, "y": AND_NOT}, parents={"y": ("a", "z")}).equals(by_name)
+
+
+def test_rows_by_labels_have_an_order_of_parents_too():
+    rows = {(z, a): AND_NOT[z, a] for z in (0, 1) for a in (0, 1)}
+    with pytest.warns(jn.DataWarning, match="the table of 'y' is read with its parents in the"):
+        build("z -> y <- a", {**ROOTS, "y": rows})
+    stated = build("z -> y <- a", {**ROOTS, "y": rows}, parents={"y": ["z", "a"]})
+    assert stated.equals(build("z -> y <- a", {**ROOTS, "y": AND_NOT}, parents={"y": ["z", "a"]}))
+
+
+def test_nothing_is_asked_where_only_one_order_fits():
+    by_name = AND_NOT.transpose(1, 0, 2)
+    build("a -> y <- z", {**ROOTS, "y": by_name})  # written by name
+    build(jn.DAG("z -> y <- a"), {**ROOTS, "y": by_name})  # a DAG has its parents by name
+    wide = {"z": [0.2, 0.3, 0.5], "a": [0.5, 0.5], "y": np.full((2, 3, 1), 1.0)}
+    build("z -> y <- a", wide)
+    labels = {(a, z): [1.0] for a in ("no", "yes") for z in ("off", "on")}
+    states = {"a": ["no", "yes"], "z": ["off", "on"]}
+    build("z -> y <- a", {**ROOTS, "y": labels}, states)
+
+
+def test_a_labelled_table_says_its_own_order():
+    net = jn.examples.load("sprinkler")
+    tables = {name: net.cpt(name) for name in net.states}
+    again = build("cloudy -> sprinkler -> wet_grass; cloudy -> rain; rain -> wet_grass", tables)
+    assert again.equals(net)
+    wet = net.cpt("wet_grass")
+    turned = CPT(wet.variable, wet.parents[::-1], wet.values.transpose(1, 0, 2))
+    assert net.with_cpt("wet_grass", turned).equals(net)
+    stated = net.with_cpt("wet_grass", turned.values, parents=["sprinkler", "rain"])
+    assert stated.equals(net)
+    with pytest.raises(
+        jn.JensenError, match=r"the parents of 'rain' in the graph are \['cloudy'\]"
+    ):
+        net.with_cpt("rain", wet)
+
+
+@pytest.mark.parametrize("order", [["z"], ["z", "z"], ["z", "b"], "za", 3, [1, "a"]])
+def test_orders_that_are_none_are_refused(order):
+    words = r"the parents of 'y' in the graph are \['a', 'z'\], but its table is said to have"
+    with pytest.raises(jn.JensenError, match=words):
+        build("z -> y <- a", {**ROOTS, "y": AND_NOT}, parents={"y": order})
+
+
+def test_what_else_is_wrong_with_orders():
+    with pytest.raises(jn.JensenError, match="'x' is no node of the graph; the nodes are: a, y, z"):
+        build("z -> y <- a", {**ROOTS, "y": AND_NOT}, parents={"x": ["z", "a"]})
+    with pytest.raises(jn.JensenError, match="parents must be a dict by variable, not list"):
+        build("z -> y <- a", {**ROOTS, "y": AND_NOT}, parents=["z", "a"])
+    shape = r"the table of 'y' must have the shape \(3, 2, 2\) \(z, a, y\), not \(2, 2, 2\)"
+    with pytest.raises(jn.JensenError, match=shape):
+        build("z -> y <- a", {"z": [1, 0, 0], "a": [1, 0], "y": AND_NOT}, parents={"y": ["z", "a"]})

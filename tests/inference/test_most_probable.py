@@ -34,6 +34,9 @@ def check(net, found, sorted_rows, known):
     """Values are those of the best rows; the states, different ones, have these values."""
     values = [joint.log(w) for _, w in sorted_rows[: len(found)]]
     np.testing.assert_allclose([a.log_probability for a in found], values, **LOG_TOL)
+    log_evidence = joint.log(sum(w for _, w in sorted_rows))  # all that is possible
+    given_it = [value - log_evidence for value in values]
+    np.testing.assert_allclose([a.log_conditional for a in found], given_it, **LOG_TOL)
     assert all(a.log_probability >= b.log_probability for a, b in itertools.pairwise(found))
     assert len({tuple(a.items()) for a in found}) == len(found)
     weight = {tuple(sorted(row.items())): w for row, w in sorted_rows}
@@ -133,6 +136,18 @@ def test_an_assignment_reads_like_a_mapping():
     assert repr(found) == "log probability -0.510826\na  1\nb  1"
     with pytest.raises(JensenError, match="'c' was known, or is no variable of the network"):
         found["c"]
+
+
+def test_both_probabilities_are_told_apart_in_words():
+    net = jn.BayesianNetwork.from_tables("a -> b", {"a": [0.2, 0.8], "b": [[1.0, 0], [0.25, 0.75]]})
+    found = net.most_probable({"b": "0"})  # P(a=0, b=0) = P(a=1, b=0) = 0.2
+    assert math.exp(found.log_probability) == pytest.approx(0.2, rel=1e-12)
+    assert math.exp(found.log_conditional) == pytest.approx(0.5, rel=1e-12)
+    assert repr(found).startswith(
+        "log probability -1.60944 together with the evidence, -0.693147 given the evidence\na  "
+    )
+    free = net.most_probable(do={"a": "1"})
+    assert free.log_probability == free.log_conditional == pytest.approx(math.log(0.75), rel=1e-12)
 
 
 def test_impossible_evidence_has_no_best_assignment():

@@ -240,7 +240,7 @@ def test_back_door_adjustment():
     """P(y | do x) = Σ_z P(z) P(y | x, z); and P(y | do x, z) is P(y | x, z) there."""
     rng = np.random.default_rng(2)
     tables = {"z": [0.3, 0.7], "x": rng.dirichlet([1, 1], 2), "y": rng.dirichlet([1, 1], (2, 2))}
-    net = jn.BayesianNetwork.from_tables("z -> x; z -> y; x -> y", tables)
+    net = jn.BayesianNetwork.from_tables("z -> x; x -> y; z -> y", tables)
     each = [net.query("y", {"x": 1, "z": z}).values for z in (0, 1)]
     expected = np.dot(net.query("z").values, each)
     np.testing.assert_allclose(net.query("y", do={"x": 1}).values, expected, rtol=1e-13)

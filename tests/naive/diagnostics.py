@@ -75,3 +75,19 @@ def effective_sample_size(chains):
         lag += 2
     n_draws = len(z) * n
     return n_draws / max(tau, 1 / math.log10(n_draws))
+
+
+def correlation_time(chains):
+    """Whole chains, or halves of one; pairs while they are above their noise, made to fall."""
+    z = chains if len(chains) > 1 else split(chains)
+    n, n_draws = len(z[0]), len(z) * len(z[0])
+    tau, smallest, lag = -1.0, math.inf, 0
+    while lag == 0 or lag + 2 <= 2 * ((n - 1) // 2 - 1):
+        pair = autocorrelation(z, lag) + autocorrelation(z, lag + 1)
+        if lag > 0 and pair <= math.sqrt(2 / n_draws):
+            break
+        smallest = min(smallest, pair)
+        tau += 2 * smallest
+        lag += 2
+    n_lags = lag - 1
+    return max(tau, 1 / math.log10(n_draws)) * (1 + 2 * (2 * n_lags + 1) / n_draws)

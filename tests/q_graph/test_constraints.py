@@ -112,8 +112,8 @@ REFUSALS = [
     ),
     ({"required": ["ab"]}, r"^required= lists pairs \(from, to\), not 'ab'$"),
     ({"forbidden": [("a", "b", "c")]}, r"^forbidden= lists pairs \(from, to\), not \('a', 'b', 'c"),
-    ({"required": [("a", "z")]}, "^required= names 'z', which is no column$"),
-    ({"forbidden": "z -> a"}, "^forbidden= names 'z', which is no column$"),
+    ({"required": [("a", "z")]}, "^required= names 'z', which is no column; the columns are: "),
+    ({"forbidden": "z -> a"}, "^forbidden= names 'z', which is no column; the columns are: "),
     ({"forbidden": [("a", "a")]}, "^forbidden= has an edge from 'a' to itself$"),
     (
         {"required": [{"a", "b"}]},
@@ -122,7 +122,7 @@ REFUSALS = [
     ),
     ({"required": "a -- b"}, "lists arrows, not 'a -- b'"),
     ({"tiers": ["ab", "c"]}, r"^tiers= is a list of lists of names; write \['ab'\]$"),
-    ({"tiers": [["a"], ["z"]]}, "^tiers= names 'z', which is no column$"),
+    ({"tiers": [["a"], ["z"]]}, "^tiers= names 'z', which is no column; the columns are: "),
     ({"tiers": [["a", "b"], ["a"]]}, "^tiers= names 'a' twice$"),
     ({"tiers": [["a", "a"]]}, "^tiers= names 'a' twice$"),
     (
@@ -156,8 +156,8 @@ def test_a_start_gets_the_required_edges():
 @pytest.mark.parametrize(
     ("start", "choices", "text"),
     [
-        ("a -> z", {}, "^start= has a node 'z' that is no column$"),
-        ("z", {}, "^start= has a node 'z' that is no column$"),
+        ("a -> z", {}, "^start= has a node 'z' that is no column; the columns are: "),
+        ("z", {}, "^start= has a node 'z' that is no column; the columns are: "),
         ("a -> b", {"forbidden": "a -> b"}, "^the edge a -> b of start= is forbidden$"),
         ("d -> a", {"tiers": [["a"], ["d"]]}, "^the edge d -> a of start= is forbidden$"),
         (

@@ -23,7 +23,9 @@ def test_questions_about_a_pair():
     assert found.direction("a", "b") == pytest.approx(0.75)
     assert found.direction("b", "a") == pytest.approx(0.25)
     assert np.isnan(found.direction("a", "c"))
-    with pytest.raises(jn.JensenError, match="there is no variable 'x': they are a, b, c"):
+    with pytest.raises(
+        jn.JensenError, match="there is no variable 'x'; the variables are: a, b, c"
+    ):
         found["a", "x"]
 
 

@@ -256,7 +256,9 @@ def test_what_cannot_be_asked_is_refused():
     table = states(40, 0)
     p = probabilities(DAGS, table)
     post = everything(p, make_scorer(table))
-    with pytest.raises(JensenError, match="given: there is no variable 'Z'; they are A, B, C"):
+    with pytest.raises(
+        JensenError, match="given: there is no variable 'Z'; the variables are: A, B, C"
+    ):
         post.query("A", {"Z": 1})
     with pytest.raises(JensenError, match="ask for one variable or several different ones"):
         post.query(["A", "A"])

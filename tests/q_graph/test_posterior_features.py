@@ -151,7 +151,7 @@ def test_an_edge_that_was_never_seen_is_not_certain_to_be_absent():
     post = posterior((2, 500), 5, p / p.sum())
     found = post.edge_probability("A", "B")
     assert found == 0
-    assert 0.0002 < found.standard_error < 0.002  # as of half an edge in 1,000 samples
+    assert 0.0002 < found.standard_error < 0.002  # as of two edges in 1,000 samples
 
 
 def test_edges_given_what_was_sampled_take_the_place_of_shares():
@@ -242,7 +242,9 @@ def test_short_runs_say_that_errors_are_unknown():
 
 def test_what_makes_no_sense_is_refused():
     post = posterior((1, 20))
-    with pytest.raises(JensenError, match="there is no variable 'E': they are A, B, C, D"):
+    with pytest.raises(
+        JensenError, match="there is no variable 'E'; the variables are: A, B, C, D"
+    ):
         post.edge_probability("A", "E")
     with pytest.raises(JensenError, match="joins two variables, but 'A' came twice"):
         post.path_probability("A", "A")

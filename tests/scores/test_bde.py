@@ -95,7 +95,7 @@ def test_refusals(prior):
         jn.score("a", table, "bdeu", prior_network=prior)
     with pytest.raises(jn.JensenError, match=r"^prior_network must be a network with tables, not"):
         jn.score("a", table, "bde", prior_network="a -> b")
-    with pytest.raises(jn.JensenError, match=r"^the network has no variable 'z'$"):
+    with pytest.raises(jn.JensenError, match=r"^the network has no variable 'z'; the"):
         jn.score("z", {"z": ["1", "0"]}, "bde", prior_network=prior)
     with pytest.raises(jn.DataError, match=r"^row 2 holds a state that prior_network does not"):
         jn.score("a", {"a": ["1", "9"]}, "bde", prior_network=prior)

@@ -144,7 +144,7 @@ def test_refusals():
     with pytest.raises(
         jn.DataError,
         match=r"^interventions: 'z' is no column; each row names the column that was set in it "
-        r"\(by its name, not by its number\), or nothing$",
+        r"\(by its name, not by its number\), or nothing; the columns are: ",
     ):
         split_interventions(table, ["z"] + [None] * 119)
     with pytest.raises(jn.DataError, match="there is no column 'INT'"):

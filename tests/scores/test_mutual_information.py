@@ -210,7 +210,9 @@ def test_by_name_and_as_a_dataframe():
     frame = found.to_pandas()
     assert list(frame.index) == list(frame.columns) == ["x0", "x1"]
     assert frame.loc["x1", "x0"] == found["x0", "x1"] == found["x1", "x0"]
-    with pytest.raises(jn.DataError, match=r"^there is no column 'y' in this matrix$"):
+    with pytest.raises(
+        jn.DataError, match=r"^there is no column 'y' in this matrix; the columns are: x0, x1$"
+    ):
         found["x0", "y"]
 
 

@@ -11,7 +11,7 @@ from jensen.cli.predict_states import predict_states
 from jensen.cli.rows import Written, read_written, write_rows
 from jensen.cli.state_rows import read_state_rows
 from jensen.exceptions import JensenError
-from jensen.text import plural, some
+from jensen.text import offer, plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -81,8 +81,8 @@ def command(
     if target is None:
         raise JensenError("Missing option '--target'. (try jensen predict --help)")
     if target not in asked.graph:
-        there = some(asked.graph.nodes)
-        raise JensenError(f"the network has no variable {target!r}: it has {there}")
+        there = offer(target, asked.graph.nodes)
+        raise JensenError(f"the network has no variable {target!r}; {there}")
     rows = read_written(data, reading, asked, skip=target, missing_columns=missing_columns.value)
     if asked.gaussian is not None:
         if probabilities:

@@ -13,7 +13,8 @@ EPILOG = (
     "With --json the answer is {targets, given, do, probabilities: [{state: {variable: state}, "
     "probability}]}, with lower and upper if --interval is given; without TARGET {given, do, "
     "marginals: [{targets, probabilities}]}; with --most-probable {given, do, most_probable: "
-    "[{state, log_probability}]}."
+    "[{state, log_probability, log_conditional}]}, where the first is jointly with what is given "
+    "and the second given it."
 )
 
 Targets = Annotated[
@@ -97,7 +98,8 @@ def _print(answers: list[Any], in_json: dict[str, Any], as_json: bool) -> None:
 
 
 def _assignment(found: Any) -> dict[str, Any]:
-    return {"state": dict(found.states), "log_probability": found.log_probability}
+    numbers = {"log_probability": found.log_probability, "log_conditional": found.log_conditional}
+    return {"state": dict(found.states), **numbers}
 
 
 def _distribution(found: Any) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from jensen.data.variable import Kind, Variable
 from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
 from jensen.fields import add
+from jensen.text import offer
 
 if TYPE_CHECKING:
     import pandas
@@ -386,5 +387,4 @@ def _take_weights(
 
 
 def _no_column(name: str, names: Sequence[str]) -> str:
-    shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-    return f"there is no column {name!r}; the columns are: {shown}"
+    return f"there is no column {name!r}; {offer(name, names, 'column')}"

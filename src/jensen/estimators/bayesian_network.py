@@ -21,7 +21,7 @@ from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
 from jensen.inference.gaussian_network import GaussianNetwork, network_from_regressions
-from jensen.inference.handmade import network_from_tables, replace_table
+from jensen.inference.handmade import network_from_tables, replace_table, written_parents
 from jensen.inference.regression import LinearRegression, RegressionPosterior
 from jensen.text import plural
 
@@ -198,6 +198,8 @@ class BayesianNetwork(Views, Estimator):
         graph: Any,
         tables: Mapping[str, Any],
         states: Mapping[str, Sequence[object]] | None = None,
+        *,
+        parents: Mapping[str, Sequence[str]] | None = None,
     ) -> Self:
         """Build a network by hand.
 
@@ -206,13 +208,17 @@ class BayesianNetwork(Views, Estimator):
         graph
             As in the class.
         tables
-            For every variable an array with an axis per parent (in the order of
-            `graph.parents(name)`, which is by name), then its own; or a dict from the parents'
-            labels (a tuple, or one label) to the probabilities of its states. A row is a list,
-            or a dict from state to probability.
+            For every variable an array with an axis per parent, then its own; or a dict from the
+            parents' labels (a tuple, or one label) to the probabilities of its states. A row is a
+            list, or a dict from state to probability. Or a `CPT`, which names its parents.
         states
             Labels of the states. For variables that are not named here the labels of the first
             dict, or "0", "1", ...
+        parents
+            Variable → its parents, in the order of the axes of its array or of the labels of its
+            rows. Where nothing is said parents stand in the order of their names, as in
+            `graph.parents(name)`; if the graph is written in another order that fits the table as
+            well, a `DataWarning` says so.
 
         Examples
         --------
@@ -224,9 +230,24 @@ class BayesianNetwork(Views, Estimator):
         ... )
         >>> net.cpt("wet")["yes"]["yes"]
         0.95
+        >>> wet = [[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.1, 0.9]]]       # [sun, rain, wet]
+        >>> net = jn.BayesianNetwork.from_tables(
+        ...     "sun -> wet <- rain",
+        ...     {"sun": [0.5, 0.5], "rain": [0.8, 0.2], "wet": wet},
+        ...     parents={"wet": ["sun", "rain"]},
+        ... )
+        >>> net.cpt("wet")
+        P(wet | rain, sun)
+        rain  sun    0    1
+        -------------------
+        0     0    0.9  0.1
+        0     1    0.3  0.7
+        1     0    0.2  0.8
+        1     1    0.1  0.9
         """
         dag = as_dag(graph)
-        return cls.from_network(network_from_tables(dag, tables, states or {}))
+        network = network_from_tables(dag, tables, states or {}, parents, written_parents(graph))
+        return cls.from_network(network)
 
     @classmethod
     def from_regressions(cls, graph: Any, regressions: Mapping[str, Any]) -> Self:
@@ -272,12 +293,16 @@ class BayesianNetwork(Views, Estimator):
         net.network_ = network
         return net
 
-    def with_cpt(self, name: str, table: Any) -> BayesianNetwork:
+    def with_cpt(
+        self, name: str, table: Any, *, parents: Sequence[str] | None = None
+    ) -> BayesianNetwork:
         """A copy in which P(name | parents) is another table, given as in `from_tables`.
 
-        It has point probabilities: a posterior or samples are not kept.
+        `parents` lists its parents in the order of the table; by default they stand by name. The
+        copy has point probabilities: a posterior or samples are not kept.
         """
-        return type(self).from_network(replace_table(self.require_network(), name, table))
+        network = replace_table(self.require_network(), name, table, parents)
+        return type(self).from_network(network)
 
     # --- what is known ---
 

@@ -13,7 +13,7 @@ from jensen.estimators.loop_choices import LoopChoices
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG
 from jensen.models.priors import check_prior
-from jensen.text import some
+from jensen.text import offer, some
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,10 @@ def learned_variables(
     """The variable of every node: of its column, or as declared hidden."""
     for name in hidden:
         if name not in graph:
-            raise JensenError(f"hidden={{{name!r}: ...}}: the graph has no node {name!r}")
+            raise JensenError(
+                f"hidden={{{name!r}: ...}}: the graph has no node {name!r}; "
+                f"{offer(name, graph.nodes, 'node')}"
+            )
     return tuple(
         _hidden_variable(name, hidden[name], table) if name in hidden else _seen(name, table)
         for name in graph.nodes

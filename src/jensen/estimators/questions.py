@@ -69,8 +69,9 @@ class Questions:
             A variable, or several, which are then asked for jointly.
         given
             Variable → state; or → a likelihood for every state (a list, or a dict from state to
-            likelihood). A table, or a list of such dicts, asks once for every row (what is missing
-            in a table is not known, and columns of targets are not looked at).
+            likelihood); a target may have a likelihood, but not a state. A table, or a list of such
+            dicts, asks once for every row (what is missing in a table is not known, and columns of
+            targets are not looked at).
         do
             Variable → the state it is set to: the arrows into it are cut before anything is given.
             Of a Gaussian network `given` and `do` hold numbers, and the answer is a
@@ -142,7 +143,10 @@ class Questions:
     def most_probable(
         self, given: Given | None = None, do: Given | None = None, *, k: int | None = None
     ) -> Any:
-        """The most probable states of everything that is not known, with their log probability.
+        """The most probable states of everything that is not known, and how probable they are.
+
+        The answer's `log_probability` is log P(states, given | do), jointly with the evidence; its
+        `log_conditional` is log P(states | given, do).
 
         Parameters
         ----------
@@ -150,6 +154,18 @@ class Questions:
             As in `query`.
         k
             Give a list of the k best instead; shorter if no more are possible.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> best = jn.examples.load("sprinkler").most_probable(given={"wet_grass": "yes"})
+        >>> best
+        log probability -1.12701 together with the evidence, -0.691757 given the evidence
+        cloudy     yes
+        rain       yes
+        sprinkler  off
+        >>> round(best.log_conditional, 3)
+        -0.692
         """
         found = most_probable(self.require_network(), given, do, 1 if k is None else k)
         return found[0] if k is None else found

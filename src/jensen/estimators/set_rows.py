@@ -29,7 +29,7 @@ def split_set_rows(graph: DAG, table: Table, interventions: Any) -> tuple[Table,
         unknown = np.flatnonzero((nodes == v) & data.column(graph.nodes[v]).missing())
         if len(unknown):
             raise DataError(
-                f"row {unknown[0]:,} says that {graph.nodes[v]!r} was set, but not to what: its "
-                f"value is missing there"
+                f"row {unknown[0] + 1:,} says that {graph.nodes[v]!r} was set, but not to what: "
+                f"its value is missing there"
             )
     return data, nodes

@@ -1,11 +1,11 @@
 """Names of nodes: which are allowed, and how they are written in text."""
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from jensen.exceptions import GraphError
+from jensen.text import offer
 
 LONGEST = 10
 """Nodes of a path that a message shows."""
@@ -67,8 +67,4 @@ def show_path(names: Sequence[str]) -> str:
 
 def unknown(name: object, nodes: Sequence[str]) -> GraphError:
     """Build the error for a name that is not in the graph, with what was probably meant."""
-    near = difflib.get_close_matches(name, nodes, n=1) if isinstance(name, str) else []
-    if near:
-        return GraphError(f"there is no node {name!r} in the graph; did you mean {near[0]!r}?")
-    first = ", ".join(map(repr, nodes[:5])) + (", ..." if len(nodes) > 5 else "")
-    return GraphError(f"there is no node {name!r} in the graph; its nodes are: {first or 'none'}")
+    return GraphError(f"there is no node {name!r} in the graph; {offer(name, nodes, 'node')}")

@@ -16,7 +16,7 @@ from scipy.special import entr
 from jensen.data.variable import Variable, find_state
 from jensen.exceptions import JensenError
 from jensen.inference.cpt import MAX_SHOWN_ROWS, show_probability
-from jensen.text import grid, plural, some
+from jensen.text import grid, offer, plural, some
 
 if TYPE_CHECKING:
     import pandas
@@ -132,8 +132,8 @@ class Distribution:
         for k, name in enumerate(kept):
             if name not in self.names:
                 raise JensenError(
-                    f"{heading(self.variables, self.condition)} has no variable {name!r}; its "
-                    f"variables are {some(self.names)}"
+                    f"{heading(self.variables, self.condition)} has no variable {name!r}; "
+                    f"{offer(name, self.names)}"
                 )
             if name in kept[:k]:
                 raise JensenError(

@@ -65,7 +65,8 @@ def read_findings(
         network.index(name): state_of(network.variables[network.index(name)], value)
         for name, value in _pairs("do", do)
     }
-    _check_apart(network, {**hard, **soft}, done, targets)
+    _check_apart(network, {**hard, **soft}, done, ())
+    _check_apart(network, hard, done, targets)  # a likelihood of a target is a question
     return Findings(hard, soft, done)
 
 

@@ -17,6 +17,7 @@ from jensen.families.linear_regression import RegressionWords
 from jensen.fields import leaves
 from jensen.graphs import DAG
 from jensen.inference.regression import LinearRegression, RegressionPosterior
+from jensen.text import offer
 
 Array = NDArray[np.float64]
 
@@ -82,7 +83,9 @@ class GaussianNetwork:
     def index(self, name: str) -> int:
         """Position of a variable among the nodes."""
         if name not in self.graph.index:
-            raise JensenError(f"the network has no variable {name!r}")
+            raise JensenError(
+                f"the network has no variable {name!r}; {offer(name, self.graph.nodes)}"
+            )
         return self.graph.index[name]
 
     def regression(self, name: str) -> LinearRegression:

@@ -14,6 +14,7 @@ from jensen.exceptions import JensenError
 from jensen.inference.gaussian_distribution import GaussianDistribution
 from jensen.inference.gaussian_joint import Joint, joint, log_density, missing_cells
 from jensen.inference.gaussian_network import GaussianNetwork
+from jensen.inference.marginals import missing_marginal
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 
 Array = NDArray[np.float64]
@@ -89,6 +90,13 @@ def query(
     )
 
 
+class _Marginals(dict[str, GaussianDistribution]):
+    """By name; a name that is not there is refused in words."""
+
+    def __missing__(self, name: str) -> GaussianDistribution:
+        raise missing_marginal(name, self)
+
+
 def marginals(
     network: GaussianNetwork, given: Given = None, do: Given = None
 ) -> dict[str, GaussianDistribution]:
@@ -96,12 +104,14 @@ def marginals(
     known = read_known(network, given, do)
     rest, mean, covariance = _rest(network, known)
     words = known.words(network)
-    return {
-        network.graph.nodes[v]: GaussianDistribution(
-            (network.graph.nodes[v],), mean[[k]], covariance[[k]][:, [k]], words
-        )
-        for k, v in enumerate(rest)
-    }
+    return _Marginals(
+        {
+            network.graph.nodes[v]: GaussianDistribution(
+                (network.graph.nodes[v],), mean[[k]], covariance[[k]][:, [k]], words
+            )
+            for k, v in enumerate(rest)
+        }
+    )
 
 
 def log_probability(network: GaussianNetwork, given: Given, do: Given = None) -> float:

@@ -1,6 +1,7 @@
 """Networks built by hand from tables of probabilities."""
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -8,29 +9,69 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import Variable, label_text
-from jensen.exceptions import JensenError
-from jensen.graphs import DAG
+from jensen.exceptions import DataWarning, JensenError
+from jensen.graphs import DAG, notation
+from jensen.inference.cpt import CPT
 from jensen.inference.network import Network, assemble
+from jensen.text import offer, some
+
+Orders = Mapping[str, Sequence[str]]
+"""Name → its parents, in the order of the axes of a table or of the labels of its rows."""
 
 
 def network_from_tables(
-    graph: DAG, tables: Mapping[str, Any], states: Mapping[str, Sequence[object]]
+    graph: DAG,
+    tables: Mapping[str, Any],
+    states: Mapping[str, Sequence[object]],
+    parents: Orders | None = None,
+    written: Orders | None = None,
 ) -> Network:
-    """A network from arrays, or from dicts keyed by the labels of the parents."""
-    _check_names(graph, tables, states)
+    """A network from arrays, from dicts keyed by the labels of the parents, or from CPTs.
+
+    `parents` is what the caller says of the order of the parents; where nothing is said, they
+    stand by name, and a warning tells if they are `written` in another order that fits as well.
+    """
+    _check_names(graph, tables, states, parents or {})
+    orders = {
+        name: _order(name, graph.parents(name), table, (parents or {}).get(name))
+        for name, table in tables.items()
+    }
+    stated = {name for name, table in tables.items() if isinstance(table, CPT)}.union(parents or ())
     tables = {name: _by_parents(table, graph.parents(name)) for name, table in tables.items()}
     variables = {name: _variable(name, tables[name], states.get(name)) for name in graph.nodes}
+    not_stated = {name: order for name, order in (written or {}).items() if name not in stated}
+    _warn_of_orders(graph, tables, variables, not_stated)
     arrays = {
-        name: _array(variables[name], [variables[p] for p in graph.parents(name)], tables[name])
+        name: _array(variables[name], [variables[p] for p in orders[name]], tables[name])
         for name in graph.nodes
     }
     return assemble(graph, variables, arrays)
 
 
-def replace_table(network: Network, name: str, table: Any) -> Network:
+def written_parents(graph: Any) -> dict[str, list[str]]:
+    """The parents of every node in the order in which a text, or a list of edges, has them.
+
+    >>> written_parents("z -> y <- a")
+    {'y': ['z', 'a']}
+    """
+    if isinstance(graph, str):
+        edges = [(a, b) for a, _, b in notation.parse(graph).edges]
+    else:
+        edges = list(graph) if isinstance(graph, list | tuple) else []
+    found: dict[str, list[str]] = {}
+    for parent, child in edges:
+        found.setdefault(child, []).append(parent)
+    return found
+
+
+def replace_table(
+    network: Network, name: str, table: Any, parents: Sequence[str] | None = None
+) -> Network:
     """The same network with another table of one variable; a posterior is not kept."""
-    variable, parents = network.variables[network.index(name)], network.parents(name)
-    values = _array(variable, parents, _by_parents(table, [p.name for p in parents]))
+    variable, by_name = network.variables[network.index(name)], network.graph.parents(name)
+    order = _order(name, by_name, table, parents)
+    axes = [network.variables[network.index(p)] for p in order]
+    values = _array(variable, axes, _by_parents(table, by_name))
     tables = {v.name: network.part(v.name, network.tables) for v in network.variables}
     return assemble(
         network.graph,
@@ -41,13 +82,61 @@ def replace_table(network: Network, name: str, table: Any) -> Network:
     )
 
 
-def _check_names(graph: DAG, tables: Mapping[str, Any], states: Mapping[str, Any]) -> None:
+def _order(name: str, by_name: Sequence[str], table: Any, stated: Any) -> Sequence[str]:
+    """The parents in the order of a table: as its labels or the caller say, else by name."""
+    if stated is None:
+        stated = [p.name for p in table.parents] if isinstance(table, CPT) else by_name
+    is_list = isinstance(stated, Iterable) and not isinstance(stated, str)
+    if not is_list or sorted(map(str, stated)) != list(by_name):
+        raise JensenError(
+            f"the parents of {name!r} in the graph are {list(by_name)}, but its table is said to "
+            f"have {stated!r}: list these parents, each once, in the order of the table"
+        )
+    return list(stated)
+
+
+def _warn_of_orders(
+    graph: DAG, tables: Mapping[str, Any], variables: Mapping[str, Variable], written: Orders
+) -> None:
+    """Warn of tables that would fit the parents as they are written, too."""
+    doubtful = []
+    for name, order in written.items():
+        pairs = [
+            (variables[a], variables[b]) for a, b in zip(graph.parents(name), order, strict=True)
+        ]
+        if isinstance(tables[name], Mapping):
+            fits = all(set(a.states) == set(b.states) for a, b in pairs)
+        else:
+            fits = all(a.n_states == b.n_states for a, b in pairs)
+        if fits and list(order) != list(graph.parents(name)):
+            doubtful.append(name)
+    if doubtful:
+        first, by_name = doubtful[0], list(graph.parents(doubtful[0]))
+        others = f" (and so for {some(doubtful[1:])})" if len(doubtful) > 1 else ""
+        warnings.warn(
+            f"the table of {first!r} is read with its parents in the order of their names, "
+            f"{by_name}, but the graph is written with {list(written[first])}, and the table fits "
+            f"both{others}: say which order is meant, "
+            f"parents={{{first!r}: {list(written[first])}}} or parents={{{first!r}: {by_name}}}",
+            DataWarning,
+            stacklevel=4,
+        )
+
+
+def _check_names(
+    graph: DAG, tables: Mapping[str, Any], states: Mapping[str, Any], parents: Mapping[str, Any]
+) -> None:
+    for what, given in (("tables", tables), ("states", states), ("parents", parents)):
+        if not isinstance(given, Mapping):
+            raise JensenError(f"{what} must be a dict by variable, not {type(given).__name__}")
     absent = [name for name in graph.nodes if name not in tables]
     if absent:
         raise JensenError(f"there is no table of {absent[0]!r}: every node needs one")
-    for name in [*tables, *states]:
+    for name in [*tables, *states, *parents]:
         if name not in graph:
-            raise JensenError(f"{name!r} is no node of the graph")
+            raise JensenError(
+                f"{name!r} is no node of the graph; {offer(name, graph.nodes, 'node')}"
+            )
 
 
 def _variable(name: str, table: Any, states: Sequence[object] | None) -> Variable:
@@ -61,7 +150,24 @@ def _variable(name: str, table: Any, states: Sequence[object] | None) -> Variabl
     return Variable(name, "categorical", tuple(map(label_text, states)))
 
 
-def _array(variable: Variable, parents: Sequence[Variable], table: Any) -> NDArray[np.float64]:
+def _array(variable: Variable, axes: Sequence[Variable], table: Any) -> NDArray[np.float64]:
+    """Probabilities with an axis per parent by name, from a table with these parents in order."""
+    values = _in_order(variable, axes, table)
+    by_name = sorted(range(len(axes)), key=lambda k: axes[k].name)
+    if by_name == list(range(len(axes))):
+        return values
+    shape = tuple(v.n_states for v in (*axes, variable))
+    if values.shape != shape:
+        names = ", ".join(v.name for v in (*axes, variable))
+        raise JensenError(
+            f"the table of {variable.name!r} must have the shape {shape} ({names}), "
+            f"not {values.shape}"
+        )
+    return np.ascontiguousarray(values.transpose([*by_name, len(axes)]))
+
+
+def _in_order(variable: Variable, parents: Sequence[Variable], table: Any) -> NDArray[np.float64]:
+    """The same with the axes in the order that the table has."""
     if not isinstance(table, Mapping):
         return _numbers(variable.name, table)
     rows = {_key(labels): _row(variable, row) for labels, row in table.items()}
@@ -81,7 +187,10 @@ def _array(variable: Variable, parents: Sequence[Variable], table: Any) -> NDArr
 
 
 def _by_parents(table: Any, parents: Sequence[str]) -> Any:
-    """A root may give its one row as a dict from states to probabilities."""
+    """A CPT as a dict by labels; a root may give its one row as a dict by states."""
+    if isinstance(table, CPT):
+        states = table.variable.states
+        return {labels: dict(zip(states, row, strict=True)) for labels, row in table.rows()}
     return {(): table} if isinstance(table, Mapping) and not parents and () not in table else table
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import ItemsView, Iterable, Iterator, Mapping, ValuesView
 from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.exceptions import MissingNameError
 from jensen.inference.distribution import Distribution
 from jensen.inference.questions import Spans
+from jensen.text import offer
+
+
+def missing_marginal(name: object, names: Iterable[str]) -> MissingNameError:
+    """The error for a name of which there is no marginal."""
+    return MissingNameError(
+        f"there is no marginal of {name!r}, which is known or is no variable; {offer(name, names)}"
+    )
 
 
 class Marginals(Mapping[str, Distribution]):
@@ -19,6 +28,8 @@ class Marginals(Mapping[str, Distribution]):
         self._spans, self._flat, self._condition = spans, flat, condition
 
     def __getitem__(self, name: str) -> Distribution:
+        if name not in self._spans.number:
+            raise missing_marginal(name, self._spans.number)
         k = self._spans.number[name]
         part = self._flat[self._spans.parts[k]]
         return Distribution(self._spans.variables[k], part, self._condition)

@@ -17,7 +17,7 @@ from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
 from jensen.inference.network import Network
 from jensen.inference.questions import Question, find_question, form_of
-from jensen.text import grid
+from jensen.text import grid, offer
 
 
 @dataclass(frozen=True)
@@ -25,15 +25,28 @@ class Assignment:
     """A state for every variable that was not known, and how probable that is.
 
     Reads like a mapping from variable to state.
+
+    Attributes
+    ----------
+    states
+        Variable → state.
+    log_probability
+        Log P(states, given | do): the joint probability of these states and of the evidence. It
+        falls with every finding that is added.
+    log_conditional
+        Log P(states | given, do) = log_probability - log P(given | do): how probable these states
+        are once the evidence is known. Without evidence it is `log_probability`.
     """
 
     states: Mapping[str, str]
     log_probability: float
-    """Log P(these states and what was given | what was done)."""
+    log_conditional: float
 
     def __getitem__(self, name: str) -> str:
         if name not in self.states:
-            raise JensenError(f"{name!r} was known, or is no variable of the network")
+            raise JensenError(
+                f"{name!r} was known, or is no variable of the network; {offer(name, self.states)}"
+            )
         return self.states[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -52,7 +65,11 @@ class Assignment:
 
     def __repr__(self) -> str:
         lines = grid([[name, state] for name, state in self.states.items()], left=2)
-        return f"log probability {self.log_probability:.6g}\n{lines}".rstrip()
+        joint, conditional = (f"{x:.6g}" for x in (self.log_probability, self.log_conditional))
+        words = f"log probability {joint}"
+        if joint != conditional:
+            words += f" together with the evidence, {conditional} given the evidence"
+        return f"{words}\n{lines}".rstrip()
 
 
 def most_probable(
@@ -72,16 +89,21 @@ def most_probable(
     known = {*findings.hard, *findings.do}
     hidden = [v for v in range(len(network.variables)) if v not in known]
     search = _Search(network, findings, hidden, allow_bans=k > 1)
-    found = [
+    best = list(search.best(k))
+    if not best:
+        raise explain(network, findings)
+    log_evidence = 0.0
+    if findings.hard or findings.soft:
+        question = find_question(network, form_of(findings))
+        log_evidence = question.ask(findings, *network.kernel_tables).log_evidence
+    return [
         Assignment(
             {network.variables[v].name: network.variables[v].states[s] for v, s in states.items()},
             value,
+            min(value - log_evidence, 0.0),  # rounding may leave 1e-16
         )
-        for states, value in search.best(k)
+        for states, value in best
     ]
-    if not found:
-        raise explain(network, findings)
-    return found
 
 
 class _Search:

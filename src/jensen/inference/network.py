@@ -18,6 +18,7 @@ from jensen.graphs.wiring import Wiring, wire
 from jensen.inference.cpt import CPT
 from jensen.inference.posterior import TablePosterior
 from jensen.models.discrete_network import row_lengths
+from jensen.text import offer
 
 TOLERANCE = 1e-4
 """Rows that miss one by no more than this are kept as written, and normalised in use."""
@@ -83,7 +84,9 @@ class Network:
     def index(self, name: str) -> int:
         """Position of a variable among the nodes."""
         if name not in self.graph.index:
-            raise JensenError(f"the network has no variable {name!r}")
+            raise JensenError(
+                f"the network has no variable {name!r}; {offer(name, self.graph.nodes)}"
+            )
         return self.graph.index[name]
 
     def parents(self, name: str) -> tuple[Variable, ...]:

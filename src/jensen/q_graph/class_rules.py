@@ -16,6 +16,7 @@ from jensen.q_graph.constraints import Constraints
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild
 from jensen.scores.scorer import Scorer
+from jensen.text import offer
 
 OTHERWISE = "use method='hill-climb' or 'tabu'"
 
@@ -62,7 +63,10 @@ def read_class(start: Any, names: Sequence[str], constraints: Constraints) -> Fl
     at = {name: i for i, name in enumerate(names)}
     unknown = sorted(set(graph.nodes) - set(names))
     if unknown:
-        raise GraphError(f"start= has a node {unknown[0]!r} that is no column")
+        raise GraphError(
+            f"start= has a node {unknown[0]!r} that is no column; "
+            f"{offer(unknown[0], names, 'column')}"
+        )
     places = [at[name] for name in graph.nodes]
     joined[np.ix_(places, places)] = graph.adjacency
     either = joined | joined.T

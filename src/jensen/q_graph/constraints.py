@@ -17,6 +17,7 @@ from jensen.graphs.order import find_cycle
 from jensen.scores.constant_columns import is_noting, no_edge, warn_of_constants
 from jensen.scores.gaussian_scorer import isolated
 from jensen.scores.scorer import Scorer
+from jensen.text import offer
 
 Flags = NDArray[np.bool_]
 
@@ -126,7 +127,10 @@ def read_start(start: Any, names: Sequence[str], constraints: Constraints) -> Fl
     dag = as_dag(start)
     unknown = sorted(set(dag.nodes) - set(names))
     if unknown:
-        raise GraphError(f"start= has a node {unknown[0]!r} that is no column")
+        raise GraphError(
+            f"start= has a node {unknown[0]!r} that is no column; "
+            f"{offer(unknown[0], names, 'column')}"
+        )
     joined |= _edges(names, dag.edges, "start")
     _refuse(names, joined & constraints.forbidden, "of start= is forbidden")
     cycle = find_cycle([tuple(np.flatnonzero(column)) for column in joined.T])
@@ -149,7 +153,9 @@ def _edges(names: Sequence[str], given: Any, what: str) -> Flags:
     for pair in _pairs(given, what):
         for name in pair:
             if name not in at:
-                raise GraphError(f"{what}= names {name!r}, which is no column")
+                raise GraphError(
+                    f"{what}= names {name!r}, which is no column; {offer(name, names, 'column')}"
+                )
         if pair[0] == pair[1]:
             raise GraphError(f"{what}= has an edge from {pair[0]!r} to itself")
         flags[at[pair[0]], at[pair[1]]] = True
@@ -206,7 +212,9 @@ def _backwards(names: Sequence[str], tiers: Any) -> Flags:
     for number, tier in enumerate(groups):
         for name in tier:
             if name not in names:
-                raise GraphError(f"tiers= names {name!r}, which is no column")
+                raise GraphError(
+                    f"tiers= names {name!r}, which is no column; {offer(name, names, 'column')}"
+                )
             if name in tier_of:
                 raise GraphError(f"tiers= names {name!r} twice")
             tier_of[name] = number

@@ -13,7 +13,7 @@ from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.graphs.order import reach
 from jensen.q_graph.constraints import Constraints, read_constraints
-from jensen.text import grid, plural, some
+from jensen.text import grid, offer, plural
 
 if TYPE_CHECKING:
     import pandas
@@ -61,7 +61,7 @@ class EdgeStrengths:
         a, b = edge
         for name in edge:
             if name not in self.names:
-                raise JensenError(f"there is no variable {name!r}: they are {some(self.names)}")
+                raise JensenError(f"there is no variable {name!r}; {offer(name, self.names)}")
         return float(self.shares[self.names.index(a), self.names.index(b)])
 
     def strength(self, a: str, b: str) -> float:

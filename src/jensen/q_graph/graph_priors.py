@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from jensen.checks import is_real
 from jensen.exceptions import GraphError
 from jensen.scores.subset_scores import sizes_of_sets
+from jensen.text import offer
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -88,7 +89,9 @@ def _positions(pair: Any, names: Sequence[str]) -> tuple[int, int]:
         raise GraphError(f"prior= has an edge {pair!r}: write it as a pair (from, to)")
     for name in pair:
         if name not in names:
-            raise GraphError(f"prior= names {name!r}, which is no column")
+            raise GraphError(
+                f"prior= names {name!r}, which is no column; {offer(name, names, 'column')}"
+            )
     if pair[0] == pair[1]:
         raise GraphError(f"prior= has an edge from {pair[0]!r} to itself")
     return names.index(pair[0]), names.index(pair[1])

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from jensen.data import Table
 from jensen.exceptions import DataError
 from jensen.scores.scorer import Scorer
+from jensen.text import offer
 
 Array = NDArray[np.float64]
 NONE = -1
@@ -65,7 +66,8 @@ def split_interventions(
     if unknown:
         raise DataError(
             f"interventions: {unknown[0]!r} is no column; each row names the column that was set "
-            f"in it (by its name, not by its number), or nothing"
+            f"in it (by its name, not by its number), or nothing; "
+            f"{offer(unknown[0], rest.names, 'column')}"
         )
     if nodes is not None:
         rest = rest.select(nodes)

@@ -20,6 +20,7 @@ from jensen.scores.conditional_information import ConditionalInformation
 from jensen.scores.gaussian_information import GaussianInformation
 from jensen.scores.known_values import require_rows, require_values
 from jensen.scores.mixed_information import MixedInformation
+from jensen.text import offer
 
 if TYPE_CHECKING:
     import pandas
@@ -63,7 +64,10 @@ class MutualInformations:
         """The mutual information of two columns, by name."""
         for name in pair:
             if name not in self.names:
-                raise DataError(f"there is no column {name!r} in this matrix")
+                raise DataError(
+                    f"there is no column {name!r} in this matrix; "
+                    f"{offer(name, self.names, 'column')}"
+                )
         a, b = pair
         return float(self.values[self.names.index(a), self.names.index(b)])
 

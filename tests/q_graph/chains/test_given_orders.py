@@ -65,16 +65,16 @@ def list_orders(name, n):
 def test_averages_over_stretches_of_a_chain():
     case = MORE["six variables"]
     t, _ = read_weights(case.raw)
-    orders = np.array([np.random.default_rng(k).permutation(6) for k in range(130)], np.int16)
-    kept = [room_for_samples(130, 6, keeps_orders=True)._replace(orders=orders)] * 2
+    orders = np.array([np.random.default_rng(k).permutation(6) for k in range(260)], np.int16)
+    kept = [room_for_samples(260, 6, keeps_orders=True)._replace(orders=orders)] * 2
     sampled = SampledOrders(t, kept)
     batches = sampled.edge_batches()
-    assert batches.shape == (2, 50, 6, 6)
+    assert batches.shape == (2, 100, 6, 6)
     each = [by_definition(case, order.tolist())[0] for order in orders]
     np.testing.assert_allclose(batches[0, 0], np.mean(each[:2], axis=0), atol=1e-10)
-    np.testing.assert_allclose(batches[1, 49], np.mean(each[127:], axis=0), atol=1e-10)
+    np.testing.assert_allclose(batches[1, 99], np.mean(each[257:], axis=0), atol=1e-10)
     sets, shares = sampled.set_batches(2, 0.01)
-    assert shares.shape == (2, 50, len(sets))
+    assert shares.shape == (2, 100, len(sets))
     expected = [by_definition(case, order.tolist())[1][2] for order in orders[:2]]
     for k, up in enumerate(sets):
         assert shares[0, 0, k] == pytest.approx(np.mean([one[up] for one in expected]), abs=1e-10)

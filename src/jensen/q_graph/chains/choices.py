@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from jensen.checks import check_whole
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.chains.run import Plan
+from jensen.text import offer
 
 N_SAMPLES, N_CHAINS = 1000, 4
 
@@ -70,7 +71,10 @@ class ChainChoices(NamedTuple):
             listed = list(listed)
             for name in (child, *listed):
                 if name not in at:
-                    raise GraphError(f"candidates= names {name!r}, which is no column")
+                    raise GraphError(
+                        f"candidates= names {name!r}, which is no column; "
+                        f"{offer(name, names, 'column')}"
+                    )
             if child in listed:
                 raise GraphError(f"candidates= has {child!r} among its own parents")
             found[at[child]] = sorted({at[name] for name in listed})

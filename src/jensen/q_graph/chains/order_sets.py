@@ -10,8 +10,8 @@ import numpy as np
 from jensen.data.threads import ordered_map
 from jensen.q_graph.chains.records import Array, Kept, ParentWeights, make_room
 
-BATCHES = 50
-"""Stretches of a chain over which probabilities are averaged, at most."""
+BATCHES = 100
+"""Stretches of a chain over which probabilities are averaged, at most. Errors come from them."""
 
 Members = tuple[int, ...]
 

@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
+from jensen.exceptions import MissingNameError
 from jensen.inference.cpt import MAX_SHOWN_ROWS, show_probability
 from jensen.inference.distribution import Distribution, combinations, heading
 from jensen.inference.gaussian_distribution import GaussianDistribution
 from jensen.inference.regression import check_level
 from jensen.q_graph.posterior.estimate import Estimate
-from jensen.text import grid, plural
+from jensen.text import grid, offer, plural
 
 if TYPE_CHECKING:
     import pandas
@@ -51,6 +52,9 @@ class Probabilities(Mapping[Key, Estimate]):
     def __getitem__(self, key: Any) -> Estimate:
         if isinstance(key, (list, set, frozenset)):
             key = tuple(sorted(key))
+        if isinstance(key, str) and key not in self._found:
+            names = [name for name in self._found if isinstance(name, str)]
+            raise MissingNameError(f"{self.title}: there is no {key!r}; {offer(key, names)}")
         return self._found[key]
 
     def __iter__(self) -> Iterator[Key]:

@@ -23,7 +23,7 @@ from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild
 from jensen.scores.plain_scorer import PlainScorer
 from jensen.scores.scorer import Scorer
-from jensen.text import some
+from jensen.text import offer
 
 Predictions = TablePredictions | RegressionPredictions
 Given = Mapping[str, Any] | None
@@ -205,7 +205,7 @@ def _positions(names: Sequence[str], what: str, chosen: Iterable[str]) -> list[i
     found = []
     for name in chosen:
         if name not in names:
-            raise JensenError(f"{what}: there is no variable {name!r}; they are {some(names)}")
+            raise JensenError(f"{what}: there is no variable {name!r}; {offer(name, names)}")
         found.append(names.index(name))
     if what == "targets" and (not found or len(set(found)) < len(found)):
         raise JensenError("ask for one variable or several different ones")

@@ -22,7 +22,7 @@ from jensen.q_graph.posterior.graph_info import GraphInfo
 from jensen.q_graph.posterior.views import PosteriorViews
 from jensen.randomness import as_generator
 from jensen.scores.gaussian_scorer import total
-from jensen.text import grid, plural, some
+from jensen.text import grid, offer, plural
 
 MOST_SHOWN = 15
 SMALL = 1e-6  # parent sets that are less probable are not listed
@@ -267,7 +267,7 @@ class StructurePosterior(PosteriorViews):
 
     def _at(self, name: str) -> int:
         if name not in self.names:
-            raise JensenError(f"there is no variable {name!r}: they are {some(self.names)}")
+            raise JensenError(f"there is no variable {name!r}; {offer(name, self.names)}")
         return self.names.index(name)
 
     def _pair(self, a: str, b: str) -> tuple[int, int]:

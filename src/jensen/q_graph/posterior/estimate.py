@@ -9,10 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.diagnostics import effective_sample_size
+from jensen.diagnostics import correlation_time
 from jensen.q_graph.graph_samples import GraphSamples
 
 Array = NDArray[np.float64]
+
+PRIOR_EVENTS = 2.0
+"""How many events of a truth value the size of the log score counts as much as."""
 
 BLOCK = 1 << 21
 """Numbers at a time, of all samples of some quantities."""
@@ -101,8 +104,13 @@ def average(samples: GraphSamples, values: NDArray[Any], log_extra: Array | None
     With weights w, of importance and by `log_extra` (D,), the mean is Σ w f / Σ w, and its error
     is that of the mean of w (f - mean) / mean(w), which is the same to first order. How many
     independent draws the samples are worth is found quantity by quantity, from the
-    autocorrelations in the chains. Truth values that hardly ever change have a larger error than
-    their spread shows: it is that of p̃ = (p S + ½) / (S + 1) with S draws.
+    autocorrelations in the chains (`jensen.diagnostics.correlation_time`).
+
+    An error that is estimated from the same draws is too small just where the mean is far off if
+    the quantity is skew: (mean - truth)² / error² has the mean 1 + 2 γ² / S to first order, with
+    skewness γ and S draws. Errors are larger by that factor; those of truth values are
+    `share_error`, which does the same. What was hardly ever seen, or hardly ever not, tells little
+    of how fast it changes: the size of so few events is drawn towards that of the log score.
     """
     weights = _weights(samples, log_extra)
     totals = np.bincount(samples.which.ravel(), weights.ravel(), minlength=samples.n_distinct)
@@ -122,18 +130,37 @@ def average(samples: GraphSamples, values: NDArray[Any], log_extra: Array | None
         away = np.where(used[:, None], flat[:, part] - mean[part], 0.0)
         error[part], size[part] = _errors(samples, weights, away)
     if values.dtype == bool:
+        events = size * np.minimum(mean, 1.0 - mean)
+        pooled = (events + PRIOR_EVENTS) / (events / size + PRIOR_EVENTS / samples.effective_size)
+        size = np.fmin(size, pooled)
         if samples.weights is not None:  # a few samples of little weight look surer than they are
             size = np.minimum(size, samples.weights_size)
-        error = share_error(mean, size)
+        error = share_error(mean, size, samples.n_samples / size)
         if samples.weights is not None:  # and one as heavy as the heaviest may have been missed
             error = np.hypot(error, samples.weights.max() / samples.weights.sum())
     return _shaped(values, mean, error, size)
 
 
-def share_error(share: Array, size: Any) -> Array:
-    """The standard error of a share of so many independent draws; it is never 0."""
-    likely = (share * size + 0.5) / (size + 1.0)
+def share_error(share: Array, size: Any, time: Any = 1.0) -> Array:
+    """The standard error of a share of so many independent draws; it is never 0.
+
+    It is that of p̃ = (p S + a) / (S + 2 a) with S draws. With a = 2 (Agresti and Coull 1998) the
+    mean of (share - p)² / error² is 1 to first order in 1 / S. In a chain with correlation `time`
+    τ events come in runs of random length, which makes the share more skew: a = ½ (3 - τ⁻²)² for a
+    chain of two states, from the moments of the lengths.
+    """
+    a = 0.5 * np.square(3.0 - np.maximum(time, 1.0) ** -2.0)
+    likely = (share * size + a) / (size + 2.0 * a)
     return np.asarray(np.sqrt(likely * (1.0 - likely) / size))
+
+
+def mean_error(series: Array, size: Array) -> Array:
+    """The standard error of means of series (chains, samples, ...) worth so many draws each."""
+    away = series - series.mean((0, 1))
+    variance = np.square(away).mean((0, 1))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        skewness = np.nan_to_num((away**3).mean((0, 1)) / variance**1.5, posinf=0.0, neginf=0.0)
+    return np.asarray(np.sqrt(variance / size * (1.0 + 2.0 * np.square(skewness) / size)))
 
 
 def _weights(samples: GraphSamples, log_extra: Array | None) -> Array:
@@ -148,10 +175,10 @@ def _errors(samples: GraphSamples, weights: Array, away: Array) -> tuple[Array, 
     series, mean_weight = away[samples.which], weights.mean()
     variance = (weights[..., None] * np.square(series)).mean((0, 1)) / mean_weight
     series *= weights[..., None] / mean_weight
-    is_chain, n = samples.kind == "chains", float(samples.n_samples)
-    size = effective_sample_size(series) if is_chain else np.full(away.shape[1], n)
-    error = np.sqrt(np.square(series).mean((0, 1)) / size)
-    return error, variance / np.square(error)
+    size = np.full(away.shape[1], float(samples.n_samples))
+    if samples.kind == "chains":
+        size /= correlation_time(series)
+    return mean_error(series, size), variance / (np.square(series).mean((0, 1)) / size)
 
 
 def _shaped(values: NDArray[Any], *found: Array) -> Average:

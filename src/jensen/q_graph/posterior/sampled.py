@@ -8,12 +8,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from jensen.diagnostics import effective_sample_size
+from jensen.diagnostics import correlation_time
 from jensen.q_graph.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.base import SMALL, Edges, StructurePosterior
 from jensen.q_graph.posterior.convergence import Convergence, Moves, show
-from jensen.q_graph.posterior.estimate import Average, average, share_error
+from jensen.q_graph.posterior.estimate import Average, average, mean_error, share_error
 from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.scores.scorer import Scorer
 from jensen.text import plural
@@ -195,6 +195,6 @@ def _from_batches(batches: Array, r_hat: Array, n_samples: int) -> Edges:
 
 def _over_batches(batches: Array) -> Average:
     """Means of batches (chains, batches, ...), and their errors by how far batches differ."""
-    size = effective_sample_size(batches)
-    size = np.where(np.isnan(size), batches.shape[0] * batches.shape[1], size)
-    return Average(batches.mean((0, 1)), np.sqrt(batches.var((0, 1)) / size), size)
+    n_batches = float(batches.shape[0] * batches.shape[1])
+    size = n_batches / np.nan_to_num(correlation_time(batches), nan=1.0)
+    return Average(batches.mean((0, 1)), mean_error(batches, size), size)
