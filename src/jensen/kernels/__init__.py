@@ -31,6 +31,7 @@ MODULES = (
     "counting",
     "dag_sums",
     "elimination",
+    "family_orders",
     "forward",
     "further_parents",
     "gaussians",

@@ -31,6 +31,10 @@ class Constraints(NamedTuple):
         may_add = ~self.forbidden & ~np.eye(len(self.forbidden), dtype=bool)
         return np.asarray(may_add + 2 * ~self.required, np.uint8)
 
+    def refuse(self, joined: Flags) -> bool:
+        """Whether a graph lacks a required edge or has one that is forbidden."""
+        return bool((self.required & ~joined).any() or (self.forbidden & joined).any())
+
 
 def read_constraints(
     names: Sequence[str],

@@ -81,6 +81,7 @@ class Climber:
         self.gain = 0.0  # of the move that was found last
         self.total = 0.0
         self.slack = 0.0
+        self.turns_to_less = False  # direct edges that gain the same the other way round
 
     def begin(self, joined: Flags) -> "Climber":
         """Stand at this graph."""
@@ -141,7 +142,8 @@ class Climber:
         gain, other = self.more[v, u] - self.score[v], self.more[u, v] - self.score[u]
         if abs(gain - other) > self.slack or not self._may_add(v, u):
             return False
-        return self._prospect(v, u) > self._prospect(u, v) + self.slack
+        more = self._prospect(v, u) - self._prospect(u, v)
+        return (-more if self.turns_to_less else more) > self.slack
 
     def _prospect(self, u: int, v: int) -> float:
         """What u -> v adds to the sum of all gains of further parents of v."""
