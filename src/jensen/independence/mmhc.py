@@ -17,7 +17,8 @@ from jensen.independence.mmpc import find_neighbours
 from jensen.independence.pc import watched
 from jensen.interrupts import interruptible
 from jensen.q_graph.constraints import read_constraints
-from jensen.q_graph.search import Climber, hill_climb
+from jensen.q_graph.recombining import thorough_climb
+from jensen.q_graph.search import Climber
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.make_scorer import make_scorer
 
@@ -100,7 +101,7 @@ def mmhc(
     within = constraints._replace(forbidden=constraints.forbidden | ~joined)
     with interruptible() as wish:
         climber = Climber(scorer, within).begin(constraints.required)
-        best = hill_climb(climber, lambda total, n_moves: wish.is_set() or found.interrupted)
+        best = thorough_climb(climber, lambda total, n_moves: wish.is_set() or found.interrupted)
     default = "bge" if isinstance(scorer, GaussianScorer) else "bdeu"
     info = MMHCInfo(
         method="mmhc",

@@ -46,7 +46,7 @@ def choose_all(sets, scores, first, order, chosen):
 
 
 @helper
-def value_places(sets, scores, first, rest, k, x, chosen, value):
+def value_places(sets, scores, first, has_parent, rest, k, x, chosen, value):
     """Fill value (n,): what is gained by placing x before rest[j], not before rest[0].
 
     x stands before rest[k] now. Variables after x may have it as a parent, those before may not.
@@ -57,19 +57,17 @@ def value_places(sets, scores, first, rest, k, x, chosen, value):
     for j in range(n - 1):
         z = rest[j]
         begin, end = first[z], first[z + 1]
-        now = other = chosen[z]
-        if j < k:  # with x, only a better family can be chosen
+        now = chosen[z]
+        gain = 0.0
+        if j < k and has_parent[z, x]:  # with x, only a better family can be chosen
             put(before, x)
             other = first_fit(sets, begin, now, before)
             take(before, x)
-            without, with_x = now, other
-        else:
-            if now == end or has(sets[now], x):
-                other = first_fit(sets, now, end, before)
-            without, with_x = other, now
-        gain = 0.0
-        if without != with_x:
-            gain = worth(scores, without, end) - worth(scores, with_x, end)
+            if other < now:
+                gain = worth(scores, now, end) - scores[other]
+        elif j >= k and now < end and has(sets[now], x):
+            other = first_fit(sets, now, end, before)
+            gain = worth(scores, other, end) - scores[now]
         value[j + 1] = value[j] + gain
         put(before, z)
     i, end = first[x], first[x + 1]
@@ -81,7 +79,7 @@ def value_places(sets, scores, first, rest, k, x, chosen, value):
 
 
 @helper
-def climb_orders(sets, scores, first, slack, order, chosen):
+def climb_orders(sets, scores, first, has_parent, slack, order, chosen):
     """Move one variable after the other to its best place, until none gains; return the sum."""
     n = order.shape[0]
     rest, value = np.empty(n, np.int64), np.empty(n)
@@ -95,7 +93,7 @@ def climb_orders(sets, scores, first, slack, order, chosen):
             else:
                 rest[m] = order[i]
                 m += 1
-        value_places(sets, scores, first, rest, k, x, chosen, value)
+        value_places(sets, scores, first, has_parent, rest, k, x, chosen, value)
         best = k
         for j in range(n):
             if value[j] > value[best] + slack:
@@ -122,7 +120,12 @@ def improve_order(sets, scores, first, slack, uniforms, order, chosen):
     (rounds, moves, 2) say which and where to.
     """
     n = order.shape[0]
-    best = climb_orders(sets, scores, first, slack, order, chosen)
+    has_parent = np.zeros((n, n), np.bool_)
+    for v in range(n):
+        for i in range(first[v], first[v + 1]):
+            for u in range(n):
+                has_parent[v, u] |= has(sets[i], u)
+    best = climb_orders(sets, scores, first, has_parent, slack, order, chosen)
     now, other, found = order.copy(), order.copy(), chosen.copy()
     for r in range(uniforms.shape[0]):
         other[:] = now
@@ -132,7 +135,7 @@ def improve_order(sets, scores, first, slack, uniforms, order, chosen):
             for k in range(i, j, step):
                 other[k] = other[k + step]
             other[j] = moved
-        total = climb_orders(sets, scores, first, slack, other, found)
+        total = climb_orders(sets, scores, first, has_parent, slack, other, found)
         if total >= best - slack:
             now[:] = other
         if total > best + slack:

@@ -7,9 +7,9 @@ is read for it: in a given order every variable takes its best family of those w
 before it, and variables move in the order as long as that gains. The best graph of these is where
 climbing goes on, and what it scores there is put together again.
 
-Climbing visits families that depend on how it directed its first edges, so two more ways are tried:
-from the start again, with edges that gain the same either way directed the other way round; and,
-once nothing gains, from an equivalent graph with as many edges turned as can be.
+Which families climbing visits depends on how it directs its first edges, so it climbs three times:
+edges that gain the same either way are directed to leave more to be gained, to leave less, or from
+the later name. Once nothing gains, it tries an equivalent graph with edges turned that can be.
 
 References
 ----------
@@ -17,15 +17,13 @@ Teyssier and Koller (2005), *Ordering-based search: a simple and effective algor
 Bayesian networks*, UAI.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.graphs.order import topological_order
 from jensen.q_graph.class_graph import members, set_of
 from jensen.q_graph.class_members import class_of, member
-from jensen.q_graph.search import Climber, Flags, Found, Watch, hill_climb
+from jensen.q_graph.search import BACK, LESS, MORE, Climber, Flags, Found, Watch, hill_climb
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,8 +35,8 @@ ROUNDS = 50
 KICKS = 3
 """How many of them at a time."""
 
-MOST_WORK = 1 << 18
-"""Rounds times variables squared, at most; one round is made in any case."""
+MOST_WORK = 4_000_000
+"""Rounds times variables times families, at most."""
 
 
 def thorough_climb(climber: Climber, watch: Watch) -> Found:
@@ -48,13 +46,13 @@ def thorough_climb(climber: Climber, watch: Watch) -> Found:
     """
     start = climber.joined.copy()
     best = hill_climb(climber, watch)
-    climber.turns_to_less = True
-    best = _better(climber, best, start, watch)
-    climber.turns_to_less = False
-    is_turned = False
+    for climber.ties in (LESS, BACK):
+        best = _better(climber, best, start, watch)
+    climber.ties = MORE
+    recombiner, is_turned = Recombiner(climber), False
     while not best.stopped:
         before = best.score
-        joined = recombined(climber, best.joined)
+        joined = recombiner.recombined(best.joined)
         if joined is not None:
             best = _better(climber, best, joined, watch)
         if best.score > before:
@@ -92,87 +90,89 @@ def turned(joined: Flags) -> Flags:
 # --- families put together ---
 
 
-class _Listed(NamedTuple):
-    """Families by child, the best first."""
+class Recombiner:
+    """The families that a climber has scored, and the best graph that can be made of them."""
 
-    sets: Words  # (m, words): their parents
-    scores: Array  # (m,)
-    first: Ints  # (n + 1,): where those of each child begin
+    def __init__(self, climber: Climber) -> None:
+        n = len(climber.joined)
+        self.climber = climber
+        self.n_seen = 0  # of the families that the climber keeps
+        self.children: Ints = np.empty(0, np.int64)
+        self.sets: Words = np.empty((0, (n + 63) // 64), np.uint64)
+        self.scores: Array = np.empty(0)
 
+    def recombined(self, joined: Flags) -> Flags | None:
+        """The best graph that a search over orders makes of the families that were scored.
 
-def recombined(climber: Climber, joined: Flags) -> Flags | None:
-    """The best graph that a search over orders makes of the families that were scored.
+        It begins with the order of a graph that was visited. None: there is no other graph, or
+        the families of this one are forgotten, because there was no room for so many.
+        """
+        from jensen.kernels.family_orders import improve_order
 
-    It begins with the order of a graph that was visited. None: there is no other graph, or the
-    families of this one are forgotten, because there was no room for so many.
-    """
-    from jensen.kernels.family_orders import improve_order
+        n, find = len(joined), self.climber.families.find
+        parents = [tuple(column.nonzero()[0].tolist()) for column in joined.T]
+        if any(find((v, above)) is None for v, above in enumerate(parents)):
+            return None
+        self._collect()
+        sets, scores, first = self._by_child()
+        order, chosen = np.array(topological_order(parents), np.int64), np.empty(n, np.int64)
+        n_rounds = min(ROUNDS, MOST_WORK // (n * len(scores)))
+        uniforms = np.random.default_rng(0).random((n_rounds, KICKS, 2))
+        improve_order(sets, scores, first, self.climber.slack, uniforms, order, chosen)
+        bits = np.ascontiguousarray(sets[chosen], "<u8").view(np.uint8)
+        found = np.unpackbits(bits, axis=1, count=n, bitorder="little").T.astype(bool)
+        return None if np.array_equal(found, joined) else np.ascontiguousarray(found)
 
-    n = len(joined)
-    parents = [np.flatnonzero(column).tolist() for column in joined.T]
-    if any(climber.families.find((v, tuple(up))) is None for v, up in enumerate(parents)):
-        return None
-    sets, scores, first = _listed(climber)
-    order, chosen = np.array(topological_order(parents), np.int64), np.empty(n, np.int64)
-    n_rounds = max(1, min(ROUNDS, MOST_WORK // n**2))
-    uniforms = np.random.default_rng(0).random((n_rounds, KICKS, 2))
-    improve_order(sets, scores, first, climber.slack, uniforms, order, chosen)
-    bits = np.ascontiguousarray(sets[chosen], "<u8").view(np.uint8)
-    found = np.unpackbits(bits, axis=1, count=n, bitorder="little").T.astype(bool)
-    return None if np.array_equal(found, joined) else np.ascontiguousarray(found)
+    def _collect(self) -> None:
+        """Add what was scored since: families, those with a parent less, and with one more.
 
+        A further parent is of use only where it gains.
+        """
+        climber, n = self.climber, len(self.climber.joined)
+        rules, visited = climber.constraints, list(climber.families.known())
+        if len(visited) < self.n_seen:  # there was no room, so they are others now
+            self.n_seen = 0
+        visited, self.n_seen = visited[self.n_seen :], len(visited)
+        if not visited:
+            return
+        child, above, score = (
+            [v for (v, _), _ in visited],
+            [parents for (_, parents), _ in visited],
+            [family.score for _, family in visited],
+        )
+        for (v, parents), family in visited:
+            for k, less in enumerate(family.less.tolist()):
+                child.append(v)
+                above.append(parents[:k] + parents[k + 1 :])
+                score.append(less)
+        children, scores, m = np.array(child, np.int64), np.array(score), len(visited)
+        sets = np.zeros((len(children), n), bool)
+        rows = np.repeat(np.arange(len(above)), [len(parents) for parents in above])
+        sets[rows, [u for parents in above for u in parents]] = True
+        obey = ~(sets & rules.forbidden.T[children]).any(1)
+        obey &= ~(~sets & rules.required.T[children]).any(1)
+        has_room = obey[:m] & (sets[:m].sum(1) < rules.most_parents)
+        may_add = (climber.allowed.T[children[:m]] & 1 > 0) & ~sets[:m] & has_room[:, None]
+        more = np.array([family.more for _, family in visited])
+        at, new = np.nonzero((more > scores[:m, None] + climber.slack) & may_add)
+        grown = sets[at]
+        grown[np.arange(len(at)), new] = True
+        obey &= scores > -np.inf
+        self.children = np.concatenate([self.children, children[obey], children[at]])
+        self.sets = np.concatenate([self.sets, _words(sets[obey]), _words(grown)])
+        self.scores = np.concatenate([self.scores, scores[obey], more[at, new]])
 
-def _listed(climber: Climber) -> _Listed:
-    """Families that were scored and are allowed; with a further parent only where that gains."""
-    constraints, n = climber.constraints, len(climber.joined)
-    child, members_, score, more = _visited(climber)
-    room = members_.sum(1) < constraints.most_parents
-    may_add = (climber.allowed & 1).astype(bool).T[child] & ~members_ & room[:, None]
-    at, new = np.nonzero((more > score[:, None] + climber.slack) & may_add)
-    grown = members_[at]
-    grown[np.arange(len(at)), new] = True
-    children = np.concatenate([child, child[at]])
-    sets = np.concatenate([members_, grown])
-    scores = np.concatenate([score, more[at, new]])
-    keep = scores > -np.inf
-    children, sets, scores = children[keep], _words(sets[keep]), scores[keep]
-    order = np.lexsort((-scores, children))
-    # Scores that differ by rounding only are equal: the parents decide.
-    apart = -np.diff(scores[order], prepend=np.inf) > climber.slack
-    apart |= np.diff(children[order], prepend=-1) > 0
-    order = order[np.lexsort((*sets[order].T, np.cumsum(apart)))]
-    first = np.searchsorted(children[order], np.arange(n + 1))
-    return _Listed(np.ascontiguousarray(sets[order]), scores[order], first.astype(np.int64))
-
-
-def _visited(climber: Climber) -> tuple[Ints, Flags, Array, Array]:
-    """Families that were visited, and those with a parent less, of which no more is known.
-
-    For each its child, its parents (m, n), its score, and (m, n) the score with each parent more.
-    """
-    n, rules = len(climber.joined), climber.constraints
-    unknown = np.full(n, -np.inf)
-    child: list[int] = []
-    above: list[tuple[int, ...]] = []
-    score: list[float] = []
-    more: list[Array] = []
-    for (v, parents), family in climber.families.known():
-        child.append(v)
-        above.append(parents)
-        score.append(family.score)
-        more.append(family.more)
-        for k, less in enumerate(family.less):
-            child.append(v)
-            above.append(parents[:k] + parents[k + 1 :])
-            score.append(float(less))
-            more.append(unknown)
-    children = np.array(child, np.int64)
-    sets = np.zeros((len(children), n), bool)
-    rows = np.repeat(np.arange(len(above)), list(map(len, above)))
-    sets[rows, [u for parents in above for u in parents]] = True
-    obey = ~(sets & rules.forbidden.T[children]).any(1)
-    obey &= ~(~sets & rules.required.T[children]).any(1)
-    return children[obey], sets[obey], np.array(score)[obey], np.array(more)[obey]
+    def _by_child(self) -> tuple[Words, Array, Ints]:
+        """The families of each child, the best first; and (n + 1,) where those of each begin."""
+        order = np.lexsort((-self.scores, self.children))
+        children, scores = self.children[order], self.scores[order]
+        # Scores that differ by rounding only are equal: the parents decide.
+        apart = (-np.diff(scores, prepend=np.inf) > self.climber.slack) | (
+            np.diff(children, prepend=-1) > 0
+        )
+        order = order[np.lexsort((*self.sets[order].T, np.cumsum(apart)))]
+        first = np.searchsorted(children, np.arange(len(self.climber.joined) + 1))
+        return np.ascontiguousarray(self.sets[order]), self.scores[order], first.astype(np.int64)
 
 
 def _words(sets: Flags) -> Words:
