@@ -63,9 +63,7 @@ class Greedy:
         add = [(self.change[u, v], "add", u, v) for u, v in np.argwhere(free).tolist()]
         edges = np.argwhere(joined).tolist()
         drop = [(self.change[u, v], "drop", u, v) for u, v in edges]
-        turn = [
-            (self.change[u, v] + self.change[v, u], "turn", u, v) for u, v in edges if room[u]
-        ]
+        turn = [(self.change[u, v] + self.change[v, u], "turn", u, v) for u, v in edges if room[u]]
         assert len(joined) == n
         return [add, drop, turn]
 

@@ -16,7 +16,7 @@ from jensen.independence.making import check_alpha, check_table, make_tests
 from jensen.independence.mmpc import find_neighbours
 from jensen.independence.pc import watched
 from jensen.interrupts import interruptible
-from jensen.q_graph.constraints import read_constraints
+from jensen.q_graph.constraints import believe, read_constraints
 from jensen.q_graph.recombining import thorough_climb
 from jensen.q_graph.search import Climber
 from jensen.scores.gaussian_scorer import GaussianScorer
@@ -31,6 +31,7 @@ def mmhc(
     max_given: int | None = None,
     permutations: int = 0,
     score: str | None = None,
+    prior: Any = None,
     max_parents: int | None = None,
     required: Any = (),
     forbidden: Any = (),
@@ -53,7 +54,7 @@ def mmhc(
         As in `jensen.independent`.
     max_given
         The most variables that a test may be given; None: as many as there are candidates.
-    score, max_parents, required, forbidden, tiers, **score_choices
+    score, prior, max_parents, required, forbidden, tiers, **score_choices
         As in `jensen.learn_structure`. Required edges are there whatever the tests say.
     progress
         Show how many variables have their candidates. Ctrl-C ends it with the best graph so far.
@@ -91,8 +92,10 @@ def mmhc(
     )
     tests, test_name = make_tests(data, test, permutations, random_state)
     names = tests.names
-    constraints = read_constraints(names, max_parents, required, forbidden, tiers)
     scorer = make_scorer(data, score, **score_choices)
+    default = "bge" if isinstance(scorer, GaussianScorer) else "bdeu"
+    given = read_constraints(names, max_parents, required, forbidden, tiers)
+    scorer, constraints = believe(prior, scorer, given)
     possible = ~(constraints.forbidden & constraints.forbidden.T) & ~np.eye(len(names), dtype=bool)
     most = len(names) if max_given is None else int(max_given)
     with watched("mmhc", progress) as watch:
@@ -102,7 +105,6 @@ def mmhc(
     with interruptible() as wish:
         climber = Climber(scorer, within).begin(constraints.required)
         best = thorough_climb(climber, lambda total, n_moves: wish.is_set() or found.interrupted)
-    default = "bge" if isinstance(scorer, GaussianScorer) else "bdeu"
     info = MMHCInfo(
         method="mmhc",
         score_name=score or default,

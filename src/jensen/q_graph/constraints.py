@@ -14,6 +14,9 @@ from jensen.graphs import DAG, as_dag, notation
 from jensen.graphs.content import show_edge
 from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle
+from jensen.scores.graph_priors import ReadPrior, read_family_prior
+from jensen.scores.prior_scorer import with_prior
+from jensen.scores.scorer import Scorer
 
 Flags = NDArray[np.bool_]
 
@@ -73,6 +76,24 @@ def read_constraints(
             f"{names[crowded[0]]!r} are required"
         )
     return Constraints(must, never | back, most)
+
+
+def with_certain(names: Sequence[str], given: Constraints, read: ReadPrior) -> Constraints:
+    """The constraints, and the edges that a prior requires and forbids."""
+
+    def pairs(flags: Flags) -> list[tuple[str, str]]:
+        return [(names[u], names[v]) for u, v in np.argwhere(flags)]
+
+    required, forbidden = given.required | read.required, given.forbidden | read.forbidden
+    return read_constraints(names, given.most_parents, pairs(required), pairs(forbidden))
+
+
+def believe(prior: Any, scorer: Scorer, given: Constraints) -> tuple[Scorer, Constraints]:
+    """Scores that hold a prior of graphs, and constraints that hold the edges it is sure of."""
+    if prior is None:
+        return scorer, given
+    read = read_family_prior(prior, scorer.names)
+    return with_prior(scorer, read.prior), with_certain(scorer.names, given, read)
 
 
 def listed(choices: Mapping[str, Any]) -> dict[str, Any]:
