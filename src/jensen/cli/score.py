@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from jensen.cli import inputs, options, outputs
+from jensen.cli.graph_prior import GraphPrior, name_score, read_summed_prior
 from jensen.cli.state_rows import read_state_rows
 from jensen.exceptions import JensenError
 from jensen.text import grid
@@ -34,6 +35,7 @@ def command(
     score: Name = None,
     equivalent_sample_size: options.SampleSize = None,
     prior_network: options.PriorNetwork = None,
+    graph_prior: GraphPrior = None,
     available_case: options.AvailableCase = False,
     local: Local = False,
     sequences: options.Sequences = None,
@@ -59,6 +61,7 @@ def command(
             "--score": score,
             "--equivalent-sample-size": equivalent_sample_size is not None,
             "--prior-network": prior_network,
+            "--graph-prior": graph_prior,
             "--available-case": available_case,
             "--local": local,
             "--categorical": categorical,
@@ -81,6 +84,7 @@ def command(
                 "--available-case": available_case,
                 "--equivalent-sample-size": equivalent_sample_size is not None,
                 "--prior-network": prior_network,
+                "--graph-prior": graph_prior,
             }
         )
         inputs.check_columns(net, table.names)
@@ -93,6 +97,7 @@ def command(
             equivalent_sample_size=equivalent_sample_size,
             missing="available-case" if available_case else "refuse",
             prior_network=None if prior_network is None else inputs.read_net(prior_network),
+            prior=read_summed_prior(graph_prior),
         )
     _print(answer, as_json, local)
 
@@ -168,4 +173,5 @@ def _score_graph(graph: Any, table: Any, name: str, **choices: Any) -> dict[str,
     from jensen.scores import local_scores
 
     terms = local_scores(graph, table, name, **choices)
-    return {"rows": table.total_weight, name: sum(terms.values()), "terms": terms}
+    shown = name_score(name, choices["prior"])
+    return {"rows": table.total_weight, shown: sum(terms.values()), "terms": terms}

@@ -149,8 +149,8 @@ class Recombiner:
         sets = np.zeros((len(children), n), bool)
         rows = np.repeat(np.arange(len(above)), [len(parents) for parents in above])
         sets[rows, [u for parents in above for u in parents]] = True
-        obey = ~(sets & rules.forbidden.T[children]).any(1)
-        obey &= ~(~sets & rules.required.T[children]).any(1)
+        lost = (sets & rules.forbidden.T[children]) | (~sets & rules.required.T[children])
+        obey: Flags = np.asarray(~lost.any(1))
         has_room = obey[:m] & (sets[:m].sum(1) < rules.most_parents)
         may_add = (climber.allowed.T[children[:m]] & 1 > 0) & ~sets[:m] & has_room[:, None]
         more = np.array([family.more for _, family in visited])

@@ -194,8 +194,8 @@ def local_scores(
             dag, data, name, equivalent_sample_size=equivalent_sample_size, missing=missing,
             prior_network=prior_network, interventions=interventions, **gaussian,
         )  # fmt: skip
-        families = enumerate(zip(dag.nodes, dag.parent_indices, strict=True))
-        return {x: terms[x] + read.of_family(v, parents) for v, (x, parents) in families}
+        above = dag.parent_indices
+        return {x: terms[x] + read.of_family(v, above[v]) for v, x in enumerate(dag.nodes)}
     if prior_network is None:  # which would know the states
         refuse_stateless(data, dag.nodes)
     if interventions is not None:
