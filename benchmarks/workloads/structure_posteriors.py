@@ -32,7 +32,7 @@ def weigh(table: Any) -> tuple[Any, Any, Any]:
     from jensen.q_graph.chains.raw_weights import raw_weights
     from jensen.q_graph.chains.weights import read_weights
     from jensen.q_graph.constraints import read_constraints
-    from jensen.q_graph.graph_priors import read_prior
+    from jensen.scores.graph_priors import read_prior
     from jensen.scores.make_scorer import make_scorer
 
     scorer = make_scorer(table, "bdeu", equivalent_sample_size=SAMPLE_SIZE)

@@ -14,7 +14,7 @@ from jensen.q_graph.chains.raw_weights import RawWeights, raw_weights
 from jensen.q_graph.chains.records import make_room
 from jensen.q_graph.chains.weights import read_weights
 from jensen.q_graph.constraints import read_constraints
-from jensen.q_graph.graph_priors import read_prior
+from jensen.scores.graph_priors import read_prior
 from jensen.scores.make_scorer import make_scorer
 
 CLOSE = {"rtol": 1e-12, "atol": 2e-9}

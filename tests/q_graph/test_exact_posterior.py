@@ -14,7 +14,7 @@ from jensen.memory import set_memory_limit
 from jensen.q_graph import dag_sums, exact_posterior, order_sums
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.exact_posterior import exact_posterior as sum_posterior
-from jensen.q_graph.graph_priors import read_prior
+from jensen.scores.graph_priors import read_prior
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 

@@ -7,7 +7,7 @@ import pytest
 from naive import graph_sums
 
 from jensen.exceptions import GraphError
-from jensen.q_graph.graph_priors import read_prior
+from jensen.scores.graph_priors import read_prior
 
 NAMES = ("a", "b", "c", "d")
 

@@ -114,7 +114,7 @@ def test_choices_of_discrete_scores(choices):
         ({"scale": -1.0}, "scale must be positive; a matrix symmetric and positive definite"),
         ({"scale": [[1.0, 2.0], [0.0, 1.0]]}, "scale must be positive; a matrix symmetric and"),
         ({"scale": [[1.0, 2.0], [2.0, 1.0]]}, "scale must be positive; a matrix symmetric and"),
-        ({"alpha": 1.0}, "there is no choice 'alpha'; beside those of every score, bge has prior_"),
+        ({"alpha": 1.0}, "there is no choice 'alpha' here: scores have prior, equivalent_sample_"),
         ({"prior_means": 1.0}, "there is no choice 'prior_means': did you mean 'prior_mean'?"),
     ],
 )

@@ -9,7 +9,8 @@ from jensen.data.threads import set_threads
 from jensen.exceptions import JensenError
 from jensen.scores import set_functions
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.subset_scores import fill_family_scores, sets_up_to, sizes_of_sets
+from jensen.scores.set_functions import sizes_of_sets
+from jensen.scores.subset_scores import fill_family_scores, sets_up_to
 
 SCORES = ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml"]
 CLOSE = {"rtol": 1e-11, "atol": 1e-9}

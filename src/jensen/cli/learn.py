@@ -10,6 +10,7 @@ from jensen.cli import independence_options as of_tests
 from jensen.cli import learn_options as of_learn
 from jensen.cli import structure_options as of_graph
 from jensen.cli.gaussian_scale import Scale
+from jensen.cli.graph_prior import GraphPrior
 from jensen.cli.inputs import Reading
 from jensen.cli.learn_network import learn_network
 from jensen.cli.learn_options import Loop, ModelKind, NetworkChoices, Source
@@ -25,6 +26,7 @@ EPILOG = "\n".join(
         "Example: jensen learn patients.csv --score bic --max-parents 3 --svg net.svg -o net.json",
         "  jensen learn patients.csv --structure exact --tier age,sex --tier smoker,cancer",
         "  jensen learn patients.csv --structure pc --test x2 --correction fdr --max-given 3",
+        "  jensen learn patients.csv --structure exact --graph-prior 'smoker -> cancer=0.9'",
         "  jensen learn patients.csv --bootstrap 200 --seed 0 --svg stable.svg",
         "  jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json",
         "  jensen learn answers.csv --graph 'kind -> a; kind -> b' --hidden kind=3 --n-init 10",
@@ -67,6 +69,7 @@ def command(
     time_limit: of_graph.TimeLimit = None,
     interventions: of_graph.Interventions = None,
     prior_network: options.PriorNetwork = None,
+    graph_prior: GraphPrior = None,
     available_case: options.AvailableCase = False,
     states: of_learn.States = None,
     prior: of_learn.Prior = None,
@@ -119,9 +122,9 @@ def command(
     loop = Loop(method, n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, seed)
     files = Files(output, svg, as_json)
     of_graph_alone = StructureChoices(
-        structure, score, prior_network, available_case, max_parents, required, forbidden, tier,
-        start_graph, restarts, tabu_length, interventions, bootstrap, test, alpha, max_given,
-        correction, permutations, time_limit, column, without,
+        structure, score, prior_network, graph_prior, available_case, max_parents, required,
+        forbidden, tier, start_graph, restarts, tabu_length, interventions, bootstrap, test, alpha,
+        max_given, correction, permutations, time_limit, column, without,
     )  # fmt: skip
     of_network = NetworkChoices(
         graph, prior, equivalent_sample_size, scale, hidden, states, start, checkpoint, output

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jensen.checks import WITH_SAMPLE_SIZE
 from jensen.cli import inputs
 from jensen.cli.gaussian_scale import read_scale, refuse_scale
+from jensen.cli.graph_prior import name_score, read_summed_prior
 from jensen.cli.learn_missing import Asked, refuse_empty, refuse_kinds, refuse_missing
 from jensen.cli.learn_network import has_bge, read_prior, scaled_prior
 from jensen.cli.learn_options import Loop, NetworkChoices, Source
@@ -65,6 +66,7 @@ def learn_structure(
 
     choices.check()
     constraints, start = choices.constraints(), choices.start()
+    believed = read_summed_prior(choices.graph_prior)
     table, names = _read(source, network, choices)
     asked = Asked(words, choices, network.prior, not of_parameters(loop, network))
     refuse_empty(table, names, asked)
@@ -86,7 +88,9 @@ def learn_structure(
         refuse_missing(table, names, asked)
     _warn_of_names(rows, names)
     with _in_words():
-        task = Task(rows, of_score, constraints, start, loop.random_state, network.checkpoint)
+        task = Task(
+            rows, of_score, believed, constraints, start, loop.random_state, network.checkpoint
+        )
         if is_mixed:
             return None, rows, _tree(task)
         net = _estimator(names, loop, network, is_numbers)
@@ -191,10 +195,16 @@ class Task(NamedTuple):
 
     table: Table
     of_score: dict[str, Any]
+    prior: Any  # of graphs
     constraints: dict[str, Any]
     start: DAG | None
     seed: int | None
     checkpoint: str | None
+
+    @property
+    def score_name(self) -> str:
+        """What graphs are compared by."""
+        return name_score(str(self.of_score["score"]), self.prior)
 
 
 def _learn(task: Task, choices: StructureChoices) -> Structure:
@@ -210,13 +220,14 @@ def _learn(task: Task, choices: StructureChoices) -> Structure:
         return _tested(task, given)
     limit = choices.time_limit
     found = learn_structure(
-        task.table, **task.of_score, **given, **choices.of_search(), start=task.start,
+        task.table, **task.of_score, **given, **choices.of_search(), prior=task.prior,
+        start=task.start,
         time_limit=limit, random_state=task.seed, progress=sys.stderr.isatty(),
     )  # fmt: skip
     graph, info = as_dag(found), found.info
     was_wished = limit is not None and info.seconds >= limit
     return Structure(
-        graph, info.method, info.score_name, info.score, info.proven,
+        graph, info.method, task.score_name, info.score, info.proven,
         info.interrupted and not was_wished, info.seconds, info.trace.tolist(), info.n_scored,
         gap=info.gap,
     )  # fmt: skip
@@ -263,7 +274,7 @@ def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
 
     began = time.perf_counter()
     strengths = bootstrap_edges(
-        task.table, n, random_state=task.seed, cpdag=not choices.is_constrained,
+        task.table, n, random_state=task.seed, prior=task.prior,
         checkpoint=task.checkpoint, progress=sys.stderr.isatty(), method=choices.search.value,
         start=task.start, **choices.of_search(), **choices.tests(), **task.constraints,
         **({} if choices.search is Search.PC else task.of_score),
@@ -271,17 +282,21 @@ def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
     graph = strengths.averaged()
     seconds, value = time.perf_counter() - began, _score(graph, task)
     return Structure(
-        graph, choices.search.value, task.of_score["score"], value, proven=False,
+        graph, choices.search.value, task.score_name, value, proven=False,
         interrupted=strengths.n_graphs < n, seconds=seconds, strengths=strengths,
     )  # fmt: skip
 
 
 def _score(graph: DAG, task: Task) -> float:
     from jensen.scores.gaussian_scorer import total
+    from jensen.scores.graph_priors import read_family_prior
     from jensen.scores.make_scorer import make_scorer
 
     scorer = make_scorer(task.table, **task.of_score)
-    return total(scorer, graph.parent_indices)
+    believed = read_family_prior(task.prior or "uniform", scorer.names)
+    parents = graph.parent_indices
+    of_prior = sum(believed.of_family(v, above) for v, above in enumerate(parents))
+    return total(scorer, parents) + of_prior
 
 
 # --- errors ---
@@ -299,6 +314,7 @@ IN_WORDS = (
     (r"^interventions\b", "--interventions"),
     (r"\bprior='(\w+)'", r"--prior \1"),
     (r"\bscale=", "--scale"),
+    (r"\bprior= (is|has|names|gives)\b", r"--graph-prior \1"),
     (r"\bequivalent_sample_size\b", "--equivalent-sample-size"),
 )
 """How the library's choices are spelled on the command line."""

@@ -15,9 +15,10 @@ from jensen.cli import learn_options as of_learn
 from jensen.cli import posterior_options as of_post
 from jensen.cli import structure_options as of_graph
 from jensen.cli.gaussian_scale import Scale, read_scale
+from jensen.cli.graph_prior import read_graph_prior
 from jensen.cli.learn_missing import FLAGS, Asked, refuse_empty, refuse_kinds, refuse_missing
 from jensen.cli.learn_structure import WITH_EQUIVALENT_SAMPLE, of_rows
-from jensen.cli.posterior_options import Method, read_candidates, read_graph_prior, refuse_chains
+from jensen.cli.posterior_options import Method, read_candidates, refuse_chains
 from jensen.cli.posterior_told import THRESHOLD, spell, summary, tell
 from jensen.cli.structure_options import StructureChoices
 from jensen.exceptions import JensenError

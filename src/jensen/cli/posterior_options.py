@@ -32,6 +32,7 @@ Prior = Annotated[
     list[str] | None,
     typer.Option(
         "--prior",
+        "--graph-prior",
         metavar="PRIOR",
         help="Of graphs: uniform; fair (every number of parents alike); or edges with their "
         "probabilities, as in 'A -> B=0.9', repeatable. order, alone or beside these: each graph "
@@ -162,36 +163,3 @@ def read_candidates(texts: list[str] | None) -> int | dict[str, list[str]] | Non
             )
         found[child] = [name.strip() for name in parents.split(",") if name.strip()]
     return found
-
-
-def read_graph_prior(texts: list[str] | None) -> Any:
-    """The prior, as the library takes it."""
-    words = [text for text in texts or [] if "->" not in text and "<-" not in text]
-    edges = dict(_edge(text) for text in texts or [] if text not in words)
-    kinds: list[Any] = [word for word in words if word != "order"] + ([edges] if edges else [])
-    for word in words:
-        if word not in ("uniform", "fair", "order"):
-            raise JensenError(
-                f"there is no --prior {word}: choose uniform, fair, order, or an edge with its "
-                f"probability, 'A -> B=0.9'"
-            )
-    if len(kinds) > 1:
-        raise JensenError("--prior: choose one of uniform, fair, and probabilities of edges")
-    inner = kinds[0] if kinds else None
-    if "order" not in words:
-        return inner
-    return "order" if inner is None else ("order", inner)
-
-
-def _edge(text: str) -> tuple[tuple[str, str], float]:
-    from jensen.graphs import DAG
-
-    graph, _, number = text.rpartition("=")
-    edges = DAG(graph).edges if graph else []
-    try:
-        (edge,), p = edges, float(number)
-    except ValueError:
-        raise JensenError(
-            f"--prior {text}: write one edge and its probability: --prior 'A -> B=0.9'"
-        ) from None
-    return edge, p

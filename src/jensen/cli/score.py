@@ -7,6 +7,7 @@ import typer
 
 from jensen.cli import inputs, options, outputs
 from jensen.cli.gaussian_scale import Scale, read_scale
+from jensen.cli.graph_prior import GraphPrior, name_score, read_summed_prior
 from jensen.cli.state_rows import read_state_rows
 from jensen.exceptions import JensenError
 from jensen.text import grid
@@ -36,6 +37,7 @@ def command(
     equivalent_sample_size: options.SampleSize = None,
     scale: Scale = None,
     prior_network: options.PriorNetwork = None,
+    graph_prior: GraphPrior = None,
     available_case: options.AvailableCase = False,
     local: Local = False,
     sequences: options.Sequences = None,
@@ -66,6 +68,7 @@ def command(
             "--equivalent-sample-size": equivalent_sample_size is not None,
             "--scale": scale,
             "--prior-network": prior_network,
+            "--graph-prior": graph_prior,
             "--available-case": available_case,
             "--local": local,
             "--categorical": categorical,
@@ -90,6 +93,7 @@ def command(
                 "--equivalent-sample-size": equivalent_sample_size is not None,
                 "--scale": scale,
                 "--prior-network": prior_network,
+                "--graph-prior": graph_prior,
             }
         )
         answer = _score_rows(net, table, missing_columns.value)
@@ -111,6 +115,7 @@ def command(
             equivalent_sample_size=equivalent_sample_size,
             missing="available-case" if available_case else "refuse",
             prior_network=None if prior_network is None else inputs.read_net(prior_network),
+            prior=read_summed_prior(graph_prior),
         )
     _print(answer, as_json, local)
 
@@ -192,4 +197,5 @@ def _score_graph(graph: Any, table: Any, name: str, **choices: Any) -> dict[str,
     from jensen.scores import local_scores
 
     terms = local_scores(graph, table, name, **choices)
-    return {"rows": table.total_weight, name: sum(terms.values()), "terms": terms}
+    shown = name_score(name, choices["prior"])
+    return {"rows": table.total_weight, shown: sum(terms.values()), "terms": terms}

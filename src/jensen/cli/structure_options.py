@@ -143,7 +143,7 @@ TREE_SCORES = ("loglik", "aic", "bic")
 
 BEYOND_TREE = (
     "--max-parents", "--required", "--forbidden", "--tier", "--restarts", "--start-graph",
-    "--interventions", "--bootstrap", "--available-case", "--prior-network",
+    "--interventions", "--bootstrap", "--available-case", "--prior-network", "--graph-prior",
 )  # fmt: skip
 """Options that a tree does not have."""
 
@@ -151,8 +151,11 @@ _OF_SEARCH = ("--restarts", "--interventions", "--available-case")
 BEYOND = {
     Search.GES: _OF_SEARCH,
     Search.MMHC: (*_OF_SEARCH, "--start-graph"),
-    Search.PC: (*_OF_SEARCH, "--start-graph", "--score", "--max-parents", "--prior-network"),
-}
+    Search.PC: (
+        *_OF_SEARCH, "--start-graph", "--score", "--max-parents", "--prior-network",
+        "--graph-prior",
+    ),
+}  # fmt: skip
 """Options that a structure does not have."""
 
 
@@ -162,6 +165,7 @@ class StructureChoices(NamedTuple):
     structure: Search | None
     score: str | None
     prior_network: str | None
+    graph_prior: list[str] | None
     available_case: bool
     max_parents: int | None
     required: list[str] | None
@@ -185,11 +189,6 @@ class StructureChoices(NamedTuple):
     def search(self) -> Search:
         """How the graph is found."""
         return self.structure or Search.HILL_CLIMB
-
-    @property
-    def is_constrained(self) -> bool:
-        """Whether directions mean more than the data can tell."""
-        return bool(self.required or self.forbidden or self.tier or self.interventions)
 
     def given(self) -> list[str]:
         """The options that stand on the command line, as they are spelled there."""

@@ -70,6 +70,7 @@ def cross_validate(
     folds: int = 10,
     target: str | None = None,
     prior: Any = "default",
+    graph_prior: Any = None,
     random_state: Any = None,
     **choices: Any,
 ) -> CrossValidation:
@@ -88,6 +89,8 @@ def cross_validate(
     prior
         Of the parameters, as in `jensen.BayesianNetwork`; by default "bdeu" for categorical columns
         (so that no row that was left out is impossible), and none for continuous ones.
+    graph_prior
+        Of graphs: what `jensen.learn_structure` calls `prior`.
     **choices
         As in `jensen.learn_structure`; `equivalent_sample_size` counts for the parameters as well.
 
@@ -104,6 +107,8 @@ def cross_validate(
     check_whole("folds", folds, at_least=2)
     if folds > data.n_rows:
         raise DataError(f"{folds} folds need as many rows, and there are {data.n_rows}")
+    if graph_prior is not None:
+        choices["prior"] = graph_prior
     if graph is not None and set(choices) - {"equivalent_sample_size"}:
         raise JensenError("with a graph= there is none to learn: leave out what a search needs")
     if choices.get("interventions") is not None:

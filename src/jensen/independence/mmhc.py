@@ -17,8 +17,9 @@ from jensen.independence.mmpc import find_neighbours
 from jensen.independence.pc import watched
 from jensen.interrupts import interruptible
 from jensen.q_graph.class_rules import use_pc
-from jensen.q_graph.constraints import read_rules
-from jensen.q_graph.search import Climber, hill_climb
+from jensen.q_graph.constraints import believe, read_rules
+from jensen.q_graph.recombining import thorough_climb
+from jensen.q_graph.search import Climber
 from jensen.scores.gaussian_scorer import GaussianScorer, left_out, unitless
 from jensen.scores.make_scorer import make_scorer
 
@@ -31,6 +32,7 @@ def mmhc(
     max_given: int | None = None,
     permutations: int = 0,
     score: str | None = None,
+    prior: Any = None,
     max_parents: int | None = None,
     required: Any = (),
     forbidden: Any = (),
@@ -53,7 +55,7 @@ def mmhc(
         As in `jensen.independent`.
     max_given
         The most variables that a test may be given; None: as many as there are candidates.
-    score, max_parents, required, forbidden, tiers, **score_choices
+    score, prior, max_parents, required, forbidden, tiers, **score_choices
         As in `jensen.learn_structure`. Required edges are there whatever the tests say.
     progress
         Show how many variables have their candidates. Ctrl-C ends it with the best graph so far.
@@ -87,7 +89,9 @@ def mmhc(
     tests, test_name = make_tests(data, test, permutations, random_state)
     names = tests.names
     scorer = unitless(make_scorer(data, score, **score_choices))
-    constraints = read_rules(scorer, max_parents, required, forbidden, tiers)
+    default = "bge" if isinstance(scorer, GaussianScorer) else "bdeu"
+    given = read_rules(scorer, max_parents, required, forbidden, tiers)
+    scorer, constraints = believe(prior, scorer, given)
     possible = ~(constraints.forbidden & constraints.forbidden.T) & ~np.eye(len(names), dtype=bool)
     most = len(names) if max_given is None else int(max_given)
     with watched("mmhc", progress) as watch:
@@ -96,9 +100,8 @@ def mmhc(
     within = constraints._replace(forbidden=constraints.forbidden | ~joined)
     with interruptible() as wish:
         climber = Climber(scorer, within).begin(constraints.required)
-        best = hill_climb(climber, lambda total, n_moves: wish.is_set() or found.interrupted)
+        best = thorough_climb(climber, lambda total, n_moves: wish.is_set() or found.interrupted)
     constant = left_out(scorer)
-    default = "bge" if isinstance(scorer, GaussianScorer) else "bdeu"
     info = MMHCInfo(
         method="mmhc",
         score_name=score or default,

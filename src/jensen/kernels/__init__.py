@@ -32,6 +32,7 @@ MODULES = (
     "dag_sums",
     "drawn_moves",
     "elimination",
+    "family_orders",
     "forward",
     "further_parents",
     "gaussians",

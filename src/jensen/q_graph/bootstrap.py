@@ -18,11 +18,12 @@ from jensen.fingerprint import fingerprint
 from jensen.graphs import DAG, PDAG
 from jensen.graphs.base import Graph
 from jensen.interrupts import interruptible
-from jensen.q_graph.constraints import listed, read_constraints
+from jensen.q_graph.constraints import listed, read_constraints, with_certain
 from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
 from jensen.randomness import as_generator, generator_state
 from jensen.scores.constant_columns import noting, warn_of_drawn_constants
+from jensen.scores.graph_priors import read_family_prior
 
 Array = NDArray[np.float64]
 
@@ -56,15 +57,15 @@ def bootstrap_edges(
     cpdag
         Whether an edge whose direction the data cannot tell counts half in each direction; else
         every edge counts in the direction that the learner chose. By default so, unless
-        constraints or interventions tell directions that the class of a graph does not.
+        constraints, interventions or a prior tell directions that the class of a graph does not.
     checkpoint
         A file to resume from after a stop, to the identical result.
     progress
         Show how many graphs are learned. Ctrl-C ends with those that are.
     **choices
-        As in `jensen.learn_structure`. The default prior of "bge" is made of the rows that were
-        drawn; a column that is constant among these has no edges in their graph, and one warning
-        names all such columns.
+        As in `jensen.learn_structure`, its `prior` of graphs too. The default prior of "bge" is
+        made of the rows that were drawn; a column that is constant among these has no edges in
+        their graph, and one warning names all such columns.
 
     References
     ----------
@@ -87,8 +88,14 @@ def bootstrap_edges(
     choices = listed(choices)
     data, rng = as_table(table), as_generator(random_state)
     _check_weights(data)
+    names = tuple(sorted(set(data.names) - {choices.get("interventions")}))
+    rules = read_constraints(names, **{k: choices[k] for k in RULES if k in choices})
+    directs = any(choices.get(name) for name in DIRECTING)
+    if choices.get("prior") is not None:
+        read = read_family_prior(choices["prior"], names)
+        rules, directs = with_certain(names, rules, read), directs or read.directs
     if cpdag is None:
-        cpdag = not any(choices.get(name) for name in DIRECTING)
+        cpdag = not directs
     settings = sorted((name, _plain(value)) for name, value in choices.items())
     seed = None if random_state is None else generator_state(rng)
     # The default scale of bge was another one once, so graphs of numbers are not mixed with those.
@@ -121,8 +128,6 @@ def bootstrap_edges(
         raise KeyboardInterrupt
     warn_of_drawn_constants(still, len(kept.found))
     shares = sum(kept.found[k] for k in sorted(kept.found)) / len(kept.found)
-    names = tuple(sorted(set(data.names) - {choices.get("interventions")}))
-    rules = read_constraints(names, **{k: choices[k] for k in RULES if k in choices})
     return EdgeStrengths(names, np.asarray(shares), len(kept.found), rules)
 
 

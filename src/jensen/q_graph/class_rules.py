@@ -15,6 +15,7 @@ from jensen.q_graph.class_graph import Flags
 from jensen.q_graph.constraints import Constraints
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild
+from jensen.scores.prior_scorer import PriorScorer
 from jensen.scores.scorer import Scorer
 from jensen.text import offer
 
@@ -30,6 +31,15 @@ def check_scorer(scorer: Scorer) -> None:
     """Refuse scores that tell the graphs of a class apart."""
     if scorer.is_set_function:
         return
+    if isinstance(scorer, PriorScorer):
+        check_scorer(scorer.data)
+        odds = scorer.prior.log_odds
+        u, v = (scorer.names[i] for i in np.argwhere(odds != odds.T)[0])
+        raise JensenError(
+            f"method='ges' needs a prior that is the same for all graphs of an equivalence class, "
+            f"and prior= has other odds for {u} -> {v} than for {v} -> {u}: give both the same "
+            f"probability, or {OTHERWISE}"
+        )
     if isinstance(scorer, PerChild | GaussianScorer):
         raise JensenError(
             f"with interventions= the graphs of an equivalence class score differently, so there "

@@ -16,6 +16,8 @@ from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle
 from jensen.scores.constant_columns import is_noting, no_edge, warn_of_constants
 from jensen.scores.gaussian_scorer import isolated
+from jensen.scores.graph_priors import ReadPrior, read_family_prior
+from jensen.scores.prior_scorer import with_prior
 from jensen.scores.scorer import Scorer
 from jensen.text import offer
 
@@ -34,6 +36,10 @@ class Constraints(NamedTuple):
         """Bit 0: the edge may be added; bit 1: it may be dropped."""
         may_add = ~self.forbidden & ~np.eye(len(self.forbidden), dtype=bool)
         return np.asarray(may_add + 2 * ~self.required, np.uint8)
+
+    def refuse(self, joined: Flags) -> bool:
+        """Whether a graph lacks a required edge or has one that is forbidden."""
+        return bool((self.required & ~joined).any() or (self.forbidden & joined).any())
 
 
 def read_constraints(
@@ -103,6 +109,24 @@ def isolate(constraints: Constraints, scorer: Scorer) -> Constraints:
         raise DataError(no_edge(a, b, a if wrong[0][0] in constant else b))
     warn_of_constants([names[v] for v in constant])
     return constraints._replace(forbidden=constraints.forbidden | (at & ~constraints.required))
+
+
+def with_certain(names: Sequence[str], given: Constraints, read: ReadPrior) -> Constraints:
+    """The constraints, and the edges that a prior requires and forbids."""
+
+    def pairs(flags: Flags) -> list[tuple[str, str]]:
+        return [(names[u], names[v]) for u, v in np.argwhere(flags)]
+
+    required, forbidden = given.required | read.required, given.forbidden | read.forbidden
+    return read_constraints(names, given.most_parents, pairs(required), pairs(forbidden))
+
+
+def believe(prior: Any, scorer: Scorer, given: Constraints) -> tuple[Scorer, Constraints]:
+    """Scores that hold a prior of graphs, and constraints that hold the edges it is sure of."""
+    if prior is None:
+        return scorer, given
+    read = read_family_prior(prior, scorer.names)
+    return with_prior(scorer, read.prior), with_certain(scorer.names, given, read)
 
 
 def listed(choices: Mapping[str, Any]) -> dict[str, Any]:

@@ -48,8 +48,7 @@ from jensen.data.threads import run_all
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.exact import IMPOSSIBLE
 from jensen.q_graph.graph_sums import LOG_2, Places, split
-from jensen.scores.set_functions import Progress, members
-from jensen.scores.subset_scores import sizes_of_sets
+from jensen.scores.set_functions import Progress, members, sizes_of_sets
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]

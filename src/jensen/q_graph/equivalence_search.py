@@ -21,7 +21,8 @@ from jensen.q_graph.class_members import class_of, class_of_matrix
 from jensen.q_graph.class_rules import check_scorer
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.info import Outcome
-from jensen.q_graph.search import Climber, Watch, hill_climb
+from jensen.q_graph.recombining import thorough_climb
+from jensen.q_graph.search import Climber, Watch
 from jensen.scores.scorer import Scorer
 
 
@@ -118,7 +119,7 @@ def _after_hill_climbing(best: Climbed, constraints: Constraints, watch: Watch) 
     """Climb again, from the class of the DAG that hill climbing finds."""
     families = best.top.families
     climber = Climber(families.scorer, constraints).begin(constraints.required)
-    found = hill_climb(climber, watch)
+    found = thorough_climb(climber, watch)
     families.n_scored += climber.families.n_scored
     if found.stopped:
         return best._replace(stopped=True)

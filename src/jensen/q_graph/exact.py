@@ -19,8 +19,8 @@ from jensen.data.threads import ordered_map
 from jensen.exceptions import GraphError
 from jensen.memory import check_memory
 from jensen.scores.scorer import Scorer
-from jensen.scores.set_functions import Progress, between
-from jensen.scores.subset_scores import fill_family_scores, sizes_of_sets
+from jensen.scores.set_functions import Progress, between, sizes_of_sets
+from jensen.scores.subset_scores import fill_family_scores
 
 Array = NDArray[np.float64]
 Edges = NDArray[np.bool_]

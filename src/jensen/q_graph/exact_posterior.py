@@ -19,9 +19,9 @@ from jensen.q_graph import dag_sums, order_sums
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.drawn_parents import draw_parent_sets
 from jensen.q_graph.exact import IMPOSSIBLE, best_parents, family_table, without
-from jensen.q_graph.graph_priors import GraphPrior
 from jensen.q_graph.graph_sums import GraphSums, log_superset_sums, split
 from jensen.scores.gaussian_scorer import left_out
+from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import Progress, between
 
@@ -165,7 +165,7 @@ def exact_posterior(
     --------
     >>> import jensen as jn
     >>> from jensen.q_graph.constraints import read_constraints
-    >>> from jensen.q_graph.graph_priors import read_prior
+    >>> from jensen.scores.graph_priors import read_prior
     >>> from jensen.scores.make_scorer import make_scorer
     >>> scorer = make_scorer(jn.Table({"a": [0, 0, 1, 1] * 5, "b": [0, 0, 1, 1] * 5}), "bdeu")
     >>> prior = read_prior("uniform", scorer.names).prior

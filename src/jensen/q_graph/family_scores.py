@@ -1,7 +1,7 @@
 """Scores of families with a parent less or more, each asked for once."""
 
-from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,10 @@ class FamilyScores:
     def find(self, key: Hashable) -> Family | None:
         """The family, if it was scored before."""
         return self._known.get(key)
+
+    def known(self) -> Iterable[tuple[Any, Family]]:
+        """All families that are kept, with their keys."""
+        return self._known.items()
 
     def score(self, key: Hashable, child: int, parents: Sequence[int]) -> Family:
         """Score a family, and keep it."""

@@ -29,10 +29,12 @@ class StructureInfo:
     method, score_name
         As they were chosen.
     score
-        Of the graph, as `jensen.score` has it.
+        Of the graph, as `jensen.score` has it with the same `prior`: the log prior of the graph
+        (up to a constant that is the same for all graphs) is part of it.
     trace
         The score at the start and after every move, restarts included. Edges that are turned for
-        nothing are moves too, so it may fall by a rounding.
+        nothing are moves too, so it may fall by a rounding; and it falls where hill climbing
+        begins again.
     n_moves, n_tried, n_scored
         How many moves were made, how many were looked at (None where there are none), and how many
         families were scored to choose them.

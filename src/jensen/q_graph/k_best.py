@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, overload
 
@@ -14,7 +14,7 @@ from jensen.checks import check_whole, is_real
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import DAG
 from jensen.memory import check_memory
-from jensen.q_graph.constraints import read_rules
+from jensen.q_graph.constraints import believe, read_rules
 from jensen.q_graph.exact import IMPOSSIBLE, Edges, family_table, solve
 from jensen.scores.gaussian_scorer import left_out, unitless
 from jensen.scores.make_scorer import make_scorer
@@ -35,6 +35,17 @@ COUNTED_BEYOND = 10
 
 SHOWN = 8
 """Networks that are printed."""
+
+
+BAYES_FACTOR = 20.0
+"""Unless another is given."""
+
+FACTORS_TRIED = 60
+"""How often another factor is tried to find so many networks; it is halved then, or doubled."""
+
+
+class TooManyError(JensenError):
+    """More networks than may be listed."""
 
 
 class ScoredGraph(NamedTuple):
@@ -97,9 +108,11 @@ class BestGraphs(Sequence[ScoredGraph]):
 
 def k_best(
     table: Any,
-    bayes_factor: float = 20.0,
+    bayes_factor: float | None = None,
     score: str | None = None,
     *,
+    k: int | None = None,
+    prior: Any = None,
     max_parents: int | None = None,
     required: Any = (),
     forbidden: Any = (),
@@ -115,10 +128,17 @@ def k_best(
         Anything a `Table` can be built from; every column is a variable.
     bayes_factor
         How many times as probable the data may be under the best graph; 1 lists the graphs that
-        are as good as the best.
+        are as good as the best. 20 unless it or `k` is given.
     score
         As in `jensen.learn_structure`. Ratios of bdeu, bds, k2, bde and bge are Bayes factors, of
         bic nearly so.
+    k
+        List no more than the k best graphs; without `bayes_factor` so many, whatever they score.
+        Of graphs that score the same the first by the parents of the variables are listed.
+    prior
+        Of graphs, as in `jensen.learn_structure`. Scores are then log p(data | graph) + log
+        p(graph), and what is called a Bayes factor is how many times as probable the best graph
+        is, given the data.
     max_parents, required, forbidden, tiers
         What a graph must and must not hold, as in `jensen.learn_structure`.
     limit
@@ -139,19 +159,27 @@ def k_best(
     a -> b; c 0.0
     b -> a; c 0.0
     """
-    if not (is_real(bayes_factor) and 1.0 <= bayes_factor < math.inf):
+    factor = BAYES_FACTOR if bayes_factor is None else bayes_factor
+    if not (is_real(factor) and 1.0 <= factor < math.inf):
         raise JensenError(f"bayes_factor must be 1 or more, and finite, not {bayes_factor!r}")
     check_whole("limit", limit, at_least=1)
+    if k is not None:
+        check_whole("k", k, at_least=1)
+        if k > limit:
+            raise JensenError(f"k={k:,} is more than limit={limit:,}: raise limit, or lower k")
     scorer = unitless(make_scorer(table, score, **choices))
-    rules = read_rules(scorer, max_parents, required, forbidden, tiers)
-    return networks_within(
+    given = read_rules(scorer, max_parents, required, forbidden, tiers)
+    scorer, rules = believe(prior, scorer, given)
+    found = networks_within(
         scorer,
-        math.log(bayes_factor),
+        math.log(factor),
         max_parents=max_parents,
         required=rules.required,
         forbidden=rules.forbidden,
         limit=limit,
+        least=0 if k is None or bayes_factor is not None else k,
     )
+    return found if k is None else found[:k]
 
 
 def networks_within(
@@ -162,8 +190,12 @@ def networks_within(
     required: Edges | None = None,
     forbidden: Edges | None = None,
     limit: int = 100_000,
+    least: int = 0,
 ) -> BestGraphs:
-    """All networks whose score is at most `log_factor` below the best one."""
+    """All networks whose score is at most `log_factor` below the best one.
+
+    Where these are fewer than `least`, the factor is raised until they are as many, if there are.
+    """
     n = len(scorer.names)
     if n > MOST_VARIABLES:
         raise JensenError(
@@ -176,7 +208,11 @@ def networks_within(
     best = float(tables.totals[-1])
     if best == -math.inf:
         raise GraphError(IMPOSSIBLE)
-    parents = _search(sets, ordered, tables.totals, best - log_factor - tables.tie, limit)
+
+    def search(factor: float) -> Numbers:
+        return _search(sets, ordered, tables.totals, best - factor - tables.tie, limit)
+
+    parents = _enough(search, log_factor, least, _range(ordered))
     totals = _scores_of(parents, sets, ordered)
     order = np.argsort(-totals, kind="stable")
     # What differs by rounding only is sorted by the parents of the variables.
@@ -184,6 +220,34 @@ def networks_within(
     order = order[np.lexsort((*parents[order].T[::-1], ties))]
     constant = left_out(scorer)
     return BestGraphs(scorer.names, parents[order], totals[order] + constant, best + constant)
+
+
+def _range(ordered: Array) -> float:
+    """How far below the best any network may score."""
+    possible = np.where(ordered > -np.inf, ordered, np.inf)
+    return float((ordered[:, 0] - possible.min(axis=1)).sum())
+
+
+def _enough(
+    search: Callable[[float], Numbers], factor: float, least: int, largest: float
+) -> Numbers:
+    """The networks within a log factor: a larger one if they are too few, a smaller if too many."""
+    low, high = 0.0, math.inf
+    problem = None
+    for _ in range(FACTORS_TRIED):
+        try:
+            found = search(factor)
+        except TooManyError as error:
+            high, problem = factor, error
+            if not least:
+                break
+        else:
+            if len(found) >= least or factor >= largest:
+                return found
+            low = factor
+        factor = min(2.0 * low, largest) if high == math.inf else 0.5 * (low + high)
+    assert problem is not None
+    raise problem
 
 
 def _by_falling_score(scores: Array) -> tuple[Numbers, Array]:
@@ -213,7 +277,7 @@ def _search(sets: Numbers, ordered: Array, totals: Array, least: float, limit: i
         n_found = list_networks(sets, ordered, totals, least, STEPS, state, gains, found, n_found)
     if n_found > limit:
         many = f"{n_found:,}" if state[n, 0] < 0 else f"more than {COUNTED_BEYOND * limit:,}"
-        raise JensenError(
+        raise TooManyError(
             f"{many} graphs are within this Bayes factor of the best, more than limit={limit:,}: "
             f"lower bayes_factor, choose max_parents, or raise limit"
         )

@@ -13,7 +13,7 @@ from jensen.memory import get_memory_limit
 from jensen.q_graph import methods, search
 from jensen.q_graph.class_knowledge import as_known
 from jensen.q_graph.class_rules import check_table
-from jensen.q_graph.constraints import read_rules
+from jensen.q_graph.constraints import believe, read_rules
 from jensen.q_graph.exact import n_bytes
 from jensen.q_graph.info import Outcome, StructureInfo
 from jensen.q_graph.method_choices import TESTED, Method, check_choices
@@ -33,6 +33,7 @@ def learn_structure(
     method: Method = "hill-climb",
     score: str | None = None,
     *,
+    prior: Any = None,
     equivalent_sample_size: float | None = None,
     max_parents: int | None = None,
     required: Any = (),
@@ -64,7 +65,8 @@ def learn_structure(
         tests also mixed); the order of the columns changes nothing.
     method
         "hill-climb": from the start, the best of adding, dropping or turning an edge until nothing
-        gains; "tabu": the same, and from there on over losses without undoing the last moves,
+        gains, a few times; and again from the best graph that is made of all families scored so
+        far; "tabu": the same, and from there on over losses without undoing the last moves,
         never worse than hill climbing from the same start;
         "ges": greedy search over Markov equivalence classes, never worse than hill climbing;
         "exact": the optimum of the score, proven, by dynamic programming for up to 24 variables
@@ -76,6 +78,10 @@ def learn_structure(
         As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
         The units of continuous columns change nothing; a constant one has no edges, and a warning
         names it.
+    prior
+        Of graphs, as in `jensen.score`: the search maximises the score and the log prior together.
+        Edges of probability 1 are required, of 0 forbidden. "ges" needs edges to be as probable
+        in both directions, "pc" has no prior.
     equivalent_sample_size, missing, prior_network, **gaussian
         As in `jensen.score`. With missing="available-case" edges appear between independent
         variables, the more the more is missing, and more rows do not help: learn the graph from
@@ -141,6 +147,7 @@ def learn_structure(
         method,
         {
             "score": score,
+            "prior": prior,
             "equivalent_sample_size": equivalent_sample_size,
             "prior_network": prior_network,
             "missing": None if missing == "refuse" else missing,
@@ -167,9 +174,10 @@ def learn_structure(
     of_score = ("equivalent_sample_size", "prior_network", "missing", "interventions")
     given = {name: chosen[name] for name in of_score if name in chosen} | gaussian
     scorer, score_name = _scorer(table, scores, score, given)
-    constraints = read_rules(scorer, max_parents, **rules)
+    given_rules = read_rules(scorer, max_parents, **rules)
     if start is not None and isolated(scorer):
         start = _without_edges_at(start, {scorer.names[v] for v in isolated(scorer)})
+    scorer, constraints = believe(prior, scorer, given_rules)
     streams = as_generator(random_state).spawn(restarts)
     task = methods.Task(
         scorer, constraints, start, streams, progress,

@@ -16,6 +16,7 @@ HAVE: Mapping[str, tuple[str, ...]] = {
     "score": SCORED,
     "equivalent_sample_size": SCORED,
     "prior_network": SCORED,
+    "prior": SCORED,
     "missing": (*CLIMBING, "exact"),
     "interventions": (*CLIMBING, "exact"),
     "scores": (*CLIMBING, "exact"),

@@ -42,6 +42,10 @@ TENURE = 10
 PATIENCE = 8
 """How many moves that gain nothing hill climbing makes in a row."""
 
+MORE, LESS, BACK = 0, 1, 2
+"""Of the directions of an edge that gain the same: that which leaves more to be gained, or less, or
+that from the later name."""
+
 Move = tuple[int, int, int]
 """What, parent, child."""
 
@@ -81,12 +85,15 @@ class Climber:
         self.gain = 0.0  # of the move that was found last
         self.total = 0.0
         self.slack = 0.0
+        self.is_begun = False
+        self.ties = MORE
 
     def begin(self, joined: Flags) -> "Climber":
         """Stand at this graph."""
-        self.joined = joined.copy()
+        changed = (joined != self.joined).any(0) if self.is_begun else np.ones(len(joined), bool)
+        self.is_begun, self.joined = True, joined.copy()
         self.key = np.uint64(np.bitwise_xor.reduce(self.keys[joined], initial=0))
-        for v in range(len(joined)):
+        for v in changed.nonzero()[0].tolist():
             self._refresh(v)
         impossible = np.flatnonzero(self.score == -np.inf)
         if len(impossible):
@@ -137,11 +144,14 @@ class Climber:
         self._sum_up()
 
     def _is_better_turned(self, u: int, v: int) -> bool:
-        """Whether v -> u gains as much as u -> v, and leaves more to be gained."""
+        """Whether v -> u gains as much as u -> v, and is the direction to take."""
         gain, other = self.more[v, u] - self.score[v], self.more[u, v] - self.score[u]
         if abs(gain - other) > self.slack or not self._may_add(v, u):
             return False
-        return self._prospect(v, u) > self._prospect(u, v) + self.slack
+        if self.ties == BACK:
+            return True
+        more = self._prospect(v, u) - self._prospect(u, v)
+        return (more if self.ties == MORE else -more) > self.slack
 
     def _prospect(self, u: int, v: int) -> float:
         """What u -> v adds to the sum of all gains of further parents of v."""
@@ -203,14 +213,21 @@ def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Foun
     return Found(best, top, trace, stopped=True)
 
 
-def tabu_search(climber: Climber, watch: Watch, length: int = TABU_LENGTH) -> Found:
+def tabu_search(
+    climber: Climber,
+    watch: Watch,
+    length: int = TABU_LENGTH,
+    climb: Callable[["Climber", Watch], Found] | None = None,
+) -> Found:
     """Climb, and then make the best move again and again, even if it loses.
 
     It ends after `length` moves that gain or lose without a better graph than the best so far, so
     the way of a longer search begins with that of a shorter one. Edges turned for nothing do not
     count, but a few of them are all that is made in a row.
     """
-    best, top, trace, stopped = hill_climb(climber, watch)
+    best, top, trace, stopped = (climb or hill_climb)(climber, watch)
+    if climb is not None:
+        climber.begin(best)
     n = len(best)
     lately: deque[Pair] = deque(maxlen=min(TENURE, n * (n - 1) // 4))
     idle = n_turned = 0

@@ -11,7 +11,8 @@ from jensen.exceptions import DataError, JensenError
 from jensen.interrupts import interruptible
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.info import Outcome
-from jensen.q_graph.search import Climber, hill_climb
+from jensen.q_graph.recombining import thorough_climb
+from jensen.q_graph.search import Climber
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import Progress
 
@@ -47,7 +48,7 @@ def climbed(scorer: Scorer, constraints: Constraints) -> Outcome:
         climber = Climber(scorer, constraints).begin(constraints.required)
     except DataError:  # the graph without further edges is not possible, so none is known
         raise JensenError(NOTHING_FOUND) from None
-    found = hill_climb(climber, lambda score, n_moves: False)
+    found = thorough_climb(climber, lambda score, n_moves: False)
     return Outcome(
         found.joined, found.score, np.array(found.trace), climber.families.n_scored, proven=False,
         interrupted=True, gap=math.inf, n_tried=climber.n_tried,

@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
-from numpy.typing import NDArray
 from tqdm import tqdm
 
 from jensen.atomic import check_writable
@@ -19,14 +17,14 @@ from jensen.q_graph.chains.kinds import KINDS
 from jensen.q_graph.chains.raw_weights import raw_weights
 from jensen.q_graph.chains.run import Run
 from jensen.q_graph.chains.sampled import check_weighable, hand_over
-from jensen.q_graph.constraints import Constraints, isolate, read_constraints
+from jensen.q_graph.constraints import isolate, read_constraints, with_certain
 from jensen.q_graph.exact_posterior import exact_posterior
-from jensen.q_graph.graph_priors import ReadPrior, read_prior
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.randomness import as_generator, generator_state
 from jensen.scores.by_name import Missing
 from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.graph_priors import read_prior
 from jensen.text import some
 
 Method = Literal["partition", "order", "structure", "exact"]
@@ -162,7 +160,7 @@ def structure_posterior(
         prior = "order" if method == "order" else "uniform"
     read = read_prior(prior, scorer.names)
     given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
-    constraints = isolate(_with_prior(scorer.names, given, read), scorer)
+    constraints = isolate(with_certain(scorer.names, given, read), scorer)
     settings = {"method": method, "prior": show_prior(prior), "max_parents": max_parents}
     settings |= {name: value for name, value in of_score.items() if is_plain(value)}
     settings["score"] = score or ("bge" if isinstance(scorer, GaussianScorer) else "bdeu")
@@ -205,16 +203,6 @@ def structure_posterior(
     post = SampledPosterior(found, scorer, settings, source=data.source, data=kept)
     post.warn()
     return post
-
-
-def _with_prior(names: Sequence[str], given: Constraints, read: ReadPrior) -> Constraints:
-    """The constraints, and the edges that the prior requires and forbids."""
-
-    def pairs(flags: NDArray[np.bool_]) -> list[tuple[str, str]]:
-        return [(names[u], names[v]) for u, v in np.argwhere(flags)]
-
-    required, forbidden = given.required | read.required, given.forbidden | read.forbidden
-    return read_constraints(names, given.most_parents, pairs(required), pairs(forbidden))
 
 
 @contextmanager

@@ -17,10 +17,10 @@ from jensen.scores.constant_columns import refuse_edges, warn_of_constants
 from jensen.scores.counts import FamilyCounts, family_counts
 from jensen.scores.gaussian_checks import check_gaussian_score
 from jensen.scores.gaussian_prior import PARTS, refuse_prior
+from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.interventions import split_interventions
 from jensen.scores.known_values import refuse_stateless, require_rows, require_values
 from jensen.scores.scorer import Scorer
-from jensen.text import some
 
 
 class Score(Protocol):
@@ -103,6 +103,7 @@ def score(
     missing: Missing = "refuse",
     prior_network: Any = None,
     interventions: Any = None,
+    prior: Any = None,
     **gaussian: Any,
 ) -> float:
     """How well a graph explains the data: a total over rows and variables, higher is better.
@@ -135,6 +136,11 @@ def score(
         A column, or one entry per row: the name of the column that was set from outside in that
         row, or nothing. Such rows are left out of that node's family; those in which a column was
         set that is no node count in every family.
+    prior
+        Of graphs, as in `jensen.structure_posterior`: "uniform", "fair", or {("A", "B"): p, ...}.
+        The score is then log p(data | graph) + log p(graph), but for a constant that is the same
+        for all graphs of these nodes: log p(graph) is a sum over families, not normalised. It is
+        -inf for a graph that the prior rules out. "order" is no sum over families and is refused.
     **gaussian
         Of bge, the normal-Wishart prior of all n nodes: `prior_mean` ν (a number, one per node in
         the order of their names, or a dict; default: the means of the columns), `mean_strength`
@@ -173,6 +179,7 @@ def score(
         missing=missing,
         prior_network=prior_network,
         interventions=interventions,
+        prior=prior,
         **gaussian,
     )
     return float(sum(terms.values()))
@@ -187,6 +194,7 @@ def local_scores(
     missing: Missing = "refuse",
     prior_network: Any = None,
     interventions: Any = None,
+    prior: Any = None,
     **gaussian: Any,
 ) -> dict[str, float]:
     """The terms of `score`, one per variable."""
@@ -195,6 +203,14 @@ def local_scores(
     for node in dag.nodes:
         data.variable(node)  # refused if there is no such column
     require_rows(data)
+    if prior is not None:
+        read = read_family_prior(prior, dag.nodes)
+        terms = local_scores(
+            dag, data, name, equivalent_sample_size=equivalent_sample_size, missing=missing,
+            prior_network=prior_network, interventions=interventions, **gaussian,
+        )  # fmt: skip
+        above = dag.parent_indices
+        return {x: terms[x] + read.of_family(v, above[v]) for v, x in enumerate(dag.nodes)}
     if prior_network is None:  # which would know the states
         refuse_stateless(data, dag.nodes)
     if interventions is not None:
@@ -281,12 +297,14 @@ def check_gaussian_choices(choices: Mapping[str, Any]) -> None:
         if near and near[0] != name:
             raise JensenError(f"there is no choice {name!r}: did you mean {near[0]!r}?")
         raise JensenError(
-            f"there is no choice {name!r}; beside those of every score, bge has {some(PARTS)}"
+            f"there is no choice {name!r} here: scores have {', '.join(OF_SCORES)}, and those of "
+            f"continuous columns {', '.join(PARTS)}"
         )
 
 
+OF_SCORES = ("prior", "equivalent_sample_size", "missing", "prior_network", "interventions")
 CHOICES = (
-    "equivalent_sample_size", "missing", "prior_network", "interventions", "method", "score",
+    *OF_SCORES, "method", "score",
     "max_parents", "required", "forbidden", "tiers", "start", "restarts", "tabu_length",
     "random_state", "scores", "test", "alpha", "max_given", "permutations", "correction",
     "time_limit", "progress",

@@ -317,16 +317,24 @@ def unitless(scorer: Scorer) -> Scorer:
 
 def left_out(scorer: Scorer) -> float:
     """What the score of every graph lacks in a scorer without units: their log Jacobian."""
-    if not isinstance(scorer, GaussianScorer) or scorer.has_units:
+    numbers = _of_numbers(scorer)
+    if numbers is None or numbers.has_units:
         return 0.0
-    varying = [v for v in range(len(scorer.names)) if v not in scorer.isolated]
-    unit = scorer.coordinates.unit
-    return -math.fsum(scorer.weight_of(v) * math.log(unit[v]) for v in varying)
+    varying = [v for v in range(len(numbers.names)) if v not in numbers.isolated]
+    unit = numbers.coordinates.unit
+    return -math.fsum(numbers.weight_of(v) * math.log(unit[v]) for v in varying)
 
 
 def isolated(scorer: Scorer) -> frozenset[int]:
     """The variables that stand alone in every graph: constant columns of numbers."""
-    return scorer.isolated if isinstance(scorer, GaussianScorer) else frozenset()
+    numbers = _of_numbers(scorer)
+    return frozenset() if numbers is None else numbers.isolated
+
+
+def _of_numbers(scorer: Scorer) -> GaussianScorer | None:
+    """The scorer of numbers, if it is one; a prior of graphs may stand around it."""
+    inside = getattr(scorer, "data", scorer)
+    return inside if isinstance(inside, GaussianScorer) else None
 
 
 def total(scorer: Scorer, parents: Sequence[Sequence[int]]) -> float:

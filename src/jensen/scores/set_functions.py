@@ -263,3 +263,11 @@ def _check_room(rows: Rows) -> None:
         f"going through the sets of {n} variables with {n_rows:,} distinct rows",
         "leave out variables or rows, or use fewer threads",
     )
+
+
+def sizes_of_sets(n: int) -> NDArray[np.int8]:
+    """(2^n,): how many members every set has."""
+    sizes = np.zeros(1, np.int8)
+    for _ in range(n):
+        sizes = np.concatenate([sizes, sizes + np.int8(1)])
+    return sizes

@@ -102,14 +102,6 @@ def sets_up_to(n: int, largest: int) -> Iterator[tuple[int, tuple[int, ...]]]:
             yield sum(1 << k for k in chosen), chosen
 
 
-def sizes_of_sets(n: int) -> NDArray[np.int8]:
-    """(2^n,): how many members every set has."""
-    sizes = np.zeros(1, np.int8)
-    for _ in range(n):
-        sizes = np.concatenate([sizes, sizes + np.int8(1)])
-    return sizes
-
-
 def _set_values(scorer: Scorer, max_parents: int, progress: Progress) -> Array:
     """(2^n,): L of every set up to a size."""
     n = len(scorer.names)

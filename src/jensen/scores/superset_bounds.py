@@ -19,7 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.scores.count_scorer import CountScorer
+from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.interventions import PerChild
+from jensen.scores.prior_scorer import PriorScorer
 from jensen.scores.scorer import Scorer
 
 Array = NDArray[np.float64]
@@ -41,6 +43,9 @@ class SupersetBound(Protocol):
 
 def superset_bound(scorer: Scorer, child: int) -> SupersetBound | None:
     """The bound that holds for this score, if one is known."""
+    if isinstance(scorer, PriorScorer):
+        inner = superset_bound(scorer.data, child)
+        return None if inner is None else _Believed(inner, scorer.prior, child)
     if isinstance(scorer, PerChild):
         return superset_bound(scorer.where_not_set.get(child, scorer.everywhere), child)
     if not isinstance(scorer, CountScorer):
@@ -48,6 +53,23 @@ def superset_bound(scorer: Scorer, child: int) -> SupersetBound | None:
     from jensen.kernels.local_terms import LIKELIHOOD
 
     return (_Penalty if scorer.kind == LIKELIHOOD else _Configurations)(scorer, child)
+
+
+class _Believed:
+    """A bound of the data's scores, and the most that a prior can add to it."""
+
+    def __init__(self, data: SupersetBound, prior: GraphPrior, child: int) -> None:
+        self.data = data
+        self.odds = prior.log_odds[:, child]
+        # with more than k parents: the best number of them, and every parent that is likely
+        best = np.maximum.accumulate(prior.by_size[::-1])[::-1]
+        self.best_above = np.append(best[1:], -np.inf)
+        self.likely = np.maximum(np.delete(self.odds, child), 0.0).sum()
+
+    def __call__(self, sets: Ints, reached: Array) -> Array:
+        odds = self.odds[sets]
+        most = self.best_above[sets.shape[1]] + self.likely + np.minimum(odds, 0.0).sum(axis=1)
+        return np.asarray(self.data(sets, reached - most) + most)
 
 
 class _Penalty:

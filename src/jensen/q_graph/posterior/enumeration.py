@@ -4,9 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_graph.constraints import Constraints
-from jensen.q_graph.graph_priors import GraphPrior
 from jensen.q_graph.graph_samples import Array, GraphSamples
 from jensen.scores.gaussian_scorer import left_out
+from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Scorer
 
 MOST_ENUMERATED = 5

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from jensen.checks import is_real
 from jensen.exceptions import GraphError
-from jensen.scores.subset_scores import sizes_of_sets
+from jensen.scores.set_functions import sizes_of_sets
 from jensen.text import offer
 
 Array = NDArray[np.float64]
@@ -29,6 +29,11 @@ class GraphPrior(NamedTuple):
     log_odds: Array  # (n, n): of an edge [parent, child]
     counts_orders: bool  # whether a graph counts once for every order that it allows
 
+    @property
+    def is_equivalent(self) -> bool:
+        """Whether graphs of one equivalence class are alike: an edge, whatever its direction."""
+        return bool((self.log_odds == self.log_odds.T).all())
+
     def of_family(self, child: int, parents: Sequence[int]) -> float:
         """What one family adds."""
         return float(self.by_size[len(parents)] + self.log_odds[list(parents), child].sum())
@@ -47,6 +52,31 @@ class ReadPrior(NamedTuple):
     prior: GraphPrior
     required: Flags  # (n, n) [parent, child]
     forbidden: Flags
+
+    def of_family(self, child: int, parents: Sequence[int]) -> float:
+        """What one family adds: -inf if it lacks a certain edge, or has an impossible one."""
+        above = list(parents)
+        is_required = self.required[:, child]
+        if self.forbidden[above, child].any() or is_required[above].sum() < is_required.sum():
+            return -math.inf
+        return self.prior.of_family(child, parents)
+
+    @property
+    def directs(self) -> bool:
+        """Whether it tells directions of edges that the data cannot tell."""
+        return not self.prior.is_equivalent or bool((self.required | self.forbidden).any())
+
+
+def read_family_prior(prior: Any, names: Sequence[str]) -> ReadPrior:
+    """Read a prior that is a sum over families; one that counts orders is not, and refused."""
+    read = read_prior(prior, names)
+    if read.prior.counts_orders:
+        raise GraphError(
+            f"prior={prior!r} counts a graph once for every order that it allows, which is no sum "
+            f"over families, so no graph can be scored or searched by it: use 'uniform', 'fair' or "
+            f"probabilities of edges; 'order' is for jn.structure_posterior"
+        )
+    return read
 
 
 def read_prior(prior: Any, names: Sequence[str]) -> ReadPrior:

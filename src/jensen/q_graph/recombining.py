@@ -1,0 +1,184 @@
+"""Hill climbing that puts together anew what it has scored on its way.
+
+At a graph where no single move gains, climbing has scored many families that are not in it: what
+every variable would score with one parent more or less, in all graphs on the way. Which of these
+families together make the best graph is a question of the order of the variables alone, and no row
+is read for it: in a given order every variable takes its best family of those whose parents stand
+before it, and variables move in the order as long as that gains. The best graph of these is where
+climbing goes on, and what it scores there is put together again.
+
+Which families climbing visits depends on how it directs its first edges, so it climbs three times:
+edges that gain the same either way are directed to leave more to be gained, to leave less, or from
+the later name. Once nothing gains, it tries an equivalent graph with edges turned that can be.
+
+References
+----------
+Teyssier and Koller (2005), *Ordering-based search: a simple and effective algorithm for learning
+Bayesian networks*, UAI.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.graphs.order import topological_order
+from jensen.q_graph.class_graph import members, set_of
+from jensen.q_graph.class_members import class_of, member
+from jensen.q_graph.search import BACK, LESS, MORE, Climber, Flags, Found, Watch, hill_climb
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Words = NDArray[np.uint64]
+
+ROUNDS = 50
+"""How often variables are moved at random, to leave an order that no single move improves."""
+
+KICKS = 3
+"""How many of them at a time."""
+
+MOST_WORK = 4_000_000
+"""Rounds times variables times families, at most."""
+
+
+def thorough_climb(climber: Climber, watch: Watch) -> Found:
+    """Climb, put families together anew, and climb on, until nothing gains.
+
+    The climber stands at its start. The score is never below that of `hill_climb`.
+    """
+    start = climber.joined.copy()
+    best = hill_climb(climber, watch)
+    for climber.ties in (LESS, BACK):
+        best = _better(climber, best, start, watch)
+    climber.ties = MORE
+    recombiner, is_turned = Recombiner(climber), False
+    while not best.stopped:
+        before = best.score
+        joined = recombiner.recombined(best.joined)
+        if joined is not None:
+            best = _better(climber, best, joined, watch)
+        if best.score > before:
+            is_turned = False
+        elif is_turned:
+            break
+        else:
+            is_turned, other = True, turned(best.joined)
+            if not climber.constraints.refuse(other):
+                best = _better(climber, best, other, watch)
+    return best
+
+
+def _better(climber: Climber, best: Found, start: Flags, watch: Watch) -> Found:
+    """The better one of what is known and a climb from another graph."""
+    if best.stopped:
+        return best
+    found = hill_climb(climber.begin(start), watch)
+    trace = best.trace + found.trace[1:]
+    if found.score > best.score + climber.slack:
+        return found._replace(trace=trace)
+    return best._replace(trace=trace, stopped=found.stopped)
+
+
+def turned(joined: Flags) -> Flags:
+    """An equivalent graph: of edges that may lead either way, those are turned that can be."""
+    parents = [np.flatnonzero(column).tolist() for column in joined.T]
+    dag = member(class_of([set_of(up) for up in parents]), topological_order(parents)[::-1])
+    found = np.zeros_like(joined)
+    for v, above in enumerate(dag):
+        found[list(members(above)), v] = True
+    return found
+
+
+# --- families put together ---
+
+
+class Recombiner:
+    """The families that a climber has scored, and the best graph that can be made of them."""
+
+    def __init__(self, climber: Climber) -> None:
+        n = len(climber.joined)
+        self.climber = climber
+        self.n_seen = 0  # of the families that the climber keeps
+        self.children: Ints = np.empty(0, np.int64)
+        self.sets: Words = np.empty((0, (n + 63) // 64), np.uint64)
+        self.scores: Array = np.empty(0)
+
+    def recombined(self, joined: Flags) -> Flags | None:
+        """The best graph that a search over orders makes of the families that were scored.
+
+        It begins with the order of a graph that was visited. None: there is no other graph, or
+        the families of this one are forgotten, because there was no room for so many.
+        """
+        from jensen.kernels.family_orders import improve_order
+
+        n, find = len(joined), self.climber.families.find
+        parents = [tuple(column.nonzero()[0].tolist()) for column in joined.T]
+        if any(find((v, above)) is None for v, above in enumerate(parents)):
+            return None
+        self._collect()
+        sets, scores, first = self._by_child()
+        order, chosen = np.array(topological_order(parents), np.int64), np.empty(n, np.int64)
+        n_rounds = min(ROUNDS, MOST_WORK // (n * len(scores)))
+        uniforms = np.random.default_rng(0).random((n_rounds, KICKS, 2))
+        improve_order(sets, scores, first, self.climber.slack, uniforms, order, chosen)
+        bits = np.ascontiguousarray(sets[chosen], "<u8").view(np.uint8)
+        found = np.unpackbits(bits, axis=1, count=n, bitorder="little").T.astype(bool)
+        return None if np.array_equal(found, joined) else np.ascontiguousarray(found)
+
+    def _collect(self) -> None:
+        """Add what was scored since: families, those with a parent less, and with one more.
+
+        A further parent is of use only where it gains.
+        """
+        climber, n = self.climber, len(self.climber.joined)
+        rules, visited = climber.constraints, list(climber.families.known())
+        if len(visited) < self.n_seen:  # there was no room, so they are others now
+            self.n_seen = 0
+        visited, self.n_seen = visited[self.n_seen :], len(visited)
+        if not visited:
+            return
+        child, above, score = (
+            [v for (v, _), _ in visited],
+            [parents for (_, parents), _ in visited],
+            [family.score for _, family in visited],
+        )
+        for (v, parents), family in visited:
+            for k, less in enumerate(family.less.tolist()):
+                child.append(v)
+                above.append(parents[:k] + parents[k + 1 :])
+                score.append(less)
+        children, scores, m = np.array(child, np.int64), np.array(score), len(visited)
+        sets = np.zeros((len(children), n), bool)
+        rows = np.repeat(np.arange(len(above)), [len(parents) for parents in above])
+        sets[rows, [u for parents in above for u in parents]] = True
+        lost = (sets & rules.forbidden.T[children]) | (~sets & rules.required.T[children])
+        obey: Flags = np.asarray(~lost.any(1))
+        has_room = obey[:m] & (sets[:m].sum(1) < rules.most_parents)
+        may_add = (climber.allowed.T[children[:m]] & 1 > 0) & ~sets[:m] & has_room[:, None]
+        more = np.array([family.more for _, family in visited])
+        at, new = np.nonzero((more > scores[:m, None] + climber.slack) & may_add)
+        grown = sets[at]
+        grown[np.arange(len(at)), new] = True
+        obey &= scores > -np.inf
+        self.children = np.concatenate([self.children, children[obey], children[at]])
+        self.sets = np.concatenate([self.sets, _words(sets[obey]), _words(grown)])
+        self.scores = np.concatenate([self.scores, scores[obey], more[at, new]])
+
+    def _by_child(self) -> tuple[Words, Array, Ints]:
+        """The families of each child, the best first; and (n + 1,) where those of each begin."""
+        order = np.lexsort((-self.scores, self.children))
+        children, scores = self.children[order], self.scores[order]
+        # Scores that differ by rounding only are equal: the parents decide.
+        apart = (-np.diff(scores, prepend=np.inf) > self.climber.slack) | (
+            np.diff(children, prepend=-1) > 0
+        )
+        order = order[np.lexsort((*self.sets[order].T, np.cumsum(apart)))]
+        first = np.searchsorted(children, np.arange(len(self.climber.joined) + 1))
+        return np.ascontiguousarray(self.sets[order]), self.scores[order], first.astype(np.int64)
+
+
+def _words(sets: Flags) -> Words:
+    """(m, words): sets as bits of words."""
+    m, n = sets.shape
+    found = np.zeros((m, (n + 63) // 64 * 8), np.uint8)
+    packed = np.packbits(sets, axis=1, bitorder="little")
+    found[:, : packed.shape[1]] = packed
+    return found.view("<u8").astype(np.uint64)
