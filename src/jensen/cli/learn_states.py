@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from jensen.data import Table
 
 
+BY_KIND = "name columns of one kind with --column, or say which with --emission"
 OTHERWISE = ", name columns of numbers with --column, or use --model latent-class"
 
 
@@ -154,10 +155,11 @@ def _hmm(
     groups: Groups,
     checkpoint: str | None,
 ) -> Any:
+    from jensen.estimators.chain_kinds import emission_of
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel
 
-    usual = getattr(choices.get("start"), "emission", None)
-    emission = chosen.emission or usual or _emission_of(table)
+    usual = getattr(choices.get("start"), "kind_", None)
+    emission = chosen.emission or usual or emission_of(table.variables, BY_KIND)
     if emission != "categorical":
         require_numbers(table, f"an hmm with --emission {emission}", OTHERWISE)
     if chosen.covariance is not None:
@@ -175,20 +177,6 @@ def _hmm(
         sequence_weight=groups.weights(table.weights),
         checkpoint=checkpoint,
     )
-
-
-def _emission_of(table: Table) -> str:
-    """What states make of columns of these kinds."""
-    kinds = {variable.kind for variable in table.variables}
-    if "categorical" not in kinds:
-        return "poisson" if kinds == {"count"} else "gaussian"
-    if len(kinds) > 1:
-        shown = ", ".join(f"{v.name} is {v.kind}" for v in table.variables)
-        raise JensenError(
-            f"the columns are of different kinds ({shown:.200}), and states of an hmm make one: "
-            f"name columns of one kind with --column, or say which with --emission"
-        )
-    return "categorical"
 
 
 _LEARNERS = {

@@ -18,7 +18,6 @@ from jensen.estimators.states_estimator import (
     check_rows,
     check_states,
     concentration,
-    with_freedom,
     with_labels,
     words_of_prior,
 )
@@ -32,7 +31,7 @@ from jensen.models.hidden_markov import HiddenMarkov
 
 Array = NDArray[np.float64]
 
-SETTINGS = ("n_states", "emission", "covariance", "end", "symbols", "prior", "masks", "fixed")
+SETTINGS = ("n_states", "kind_", "covariance", "end", "symbols", "prior", "masks", "fixed")
 """Choices that shape the result besides those of the loop."""
 
 
@@ -46,9 +45,9 @@ def chain_problem(
     chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
     steps = chosen_steps(steps, chosen)
     weight = weight[chosen] if repeated is None else np.ones(len(chosen))
-    words = _words(estimator, algorithm, steps.values.shape[1])
+    words = _words(estimator, algorithm)
     fixed = _held(estimator)
-    if words is None and estimator.emission == "gaussian" and not {"emission", *PARTS} & {*fixed}:
+    if words is None and estimator.kind_ == "gaussian" and not {"emission", *PARTS} & {*fixed}:
         check_rows(len(steps.values), estimator.n_states, estimator.noun)
     model = _model(estimator, algorithm, steps, weight, words)
     start = None
@@ -69,19 +68,17 @@ def chain_problem(
     )
 
 
-def _words(estimator: Any, algorithm: Algorithm, n_columns: int) -> Mapping[str, Any] | None:
+def _words(estimator: Any, algorithm: Algorithm) -> Mapping[str, Any] | None:
     """The prior in words, with what is usual."""
     words = words_of_prior(estimator.prior, algorithm)
     if words is not None:
-        check_words(words, ("initial", "transition", *words_of_emission(estimator.emission)))
+        check_words(words, ("initial", "transition", *words_of_emission(estimator.kind_)))
         words = with_labels(words, algorithm)
-    if estimator.emission == "gaussian":
-        words = with_freedom(words, algorithm, estimator.covariance, n_columns)
     return words
 
 
 def _held(estimator: Any) -> tuple[str, ...]:
-    parts = PARTS if estimator.emission == "gaussian" else ()
+    parts = PARTS if estimator.kind_ == "gaussian" else ()
     return check_held(
         estimator.fixed, ("initial", "transition", "emission", *parts), estimator.start
     )
@@ -98,7 +95,7 @@ def _model(
     K, variables = check_states("n_states", estimator.n_states), estimator.variables_
     masks = chain_masks(estimator, K)
     emission = make_emission(
-        estimator.emission,
+        estimator.kind_,
         K,
         steps.values,
         words,

@@ -25,7 +25,6 @@ from jensen.estimators.states_estimator import (
     check_rows,
     check_states,
     concentration,
-    with_freedom,
     words_of_prior,
 )
 from jensen.exceptions import JensenError
@@ -59,12 +58,19 @@ class GaussianMixture(MixtureQuestions):
         - "concentration" α₀ of the weights, a number or one per component. By default 1 / K,
           which lets surplus components die; 1 (flat) for methods that look for a mode.
         - "mean" m₀: by default the mean of every column.
-        - "mean_strength" β₀: by default 1, the weight of one row.
-        - "degrees_of_freedom" ν₀: by default the number of columns; 1 where columns are apart
-          ("diagonal", "spherical"); one more for methods that look for a mode.
-        - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default such that the
-          expected precision ν₀ W₀ is the inverse of the columns' variances; the variance of a
-          column that does not vary is taken for 1.
+        - "mean_strength" β₀: by default 0.01, a hundredth of a row.
+        - "degrees_of_freedom" ν₀: by default the number of columns D plus 2; 3 where columns are
+          apart ("diagonal", "spherical").
+        - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default W₀⁻¹ is the
+          covariance of the columns (of each pair over the rows that have both; shrunk to its
+          diagonal as far as it is singular), for "diagonal" their variances, and for "spherical"
+          the mean of these. With the default ν₀ this is the expected covariance of a component.
+          The variance of a column that does not vary is taken for 1.
+
+        By default "mean" and "scale" come from the data: the prior is empirical. Under any affine
+        map of the columns ("full", "tied"), or in other units ("diagonal"), the same components
+        are as good as before. Bounds are those of log p(rows | this prior), and compare for the
+        same rows only.
 
         ``prior={}`` takes the default of every part.
     start
@@ -226,8 +232,7 @@ class GaussianMixture(MixtureQuestions):
             values, weight = values[repeated], np.ones(len(repeated))
         if words is not None:
             check_words(words, ("concentration", *GAUSSIAN_WORDS))
-        usual = with_freedom(words, choices.algorithm, self.covariance, values.shape[1])
-        emission = make_gaussian(K, values, usual, self.covariance, weight)
+        emission = make_gaussian(K, values, words, self.covariance, weight)
         weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
         model = Mixture(emission, weights_prior, K)
         start = None if self.start is None else self._read_start(model, values)

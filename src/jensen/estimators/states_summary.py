@@ -33,7 +33,7 @@ def title(model: Any) -> str:
     """What it is, in a line."""
     K = model.require_fitted().model.n_states
     parts = [plural(K, model.noun), plural(len(column_names(model)), "column")]
-    kind = getattr(model, "emission", None)
+    kind = getattr(model, "kind_", None)
     if kind is not None:
         parts.append(kind)
     if hasattr(model, "covariance") and kind in (None, "gaussian"):
@@ -121,8 +121,8 @@ def _emitted(model: Any, names: list[str]) -> Iterator[Row]:
         for variable, part in zip(model.variables_, parts, strict=True):
             yield from _column(variable, {"emission": part})
     else:
-        what = "P({} = 1)" if model.emission == "bernoulli" else "rate of {}"
-        form = _shares if model.emission == "bernoulli" else _numbers
+        what = "P({} = 1)" if model.kind_ == "bernoulli" else "rate of {}"
+        form = _shares if model.kind_ == "bernoulli" else _numbers
         for i, name in enumerate(names):
             yield what.format(name), form(model.emission_[:, i])
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.models.emissions import Emission
-from jensen.models.emissions.columns import column_moments
+from jensen.models.emissions.columns import column_covariance, column_moments
 from jensen.models.emissions.diagonal import Diagonal
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
@@ -86,10 +86,11 @@ def make_diagonal(
 def _shift_and_prior(
     n_states: int, values: Array, words: Words, covariance: str, weight: Array | None
 ) -> tuple[Array, Any]:
-    shift, variance = column_moments(values, weight)
     if words is None:
-        return shift, None
-    return shift, gaussian_prior(words, n_states, shift, variance, covariance)
+        return column_moments(values, weight)[0], None
+    is_matrix = covariance in ("full", "tied")
+    shift, spread = (column_covariance if is_matrix else column_moments)(values, weight)
+    return shift, gaussian_prior(words, n_states, shift, spread, covariance)
 
 
 def make_poisson(
