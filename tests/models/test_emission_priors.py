@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import gamma, kstest, wishart
 
+from jensen.estimators.states_estimator import with_freedom
 from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
+from jensen.free_energy import EM, VBEM
 from jensen.models.emissions.columns import column_covariance, column_moments
 from jensen.models.emissions.priors import (
     check_words,
@@ -42,33 +44,35 @@ def prior_of(covariance, words, K=2, D=3):
 
 @every_covariance
 @pytest.mark.parametrize("D", [1, 3])
-def test_the_default_expects_the_covariance_of_the_columns(covariance, D):
-    found, _, spread = prior_of(covariance, {}, D=D)
-    assert found.mean.shape == (2, D)
+def test_defaults_share_out_the_covariance_of_the_columns(covariance, D):
+    found, _, spread = prior_of(covariance, {}, K=5, D=D)
+    assert found.mean.shape == (5, D)
     np.testing.assert_allclose(found.mean, 0.0, atol=1e-12)  # relative to the shift, their mean
-    np.testing.assert_allclose(found.mean_strength, 0.01)
-    n = D if covariance in ("full", "tied") else 1
-    np.testing.assert_allclose(found.degrees_of_freedom, n + 2.0)
-    given = {"full": [spread] * 2, "diagonal": [spread] * 2, "spherical": [spread.mean()] * 2}
-    expected = np.asarray(given.get(covariance, spread))
-    scatter = np.linalg.inv(found.scale) if covariance in ("full", "tied") else 1.0 / found.scale
-    mean = scatter / (found.degrees_of_freedom.reshape(-1)[0] - n - 1.0)  # E[Λ⁻¹] of a Wishart
-    np.testing.assert_allclose(mean, expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(found.mean_strength, 0.1)
+    is_matrix = covariance in ("full", "tied")
+    np.testing.assert_allclose(found.degrees_of_freedom, D if is_matrix else 1.0)
+    usual = spread.mean() if covariance == "spherical" else spread
+    scatter = np.linalg.inv(found.scale) if is_matrix else 1.0 / found.scale
+    expected = np.broadcast_to(5.0 ** (-2.0 / D) * usual, scatter.shape)
+    np.testing.assert_allclose(scatter, expected, rtol=1e-9, atol=1e-12)
 
 
 @every_covariance
 @pytest.mark.parametrize("D", [1, 3])
-def test_a_state_without_rows_has_a_mode_by_default(covariance, D):
+def test_a_state_without_rows_has_a_mode_by_default_where_one_is_looked_for(covariance, D):
     mean, spread = moments_of(covariance, rows(D))
     family = FAMILIES[covariance]
-    eta = gaussian_prior({}, 2, mean, spread, covariance)
+    eta = gaussian_prior(with_freedom({}, EM, covariance, D), 2, mean, spread, covariance)
     assert family.has_mode(eta)
     assert np.isfinite(family.mode_stats(eta).count).all()
+    assert with_freedom({"degrees_of_freedom": 9.0}, EM, covariance, D)["degrees_of_freedom"] == 9
+    assert with_freedom({}, VBEM, covariance, D) == {}
+    assert with_freedom(None, EM, covariance, D) is None
 
 
 def test_covariances_are_those_of_the_rows_that_have_both_columns():
     rng = np.random.default_rng(0)
-    x = rng.normal(3.0, 1.0, (40, 3)) @ rng.normal(size=(3, 3))
+    x = rng.normal(3.0, 1.0, (40, 3)) @ (np.eye(3) + 0.2)
     weight = rng.integers(0, 4, 40).astype(float)
     mean, found = column_covariance(x, weight)
     repeated = np.repeat(x, weight.astype(int), axis=0)
@@ -78,7 +82,8 @@ def test_covariances_are_those_of_the_rows_that_have_both_columns():
     x[35:, 2] = np.nan
     mean, found = column_covariance(x)
     away = x - np.nanmean(x, axis=0)
-    np.testing.assert_allclose(found[0, 1], np.mean(away[10:, 0] * away[10:, 1]), rtol=1e-12)
+    both = away[10:, 0] * away[10:, 1]
+    np.testing.assert_allclose(found[0, 1], np.mean(both), rtol=1e-12)
     np.testing.assert_allclose(np.diag(found), np.nanvar(x, axis=0), rtol=1e-12)
 
 
@@ -102,7 +107,7 @@ def test_a_singular_covariance_is_shrunk_to_its_diagonal(make):
     np.testing.assert_allclose(np.diag(found), variance, rtol=1e-12)
     deviation = np.sqrt(variance)
     assert np.linalg.eigvalsh(found / deviation / deviation[:, None])[0] > 0.9e-3
-    eta = gaussian_prior({}, 2, x[0] * 0.0, found, "full")
+    eta = gaussian_prior({}, 2, np.zeros(len(found)), found, "full")
     assert normal_wishart.has_mode(eta)
 
 

@@ -18,6 +18,7 @@ from jensen.estimators.states_estimator import (
     check_rows,
     check_states,
     concentration,
+    with_freedom,
     with_labels,
     words_of_prior,
 )
@@ -45,7 +46,7 @@ def chain_problem(
     chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
     steps = chosen_steps(steps, chosen)
     weight = weight[chosen] if repeated is None else np.ones(len(chosen))
-    words = _words(estimator, algorithm)
+    words = _words(estimator, algorithm, steps.values.shape[1])
     fixed = _held(estimator)
     if words is None and estimator.kind_ == "gaussian" and not {"emission", *PARTS} & {*fixed}:
         check_rows(len(steps.values), estimator.n_states, estimator.noun)
@@ -68,12 +69,14 @@ def chain_problem(
     )
 
 
-def _words(estimator: Any, algorithm: Algorithm) -> Mapping[str, Any] | None:
+def _words(estimator: Any, algorithm: Algorithm, n_columns: int) -> Mapping[str, Any] | None:
     """The prior in words, with what is usual."""
     words = words_of_prior(estimator.prior, algorithm)
     if words is not None:
         check_words(words, ("initial", "transition", *words_of_emission(estimator.kind_)))
         words = with_labels(words, algorithm)
+    if estimator.kind_ == "gaussian":
+        words = with_freedom(words, algorithm, estimator.covariance, n_columns)
     return words
 
 
