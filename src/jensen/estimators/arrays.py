@@ -7,7 +7,6 @@ from datetime import date, timedelta
 from typing import Any
 
 import narwhals as nw
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse

@@ -13,6 +13,7 @@ from jensen.estimators.chain_settings import chain_masks, read_chain_start
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.estimators.sequences import chosen_steps
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
+from jensen.estimators.state_memory import check_state_memory, gaussian_size
 from jensen.estimators.states_estimator import (
     check_held,
     check_rows,
@@ -42,6 +43,7 @@ def chain_problem(
     """What is learned from these sequences; weight (S,) is how often each counts."""
     algorithm = choices.algorithm
     check_columns(steps.values, names_of(estimator, steps.values.shape[1]))
+    _check_memory(estimator, steps)
     repeated = repeat_by_weight(weight, algorithm)
     chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
     steps = chosen_steps(steps, chosen)
@@ -67,6 +69,16 @@ def chain_problem(
         content=(repr(_plain_settings(estimator)), steps.values, steps.lengths, weight),
         sequences=chosen,
     )
+
+
+def _check_memory(estimator: Any, steps: Steps) -> None:
+    """Refuse more states than there is room for."""
+    K, (n_rows, n_columns) = check_states("n_states", estimator.n_states), steps.values.shape
+    variables = estimator.variables_
+    each = 2.0 * n_columns if variables is None else float(sum(v.n_states for v in variables))
+    if estimator.kind_ == "gaussian":
+        each = gaussian_size(n_columns, estimator.covariance)
+    check_state_memory(K, K * (K + 2.0 + each), n_rows, n_columns, estimator.noun)
 
 
 def _words(estimator: Any, algorithm: Algorithm, n_columns: int) -> Mapping[str, Any] | None:

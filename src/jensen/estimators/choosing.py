@@ -17,6 +17,7 @@ from jensen.estimators.gaussian_mixture import GaussianMixture
 from jensen.estimators.latent_class import LatentClass
 from jensen.estimators.states_estimator import StatesEstimator
 from jensen.exceptions import CollapseError, JensenError
+from jensen.memory import STREAM, check_many
 from jensen.text import grid
 
 if TYPE_CHECKING:
@@ -146,6 +147,7 @@ def _numbers(numbers: int | Iterable[int]) -> list[int]:
     """The numbers to try."""
     if isinstance(numbers, Integral):
         check_whole("numbers", numbers, at_least=1)
+        check_many(int(numbers), STREAM, "models to compare (numbers)", "compare fewer")
         return list(range(1, int(numbers) + 1))
     wanted = list(numbers) if isinstance(numbers, Iterable) else [numbers]
     if not wanted:

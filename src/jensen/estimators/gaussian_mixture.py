@@ -19,6 +19,7 @@ from jensen.estimators.arrays import (
 )
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
+from jensen.estimators.state_memory import check_state_memory, gaussian_size
 from jensen.estimators.states_estimator import (
     check_held,
     check_one_of,
@@ -225,6 +226,8 @@ class GaussianMixture(MixtureQuestions):
         check_one_of("covariance", self.covariance, COVARIANCES)
         check_columns(values, names_of(self, values.shape[1]))
         values, weight = rows_that_count(values, weight)
+        size = K * (1.0 + gaussian_size(values.shape[1], self.covariance))
+        check_state_memory(K, size, len(values), values.shape[1], self.noun)
         words = words_of_prior(self.prior, choices.algorithm)
         fixed = check_held(self.fixed, ("weights", "components", *PARTS), self.start)
         if words is None and not {"components", *PARTS} & {*fixed}:

@@ -15,6 +15,7 @@ from jensen.estimators.arrays import check_columns, check_counts, check_size, ro
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
+from jensen.estimators.state_memory import check_state_memory
 from jensen.estimators.states_estimator import (
     check_held,
     check_states,
@@ -173,6 +174,8 @@ class LatentClass(MixtureQuestions):
         K, algorithm = check_states("n_classes", self.n_classes), choices.algorithm
         check_columns(values, [v.name for v in self.variables_])
         values, weight = rows_that_count(values, weight)
+        size = 1.0 + sum(max(variable.n_states, 4) for variable in self.variables_)
+        check_state_memory(K, K * size, len(values), values.shape[1], self.noun)
         repeated = repeat_by_weight(weight, algorithm)
         if repeated is not None:
             values, weight = values[repeated], np.ones(len(repeated))

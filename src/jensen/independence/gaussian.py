@@ -46,7 +46,9 @@ class GaussianTests:
         counted = table if table.weights is None else table.take(table.weights > 0.0)
         self.names = tuple(sorted(table.names))
         columns = [counted.column(name) for name in self.names]
-        scaled = [column._replace(data=near_one(column.data)) for column in columns]
+        scaled = [
+            column._replace(data=near_one(column.data.astype(np.float64))) for column in columns
+        ]
         self.table = Table.from_columns(scaled, counted.weights)
         self._incomplete = {self.names.index(name) for name in counted.n_missing()}
         self._correlations = lru_cache(KEPT)(self._correlate)
