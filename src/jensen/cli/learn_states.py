@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jensen.cli import inputs
 from jensen.cli.learn_options import Loop, ModelKind, Source
 from jensen.cli.state_rows import Groups, group_rows, require_numbers
-from jensen.exceptions import JensenError
+from jensen.exceptions import JensenError, StoppedError
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -95,14 +95,30 @@ def learn_states(
     choices: dict[str, Any] = {**loop.chosen(), "prior": prior, "progress": sys.stderr.isatty()}
     if chosen.start is not None:
         choices["start"] = inputs.read_states(chosen.start)
-    table = source.read(chosen.labels())
-    groups = group_rows(table, chosen.sequences)
-    table = _columns(table, chosen)
-    if source.complete_rows:
-        table = table.complete_rows()
+    table, groups = _read(source, chosen)
+    _stop_if_wished()
     estimator = _LEARNERS[model](K, choices, chosen, table, groups, checkpoint)
     n_sequences = len(groups.lengths) if model is ModelKind.HMM else None
     return estimator, Learned(table.total_weight, table.n_rows, n_sequences)
+
+
+def _read(source: Source, chosen: StateChoices) -> tuple[Table, Groups]:
+    table = source.read(chosen.labels())
+    groups = group_rows(table, chosen.sequences)
+    table = _columns(table, chosen)
+    return (table.complete_rows() if source.complete_rows else table), groups
+
+
+def _stop_if_wished() -> None:
+    """End before learning begins, if that is wished already."""
+    from jensen.interrupts import interruptible
+
+    with interruptible() as wish:
+        if wish.is_set():
+            raise StoppedError(
+                "interrupted: the table was still being read, so nothing was learned, and nothing "
+                "was written"
+            )
 
 
 def _columns(table: Table, chosen: StateChoices) -> Table:

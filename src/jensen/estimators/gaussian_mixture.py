@@ -116,7 +116,9 @@ class GaussianMixture(MixtureQuestions):
         log K! / (K - L)! of L live components: there are as many equal modes, of which the bound
         counts one. Offered apart. Live components whose posteriors are much the same take away
         log m! for each m of them. 0 where something tells components apart: a start, or a prior
-        that differs. The bound plus this is a bound as far as the modes lie apart.
+        that differs. The bound plus this is an estimate of the log evidence, not a bound: where
+        the modes overlap it may lie above. (Of one binary row and two classes the bound is -1.26
+        and the log evidence -0.693, but the sum is -0.567.)
     starts_ : array
         F at the end of every start; NaN where a component was lost on the way.
     r_hat_, effective_sample_size_ : float

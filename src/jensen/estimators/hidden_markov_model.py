@@ -117,7 +117,7 @@ class HiddenMarkovModel(ChainQuestions):
         How many states live: those with more than half a step, and always the largest.
     label_correction_ : float
         Log K! / (K - L)! of L live states, if nothing (masks, a start, a prior) tells states
-        apart; else 0. As in `GaussianMixture`.
+        apart; else 0. With it the bound becomes an estimate, not a bound, as in `GaussianMixture`.
     free_energy_, is_bound_, trace_, n_sweeps_, converged_, starts_, r_hat_, effective_sample_size_
         As in `GaussianMixture`.
 

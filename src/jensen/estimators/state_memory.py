@@ -19,7 +19,7 @@ def check_state_memory(
     rows = 2.0 * n_rows * n_columns + 4.0 * max(ENTRIES, 64 * n_states)
     check_memory(
         8.0 * (PARAMETERS * n_parameters + started + rows),
-        f"learning {plural(n_states, noun)} ({n_parameters:,.0f} parameters) from "
+        f"learning {plural(n_states, noun)} ({n_parameters:.3g} parameters) from "
         f"{plural(n_rows, 'row')}",
         f"choose fewer {noun}s" if noun != "class" else "choose fewer classes",
     )

@@ -99,7 +99,9 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
         """Log K! / (K - L)!: so many labellings of L live states have the same bound.
 
         The bound counts one of them. Live states whose posteriors are much the same count as one
-        kind: m of them take log m! away. 0 where something tells states apart.
+        kind: m of them take log m! away. 0 where something tells states apart. `free_energy_` plus
+        this is an estimate of the log evidence, not a bound: where the labellings overlap it may
+        lie above.
         """
         fitted = self.require_fitted()
         if not fitted.is_symmetric:
