@@ -19,7 +19,6 @@ from jensen.estimators.states_estimator import (
     check_rows,
     check_states,
     concentration,
-    with_freedom,
     with_labels,
     words_of_prior,
 )
@@ -48,7 +47,7 @@ def chain_problem(
     chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
     steps = chosen_steps(steps, chosen)
     weight = weight[chosen] if repeated is None else np.ones(len(chosen))
-    words = _words(estimator, algorithm, steps.values.shape[1])
+    words = _words(estimator, algorithm)
     fixed = _held(estimator)
     if words is None and estimator.kind_ == "gaussian" and not {"emission", *PARTS} & {*fixed}:
         check_rows(len(steps.values), estimator.n_states, estimator.noun)
@@ -81,14 +80,12 @@ def _check_memory(estimator: Any, steps: Steps) -> None:
     check_state_memory(K, K * (K + 2.0 + each), n_rows, n_columns, estimator.noun)
 
 
-def _words(estimator: Any, algorithm: Algorithm, n_columns: int) -> Mapping[str, Any] | None:
+def _words(estimator: Any, algorithm: Algorithm) -> Mapping[str, Any] | None:
     """The prior in words, with what is usual."""
     words = words_of_prior(estimator.prior, algorithm)
     if words is not None:
         check_words(words, ("initial", "transition", *words_of_emission(estimator.kind_)))
         words = with_labels(words, algorithm)
-    if estimator.kind_ == "gaussian":
-        words = with_freedom(words, algorithm, estimator.covariance, n_columns)
     return words
 
 

@@ -26,7 +26,6 @@ from jensen.estimators.states_estimator import (
     check_rows,
     check_states,
     concentration,
-    with_freedom,
     words_of_prior,
 )
 from jensen.exceptions import JensenError
@@ -60,15 +59,15 @@ class GaussianMixture(MixtureQuestions):
         - "concentration" α₀ of the weights, a number or one per component. By default 1 / K,
           which lets surplus components die; 1 (flat) for methods that look for a mode.
         - "mean" m₀: by default the mean of every column.
-        - "mean_strength" β₀: by default 0.1, the weight of a tenth of a row. A larger one lets
-          more surplus components die, and may lose small ones.
-        - "degrees_of_freedom" ν₀: by default the number D of columns; 1 where columns are apart
-          ("diagonal", "spherical"); one more for methods that look for a mode.
+        - "mean_strength" β₀: by default 0.01, the weight of a hundredth of a row.
+        - "degrees_of_freedom" ν₀: by default the number D of columns plus 2; 3 where columns are
+          apart ("diagonal", "spherical").
         - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default W₀⁻¹ = Σ K^(-2/D),
           where Σ is the covariance of the columns (of each pair over the rows that have both;
           shrunk to its diagonal as far as it is singular), for "diagonal" their variances, and for
           "spherical" the mean of these. The variance of a column that does not vary is taken
-          for 1. So the volume of the data is shared out to the components.
+          for 1. With the default ν₀ this is the expected covariance of a component: the volume
+          of the data is shared out to the components.
 
         By default "mean" and "scale" come from the data: the prior is empirical. Under any affine
         map of the columns ("full", "tied"), or in other units ("diagonal"), the same components
@@ -239,8 +238,7 @@ class GaussianMixture(MixtureQuestions):
             values, weight = values[repeated], np.ones(len(repeated))
         if words is not None:
             check_words(words, ("concentration", *GAUSSIAN_WORDS))
-        usual = with_freedom(words, choices.algorithm, self.covariance, values.shape[1])
-        emission = make_gaussian(K, values, usual, self.covariance, weight)
+        emission = make_gaussian(K, values, words, self.covariance, weight)
         weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
         model = Mixture(emission, weights_prior, K)
         start = None if self.start is None else self._read_start(model, values)

@@ -20,7 +20,6 @@ from jensen.estimators.states_estimator import (
     check_held,
     check_states,
     concentration,
-    with_freedom,
     with_labels,
     words_of_prior,
 )
@@ -183,8 +182,7 @@ class LatentClass(MixtureQuestions):
         if words is not None:
             known = ("concentration", "emission", *POISSON_WORDS, *GAUSSIAN_WORDS)
             check_words(words, known)
-        usual = with_freedom(with_labels(words, algorithm), algorithm, "diagonal", 1)
-        emission = self._emission(K, values, weight, usual)
+        emission = self._emission(K, values, weight, with_labels(words, algorithm))
         fixed = check_held(self.fixed, ("weights", "components"), self.start)
         model = Mixture(emission, concentration(words, "concentration", (K,), algorithm), K)
         start = None if self.start is None else self._read_start(model, values)

@@ -147,19 +147,6 @@ def with_labels(words: Mapping[str, Any] | None, algorithm: Algorithm) -> Mappin
     return None if words is None else {"emission": usual, **words}
 
 
-def with_freedom(
-    words: Mapping[str, Any] | None, algorithm: Algorithm, covariance: str, n_columns: int
-) -> Mapping[str, Any] | None:
-    """Words with the usual degrees of freedom of precisions, where only the mode is looked at.
-
-    One more than a posterior needs: so a state that is left without rows still has a mode.
-    """
-    if words is None or algorithm.q_theta is not mode:
-        return words
-    least = n_columns if covariance in ("full", "tied") else 1
-    return {"degrees_of_freedom": least + 1.0, **words}
-
-
 def concentration(
     words: Mapping[str, Any] | None, name: str, shape: tuple[int, ...], algorithm: Algorithm
 ) -> Array | None:

@@ -21,8 +21,8 @@ FAR = 1e11
 COVARIANCES = ("full", "diagonal", "spherical", "tied")
 
 
-MEAN_STRENGTH = 0.1
-"""β₀: the prior mean of a state counts as a tenth of a row."""
+MEAN_STRENGTH = 0.01
+"""β₀: the prior mean of a state counts as a hundredth of a row."""
 
 
 def gaussian_prior(
@@ -39,20 +39,25 @@ def gaussian_prior(
     "tied", and their variances (D,) for "diagonal" and "spherical". `n_columns` is D, unless these
     are some of the columns of a model.
 
-    By default the mean m₀ is that of the columns, with the strength β₀ = 0.1; the degrees of
-    freedom ν₀ are the fewest with which rows give every method a mode (D, or 1 for a column); and
-    the scale is W₀⁻¹ = Σ K^(-2/D): the volume of the data, shared out to K states. So nothing
-    changes under affine maps of the columns, if covariances are full, nor under other units of
-    single columns, if they are diagonal. The scale is that of Fraley and Raftery (2007),
-    doi:10.1007/s00357-007-0004-5, section 3.2; with their ν₀ = D + 2 and β₀ = 0.01 more surplus
-    states live on. ``python -m benchmarks mixtures`` shows what it finds.
+    By default the mean m₀ is that of the columns, with the strength β₀ = 0.01; the degrees of
+    freedom ν₀ = D + 2 (3 where columns are apart) are the fewest whole ones with which a covariance
+    has an expectation, and the scale is W₀⁻¹ = Σ K^(-2/D), which is that expectation: the volume of
+    the data, shared out to K states. So nothing changes under affine maps of the columns, if
+    covariances are full, nor under other units of single columns, if they are diagonal.
+
+    References
+    ----------
+    Fraley and Raftery (2007), *Bayesian regularization for normal mixture estimation and
+    model-based clustering*, doi:10.1007/s00357-007-0004-5, section 3.2. (Theirs is the full
+    covariance for equal components only, and else its diagonal or mean.)
     """
     K, D = n_states, len(shift)
     is_matrix = covariance in ("full", "tied")
     freedom_shape = () if covariance == "tied" else (K,)
     mean = _read(words, "mean", (K, D), shift) - shift
     strength = _read(words, "mean_strength", (K,), MEAN_STRENGTH)
-    freedom = _read(words, "degrees_of_freedom", freedom_shape, float(D) if is_matrix else 1.0)
+    usual = (D if is_matrix else 1) + 2.0
+    freedom = _read(words, "degrees_of_freedom", freedom_shape, usual)
     _require_above(strength, 0.0, "mean_strength", "it counts rows")
     _require_above(
         freedom,
