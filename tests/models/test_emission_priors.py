@@ -51,7 +51,7 @@ def test_defaults_share_out_the_covariance_of_the_columns(covariance, D):
     np.testing.assert_allclose(found.degrees_of_freedom, D + 2.0 if is_matrix else 3.0)
     usual = spread.mean() if covariance == "spherical" else spread
     scatter = np.linalg.inv(found.scale) if is_matrix else 1.0 / found.scale
-    expected = np.broadcast_to(5.0 ** (-2.0 / D) * usual, scatter.shape)
+    expected = np.broadcast_to(4.0 ** (-2.0 / D) * usual, scatter.shape)
     np.testing.assert_allclose(scatter, expected, rtol=1e-9, atol=1e-12)
 
 

@@ -46,6 +46,8 @@ class GaussianMixture(MixtureQuestions):
     ----------
     n_components
         How many components. Under "vbem" surplus ones empty: see `n_components_` and `prune`.
+        The best start is also tried without each of its smallest components, and goes on without
+        one if the bound is then higher.
     covariance
         "full", "diagonal", "spherical", or "tied" (one full covariance for all components).
     method
@@ -62,12 +64,12 @@ class GaussianMixture(MixtureQuestions):
         - "mean_strength" β₀: by default 0.01, the weight of a hundredth of a row.
         - "degrees_of_freedom" ν₀: by default the number D of columns plus 2; 3 where columns are
           apart ("diagonal", "spherical").
-        - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default W₀⁻¹ = Σ K^(-2/D),
+        - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default W₀⁻¹ = Σ 4^(-2/D),
           where Σ is the covariance of the columns (of each pair over the rows that have both;
           shrunk to its diagonal as far as it is singular), for "diagonal" their variances, and for
           "spherical" the mean of these. The variance of a column that does not vary is taken
-          for 1. With the default ν₀ this is the expected covariance of a component: the volume
-          of the data is shared out to the components.
+          for 1. With the default ν₀ this is the expected covariance of a component, which so has
+          a fourth of the volume of the data; it does not depend on K, so that bounds compare.
 
         By default "mean" and "scale" come from the data: the prior is empirical. Under any affine
         map of the columns ("full", "tied"), or in other units ("diagonal"), the same components

@@ -20,6 +20,8 @@ from jensen.interrupts import interruptible
 from jensen.models.state_labels import live_states
 from jensen.restarts import Job
 
+SMALL = 0.5
+"""Of an even share of the rows: states that have less are tried without."""
 TRIED = 5
 """The smallest states that are tried in a round."""
 AHEAD = 50
@@ -50,12 +52,13 @@ def _better(job: Job, choices: LoopChoices, best: Fit) -> Fit | None:
     model, bound = job.model, float(best.trace[-1])
     counts = model.state_counts(best.state.stats)  # type: ignore[attr-defined]
     live = np.flatnonzero(live_states(counts))
-    if len(live) < 2:
+    small = live[counts[live] < SMALL * counts.sum() / len(counts)]
+    if len(live) < 2 or not len(small):
         return None
     rise = choices.tol * (abs(bound) + job.data.total_weight)
     trial = _Trial(job, choices, bound + max(rise, 1e-9 * abs(bound)))
     with interruptible() as wish:
-        for k in live[np.argsort(counts[live], kind="stable")][:TRIED]:
+        for k in small[np.argsort(counts[small], kind="stable")][:TRIED]:
             found = None if wish.is_set() else _try_without(trial, best.state, int(k))
             if found is not None and found.trace[-1] > trial.least and not wish.is_set():
                 return found

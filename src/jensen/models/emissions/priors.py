@@ -23,6 +23,8 @@ COVARIANCES = ("full", "diagonal", "spherical", "tied")
 
 MEAN_STRENGTH = 0.01
 """β₀: the prior mean of a state counts as a hundredth of a row."""
+SHARED = 4.0
+"""So many states are expected to share the volume of the data, however many there are."""
 
 
 def gaussian_prior(
@@ -41,15 +43,15 @@ def gaussian_prior(
 
     By default the mean m₀ is that of the columns, with the strength β₀ = 0.01; the degrees of
     freedom ν₀ = D + 2 (3 where columns are apart) are the fewest whole ones with which a covariance
-    has an expectation, and the scale is W₀⁻¹ = Σ K^(-2/D), which is that expectation: the volume of
-    the data, shared out to K states. So nothing changes under affine maps of the columns, if
-    covariances are full, nor under other units of single columns, if they are diagonal.
+    has an expectation, and the scale is W₀⁻¹ = Σ 4^(-2/D), which is that expectation: a fourth of
+    the volume of the data. So nothing changes under affine maps of the columns, if covariances are
+    full, nor under other units of single columns, if they are diagonal.
 
     References
     ----------
     Fraley and Raftery (2007), *Bayesian regularization for normal mixture estimation and
-    model-based clustering*, doi:10.1007/s00357-007-0004-5, section 3.2. (Theirs is the full
-    covariance for equal components only, and else its diagonal or mean.)
+    model-based clustering*, doi:10.1007/s00357-007-0004-5, section 3.2. Theirs is Σ K^(-2/D) for K
+    states, under which bounds of different K do not compare: a larger K is a better prior.
     """
     K, D = n_states, len(shift)
     is_matrix = covariance in ("full", "tied")
@@ -65,7 +67,7 @@ def gaussian_prior(
         "degrees_of_freedom",
         "else the distribution has no integral",
     )
-    shared = spread * float(K) ** (-2.0 / (n_columns or D))
+    shared = spread * SHARED ** (-2.0 / (n_columns or D))
     scale = _scale(words, covariance, K, shared)
     if words.get("mean") is not None:
         _refuse_far(mean, strength, _spread(scale, covariance))
