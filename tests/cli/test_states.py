@@ -472,7 +472,8 @@ def test_wrong_choices_of_learn(refuse, points, words, message):
             "a,t\n1.5,x\n2.5,y\n",
             HMM,
             "the columns are of different kinds (a is continuous, t is categorical), and states of "
-            "an hmm make one: name columns of one kind with --column, or say which with --emission",
+            "a hidden Markov model make one kind: name columns of one kind with --column, or say "
+            "which with --emission",
         ),
         ("a\n", MIXTURE, "rows.csv has no rows"),
         ("a,b\n1,\n2,\n3,\n", MIXTURE, "the column 'b' has no values: leave it out"),
