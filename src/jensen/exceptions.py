@@ -43,6 +43,10 @@ class ImpossibleSequenceError(ImpossibleError):
         )
 
 
+class StoppedError(JensenError):
+    """An interrupt that came before there was anything to keep; the text says what was going on."""
+
+
 class CollapseError(JensenError):
     """A component for which the data leave no estimate: no rows, or no spread.
 

@@ -1,5 +1,6 @@
 """How much memory a piece of work may take, asked before it begins."""
 
+import math
 import os
 from pathlib import Path
 
@@ -41,6 +42,19 @@ def check_memory(n_bytes: float, what: str, way_out: str) -> None:
             f"{what} would take {show_bytes(n_bytes)}, more than the limit of "
             f"{show_bytes(get_memory_limit())}: {way_out}, or raise it with jn.set_memory_limit"
         )
+
+
+STREAM = 2048
+"""Bytes of what is started many times: a stream of random numbers, and where it has come to."""
+
+
+def check_many(n: int, n_bytes: float, what: str, way_out: str) -> None:
+    """Refuse n things that take so many bytes each, before the first is made."""
+    try:
+        total, shown = float(n) * n_bytes, f"{n:,}" if n < 10**18 else f"{float(n):.3g}"
+    except OverflowError:  # no number of a machine is so large
+        total, shown = math.inf, "more than 1e308"
+    check_memory(total, f"{shown} {what}", way_out)
 
 
 def show_bytes(n_bytes: float) -> str:

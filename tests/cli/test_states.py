@@ -1,13 +1,16 @@
 """Mixtures, latent classes and hidden Markov models on the command line."""
 
+import importlib
 import json
 import os
+import signal
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import jensen as jn
+from jensen import free_energy
 
 MIXTURE = ["--model", "mixture", "--states", "2", "--seed", "0"]
 CLASSES = ["--model", "latent-class", "--states", "2", "--seed", "0"]
@@ -472,7 +475,8 @@ def test_wrong_choices_of_learn(refuse, points, words, message):
             "a,t\n1.5,x\n2.5,y\n",
             HMM,
             "the columns are of different kinds (a is continuous, t is categorical), and states of "
-            "an hmm make one: name columns of one kind with --column, or say which with --emission",
+            "a hidden Markov model make one kind: name columns of one kind with --column, or say "
+            "which with --emission",
         ),
         ("a\n", MIXTURE, "rows.csv has no rows"),
         ("a,b\n1,\n2,\n3,\n", MIXTURE, "the column 'b' has no values: leave it out"),
@@ -551,3 +555,80 @@ def test_models_cut_short(refuse, models, points, stop):
         file.write(content)
     for words in (["show", "cut.json"], ["predict", "cut.json", points], ["sample", "cut.json"]):
         assert refuse(*words).startswith("cut.json, line ")
+
+
+# --- interrupts ---
+
+
+def interrupting(function, when):
+    """The function, with a Ctrl-C before it does anything."""
+
+    def interrupted(*given, **more):
+        if when():
+            signal.raise_signal(signal.SIGINT)
+        return function(*given, **more)
+
+    return interrupted
+
+
+def test_an_interrupt_while_the_table_is_read_says_that_nothing_was_learned(
+    run, walks, monkeypatch
+):
+    from jensen.cli.learn_options import Source
+
+    monkeypatch.setattr(Source, "read", interrupting(Source.read, lambda: True))
+    code, out, err = run("learn", walks, *HMM, "--column", "far", "-o", "model.json")
+    assert (code, out) == (130, "")
+    assert err == (
+        "jensen: interrupted: the table was still being read, so nothing was learned, and nothing "
+        "was written"
+    )
+    assert not os.path.exists("model.json")
+
+
+@pytest.mark.parametrize(
+    "place",
+    [
+        "jensen.estimators.hidden_markov_model.chain_problem",  # rows are prepared
+        "jensen.models.chain_starts.start_stats",  # the first start
+        "jensen.restarts.free_energy.step",  # the first sweep
+    ],
+)
+@pytest.mark.parametrize("more", [[], ["--checkpoint", "run.checkpoint"]])
+@pytest.mark.filterwarnings("always::jensen.exceptions.EstimateWarning")
+def test_an_interrupt_keeps_the_first_sweep(run, walks, monkeypatch, place, more):
+    module, name = place.rsplit(".", 1)
+    home = importlib.import_module(module) if "free_energy" not in module else free_energy
+    once = iter([True])
+    monkeypatch.setattr(home, name, interrupting(getattr(home, name), lambda: next(once, False)))
+    options = ["--column", "far", "--n-init", "3", "--tol", "1e-15", "-o", "model.json", *more]
+    code, _, err = run("learn", walks, *HMM, *options)
+    assert code == 130
+    assert "interrupted: this is the best so far, and converged_ is False" in err
+    assert jn.load("model.json").kind_ == "gaussian"
+    assert os.path.exists("run.checkpoint") == bool(more)
+
+
+def test_an_interrupt_of_chains_before_their_first_sample(run, walks, monkeypatch):
+    from jensen.estimators import hidden_markov_model
+
+    made = interrupting(hidden_markov_model.chain_problem, lambda: True)
+    monkeypatch.setattr(hidden_markov_model, "chain_problem", made)
+    code, _, err = run("learn", walks, *HMM, "--column", "far", "--method", "gibbs")
+    assert (code, err) == (
+        130,
+        "jensen: interrupted before the first sample was drawn: nothing was learned",
+    )
+
+
+def test_an_interrupt_before_anything_has_begun(monkeypatch, capsys):
+    from jensen import cli
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("builtins.__import__", interrupted)
+    code = cli.main([])
+    monkeypatch.undo()
+    assert code == 130
+    assert capsys.readouterr().err == "jensen: interrupted: nothing had begun yet\n"

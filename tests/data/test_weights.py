@@ -106,3 +106,17 @@ def test_weights_never_get_lost_in_a_file(tmp_path, weights, column, message):
     with pytest.raises(DataError, match=message):
         jn.Table(DATA, weights=weights).write(tmp_path / "t.csv", weights=column)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("weights", [[1e308, 1e308], [1e16, 1.0], [1e300, 0.0]])
+def test_weights_that_no_count_reaches_are_refused(weights):
+    with pytest.raises(
+        jn.DataError,
+        match=r"^the weights of 2 rows sum to .*, and counts beyond 2\*\*53 = 9.01e\+15 lose their "
+        r"digits: divide all weights by one number$",
+    ):
+        jn.Table({"a": ["x", "y"]}, weights=weights)
+    with pytest.raises(jn.DataError, match="lose their digits"):
+        jn.GaussianMixture(1, prior={}).fit([[0.0], [1.0]], sample_weight=weights)
+    with pytest.raises(jn.DataError, match="of 2 sequences sum to"):
+        jn.HiddenMarkovModel(1).fit([["a"], ["b"]], sequence_weight=weights)

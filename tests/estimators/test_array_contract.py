@@ -60,7 +60,7 @@ class Capped(jn.HiddenMarkovModel):
 
     def _read_known(self, X, lengths, *, reset=False):
         counts = read_numbers(self, X, reset=reset, emission="poisson")
-        self.variables_ = None
+        self.variables_, self.kind_ = None, "bernoulli"
         return Steps(np.minimum(counts, 1.0), read_lengths(lengths, len(counts))), None
 
 
@@ -240,7 +240,7 @@ def test_a_vector_is_no_table_of_rows():
         (ROWS + 1j, ValueError, "Complex data not supported"),
         (sp.csr_array(ROWS), TypeError, "Sparse data was passed"),
         (sp.dok_array(ROWS), TypeError, "Sparse data was passed"),
-        (np.full((3, 1), "a"), ValueError, "could not convert string to float"),
+        (np.full((3, 1), "a"), ValueError, "needs numbers: if that means missing, put NaN"),
         (
             ROWS[:1],
             ValueError,

@@ -181,15 +181,6 @@ def test_draws_need_whole_weights(method):
     )
 
 
-@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
-def test_weights_whose_sum_is_infinite():
-    refuse(
-        "the weights are too large: their sum is infinite",
-        table=jn.Table(TABLE, weights=[1e308] * 4),
-        error=jn.DataError,
-    )
-
-
 # --- options that are no numbers, or would be ignored ---
 
 

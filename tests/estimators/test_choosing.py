@@ -1,5 +1,7 @@
 """How many components: what can be compared, and what is refused."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -29,8 +31,14 @@ def test_states_of_chains_with_and_without_the_correction():
     model = jn.HiddenMarkovModel(prior={}, random_state=0)
     plain = jn.choose_components(SEQUENCES, [1, 3], model=model)
     corrected = jn.choose_components(SEQUENCES, [1, 3], model=model, label_correction=True)
-    np.testing.assert_allclose(np.subtract(values(corrected), values(plain)), [0.0, np.log(6.0)])
-    assert plain.candidates[1].model.label_correction_ == pytest.approx(np.log(6.0))
+    n_live = plain.candidates[1].n_live
+    expected = math.log(math.perm(3, n_live))
+    np.testing.assert_allclose(np.subtract(values(corrected), values(plain)), [0.0, expected])
+    assert plain.candidates[1].model.label_correction_ == pytest.approx(expected)
+    assert (plain.kind, corrected.kind) == ("bound", "estimate")
+    assert "estimate" in corrected.to_pandas().columns
+    assert repr(corrected).endswith("an estimate, not a bound, of the log evidence")
+    assert "estimate" not in repr(plain)
 
 
 def test_weights_of_sequences_count_in_bic():

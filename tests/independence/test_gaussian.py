@@ -120,3 +120,33 @@ def test_p_values_of_independent_columns_are_uniform():
         x = np.column_stack([z + rng.normal(size=30), z - rng.normal(size=30), z])
         p_values.append(np.exp(GaussianTests(make_table(x)).measure(0, 1, (2,)).log_p))
     assert stats.kstest(p_values, "uniform").pvalue > 0.001
+
+
+@pytest.mark.parametrize("scale", [1e153, 1e-200, 1e300, 5e-300])
+def test_columns_of_any_size_have_the_same_tests(scale):
+    rng = np.random.default_rng(0)
+    a = rng.normal(size=200)
+    b = a + rng.normal(size=200)
+    columns = {"a": a, "b": b, "c": b + rng.normal(size=200), "d": rng.normal(size=200)}
+    plain = jn.Table(columns)
+    power = 2.0 ** np.floor(np.log2(scale))
+    scaled = jn.Table({name: power * values for name, values in columns.items()})
+    found = jn.learn_structure(scaled, "pc")
+    assert found == jn.learn_structure(plain, "pc")
+    assert len(found.skeleton().edges) == 2
+    one, other = (jn.independent(x, "a", "c", given=["b"]) for x in (plain, scaled))
+    assert (one.p_value, one.statistic) == (other.p_value, other.statistic)
+    states = {"s": np.where(rng.random(200) < 0.5, "x", "y")}
+    test = "conditional-gaussian"
+    one, other = (
+        jn.independent(
+            jn.Table({**{n: x.column(n).data for n in "abc"}, **states}),
+            "a",
+            "c",
+            given=["s"],
+            test=test,
+        )
+        for x in (plain, scaled)
+    )
+    assert one.p_value == pytest.approx(other.p_value, rel=1e-9)
+    assert one.p_value < 1e-6

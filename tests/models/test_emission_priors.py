@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import gamma, kstest, wishart
 
-from jensen.estimators.states_estimator import with_freedom
 from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
-from jensen.free_energy import EM, VBEM
-from jensen.models.emissions.columns import column_moments
+from jensen.models.emissions.columns import column_covariance, column_moments
 from jensen.models.emissions.priors import (
     check_words,
     gaussian_prior,
@@ -31,41 +29,88 @@ def rows(D=3):
     return x
 
 
+def moments_of(covariance, x):
+    """What the prior of this kind is scaled by."""
+    return (column_covariance if covariance in ("full", "tied") else column_moments)(x)
+
+
 def prior_of(covariance, words, K=2, D=3):
-    mean, variance = column_moments(rows(D))
-    eta = gaussian_prior(words, K, mean, variance, covariance)
-    return FAMILIES[covariance].words(eta), mean, variance
+    mean, spread = moments_of(covariance, rows(D))
+    eta = gaussian_prior(words, K, mean, spread, covariance)
+    return FAMILIES[covariance].words(eta), mean, spread
 
 
 @every_covariance
 @pytest.mark.parametrize("D", [1, 3])
-def test_defaults_are_scaled_to_the_columns(covariance, D):
-    found, _, variance = prior_of(covariance, {}, D=D)
-    assert found.mean.shape == (2, D)
+def test_defaults_share_out_the_covariance_of_the_columns(covariance, D):
+    found, _, spread = prior_of(covariance, {}, K=5, D=D)
+    assert found.mean.shape == (5, D)
     np.testing.assert_allclose(found.mean, 0.0, atol=1e-12)  # relative to the shift, their mean
-    np.testing.assert_allclose(found.mean_strength, 1.0)
-    freedom = D if covariance in ("full", "tied") else 1.0
-    np.testing.assert_allclose(found.degrees_of_freedom, freedom)
-    expected = {
-        "full": np.stack([np.diag(1.0 / variance)] * 2),
-        "tied": np.diag(1.0 / variance),
-        "diagonal": np.tile(1.0 / variance, (2, 1)),
-        "spherical": np.full(2, 1.0 / variance.mean()),
-    }[covariance]
-    np.testing.assert_allclose(freedom * found.scale, expected, rtol=1e-10, atol=1e-14)
+    np.testing.assert_allclose(found.mean_strength, 0.01)
+    is_matrix = covariance in ("full", "tied")
+    np.testing.assert_allclose(found.degrees_of_freedom, D + 2.0 if is_matrix else 3.0)
+    usual = spread.mean() if covariance == "spherical" else spread
+    scatter = np.linalg.inv(found.scale) if is_matrix else 1.0 / found.scale
+    expected = np.broadcast_to(4.0 ** (-2.0 / D) * usual, scatter.shape)
+    np.testing.assert_allclose(scatter, expected, rtol=1e-9, atol=1e-12)
 
 
 @every_covariance
 @pytest.mark.parametrize("D", [1, 3])
-def test_a_state_without_rows_has_a_mode_by_default_where_one_is_looked_for(covariance, D):
-    mean, variance = column_moments(rows(D))
+def test_a_state_without_rows_has_a_mode_by_default(covariance, D):
+    mean, spread = moments_of(covariance, rows(D))
     family = FAMILIES[covariance]
-    eta = gaussian_prior(with_freedom({}, EM, covariance, D), 2, mean, variance, covariance)
+    eta = gaussian_prior({}, 2, mean, spread, covariance)
     assert family.has_mode(eta)
     assert np.isfinite(family.mode_stats(eta).count).all()
-    assert with_freedom({"degrees_of_freedom": 9.0}, EM, covariance, D)["degrees_of_freedom"] == 9
-    assert with_freedom({}, VBEM, covariance, D) == {}
-    assert with_freedom(None, EM, covariance, D) is None
+
+
+def test_covariances_are_those_of_the_rows_that_have_both_columns():
+    rng = np.random.default_rng(0)
+    x = rng.normal(3.0, 1.0, (40, 3)) @ (np.eye(3) + 0.2)
+    weight = rng.integers(0, 4, 40).astype(float)
+    mean, found = column_covariance(x, weight)
+    repeated = np.repeat(x, weight.astype(int), axis=0)
+    np.testing.assert_allclose(mean, repeated.mean(0), rtol=1e-12)
+    np.testing.assert_allclose(found, np.cov(repeated.T, bias=True), rtol=1e-10)
+    x[:10, 0] = np.nan
+    x[35:, 2] = np.nan
+    mean, found = column_covariance(x)
+    away = x - np.nanmean(x, axis=0)
+    both = away[10:, 0] * away[10:, 1]
+    np.testing.assert_allclose(found[0, 1], np.mean(both), rtol=1e-12)
+    np.testing.assert_allclose(np.diag(found), np.nanvar(x, axis=0), rtol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda rng: rng.normal(size=(5, 9)),  # fewer rows than columns
+        lambda rng: np.tile(rng.normal(size=(30, 1)), 3),  # the same column thrice
+        lambda rng: np.column_stack([rng.normal(size=30), np.full(30, 7.0)]),  # a constant
+        lambda rng: np.full((1, 2), 3.0),  # one row
+        lambda rng: np.where(  # pairs that contradict: no joint distribution has them
+            np.arange(90)[:, None] // 30 == np.arange(3), np.nan, indefinite(rng)
+        ),
+        lambda rng: rng.normal(size=(30, 2)) * [1e-60, 1e60],
+    ],
+)
+def test_a_singular_covariance_is_shrunk_to_its_diagonal(make):
+    x = make(np.random.default_rng(0))
+    _, variance = column_moments(x)
+    _, found = column_covariance(x)
+    np.testing.assert_allclose(np.diag(found), variance, rtol=1e-12)
+    deviation = np.sqrt(variance)
+    assert np.linalg.eigvalsh(found / deviation / deviation[:, None])[0] > 0.9e-3
+    eta = gaussian_prior({}, 2, np.zeros(len(found)), found, "full")
+    assert normal_wishart.has_mode(eta)
+
+
+def indefinite(rng):
+    """Each pair of columns strongly correlated in the rows that have it, with signs that clash."""
+    a = rng.normal(size=30)
+    parts = [np.column_stack([a * 0, a, a]), np.column_stack([a, a * 0, a])]
+    return np.concatenate([*parts, np.column_stack([a, -a, a * 0])])
 
 
 @every_covariance
@@ -99,7 +144,7 @@ def test_precisions_follow_the_wishart_of_the_words():
     rng = np.random.default_rng(0)
     words = {"degrees_of_freedom": 5.0, "scale": 0.4}
     mean, variance = column_moments(rows())
-    eta = gaussian_prior(words, 2, mean, variance, "full")
+    eta = gaussian_prior(words, 2, mean, np.diag(variance), "full")
     ours = [2.0 * normal_wishart.sample_stats(eta, rng).count[0] for _ in range(400)]
     theirs = np.linalg.slogdet(wishart(5.0, 0.4 * np.eye(3)).rvs(2000, random_state=1))[1]
     assert kstest(ours, theirs).pvalue > 1e-3

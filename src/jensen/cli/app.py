@@ -14,7 +14,7 @@ import typer
 from jensen import __version__
 from jensen.cli import compile as compile_command
 from jensen.cli import convert, demo, impute, learn, posterior, predict, query, sample, score, show
-from jensen.exceptions import JensenError
+from jensen.exceptions import JensenError, StoppedError
 from jensen.wording import for_shell
 
 INTERRUPTED = 130
@@ -84,7 +84,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if wants_traceback:
             traceback.print_exc()
-        code = _complain(_in_one_line(error), 2)
+        was_stopped = isinstance(error, StoppedError)
+        code = _complain(_in_one_line(error), INTERRUPTED if was_stopped else 2)
         for command in getattr(error, "commands", ()):  # that work instead
             print(f"  {command}", file=sys.stderr)
         return code

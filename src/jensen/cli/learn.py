@@ -18,6 +18,7 @@ from jensen.cli.learn_states import StateChoices, learn_states
 from jensen.cli.learn_structure import learn_structure
 from jensen.cli.structure_options import StructureChoices
 from jensen.exceptions import JensenError
+from jensen.interrupts import interruptible
 
 NAME = "learn"
 EPILOG = "\n".join(
@@ -113,6 +114,9 @@ def command(
     values may be missing anywhere, whole variables too. The other models learn hidden states:
     which component, class or state made a row.
     """
+    if model is not ModelKind.NETWORK:
+        # compiling and preparing rows may take long: an interrupt then lets the first sweep end
+        context.with_resource(interruptible())
     options.set_threads(threads)
     options.refuse_two_inputs(data, graph, start, start_graph, prior_network)
     _check_files(output, checkpoint, svg, model)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jensen.cli import inputs
 from jensen.cli.learn_options import Loop, ModelKind, Source
 from jensen.cli.state_rows import Groups, group_rows, require_numbers
-from jensen.exceptions import JensenError
+from jensen.exceptions import JensenError, StoppedError
 
 if TYPE_CHECKING:
     from jensen.data import Table
 
 
+BY_KIND = "name columns of one kind with --column, or say which with --emission"
 OTHERWISE = ", name columns of numbers with --column, or use --model latent-class"
 
 
@@ -94,14 +95,30 @@ def learn_states(
     choices: dict[str, Any] = {**loop.chosen(), "prior": prior, "progress": sys.stderr.isatty()}
     if chosen.start is not None:
         choices["start"] = inputs.read_states(chosen.start)
-    table = source.read(chosen.labels())
-    groups = group_rows(table, chosen.sequences)
-    table = _columns(table, chosen)
-    if source.complete_rows:
-        table = table.complete_rows()
+    table, groups = _read(source, chosen)
+    _stop_if_wished()
     estimator = _LEARNERS[model](K, choices, chosen, table, groups, checkpoint)
     n_sequences = len(groups.lengths) if model is ModelKind.HMM else None
     return estimator, Learned(table.total_weight, table.n_rows, n_sequences)
+
+
+def _read(source: Source, chosen: StateChoices) -> tuple[Table, Groups]:
+    table = source.read(chosen.labels())
+    groups = group_rows(table, chosen.sequences)
+    table = _columns(table, chosen)
+    return (table.complete_rows() if source.complete_rows else table), groups
+
+
+def _stop_if_wished() -> None:
+    """End before learning begins, if that is wished already."""
+    from jensen.interrupts import interruptible
+
+    with interruptible() as wish:
+        if wish.is_set():
+            raise StoppedError(
+                "interrupted: the table was still being read, so nothing was learned, and nothing "
+                "was written"
+            )
 
 
 def _columns(table: Table, chosen: StateChoices) -> Table:
@@ -154,10 +171,11 @@ def _hmm(
     groups: Groups,
     checkpoint: str | None,
 ) -> Any:
+    from jensen.estimators.chain_kinds import emission_of
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel
 
-    usual = getattr(choices.get("start"), "emission", None)
-    emission = chosen.emission or usual or _emission_of(table)
+    usual = getattr(choices.get("start"), "kind_", None)
+    emission = chosen.emission or usual or emission_of(table.variables, BY_KIND)
     if emission != "categorical":
         require_numbers(table, f"an hmm with --emission {emission}", OTHERWISE)
     if chosen.covariance is not None:
@@ -175,20 +193,6 @@ def _hmm(
         sequence_weight=groups.weights(table.weights),
         checkpoint=checkpoint,
     )
-
-
-def _emission_of(table: Table) -> str:
-    """What states make of columns of these kinds."""
-    kinds = {variable.kind for variable in table.variables}
-    if "categorical" not in kinds:
-        return "poisson" if kinds == {"count"} else "gaussian"
-    if len(kinds) > 1:
-        shown = ", ".join(f"{v.name} is {v.kind}" for v in table.variables)
-        raise JensenError(
-            f"the columns are of different kinds ({shown:.200}), and states of an hmm make one: "
-            f"name columns of one kind with --column, or say which with --emission"
-        )
-    return "categorical"
 
 
 _LEARNERS = {

@@ -16,6 +16,7 @@ from jensen.data.table import Table, as_table
 from jensen.data.threads import ordered_map
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
+from jensen.memory import check_many
 
 Method = Literal["quantile", "interval", "mdl"]
 
@@ -161,6 +162,7 @@ def _bins_by_column(bins: Any, chosen: list[str]) -> dict[str, int]:
             raise DataError(f"bins names {name!r}, which is none of the columns to cut: {chosen}")
         if isinstance(size, bool) or not hasattr(size, "__index__") or size < 2:
             raise DataError(f"bins of {name!r} must be a whole number, 2 or more, not {size!r}")
+        check_many(index(size), 256.0, f"intervals of {name!r} (bins)", "choose fewer")
     return {name: index(bins.get(name, DEFAULT_BINS)) for name in chosen}
 
 

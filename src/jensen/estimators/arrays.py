@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from jensen.data import Table, Variable
+from jensen.data.sources import is_missing
 from jensen.data.threads import ordered_map
+from jensen.data.variable import parse_number
 from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
+from jensen.models.emissions.poisson import LARGEST_COUNT
 
 Array = NDArray[np.float64]
 
@@ -24,17 +29,24 @@ BLOCK_ROWS = 1 << 14
 """Rows that are looked at together: they stay in the cache."""
 
 
-def read_matrix(estimator: Any, X: Any, *, reset: bool) -> Array:
+OTHERWISE = "leave the column out, or use jn.LatentClass, which takes labels beside numbers"
+"""What to do with words, where numbers are needed."""
+
+
+def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWISE) -> Array:
     """Numbers (n, D), missing NaN; `reset` learns the columns, else they must be the same.
 
-    Arrays and dataframes go through scikit-learn's own checks.
+    Arrays and dataframes go through scikit-learn's own checks. `otherwise` is what the caller may
+    do with words.
     """
     from sklearn.utils.validation import validate_data  # type: ignore[import-untyped]
 
+    if is_file(X):
+        X = Table(X)
+    refuse_dates(X, otherwise)
+    refuse_words(X, type(estimator).__name__, otherwise)
     if isinstance(X, Table):
         X = _from_table(X)
-    elif not hasattr(X, "__array__") and not hasattr(X, "__dataframe__") and _names_file(X):
-        X = _from_table(Table(X))
     checked = validate_data(
         estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False, order="C"
     )
@@ -69,8 +81,78 @@ def check_size(values: Array, names: Sequence[str]) -> None:
         )
 
 
-def _names_file(X: Any) -> bool:
+def refuse_words(X: Any, what: str, otherwise: str) -> None:
+    """Refuse texts that are no numbers, naming the first."""
+    for name, values in _columns_of_objects(X):
+        for row, value in enumerate(values):
+            if isinstance(value, str) and parse_number(value) is None:
+                raise DataError(
+                    f"row {row + 1} of the column {name!r} holds {str(value)!r:.40}, and {what} "
+                    f"needs numbers: if that means missing, put NaN in its place (or read the file "
+                    f"with missing=[{str(value)!r:.40}]); else {otherwise}"
+                )
+
+
+def refuse_dates(X: Any, otherwise: str) -> None:
+    """Refuse dates and durations, which would be taken for nanoseconds or for labels."""
+    for name, values in _columns_of_objects(X):
+        for row, value in enumerate(values):
+            if isinstance(value, date | timedelta | np.datetime64 | np.timedelta64):
+                is_span = isinstance(value, timedelta | np.timedelta64)
+                what, how = ("a duration", "x") if is_span else ("a date", "x - x.min()")
+                raise DataError(
+                    f"row {row + 1} of the column {name!r} holds {what} ({value}), which is no "
+                    f"number until its unit is chosen: for days give "
+                    f"({how}) / np.timedelta64(1, 'D'); else {otherwise}"
+                )
+
+
+def _columns_of_objects(X: Any) -> Iterator[tuple[str, list[Any]]]:
+    """Columns that may hold words or dates, by name: their values, missing ones as None."""
+    if isinstance(X, Table):
+        for variable in X.variables:
+            if variable.kind == "categorical":
+                labels = np.array([*variable.states, None], dtype=object)
+                yield variable.name, labels[X.column(variable.name).data].tolist()
+        return
+    if hasattr(X, "columns") and not isinstance(X, np.ndarray):
+        for column in nw.from_native(X, eager_only=True, pass_through=False).iter_columns():
+            if not column.dtype.is_numeric() and column.dtype != nw.Boolean:
+                yield str(column.name), _known(column.to_list())
+        return
+    if issparse(X) or not isinstance(X, np.ndarray | list | tuple):
+        return
+    try:
+        array = np.asarray(X) if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+    except ValueError:  # rows that differ in length: scikit-learn says so
+        return
+    if array.dtype.kind in "OUSTMm" and array.ndim in (1, 2):
+        columns = array[:, None] if array.ndim == 1 else array
+        for i, values in enumerate(columns.T):
+            yield f"x{i}", _known(values if array.dtype.kind in "Mm" else values.tolist())
+
+
+def _known(values: Any) -> list[Any]:
+    return [None if is_missing(value) else value for value in values]
+
+
+def check_counts(values: Array, names: Sequence[str]) -> None:
+    """Refuse counts so large that their likelihood has no digits left."""
+    large = values > LARGEST_COUNT
+    if large.any():
+        row, column = np.argwhere(large)[0]
+        raise DataError(
+            f"row {row + 1} of the column {names[column]!r} is {values[row, column]:g}, and the "
+            f"likelihood of counts beyond {LARGEST_COUNT:g} loses its digits: divide the column, "
+            f"or learn it as numbers (emission='gaussian', or continuous=[{names[column]!r}] in "
+            f"jn.Table)"
+        )
+
+
+def is_file(X: Any) -> bool:
     """Whether X is a path or a dict of columns, which scikit-learn does not read."""
+    if hasattr(X, "__array__") or hasattr(X, "__dataframe__"):
+        return False
     is_dict = isinstance(X, dict) and not issparse(X)  # one kind of sparse matrix is a dict
     return is_dict or isinstance(X, str) or hasattr(X, "__fspath__")
 

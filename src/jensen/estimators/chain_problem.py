@@ -13,12 +13,12 @@ from jensen.estimators.chain_settings import chain_masks, read_chain_start
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.estimators.sequences import chosen_steps
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
+from jensen.estimators.state_memory import check_state_memory, gaussian_size
 from jensen.estimators.states_estimator import (
     check_held,
     check_rows,
     check_states,
     concentration,
-    with_freedom,
     with_labels,
     words_of_prior,
 )
@@ -32,7 +32,7 @@ from jensen.models.hidden_markov import HiddenMarkov
 
 Array = NDArray[np.float64]
 
-SETTINGS = ("n_states", "emission", "covariance", "end", "symbols", "prior", "masks", "fixed")
+SETTINGS = ("n_states", "kind_", "covariance", "end", "symbols", "prior", "masks", "fixed")
 """Choices that shape the result besides those of the loop."""
 
 
@@ -42,13 +42,14 @@ def chain_problem(
     """What is learned from these sequences; weight (S,) is how often each counts."""
     algorithm = choices.algorithm
     check_columns(steps.values, names_of(estimator, steps.values.shape[1]))
+    _check_memory(estimator, steps)
     repeated = repeat_by_weight(weight, algorithm)
     chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
     steps = chosen_steps(steps, chosen)
     weight = weight[chosen] if repeated is None else np.ones(len(chosen))
-    words = _words(estimator, algorithm, steps.values.shape[1])
+    words = _words(estimator, algorithm)
     fixed = _held(estimator)
-    if words is None and estimator.emission == "gaussian" and not {"emission", *PARTS} & {*fixed}:
+    if words is None and estimator.kind_ == "gaussian" and not {"emission", *PARTS} & {*fixed}:
         check_rows(len(steps.values), estimator.n_states, estimator.noun)
     model = _model(estimator, algorithm, steps, weight, words)
     start = None
@@ -69,19 +70,27 @@ def chain_problem(
     )
 
 
-def _words(estimator: Any, algorithm: Algorithm, n_columns: int) -> Mapping[str, Any] | None:
+def _check_memory(estimator: Any, steps: Steps) -> None:
+    """Refuse more states than there is room for."""
+    K, (n_rows, n_columns) = check_states("n_states", estimator.n_states), steps.values.shape
+    variables = estimator.variables_
+    each = 2.0 * n_columns if variables is None else float(sum(v.n_states for v in variables))
+    if estimator.kind_ == "gaussian":
+        each = gaussian_size(n_columns, estimator.covariance)
+    check_state_memory(K, K * (K + 2.0 + each), n_rows, n_columns, estimator.noun)
+
+
+def _words(estimator: Any, algorithm: Algorithm) -> Mapping[str, Any] | None:
     """The prior in words, with what is usual."""
     words = words_of_prior(estimator.prior, algorithm)
     if words is not None:
-        check_words(words, ("initial", "transition", *words_of_emission(estimator.emission)))
+        check_words(words, ("initial", "transition", *words_of_emission(estimator.kind_)))
         words = with_labels(words, algorithm)
-    if estimator.emission == "gaussian":
-        words = with_freedom(words, algorithm, estimator.covariance, n_columns)
     return words
 
 
 def _held(estimator: Any) -> tuple[str, ...]:
-    parts = PARTS if estimator.emission == "gaussian" else ()
+    parts = PARTS if estimator.kind_ == "gaussian" else ()
     return check_held(
         estimator.fixed, ("initial", "transition", "emission", *parts), estimator.start
     )
@@ -98,7 +107,7 @@ def _model(
     K, variables = check_states("n_states", estimator.n_states), estimator.variables_
     masks = chain_masks(estimator, K)
     emission = make_emission(
-        estimator.emission,
+        estimator.kind_,
         K,
         steps.values,
         words,

@@ -203,6 +203,7 @@ class ChainQuestions(StatesEstimator):
             if value is not None:
                 check_whole(name, value, at_least=1)
         fitted, rng = self.require_fitted(), self._generator(random_state)
+        chains.check_draws(fitted, n_steps or 1, n_sequences or 1)
         many = [chains.draw_sequence(fitted, n_steps, rng) for _ in range(n_sequences or 1)]
         rows = [self._labelled(values) for values, _ in many]
         states = [path for _, path in many]

@@ -24,18 +24,24 @@ MOVES = ("initial", "transition", "end")
 
 
 def check_kinds(estimator: Any) -> None:
-    """Refuse kinds that there are not, and choices that would be ignored."""
-    check_one_of("emission", estimator.emission, EMISSIONS)
+    """Refuse kinds that there are not."""
+    if estimator.emission is not None:
+        check_one_of("emission", estimator.emission, EMISSIONS)
     check_one_of("covariance", estimator.covariance, COVARIANCES)
-    if estimator.symbols is not None and estimator.emission != "categorical":
-        raise JensenError("symbols are the labels of emission='categorical'")
-    if estimator.covariance != "full" and estimator.emission != "gaussian":
-        raise JensenError(
-            f"covariance={estimator.covariance!r} belongs to emission='gaussian', and would be "
-            f"ignored by {estimator.emission!r}"
-        )
     if not isinstance(estimator.end, bool | np.bool_):
         raise JensenError(f"end must be True or False, not {estimator.end!r:.80}")
+
+
+def check_chosen_kind(estimator: Any) -> None:
+    """Refuse choices that an emission of this kind would ignore."""
+    if estimator.symbols is not None and estimator.kind_ != "categorical":
+        raise JensenError("symbols are the labels of emission='categorical'")
+    if estimator.covariance != "full" and estimator.kind_ != "gaussian":
+        so = "" if estimator.emission is not None else ", which the kind of the columns asks for"
+        raise JensenError(
+            f"covariance={estimator.covariance!r} belongs to emission='gaussian', and would be "
+            f"ignored by {estimator.kind_!r}{so}"
+        )
 
 
 def named_start(start: Any) -> Mapping[str, Any]:
@@ -152,14 +158,14 @@ def _given_masks(estimator: Any) -> dict[str, Mask]:
             raise JensenError(f"masks has no part {name!r}: mask any of {', '.join(MASKED)}")
     if "end" in given and not estimator.end:
         raise JensenError("masks['end'] belongs to end=True")
-    if "emission" in given and estimator.emission not in ("categorical", "bernoulli"):
+    if "emission" in given and estimator.kind_ not in ("categorical", "bernoulli"):
         raise JensenError("masks['emission'] belongs to labels: emission='categorical'")
     return {name: _read_mask(name, value) for name, value in given.items()}
 
 
 def _numbers_of_labels(estimator: Any) -> list[int] | None:
     """How many labels each column has, if it has any."""
-    if estimator.emission == "bernoulli":
+    if estimator.kind_ == "bernoulli":
         return [2] * estimator.n_features_in_
     variables = estimator.variables_
     return None if variables is None else [v.n_states for v in variables]
@@ -171,7 +177,7 @@ def _emission_masks(
     """(K, columns, labels) of every part of the emission, if it has labels."""
     if labels is None:
         return []
-    if estimator.emission == "bernoulli":
+    if estimator.kind_ == "bernoulli":
         yes = _said(start, "emission", (K, len(labels)))
         said = [None if yes is None else np.stack([1.0 - yes, yes], axis=-1)]
         shapes = [(K, len(labels), 2)]

@@ -12,6 +12,7 @@ from jensen.data.variable import label_text
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG
+from jensen.memory import check_many
 from jensen.models.priors import check_prior
 from jensen.text import offer, some
 
@@ -87,4 +88,6 @@ def _labels(name: str, states: int | Sequence[object]) -> tuple[str, ...]:
         raise JensenError(
             f"hidden={{{name!r}: {states!r}}}: give its number of states, or their labels"
         )
+    if isinstance(states, Integral):
+        check_many(int(states), 128.0, f"states of {name!r} (hidden)", "choose fewer")
     return tuple(map(label_text, range(int(states)) if isinstance(states, Integral) else states))

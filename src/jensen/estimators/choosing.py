@@ -17,6 +17,7 @@ from jensen.estimators.gaussian_mixture import GaussianMixture
 from jensen.estimators.latent_class import LatentClass
 from jensen.estimators.states_estimator import StatesEstimator
 from jensen.exceptions import CollapseError, JensenError
+from jensen.memory import STREAM, check_many
 from jensen.text import grid
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class Candidate(NamedTuple):
     """One number of components, and what came of it."""
 
     n: int
-    value: float  # the bound, or BIC; NaN where no start came to an end
+    value: float  # the bound (or estimate), or BIC; NaN where no start came to an end
     n_live: int
     model: StatesEstimator | None
 
@@ -43,10 +44,18 @@ class ComponentsChoice:
         One for each number that was tried.
     by
         "bound" (higher is better) or "bic" (lower is better).
+    label_correction
+        Whether `label_correction_` was added to the bounds, which makes estimates of them.
     """
 
     candidates: tuple[Candidate, ...]
     by: str
+    label_correction: bool = False
+
+    @property
+    def kind(self) -> str:
+        """What the values are: "bound", "bic", or "estimate" (not a bound) of the log evidence."""
+        return "estimate" if self.label_correction else self.by
 
     @property
     def best(self) -> Candidate:
@@ -70,7 +79,7 @@ class ComponentsChoice:
         import pandas as pd
 
         rows = [(c.n, c.value, c.n_live, c.n == self.n) for c in self.candidates]
-        return pd.DataFrame(rows, columns=["n", self.by, "live", "best"])
+        return pd.DataFrame(rows, columns=["n", self.kind, "live", "best"])
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the bound, or BIC, over the number of components."""
@@ -79,12 +88,13 @@ class ComponentsChoice:
         return components(self, ax)
 
     def __repr__(self) -> str:
-        rows = [["n", self.by, "live", ""]]
+        rows = [["n", self.kind, "live", ""]]
         for c in self.candidates:
             mark = "best" if c.n == self.n else ""
             value = "came to nothing" if math.isnan(c.value) else f"{c.value:.3f}"
             rows.append([str(c.n), value, str(c.n_live), mark])
-        return grid(rows, left=0, rule=True)
+        note = "\nbound + label correction: an estimate, not a bound, of the log evidence"
+        return grid(rows, left=0, rule=True) + (note if self.label_correction else "")
 
 
 def choose_components(
@@ -113,7 +123,8 @@ def choose_components(
         -2 log L + p log n at the maximum of the likelihood ("em"), lower is better.
     label_correction
         Whether `label_correction_` is added to the bound, which counts one of many equal
-        labellings: log K! / (K - L)! where L of K components live.
+        labellings: log K! / (K - L)! where L of K components live. The sum is an estimate of the
+        log evidence, not a bound, and is shown as such.
     **fit
         Passed on to `fit`, such as `lengths` or `sample_weight`.
 
@@ -139,13 +150,14 @@ def choose_components(
     candidates = tuple(_candidate(template, data, n, by, label_correction, fit) for n in wanted)
     if all(math.isnan(c.value) for c in candidates):
         raise JensenError("every candidate came to nothing: give the model a prior, prior={}")
-    return ComponentsChoice(candidates, by)
+    return ComponentsChoice(candidates, by, bool(label_correction))
 
 
 def _numbers(numbers: int | Iterable[int]) -> list[int]:
     """The numbers to try."""
     if isinstance(numbers, Integral):
         check_whole("numbers", numbers, at_least=1)
+        check_many(int(numbers), STREAM, "models to compare (numbers)", "compare fewer")
         return list(range(1, int(numbers) + 1))
     wanted = list(numbers) if isinstance(numbers, Iterable) else [numbers]
     if not wanted:

@@ -17,7 +17,7 @@ from jensen.estimators.estimate_warnings import (
     warn_of_stop,
 )
 from jensen.estimators.loop_choices import LoopChoices
-from jensen.exceptions import JensenError
+from jensen.exceptions import StoppedError
 from jensen.free_energy import Fit, State
 from jensen.memory import check_memory
 from jensen.restarts import Job, ascend, sample
@@ -99,7 +99,7 @@ def run_chains(
         checkpoint=checkpoint,
     )
     if chains.samples.shape[1] == 0:
-        raise JensenError("interrupted before the first sample was drawn: nothing was learned")
+        raise StoppedError("interrupted before the first sample was drawn: nothing was learned")
     r_hat = float(split_r_hat(chains.trace))
     size = float(effective_sample_size(chains.trace))
     if chains.was_stopped:

@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, Variable
+from jensen.estimators.chain_kinds import find_emission
 from jensen.estimators.chain_problem import chain_problem
 from jensen.estimators.chain_questions import ChainQuestions
 from jensen.estimators.chain_settings import (
     chain_masks,
+    check_chosen_kind,
     check_kinds,
     named_start,
     read_chain_start,
@@ -48,6 +50,11 @@ class HiddenMarkovModel(ChainQuestions):
     emission
         What a state makes of a step: "categorical" (labels), "gaussian", "poisson" (counts) or
         "bernoulli" (0 and 1). Columns are independent given the state, but for Gaussians.
+        None: "categorical" with `symbols`, as `start` says if it tells, else by the columns as a
+        `Table` reads them, so that it is the same for an array and for a file: numbers that are
+        not whole are "gaussian"; texts, and whole numbers of at most 20 different values (also
+        1.0, 2.0, ...), "categorical"; other whole numbers that are not negative "poisson". Labels
+        beside numbers are refused. `kind_` tells what was taken.
     covariance
         Of "gaussian": "full", "diagonal", "spherical", or "tied".
     end
@@ -102,13 +109,15 @@ class HiddenMarkovModel(ChainQuestions):
         the means. `means_` and `covariances_` besides for Gaussians, after "gibbs" averaged as in
         `GaussianMixture`. Of several columns of labels a dict, column → (K, V); columns without
         names are "x0", "x1", ...
+    kind_ : str
+        The emission that was chosen, or that the columns have where `emission` is None.
     whole_labels_ : tuple of bool
         Whether the labels of each column were whole numbers, not texts; so does `sample` give them.
     n_states_ : int
         How many states live: those with more than half a step, and always the largest.
     label_correction_ : float
         Log K! / (K - L)! of L live states, if nothing (masks, a start, a prior) tells states
-        apart; else 0. As in `GaussianMixture`.
+        apart; else 0. With it the bound becomes an estimate, not a bound, as in `GaussianMixture`.
     free_energy_, is_bound_, trace_, n_sweeps_, converged_, starts_, r_hat_, effective_sample_size_
         As in `GaussianMixture`.
 
@@ -145,6 +154,7 @@ class HiddenMarkovModel(ChainQuestions):
     initial_: Array
     transition_: Array
     emission_: Any
+    kind_: str
     variables_: tuple[Variable, ...] | None
     whole_labels_: tuple[bool, ...]
     n_features_in_: int
@@ -153,7 +163,7 @@ class HiddenMarkovModel(ChainQuestions):
         self,
         n_states: int = 2,
         *,
-        emission: str = "categorical",
+        emission: str | None = None,
         covariance: str = "full",
         end: bool = False,
         symbols: Sequence[object] | None = None,
@@ -298,6 +308,8 @@ class HiddenMarkovModel(ChainQuestions):
             start=start,
         )
         check_kinds(model)
+        model.kind_ = kind
+        check_chosen_kind(model)
         model.fitted_ = known_chain(model, counts)
         model._show()
         return model
@@ -307,8 +319,11 @@ class HiddenMarkovModel(ChainQuestions):
     ) -> tuple[Steps, UnknownLabels | None]:
         rows, lengths = join_sequences(X, lengths)
         unknown = None
-        if self.emission != "categorical":
-            values = read_numbers(self, rows, reset=reset, emission=self.emission)
+        if reset:
+            self.kind_ = find_emission(self, rows)
+            check_chosen_kind(self)
+        if self.kind_ != "categorical":
+            values = read_numbers(self, rows, reset=reset, emission=self.kind_)
             self.variables_, self.whole_labels_ = None, ()
         elif reset:
             values, self.variables_, self.whole_labels_ = learn_labels(self, rows, self.symbols)
@@ -341,7 +356,7 @@ class HiddenMarkovModel(ChainQuestions):
         tags = super().__sklearn_tags__()
         tags.input_tags.positive_only = self.emission in ("poisson", "bernoulli")
         tags.input_tags.categorical = self.emission != "gaussian"
-        tags.input_tags.string = self.emission == "categorical"
+        tags.input_tags.string = self.emission in (None, "categorical")
         return tags
 
     def _show(self) -> None:
@@ -349,6 +364,6 @@ class HiddenMarkovModel(ChainQuestions):
         self.initial_, self.transition_ = shown["initial"], shown["transition"]
         if self.end:
             self.end_ = shown["end"]
-        if self.emission == "gaussian":
+        if self.kind_ == "gaussian":
             self.means_, self.covariances_ = shown["means"], shown["covariances"]
-        self.emission_ = shown["means"] if self.emission == "gaussian" else shown["emission"]
+        self.emission_ = shown["means"] if self.kind_ == "gaussian" else shown["emission"]

@@ -38,7 +38,7 @@ def known_chain(estimator: Any, counts: Any) -> FittedStates:
     with _by_arguments():
         masks = chain_masks(estimator, K)
         emission = make_emission(
-            estimator.emission,
+            estimator.kind_,
             K,
             np.zeros((1, width)),
             None,
@@ -55,7 +55,7 @@ def known_chain(estimator: Any, counts: Any) -> FittedStates:
 def _tell_columns(estimator: Any, width: int) -> int:
     """How many columns there are, if the emission is as wide as this."""
     estimator.variables_, estimator.whole_labels_ = None, ()
-    if estimator.emission == "categorical":
+    if estimator.kind_ == "categorical":
         symbols = list(range(width)) if estimator.symbols is None else list(estimator.symbols)
         variable = Variable("x0", "categorical", tuple(map(label_text, symbols)))
         estimator.variables_ = (variable,)

@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from jensen.data import Table, Variable, as_table
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.own_columns import nearest
-from jensen.estimators.arrays import check_columns, check_size, rows_that_count
+from jensen.estimators.arrays import check_columns, check_counts, check_size, rows_that_count
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
+from jensen.estimators.state_memory import check_state_memory
 from jensen.estimators.states_estimator import (
     check_held,
     check_states,
     concentration,
-    with_freedom,
     with_labels,
     words_of_prior,
 )
@@ -174,6 +174,8 @@ class LatentClass(MixtureQuestions):
         K, algorithm = check_states("n_classes", self.n_classes), choices.algorithm
         check_columns(values, [v.name for v in self.variables_])
         values, weight = rows_that_count(values, weight)
+        size = 1.0 + sum(max(variable.n_states, 4) for variable in self.variables_)
+        check_state_memory(K, K * size, len(values), values.shape[1], self.noun)
         repeated = repeat_by_weight(weight, algorithm)
         if repeated is not None:
             values, weight = values[repeated], np.ones(len(repeated))
@@ -181,8 +183,7 @@ class LatentClass(MixtureQuestions):
         if words is not None:
             known = ("concentration", "emission", *POISSON_WORDS, *GAUSSIAN_WORDS)
             check_words(words, known)
-        usual = with_freedom(with_labels(words, algorithm), algorithm, "diagonal", 1)
-        emission = self._emission(K, values, weight, usual)
+        emission = self._emission(K, values, weight, with_labels(words, algorithm))
         fixed = check_held(self.fixed, ("weights", "components"), self.start)
         model = Mixture(emission, concentration(words, "concentration", (K,), algorithm), K)
         start = None if self.start is None else self._read_start(model, values)
@@ -210,6 +211,7 @@ class LatentClass(MixtureQuestions):
         self, K: int, values: Array, weight: Array, words: Mapping[str, Any] | None
     ) -> Product:
         parts: list[ColumnEmission] = []
+        n_real = sum(variable.kind == "continuous" for variable in self.variables_)
         for i, variable in enumerate(self.variables_):
             column = values[:, i : i + 1]
             if variable.kind == "categorical":
@@ -217,7 +219,7 @@ class LatentClass(MixtureQuestions):
             elif variable.kind == "count":
                 parts.append(make_poisson(K, column, words, weight))
             else:
-                parts.append(make_diagonal(K, column, words, "diagonal", weight))
+                parts.append(make_diagonal(K, column, words, "diagonal", weight, n_real))
         columns = tuple(np.array([i]) for i in range(len(parts)))
         return Product(tuple(parts), columns, tuple(v.name for v in self.variables_))
 
@@ -279,6 +281,8 @@ def _values(rows: Table, variables: tuple[Variable, ...]) -> Array:
         columns.append(np.where(column.missing(), np.nan, data))
     values = np.stack(columns, axis=1)
     check_size(values, [variable.name for variable in variables])
+    counted = [i for i, variable in enumerate(variables) if variable.kind == "count"]
+    check_counts(values[:, counted], [variables[i].name for i in counted])
     return values
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from jensen.checks import check_whole, is_real
 from jensen.exceptions import JensenError
 from jensen.free_energy import ALGORITHMS, Algorithm
+from jensen.memory import STREAM, check_many
 from jensen.text import some
 
 
@@ -42,6 +43,7 @@ class LoopChoices:
             check_whole(name, getattr(self, name), at_least=1)
         for name in ("max_iter", "burn_in"):
             check_whole(name, getattr(self, name), at_least=0)
+        self._check_room()
         if not is_real(self.tol) or not self.tol >= 0:
             raise JensenError(f"tol must be a number, 0 or more, not {self.tol!r}")
         if algorithm.ascends:
@@ -52,6 +54,13 @@ class LoopChoices:
                 )
         else:
             self._refuse_changed("n_init", "max_iter", "tol", of="em")
+
+    def _check_room(self) -> None:
+        """Refuse more starts, chains or samples than there is room for."""
+        check_many(self.n_init, STREAM, "starts (n_init)", "choose fewer")
+        check_many(self.n_chains, STREAM, "chains (n_chains)", "choose fewer")
+        n_samples = int(self.n_samples) * int(self.n_chains)
+        check_many(n_samples, 16.0, "samples (n_samples, of all chains)", "keep fewer")
 
     def _refuse_changed(self, *names: str, of: str) -> None:
         for name in names:

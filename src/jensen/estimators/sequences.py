@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from jensen.data import Table, Variable
 from jensen.data.choices import states_by_column
 from jensen.data.weights import check_weights
-from jensen.estimators.arrays import read_matrix
+from jensen.estimators.arrays import check_counts, names_of, read_matrix
 from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
@@ -273,14 +273,19 @@ def _label_columns(estimator: Any, X: Any, *, reset: bool) -> dict[str, Any]:
     return {f"x{i}": column for i, column in enumerate(columns)}
 
 
+LABELS = "leave the column out, or choose emission='categorical' for labels"
+"""What to do with words in sequences of numbers."""
+
+
 def read_numbers(estimator: Any, X: Any, *, reset: bool, emission: str) -> Array:
     """Numbers (n, D), missing NaN, that the emission can make; a flat X is one column."""
     is_list = isinstance(X, list | tuple) and bool(X) and all(map(_is_single, X))
     if is_list or len(getattr(X, "shape", ())) == 1:
         X = _rows(X)
-    values = read_matrix(estimator, X, reset=reset)
+    values = read_matrix(estimator, X, reset=reset, otherwise=LABELS)
     if emission == "poisson":
         _refuse(values, values % 1.0 != 0.0, "counts are whole, 0 or more")
+        check_counts(values, names_of(estimator, values.shape[1]))
     if emission == "bernoulli":
         _refuse(values, (values != 0.0) & (values != 1.0), "Bernoulli values are 0 or 1")
     return values

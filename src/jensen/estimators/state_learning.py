@@ -16,10 +16,11 @@ from jensen.diagnostics import effective_sample_size, split_r_hat
 from jensen.estimators.course import MIXED, Course, climb, run_chains
 from jensen.estimators.estimate_warnings import warn_of_disagreement
 from jensen.estimators.loop_choices import LoopChoices
+from jensen.estimators.surplus import without_surplus
 from jensen.exceptions import DataError, ImpossibleError, ImpossibleSequenceError, JensenError
 from jensen.fields import add, zip_fields
 from jensen.fingerprint import fingerprint
-from jensen.free_energy import EM, Algorithm, State, check_usable, see, step
+from jensen.free_energy import EM, VBEM, Algorithm, Fit, State, check_usable, see, step
 from jensen.memory import check_memory
 from jensen.models.fitted_states import FittedStates, flatten, unflatten
 from jensen.models.hidden_markov import HiddenMarkov
@@ -68,8 +69,29 @@ def learn_states(
     job = Job(model, units, algorithm, lambda k, stream: _begin(problem, k, stream))
     if algorithm.ascends:
         best, course = climb(job, problem.choices, rng, file)
+        if course.converged and _may_have_surplus(problem):
+            course = _improved(course, best, best := without_surplus(job, problem.choices, best))
         return _fitted(problem, best.state.eta, best.state.stats), course
     return _sample(problem, job, rng, file)
+
+
+def _may_have_surplus(problem: StateProblem) -> bool:
+    """Whether a bound was climbed, with several states that nothing tells apart."""
+    is_bound = problem.algorithm is VBEM
+    return is_bound and problem.is_symmetric and problem.model.n_states > 1
+
+
+def _improved(course: Course, before: Fit, after: Fit) -> Course:
+    """How the best start went on when it lost surplus states."""
+    if after is before:
+        return course
+    free_energy, starts = float(after.trace[-1]), course.starts.copy()
+    starts[np.nanargmax(starts)] = free_energy
+    n_sweeps = len(after.trace) - 1
+    return course._replace(
+        free_energy=free_energy, trace=after.trace, converged=after.converged, starts=starts,
+        n_sweeps=n_sweeps,
+    )  # fmt: skip
 
 
 def repeat_by_weight(weight: Array, algorithm: Algorithm) -> NDArray[np.intp] | None:

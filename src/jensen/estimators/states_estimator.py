@@ -99,7 +99,9 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
         """Log K! / (K - L)!: so many labellings of L live states have the same bound.
 
         The bound counts one of them. Live states whose posteriors are much the same count as one
-        kind: m of them take log m! away. 0 where something tells states apart.
+        kind: m of them take log m! away. 0 where something tells states apart. `free_energy_` plus
+        this is an estimate of the log evidence, not a bound: where the labellings overlap it may
+        lie above.
         """
         fitted = self.require_fitted()
         if not fitted.is_symmetric:
@@ -143,19 +145,6 @@ def with_labels(words: Mapping[str, Any] | None, algorithm: Algorithm) -> Mappin
     """
     usual = 2.0 if algorithm.q_theta is mode else 1.0
     return None if words is None else {"emission": usual, **words}
-
-
-def with_freedom(
-    words: Mapping[str, Any] | None, algorithm: Algorithm, covariance: str, n_columns: int
-) -> Mapping[str, Any] | None:
-    """Words with the usual degrees of freedom of precisions, where only the mode is looked at.
-
-    One more than a posterior needs: so a state that is left without rows still has a mode.
-    """
-    if words is None or algorithm.q_theta is not mode:
-        return words
-    least = n_columns if covariance in ("full", "tied") else 1
-    return {"degrees_of_freedom": least + 1.0, **words}
 
 
 def concentration(

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from jensen.estimators.arrays import names_of
 from jensen.estimators.summary import Summary, algorithm_of, learning
+from jensen.models.emissions.making import words_of_emission
+from jensen.models.emissions.priors import GAUSSIAN_WORDS, POISSON_WORDS
 from jensen.text import grid, plural
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ MOST_ROWS = 40
 
 def summarise_states(model: StatesEstimator) -> Summary:
     """What was learned and how, and the parameters, one column for each state."""
-    head = [title(model), *learning_of(model), lives(model)]
+    head = [title(model), *learning_of(model), *prior_of(model), lives(model)]
     return Summary("\n".join(head) + f"\n\n{parameter_table(model)}")
 
 
@@ -33,7 +35,7 @@ def title(model: Any) -> str:
     """What it is, in a line."""
     K = model.require_fitted().model.n_states
     parts = [plural(K, model.noun), plural(len(column_names(model)), "column")]
-    kind = getattr(model, "emission", None)
+    kind = getattr(model, "kind_", None)
     if kind is not None:
         parts.append(kind)
     if hasattr(model, "covariance") and kind in (None, "gaussian"):
@@ -50,6 +52,39 @@ def learning_of(model: Any) -> list[str]:
     if not hasattr(model, "free_energy_"):
         return ["parameters given, not learned"]
     return [f"{algorithm_of(model).name}: {text}" for text in learning(model)]
+
+
+def prior_of(model: Any) -> list[str]:
+    """Which prior a bound or a mode belongs to, in a line; none without one."""
+    if not hasattr(model, "free_energy_"):
+        return []
+    from jensen.estimators.states_estimator import words_of_prior
+
+    words = words_of_prior(model.prior, algorithm_of(model))
+    if words is None:
+        return []
+    parts = _parts_of_prior(model)
+    given = [f"{name}={words[name]:g}" for name in parts if np.ndim(words.get(name, [0])) == 0]
+    given += [f"{name}=(array)" for name in parts if np.ndim(words.get(name, 0)) > 0]
+    rest = [name for name in parts if name not in words]
+    text = "; ".join(
+        [", ".join(given)] * bool(given) + [f"{', '.join(rest)} by default"] * bool(rest)
+    )
+    fitted = [name for name in ("mean", "scale", "rate") if name in rest]
+    if fitted:
+        text += f" ({' and '.join(fitted)} from these rows: bounds of other rows do not compare)"
+    return [f"prior: {text}"]
+
+
+def _parts_of_prior(model: Any) -> tuple[str, ...]:
+    """Names of the parts that the prior of this model has."""
+    if model.noun == "state":
+        return ("initial", "transition", *words_of_emission(model.kind_))
+    if not hasattr(model, "n_classes"):
+        return ("concentration", *GAUSSIAN_WORDS)
+    words = {"categorical": ("emission",), "count": POISSON_WORDS, "continuous": GAUSSIAN_WORDS}
+    kinds = sorted({variable.kind for variable in model.variables_})
+    return ("concentration", *(name for kind in kinds for name in words[kind]))
 
 
 def lives(model: Any) -> str:
@@ -121,8 +156,8 @@ def _emitted(model: Any, names: list[str]) -> Iterator[Row]:
         for variable, part in zip(model.variables_, parts, strict=True):
             yield from _column(variable, {"emission": part})
     else:
-        what = "P({} = 1)" if model.emission == "bernoulli" else "rate of {}"
-        form = _shares if model.emission == "bernoulli" else _numbers
+        what = "P({} = 1)" if model.kind_ == "bernoulli" else "rate of {}"
+        form = _shares if model.kind_ == "bernoulli" else _numbers
         for i, name in enumerate(names):
             yield what.format(name), form(model.emission_[:, i])
 

@@ -16,6 +16,7 @@ from jensen.independence.testing import (
     Measured,
     Question,
     Verdict,
+    near_one,
     search_in_turn,
 )
 from jensen.scores.moments import moments_of
@@ -44,7 +45,11 @@ class GaussianTests:
     def __init__(self, table: Table) -> None:
         counted = table if table.weights is None else table.take(table.weights > 0.0)
         self.names = tuple(sorted(table.names))
-        self.table = counted.select(self.names)
+        columns = [counted.column(name) for name in self.names]
+        scaled = [
+            column._replace(data=near_one(column.data.astype(np.float64))) for column in columns
+        ]
+        self.table = Table.from_columns(scaled, counted.weights)
         self._incomplete = {self.names.index(name) for name in counted.n_missing()}
         self._correlations = lru_cache(KEPT)(self._correlate)
 

@@ -15,6 +15,7 @@ from jensen.independence.categorical import CategoricalTests
 from jensen.independence.gaussian import GaussianTests
 from jensen.independence.mixed import MixedTests
 from jensen.independence.testing import Tests
+from jensen.memory import check_many
 from jensen.randomness import as_generator
 
 TestName = Literal["g2", "x2", "mutual-information", "fisher-z", "conditional-gaussian"]
@@ -87,6 +88,7 @@ def make_tests(
             f"there is no test {test!r}: choose one of {', '.join(get_args(TestName))}, or None"
         )
     check_whole("permutations", permutations, at_least=0)
+    check_many(permutations, 24.0, "permutations", "choose fewer")
     for variable in table.variables:
         if variable.kind == "count":
             raise DataError(

@@ -28,6 +28,7 @@ from jensen.independence.testing import (
     Measured,
     Question,
     Verdict,
+    near_one,
     search_in_turn,
 )
 
@@ -135,6 +136,7 @@ def _standard(values: Array) -> Array:
     """Mean 0 and variance 1, but for constants: it changes no likelihood ratio."""
     if not len(values):
         return values
+    values = near_one(values)
     away = values - values[0]
     away -= away.mean()
     spread = float(away.std())

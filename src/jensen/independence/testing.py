@@ -156,3 +156,21 @@ def _chunks(items: Iterator[Given], size: int) -> Iterator[list[Given]]:
             some = []
     if some:
         yield some
+
+
+FAR = 100
+"""Powers of two from which on squares of squares may leave the range of numbers."""
+
+
+def near_one(values: Array) -> Array:
+    """Values times a power of two, if they spread over very large or very small numbers.
+
+    Correlations and likelihood ratios do not change, not even in their last bit, but the squares
+    of values near 1e200 or 1e-200 would be infinite or 0.
+    """
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return values
+    half = 0.5 * known.max() - 0.5 * known.min()  # the whole range may be too large for a number
+    power = int(np.frexp(half)[1])
+    return values if half == 0.0 or abs(power) < FAR else np.ldexp(values, -power)

@@ -11,6 +11,7 @@ from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenEr
 from jensen.families.held import Held
 from jensen.hidden_states import chain
 from jensen.hidden_states.records import Chain
+from jensen.memory import check_many
 from jensen.models.fitted_states import FittedStates, unflatten
 from jensen.models.hidden_markov import Chained, Sequences, groups
 
@@ -32,11 +33,13 @@ def log_likelihood(fitted: FittedStates, steps: Steps) -> Array:
 
 def smoothed(fitted: FittedStates, steps: Steps) -> Array:
     """(T, K): p(state of a step | its sequence)."""
+    _check_room(len(steps.values), 16.0 * fitted.model.n_states)
     return _joined(fitted, steps, lambda unit: _mixed(fitted, unit, chain.smoothed, _by_step))
 
 
 def pair_posteriors(fitted: FittedStates, steps: Steps) -> Array:
     """(T - S, K, K): p(states of two neighbouring steps | their sequence)."""
+    _check_room(len(steps.values), 16.0 * fitted.model.n_states**2)
     return _joined(
         fitted, steps, lambda unit: _mixed(fitted, unit, chain.pair_posteriors, _by_pair)
     )
@@ -45,7 +48,15 @@ def pair_posteriors(fitted: FittedStates, steps: Steps) -> Array:
 def filtered(fitted: FittedStates, steps: Steps) -> Array:
     """(T, K): p(state of a step | the sequence up to it)."""
     _refuse_samples(fitted, "filter", "smooth")
+    _check_room(len(steps.values), 16.0 * fitted.model.n_states)
     return _joined(fitted, steps, lambda unit: chain.filtered(next(_views(fitted, unit))))
+
+
+def _check_room(n_steps: int, n_bytes: float) -> None:
+    """Refuse answers that there is no room for."""
+    check_many(
+        n_steps, n_bytes, "steps of probabilities of states", "ask of fewer sequences at a time"
+    )
 
 
 def best_paths(fitted: FittedStates, steps: Steps) -> tuple[Array, Ints]:
@@ -59,6 +70,7 @@ def best_paths(fitted: FittedStates, steps: Steps) -> tuple[Array, Ints]:
 
 def drawn_paths(fitted: FittedStates, steps: Steps, n: int, rng: np.random.Generator) -> Ints:
     """(n, T): paths drawn given the sequences; after Gibbs each with a sample of its own."""
+    check_many(n, 16.0 * max(len(steps.values), 1), "paths of all steps", "draw fewer at a time")
     units = _numbered(_units(fitted, steps))
     drawn = [_named(lambda unit: _draw_paths(fitted, unit, n, rng), job) for job in units]
     return np.concatenate([np.empty((n, 0), np.int64), *drawn], axis=1)
@@ -85,6 +97,11 @@ def forecast(fitted: FittedStates, steps: Steps, h: int) -> tuple[Array, Array]:
     Each given that its sequence has gone on so far. An expected row of labels is the probability
     of each.
     """
+    t = next(parameters_of(fitted))
+    width = sum(fitted.model.emission.expected(t.emission).shape)  # states, and columns or labels
+    n_samples = 1 if fitted.samples is None else len(fitted.samples)
+    each = 8.0 * len(steps.lengths) * (3 * width + 2 * n_samples)
+    check_many(h, each, f"steps after {len(steps.lengths)} sequences", "look less far ahead")
     seen = [_see(view) for view in _views(fitted, _whole(fitted, steps))]
     log_share = np.array([here.log_z[:, None] + _ahead(here, h)[1] for here in seen])
     _check_goes_on(log_share.max(0))
@@ -135,6 +152,14 @@ def _check_goes_on(log_share: Array) -> None:
             f"sequence {number + 1} cannot go on for {step + 1} more steps: all its states end. "
             f"Ask for fewer steps, or leave it out"
         )
+
+
+def check_draws(fitted: FittedStates, n_steps: int, n_sequences: int) -> None:
+    """Refuse sequences that there is no room for."""
+    n_columns = fitted.model.emission.expected(next(parameters_of(fitted)).emission).shape[1]
+    steps = n_steps * n_sequences
+    check_many(steps, 8.0 * (4 * n_columns + 6), "steps of sequences", "draw fewer at a time")
+    check_many(n_sequences, 512.0, "sequences", "draw fewer at a time")
 
 
 def draw_sequence(

@@ -15,6 +15,7 @@ from jensen.inference.gaussian_distribution import GaussianDistribution
 from jensen.inference.gaussian_joint import Joint, joint, log_density, missing_cells
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.marginals import missing_marginal
+from jensen.memory import check_many
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 
 Array = NDArray[np.float64]
@@ -126,6 +127,7 @@ def sample(
 ) -> Array:
     """(n, variables): draws, exactly given what is known."""
     known = read_known(network, given, do)
+    check_many(n, 24.0 * len(network.regressions), "rows", "draw fewer at a time")
     found = np.empty((n, len(network.regressions)))
     for v, value in {**known.given, **known.do}.items():
         found[:, v] = value

@@ -10,6 +10,7 @@ from jensen.data.threads import ordered_map
 from jensen.families.held import Held
 from jensen.hidden_states import independent
 from jensen.hidden_states.records import Independent
+from jensen.memory import check_many
 from jensen.models.emissions.predictive import draw_predictive
 from jensen.models.fitted_states import FittedStates
 from jensen.models.mixture import UNIT_ROWS
@@ -23,6 +24,8 @@ def row_posteriors(fitted: FittedStates, values: Array) -> tuple[Array, Array]:
     After VB under the predictive distributions; after Gibbs mixed over samples,
     p(k | x) = Σ_s p_s(k, x) / Σ_s p_s(x).
     """
+    n_bytes = 16.0 * fitted.model.n_states
+    check_many(len(values), n_bytes, "rows of probabilities of states", "ask of fewer rows")
     blocks = [values[a : a + UNIT_ROWS] for a in range(0, len(values), UNIT_ROWS)]
     parts = list(ordered_map(lambda block: _posteriors(fitted, block), blocks))
     if not parts:
@@ -63,6 +66,7 @@ def draw_rows(
     After VB they are drawn from the posterior, after Gibbs from its samples; so rows are as
     probable as `row_posteriors` says. Where only a point is known all rows have that.
     """
+    check_many(n, 8.0 * (4 * _n_columns(fitted) + 6), "rows", "draw fewer at a time")
     if fitted.samples is None:
         return _draw(fitted, fitted.t, n, rng)
     times = np.bincount(rng.integers(len(fitted.samples), size=n), minlength=len(fitted.samples))
@@ -70,6 +74,10 @@ def draw_rows(
     order = rng.permutation(n)
     values = np.concatenate([values for values, _ in parts])
     return values[order], np.concatenate([states for _, states in parts])[order]
+
+
+def _n_columns(fitted: FittedStates) -> int:
+    return int(fitted.model.emission.expected(fitted.t.components).shape[1])
 
 
 def _draw(

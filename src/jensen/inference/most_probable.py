@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +18,7 @@ from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
 from jensen.inference.network import Network
 from jensen.inference.questions import Question, find_question, form_of
+from jensen.memory import check_many
 from jensen.text import grid, offer
 
 
@@ -88,6 +90,9 @@ def most_probable(
     findings = read_findings(network, given, do)
     known = {*findings.hard, *findings.do}
     hidden = [v for v in range(len(network.variables)) if v not in known]
+    n_possible = math.prod(network.variables[v].n_states for v in hidden)
+    n_bytes = 1000.0 + 400.0 * len(hidden)  # of an assignment, and of what is left beside it
+    check_many(min(k, n_possible), n_bytes, "assignments (k)", "ask for fewer")
     search = _Search(network, findings, hidden, allow_bans=k > 1)
     best = list(search.best(k))
     if not best:

@@ -27,6 +27,8 @@ from jensen.models.emissions.priors import COVARIANCES, GAUSSIAN_WORDS, POISSON_
 if TYPE_CHECKING:
     from jensen.estimators.states_estimator import StatesEstimator
 
+UNSAID = {"emission": "categorical"}
+"""What a file means that does not say it, as files of earlier versions do not."""
 OF_LOOP = frozenset({"tol", "random_state", *WHOLE})
 
 
@@ -76,7 +78,7 @@ def find_kind(estimator: StatesEstimator) -> Kind:
 
 def plain_state_choices(estimator: Any) -> dict[str, Any]:
     """What the user chose, but no random generator; a model to start from by its parameters."""
-    kind, usual = find_kind(estimator), usual_choices(estimator)
+    kind, usual = find_kind(estimator), {**usual_choices(estimator), **UNSAID}
     chosen: dict[str, Any] = {
         "method": estimator.method,
         "prior": plain_prior(estimator.prior),
@@ -94,7 +96,9 @@ def plain_state_choices(estimator: Any) -> dict[str, Any]:
 def read_state_choices(kind: Kind, value: Checked) -> dict[str, Any]:
     """Choices as the estimator takes them."""
     members = value.fields({"method", "prior", kind.size}, {*kind.own, "fixed", "start", *OF_LOOP})
+    unsaid = {name: value for name, value in UNSAID.items() if name in kind.own}
     chosen: dict[str, Any] = {
+        **unsaid,
         kind.size: members[kind.size].whole(),
         "prior": _read_words(members["prior"]),
     }
@@ -106,7 +110,7 @@ def read_state_choices(kind: Kind, value: Checked) -> dict[str, Any]:
 
 def check_state_choices(estimator: Any) -> None:
     """Refuse choices that `fit` would refuse whatever the data: no file holds such."""
-    from jensen.estimators.chain_settings import check_kinds
+    from jensen.estimators.chain_settings import check_chosen_kind, check_kinds
     from jensen.estimators.states_estimator import check_one_of, check_states, words_of_prior
 
     kind = find_kind(estimator)
@@ -115,6 +119,7 @@ def check_state_choices(estimator: Any) -> None:
     check_states(kind.size, getattr(estimator, kind.size))
     if "emission" in kind.own:
         check_kinds(estimator)
+        check_chosen_kind(estimator)
     elif "covariance" in kind.own:
         check_one_of("covariance", estimator.covariance, COVARIANCES)
     check_words(words_of_prior(estimator.prior, choices.algorithm) or {}, _words(estimator, kind))
@@ -135,7 +140,7 @@ def _words(estimator: Any, kind: Kind) -> tuple[str, ...]:
         return ("concentration", *GAUSSIAN_WORDS)
     if kind.name == "latent-class":
         return ("concentration", "emission", *POISSON_WORDS, *GAUSSIAN_WORDS)
-    return ("initial", "transition", *words_of_emission(estimator.emission))
+    return ("initial", "transition", *words_of_emission(estimator.kind_))
 
 
 def _read_words(value: Checked) -> dict[str, Any] | None:
@@ -186,7 +191,7 @@ def _read_start(value: Checked) -> dict[str, Any]:
 
 _PLAIN: dict[str, Any] = {
     "covariance": str,
-    "emission": str,
+    "emission": lambda value: value,
     "end": bool,
     "symbols": _plain_symbols,
     "masks": _plain_masks,
@@ -194,7 +199,7 @@ _PLAIN: dict[str, Any] = {
 }
 _READ: dict[str, Any] = {
     "covariance": Checked.text,
-    "emission": Checked.text,
+    "emission": lambda value: None if value.is_null() else value.text(),
     "end": Checked.flag,
     "symbols": _read_symbols,
     "masks": _read_masks,

@@ -52,6 +52,16 @@ def plain_columns(estimator: Any) -> list[dict[str, Any]]:
     return columns
 
 
+def tell_emission(estimator: Any, columns: Checked) -> None:
+    """Tell a hidden Markov model what its states make: what was chosen, else by its columns."""
+    if not hasattr(estimator, "emission"):
+        return
+    kinds = {kind: emission for emission, kind in KIND_OF_EMISSION.items()}
+    first = next(iter(columns.items()), None)
+    kind = "" if first is None or estimator.emission else first.members()["kind"].text()
+    estimator.kind_ = estimator.emission or kinds.get(kind, "categorical")
+
+
 def read_columns(estimator: Any, value: Checked) -> Array:
     """Tell the estimator its columns; the shift of each (D,), 0 where there is none."""
     known = {"name", "states", "cuts", "shift", "whole"}
@@ -92,12 +102,12 @@ def _names(estimator: Any) -> list[str] | None:
 
 
 def _kind(estimator: Any) -> str:
-    return KIND_OF_EMISSION[getattr(estimator, "emission", "gaussian")]
+    return KIND_OF_EMISSION[getattr(estimator, "kind_", "gaussian")]
 
 
 def _has_variables(estimator: Any) -> bool:
     """Whether columns are of kinds of their own, or have labels."""
-    is_labels = getattr(estimator, "emission", None) == "categorical"
+    is_labels = getattr(estimator, "kind_", None) == "categorical"
     return is_labels or hasattr(estimator, "n_classes")
 
 
@@ -171,11 +181,11 @@ def without_parameters(estimator: Any, shift: Array) -> Mixture | HiddenMarkov:
 def _made_by_states(estimator: Any, K: int, shift: Array) -> Any:
     """The emission of a hidden Markov model."""
     D, variables = len(shift), estimator.variables_
-    if estimator.emission == "gaussian":
+    if estimator.kind_ == "gaussian":
         return _gaussian(K, shift, estimator.covariance)
-    if estimator.emission == "poisson":
+    if estimator.kind_ == "poisson":
         return Poisson(K, D, None)
-    if estimator.emission == "bernoulli":
+    if estimator.kind_ == "bernoulli":
         return Discrete(K, D, 2, None, is_binary=True)
     if D == 1:
         return Discrete(K, 1, variables[0].n_states, None)

@@ -34,6 +34,7 @@ from jensen.io.json_state_models import (
     read_columns,
     read_held,
     read_masks,
+    tell_emission,
     without_parameters,
 )
 from jensen.models.fitted_states import FittedStates, flatten, unflatten
@@ -91,7 +92,8 @@ def _check_choices_are_those_of_fit(estimator: StatesEstimator, fitted: FittedSt
     model = without_parameters(estimator, shift)
     wanted = leaves(model.blank)
     found = leaves(fitted.t)
-    if [np.shape(x) for x in wanted] != [np.shape(x) for x in found]:
+    is_same_kind = getattr(estimator, "emission", None) in (None, getattr(estimator, "kind_", None))
+    if not is_same_kind or [np.shape(x) for x in wanted] != [np.shape(x) for x in found]:
         raise JensenError(
             f"{type(estimator).__name__} was fitted with other choices than it has now, and a "
             f"file would hold both: fit it again, or set the choices back"
@@ -110,6 +112,7 @@ def read(head: Checked) -> Any:
     if kind not in KINDS:
         document["model"].fail(f"must be one of {', '.join(KINDS)}, not {kind!r:.40}")
     estimator = KINDS[kind].make(read_state_choices(KINDS[kind], document["choices"]))
+    tell_emission(estimator, document["columns"])
     with refusing(f"{head.file}: choices"):
         check_state_choices(estimator)
     with refusing(head.file):

@@ -59,7 +59,7 @@ def trace(fit: Any, ax: Axes | None = None) -> Axes:
 
 
 def components(choice: ComponentsChoice, ax: Axes | None = None) -> Axes:
-    """Draw the bound, or BIC, over the number of components; the best is marked.
+    """Draw the bound (or estimate), or BIC, over the number of components; the best is marked.
 
     Parameters
     ----------
@@ -73,7 +73,8 @@ def components(choice: ComponentsChoice, ax: Axes | None = None) -> Axes:
     ax.plot([c.n for c in choice.candidates], [c.value for c in choice.candidates], marker="o")
     ax.plot([choice.best.n], [choice.best.value], "o", markersize=11, fillstyle="none", color="C3")
     ax.set_xlabel("components")
-    ax.set_ylabel("bound of the log evidence" if choice.by == "bound" else "BIC")
+    names = {"bound": "bound of the log evidence", "bic": "BIC"}
+    ax.set_ylabel(names.get(choice.kind, "estimate of the log evidence (not a bound)"))
     ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
     return ax
 

@@ -18,6 +18,7 @@ from jensen.fingerprint import fingerprint
 from jensen.graphs import DAG, PDAG
 from jensen.graphs.base import Graph
 from jensen.interrupts import interruptible
+from jensen.memory import check_many
 from jensen.q_graph.constraints import listed, read_constraints, with_certain
 from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
@@ -87,6 +88,7 @@ def bootstrap_edges(
         raise JensenError("bootstrap_edges draws rows: give interventions= as a column")
     choices = listed(choices)
     data, rng = as_table(table), as_generator(random_state)
+    check_many(n, 128.0 + 8.0 * len(data.names) ** 2, "replicates (n)", "draw fewer")
     _check_weights(data)
     names = tuple(sorted(set(data.names) - {choices.get("interventions")}))
     rules = read_constraints(names, **{k: choices[k] for k in RULES if k in choices})

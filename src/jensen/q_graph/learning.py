@@ -9,7 +9,7 @@ from jensen.data import as_table
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.io.jkl import read_local_scores
-from jensen.memory import get_memory_limit
+from jensen.memory import STREAM, check_many, get_memory_limit
 from jensen.q_graph import methods, search
 from jensen.q_graph.class_knowledge import as_known
 from jensen.q_graph.class_rules import check_table
@@ -138,6 +138,7 @@ def learn_structure(
     False
     """
     check_whole("restarts", restarts, at_least=0)
+    check_many(restarts, STREAM, "restarts", "choose fewer")
     if tabu_length is not None:
         check_whole("tabu_length", tabu_length, at_least=0)
     if time_limit is not None and not (is_real(time_limit) and time_limit > 0):

@@ -9,6 +9,10 @@ Array = NDArray[np.float64]
 
 BLOCK_ROWS = 1 << 14
 """Rows that are summed at once; fixed, so that sums never depend on threads."""
+SINGULAR = 1e-8
+"""Correlations with a smaller eigenvalue than this have no inverse that could be trusted."""
+SHRUNK = 1e-3
+"""The smallest eigenvalue that such correlations are given."""
 
 
 def column_moments(values: Array, weight: Array | None = None) -> tuple[Array, Array]:
@@ -22,6 +26,35 @@ def column_moments(values: Array, weight: Array | None = None) -> tuple[Array, A
     variance = _sums(values, weight, mean)[2] / n
     varies = variance > 1e-24 * squares / n  # beyond rounding
     return mean, np.where(varies, variance, 1.0)
+
+
+def column_covariance(values: Array, weight: Array | None = None) -> tuple[Array, Array]:
+    """Mean (D,) and covariance (D, D) of the columns; each pair over the rows that have both.
+
+    Correlations that are (nearly) singular, as those of columns that follow from others, of fewer
+    rows than columns, or of pairs seen in different rows, are shrunk to the identity as far as
+    needed. A column that does not vary has the variance 1, and no correlation.
+    """
+    mean, variance = column_moments(values, weight)
+    deviation, n_columns = np.sqrt(variance), len(mean)
+
+    def add_up(a: int) -> Array:
+        x = (values[a : a + BLOCK_ROWS] - mean) / deviation
+        here = np.ones(len(x)) if weight is None else weight[a : a + BLOCK_ROWS]
+        seen = ~np.isnan(x)
+        x = np.where(seen, x, 0.0)
+        both = (seen * here[:, None]).T @ seen if not seen.all() else np.full((1, 1), here.sum())
+        return np.stack([(x * here[:, None]).T @ x, np.broadcast_to(both, (len(mean), len(mean)))])
+
+    blocks = ordered_map(add_up, range(0, len(values), BLOCK_ROWS))
+    products, n = sum(blocks, np.zeros((2, n_columns, n_columns)))
+    correlation = np.divide(products, n, out=np.zeros_like(products), where=n > 0.0)
+    correlation[np.diag_indices(n_columns)] = 1.0
+    least = float(np.linalg.eigvalsh(correlation)[0])
+    if least < SINGULAR:
+        kept = (1.0 - SHRUNK) / (1.0 - least)  # then the smallest eigenvalue is SHRUNK
+        correlation = kept * correlation + (1.0 - kept) * np.eye(n_columns)
+    return mean, correlation * deviation * deviation[:, None]
 
 
 def _sums(values: Array, weight: Array | None, center: Array) -> Array:

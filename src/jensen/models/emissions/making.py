@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.models.emissions import Emission
-from jensen.models.emissions.columns import column_moments
+from jensen.models.emissions.columns import column_covariance, column_moments
 from jensen.models.emissions.diagonal import Diagonal
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
@@ -76,20 +76,31 @@ def make_gaussian(
 
 
 def make_diagonal(
-    n_states: int, values: Array, words: Words, covariance: str, weight: Array | None = None
+    n_states: int,
+    values: Array,
+    words: Words,
+    covariance: str,
+    weight: Array | None = None,
+    n_columns: int | None = None,
 ) -> Diagonal:
-    """The same of independent columns."""
-    shift, prior = _shift_and_prior(n_states, values, words, covariance, weight)
+    """The same of independent columns; `n_columns` if there are more of them elsewhere."""
+    shift, prior = _shift_and_prior(n_states, values, words, covariance, weight, n_columns)
     return Diagonal(n_states, shift, prior, is_spherical=covariance == "spherical")
 
 
 def _shift_and_prior(
-    n_states: int, values: Array, words: Words, covariance: str, weight: Array | None
+    n_states: int,
+    values: Array,
+    words: Words,
+    covariance: str,
+    weight: Array | None,
+    n_columns: int | None = None,
 ) -> tuple[Array, Any]:
-    shift, variance = column_moments(values, weight)
     if words is None:
-        return shift, None
-    return shift, gaussian_prior(words, n_states, shift, variance, covariance)
+        return column_moments(values, weight)[0], None
+    is_matrix = covariance in ("full", "tied")
+    shift, spread = (column_covariance if is_matrix else column_moments)(values, weight)
+    return shift, gaussian_prior(words, n_states, shift, spread, covariance, n_columns)
 
 
 def make_poisson(

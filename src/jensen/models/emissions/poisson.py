@@ -21,6 +21,9 @@ from jensen.recycled import recycled
 Array = NDArray[np.float64]
 
 
+LARGEST_COUNT = 1e9
+"""Log-likelihoods x log λ - λ - log x! of larger counts lose their digits: terms as large as
+x log x cancel, and leave errors of 2e-6 in each row here, of 7e-3 at 1e12, of 7 at 1e15."""
 LARGEST_RATE = 9e18
 """Counts beyond are no whole numbers of 64 bits."""
 

@@ -21,24 +21,45 @@ FAR = 1e11
 COVARIANCES = ("full", "diagonal", "spherical", "tied")
 
 
+MEAN_STRENGTH = 0.01
+"""β₀: the prior mean of a state counts as a hundredth of a row."""
+SHARED = 4.0
+"""So many states are expected to share the volume of the data, however many there are."""
+
+
 def gaussian_prior(
-    words: Mapping[str, Any], n_states: int, shift: Array, variance: Array, covariance: str
+    words: Mapping[str, Any],
+    n_states: int,
+    shift: Array,
+    spread: Array,
+    covariance: str,
+    n_columns: int | None = None,
 ) -> Any:
     """η₀ in Bishop's notation (10.40): what is not said is scaled to the data.
 
-    `shift` and `variance` are the means and variances of the columns.
+    `shift` are the means of the columns, `spread` is their covariance Σ (D, D) for "full" and
+    "tied", and their variances (D,) for "diagonal" and "spherical". `n_columns` is D, unless these
+    are some of the columns of a model.
 
-    By default the mean m₀ is that of the columns, with the strength β₀ = 1 of one row; the degrees
-    of freedom ν₀ are the fewest with which rows give every method a mode (D, or 1 for a column);
-    and the scale W₀ is such that the expected precision ν₀ W₀ is the inverse of the columns'
-    variances, or 1 for a column that does not vary.
+    By default the mean m₀ is that of the columns, with the strength β₀ = 0.01; the degrees of
+    freedom ν₀ = D + 2 (3 where columns are apart) are the fewest whole ones with which a covariance
+    has an expectation, and the scale is W₀⁻¹ = Σ 4^(-2/D), which is that expectation: a fourth of
+    the volume of the data. So nothing changes under affine maps of the columns, if covariances are
+    full, nor under other units of single columns, if they are diagonal.
+
+    References
+    ----------
+    Fraley and Raftery (2007), *Bayesian regularization for normal mixture estimation and
+    model-based clustering*, doi:10.1007/s00357-007-0004-5, section 3.2. Theirs is Σ K^(-2/D) for K
+    states, under which bounds of different K do not compare: a larger K is a better prior.
     """
     K, D = n_states, len(shift)
     is_matrix = covariance in ("full", "tied")
     freedom_shape = () if covariance == "tied" else (K,)
     mean = _read(words, "mean", (K, D), shift) - shift
-    strength = _read(words, "mean_strength", (K,), 1.0)
-    freedom = _read(words, "degrees_of_freedom", freedom_shape, float(D) if is_matrix else 1.0)
+    strength = _read(words, "mean_strength", (K,), MEAN_STRENGTH)
+    usual = (D if is_matrix else 1) + 2.0
+    freedom = _read(words, "degrees_of_freedom", freedom_shape, usual)
     _require_above(strength, 0.0, "mean_strength", "it counts rows")
     _require_above(
         freedom,
@@ -46,8 +67,10 @@ def gaussian_prior(
         "degrees_of_freedom",
         "else the distribution has no integral",
     )
-    scale = _scale(words, covariance, K, variance, freedom)
-    _refuse_far(mean, strength, _spread(scale, covariance))
+    shared = spread * SHARED ** (-2.0 / (n_columns or D))
+    scale = _scale(words, covariance, K, shared)
+    if words.get("mean") is not None:
+        _refuse_far(mean, strength, _spread(scale, covariance))
     if covariance == "diagonal":
         wide = np.ones((K, D))
         return normal_gamma.from_words(
@@ -57,40 +80,43 @@ def gaussian_prior(
     return family.from_words(mean, strength, freedom, scale)
 
 
-def _scale(
-    words: Mapping[str, Any], covariance: str, K: int, variance: Array, freedom: Array
-) -> Array:
-    """W₀ of every state, as wide as the kind of covariance asks."""
-    D = len(variance)
-    shape: tuple[int, ...]
-    if covariance == "spherical":
-        shape, usual = (K,), 1.0 / (freedom * variance.mean())
-    elif covariance == "diagonal":
-        shape, usual = (K, D), 1.0 / (freedom[:, None] * variance)
-    elif covariance == "full":
-        shape, usual = (K, D, D), np.diag(1.0 / variance) / freedom[:, None, None]
-    else:
-        shape, usual = (D, D), np.diag(1.0 / variance) / freedom
+def _scale(words: Mapping[str, Any], covariance: str, K: int, spread: Array) -> Array:
+    """W₀ of every state, as wide as the kind of covariance asks; by default spread⁻¹."""
+    D = len(spread)
+    is_matrix = covariance in ("full", "tied")
+    shape = {"full": (K, D, D), "tied": (D, D), "diagonal": (K, D), "spherical": (K,)}[covariance]
     given = words.get("scale")
-    if given is not None and np.ndim(given) == 0 and covariance in ("full", "tied"):
+    if given is None and is_matrix:
+        return np.array(np.broadcast_to(_inverse(spread), shape))
+    if given is not None and np.ndim(given) == 0 and is_matrix:
         words = {"scale": float(given) * np.eye(D)}
-    scale = _read(words, "scale", shape, usual)
-    if covariance in ("full", "tied"):
-        symmetric = np.allclose(scale, np.swapaxes(scale, -1, -2), rtol=1e-8, atol=0.0)
-        if not symmetric or np.linalg.eigvalsh(scale).min() < 1.0 / LARGEST:
-            raise JensenError(
-                f"prior['scale'] must be a symmetric positive definite matrix, whose eigenvalues "
-                f"are {1.0 / LARGEST:g} or more"
-            )
-    else:
+    if not is_matrix:
+        usual = 1.0 / (spread.mean() if covariance == "spherical" else spread)
+        scale = _read(words, "scale", shape, usual)
         _require_above(scale, 0.0, "scale", "it is the scale of a precision")
+        return scale
+    scale = _read(words, "scale", shape, None)
+    symmetric = np.allclose(scale, np.swapaxes(scale, -1, -2), rtol=1e-8, atol=0.0)
+    if not symmetric or np.linalg.eigvalsh(scale).min() < 1.0 / LARGEST:
+        raise JensenError(
+            f"prior['scale'] must be a symmetric positive definite matrix, whose eigenvalues "
+            f"are {1.0 / LARGEST:g} or more"
+        )
     return scale
+
+
+def _inverse(matrix: Array) -> Array:
+    """The inverse of a covariance, whatever the units of its columns."""
+    deviation = np.sqrt(np.diagonal(matrix))
+    inverse = np.linalg.inv(matrix / deviation / deviation[:, None])
+    return np.asarray(0.5 * (inverse + inverse.T) / deviation / deviation[:, None])
 
 
 def _spread(scale: Array, covariance: str) -> Array:
     """The diagonal of W₀⁻¹, to be broadcast to (K, D)."""
     if covariance in ("full", "tied"):
-        return np.asarray(np.diagonal(np.linalg.inv(scale), axis1=-2, axis2=-1))
+        each = scale if scale.ndim == 3 else scale[None]
+        return np.array([np.diagonal(_inverse(matrix)) for matrix in each])
     return 1.0 / (scale[:, None] if covariance == "spherical" else scale)
 
 

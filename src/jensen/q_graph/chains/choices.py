@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from jensen.checks import check_whole
 from jensen.exceptions import GraphError, JensenError
+from jensen.memory import STREAM, check_many
 from jensen.q_graph.chains.run import Plan
 from jensen.text import offer
 
@@ -50,6 +51,8 @@ class ChainChoices(NamedTuple):
         if self.burn_in is not None:
             burn_in = _up(self.burn_in, thin * cycle_length)
         n_chains = N_CHAINS if self.n_chains is None else int(self.n_chains)
+        check_many(n_chains, STREAM, "chains (n_chains)", "choose fewer")
+        check_many(int(self.temperatures or 1), STREAM, "temperatures", "choose fewer")
         return Plan(n_chains, n_samples, burn_in, thin, int(self.temperatures or 1))
 
     def listed(self, names: Sequence[str]) -> int | dict[int, list[int]] | None:

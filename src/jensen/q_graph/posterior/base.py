@@ -14,6 +14,7 @@ from jensen.checks import check_whole, is_real
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.graphs.order import reach
+from jensen.memory import check_many
 from jensen.q_graph.graph_samples import Array, Flags, WeightedGraphs, members_of
 from jensen.q_graph.posterior import features
 from jensen.q_graph.posterior.answers import Probabilities
@@ -243,6 +244,7 @@ class StructurePosterior(PosteriorViews):
     def sample(self, n: int, random_state: Any = None) -> list[DAG]:
         """Draw n graphs."""
         check_whole("n", n, at_least=0)
+        check_many(n, 512.0 + 64.0 * len(self.names), "graphs (n)", "draw fewer at a time")
         shares = self.samples.shares
         drawn = as_generator(random_state).choice(len(shares), n, p=shares / shares.sum())
         return [self.samples.dag(int(d)) for d in drawn]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from jensen.checks import check_whole
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
+from jensen.memory import check_many
 from jensen.q_graph.exact_posterior import ExactGraphs, MostProbable
 from jensen.q_graph.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.answers import Probabilities
@@ -187,6 +188,7 @@ class ExactPosterior(StructurePosterior):
     def sample(self, n: int, random_state: Any = None) -> list[DAG]:
         """Draw n graphs, independently."""
         check_whole("n", n, at_least=0)
+        check_many(n, 512.0 + 64.0 * len(self.names), "graphs (n)", "draw fewer at a time")
         if self._given is not None or self.samples.kind == "all" or n == 0:
             return super().sample(n, random_state)
         drawn = self._draw(n, as_generator(random_state))

@@ -1,0 +1,149 @@
+"""What the default prior of Gaussians finds, and what it does not depend on."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris, load_wine
+from sklearn.metrics import adjusted_rand_score
+
+import jensen as jn
+
+
+def clusters(seed=0, D=3, n=60):
+    rng = np.random.default_rng(seed)
+    centres = 6.0 * rng.normal(size=(3, D))
+    return np.concatenate([m + rng.normal(size=(n, D)) @ rng.normal(size=(D, D)) for m in centres])
+
+
+def linear_map(covariance, D, seed):
+    """Any one, or other units of columns, or of all columns."""
+    rng = np.random.default_rng(seed)
+    if covariance == "spherical":
+        return np.eye(D) * 10.0 ** rng.uniform(-6.0, 6.0)
+    if covariance == "diagonal":
+        return np.diag(10.0 ** rng.uniform(-6.0, 6.0, D))
+    return rng.normal(size=(D, D)) * 10.0 ** rng.uniform(-1.0, 1.0, D)
+
+
+def spread(covariance, x):
+    """Covariances to start from, which a map turns as it turns the rows."""
+    full = np.cov(x.T)
+    if covariance == "spherical":
+        return np.full(3, np.trace(full))
+    if covariance == "diagonal":
+        return np.tile(np.diag(full), (3, 1))
+    return full if covariance == "tied" else np.stack([full] * 3)
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
+def test_affine_maps_change_no_responsibilities(covariance):
+    x, found = clusters(seed=3), []
+    for seed in range(4):
+        matrix = linear_map(covariance, 3, seed) if seed else np.eye(3)
+        rows = x @ matrix + seed * 10.0 * matrix[0]
+        means = [rows[:60].mean(0), rows[60:120].mean(0), rows[120:].mean(0)]
+        start = {"means": means, "covariances": spread(covariance, rows)}
+        how = {"prior": {}, "start": start, "tol": 1e-15, "max_iter": 3000}
+        found.append(jn.GaussianMixture(3, covariance=covariance, **how).fit(rows))
+        np.testing.assert_allclose(
+            found[-1].predict_proba(rows), found[0].predict_proba(x), atol=1e-6
+        )
+    assert found[0].n_components_ == 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_cultivars_of_wine_are_found(seed):
+    x, y = load_wine(return_X_y=True)
+    found = jn.GaussianMixture(3, prior={}, n_init=5, random_state=seed).fit(x)
+    assert adjusted_rand_score(y, found.predict(x)) > 0.9
+
+
+def test_setosa_is_as_narrow_as_it_is():
+    x, y = load_iris(return_X_y=True)
+    found = jn.GaussianMixture(3, prior={}, n_init=5, random_state=0).fit(x)
+    setosa = np.bincount(found.predict(x[y == 0])).argmax()
+    deviation = np.sqrt(np.diag(found.covariances_[setosa]))
+    np.testing.assert_allclose(deviation, x[y == 0].std(0), atol=0.08)
+
+
+RNG = np.random.default_rng(0)
+WIDE = RNG.normal(size=(12, 20))
+DIFFICULT = {
+    "fewer rows than columns": WIDE,
+    "as many rows as columns": RNG.normal(size=(8, 8)),
+    "equal columns": np.repeat(RNG.normal(size=(60, 2)), 2, axis=1),
+    "a constant": np.column_stack([RNG.normal(size=60), np.full(60, 7.0)]),
+    "units": RNG.normal(size=(60, 3)) * [1e-30, 1.0, 1e30],
+    "heavy tails": RNG.standard_t(1.5, size=(80, 3)),
+    "equal rows": np.repeat(RNG.normal(size=(5, 2)), 10, axis=0),
+    "one row": np.array([[1.0, 2.0]]),
+    "gaps": np.where(RNG.random((60, 4)) < 0.4, np.nan, RNG.normal(size=(60, 4))),
+}
+
+
+@pytest.mark.parametrize("name", DIFFICULT)
+@pytest.mark.parametrize("covariance", ["full", "diagonal"])
+def test_difficult_tables_are_learned(name, covariance):
+    x = DIFFICULT[name]
+    for K in (1, 2, 6):
+        found = jn.GaussianMixture(K, covariance=covariance, prior={}, random_state=0).fit(x)
+        assert np.isfinite(found.free_energy_)
+        assert np.isfinite(found.predict_proba(x)).all()
+        assert np.all(np.diff(found.trace_) >= -1e-8 * np.abs(found.trace_[1:]))
+
+
+def test_bounds_of_different_numbers_compare():
+    """The prior does not depend on K: two clear clusters are two, however tight they are."""
+    rng = np.random.default_rng(0)
+    for gap in (6.0, 100.0):
+        x = rng.normal(size=(80, 2)) + gap * (np.arange(80) < 30)[:, None]
+        assert jn.choose_components(x, range(1, 6)).n == 2
+
+
+def test_the_summary_says_which_prior_a_bound_belongs_to():
+    x = clusters()
+    found = jn.GaussianMixture(3, prior={"concentration": 0.1}, random_state=0).fit(x)
+    text = str(found.summary())
+    assert "lower bound of the log evidence" in text
+    assert "prior: concentration=0.1; mean, mean_strength, degrees_of_freedom, scale by def" in text
+    assert "from these rows" in text
+    assert "prior:" not in str(jn.GaussianMixture(3, random_state=0).fit(x).summary())
+
+
+# --- surplus states ---
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_surplus_components_of_old_faithful_die(seed):
+    x = jn.examples.faithful()
+    found = jn.GaussianMixture(6, prior={}, n_init=5, random_state=seed).fit(x)
+    assert found.n_components_ == 2
+    assert np.all(np.diff(found.trace_) >= -1e-9 * np.abs(found.trace_[1:]))
+    assert found.trace_[-1] == found.free_energy_ == found.starts_.max()
+    assert found.n_sweeps_ == len(found.trace_) - 1
+    assert found.converged_
+
+
+def test_what_goes_on_without_a_state_ends_higher(monkeypatch):
+    x = jn.examples.faithful()
+    model = jn.GaussianMixture(6, prior={"concentration": 0.01}, random_state=0)
+    with_moves = model.fit(x).free_energy_
+    monkeypatch.setattr("jensen.estimators.surplus.SMALL", 0.0)  # none is small
+    assert model.fit(x).free_energy_ < with_moves - 1.0
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
+def test_what_is_forgotten_is_that_of_one_state(covariance):
+    from jensen.estimators.surplus import _forget
+    from jensen.fields import leaves
+
+    x = clusters()
+    found = jn.GaussianMixture(3, covariance=covariance, prior={}, random_state=0).fit(x)
+    model = found.fitted_.model
+    stats, few = found.fitted_.eta, np.array([0, 2])
+    less = _forget(model, stats, 1)
+    for kept, before in zip(
+        leaves(model.select(less, few)), leaves(model.select(stats, few)), strict=True
+    ):
+        np.testing.assert_array_equal(kept, before)
+    assert less.weights[1] == 0.0
+    assert np.all(less.components.first[1] == 0.0)
