@@ -7,9 +7,10 @@ is read for it: in a given order every variable takes its best family of those w
 before it, and variables move in the order as long as that gains. The best graph of these is where
 climbing goes on, and what it scores there is put together again.
 
-Which families climbing visits depends on how it directs its first edges, so it climbs three times:
-edges that gain the same either way are directed to leave more to be gained, to leave less, or from
-the later name. Once nothing gains, it tries an equivalent graph with edges turned that can be.
+Which families climbing visits depends on how it directs its first edges, so it climbs a second time
+with edges that gain the same either way directed from the later name; and unless that ends as high,
+a third time, directing them to leave less to be gained. Once nothing gains, it climbs from an
+equivalent graph with edges turned that can be.
 
 References
 ----------
@@ -29,8 +30,11 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
-ROUNDS = 50
+ROUNDS = 100
 """How often variables are moved at random, to leave an order that no single move improves."""
+
+PATIENCE = 15
+"""How often without a gain."""
 
 KICKS = 3
 """How many of them at a time."""
@@ -46,15 +50,18 @@ def thorough_climb(climber: Climber, watch: Watch) -> Found:
     """
     start = climber.joined.copy()
     best = hill_climb(climber, watch)
-    for climber.ties in (LESS, BACK):
-        best = _better(climber, best, start, watch)
+    for ties in (BACK, LESS):
+        climber.ties, before = ties, best.score
+        best, reached = _better(climber, best, start, watch)
+        if abs(reached - before) <= climber.slack:  # the same hill: no need to climb it again
+            break
     climber.ties = MORE
     recombiner, is_turned = Recombiner(climber), False
     while not best.stopped:
         before = best.score
         joined = recombiner.recombined(best.joined)
         if joined is not None:
-            best = _better(climber, best, joined, watch)
+            best, _ = _better(climber, best, joined, watch)
         if best.score > before:
             is_turned = False
         elif is_turned:
@@ -62,19 +69,19 @@ def thorough_climb(climber: Climber, watch: Watch) -> Found:
         else:
             is_turned, other = True, turned(best.joined)
             if not climber.constraints.refuse(other):
-                best = _better(climber, best, other, watch)
+                best, _ = _better(climber, best, other, watch)
     return best
 
 
-def _better(climber: Climber, best: Found, start: Flags, watch: Watch) -> Found:
-    """The better one of what is known and a climb from another graph."""
+def _better(climber: Climber, best: Found, start: Flags, watch: Watch) -> tuple[Found, float]:
+    """The better one of what is known and a climb from another graph; what that one reached."""
     if best.stopped:
-        return best
+        return best, best.score
     found = hill_climb(climber.begin(start), watch)
     trace = best.trace + found.trace[1:]
     if found.score > best.score + climber.slack:
-        return found._replace(trace=trace)
-    return best._replace(trace=trace, stopped=found.stopped)
+        return found._replace(trace=trace), found.score
+    return best._replace(trace=trace, stopped=found.stopped), found.score
 
 
 def turned(joined: Flags) -> Flags:
@@ -118,7 +125,7 @@ class Recombiner:
         order, chosen = np.array(topological_order(parents), np.int64), np.empty(n, np.int64)
         n_rounds = min(ROUNDS, MOST_WORK // (n * len(scores)))
         uniforms = np.random.default_rng(0).random((n_rounds, KICKS, 2))
-        improve_order(sets, scores, first, self.climber.slack, uniforms, order, chosen)
+        improve_order(sets, scores, first, self.climber.slack, uniforms, PATIENCE, order, chosen)
         bits = np.ascontiguousarray(sets[chosen], "<u8").view(np.uint8)
         found = np.unpackbits(bits, axis=1, count=n, bitorder="little").T.astype(bool)
         return None if np.array_equal(found, joined) else np.ascontiguousarray(found)

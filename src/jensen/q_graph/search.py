@@ -68,6 +68,9 @@ class Climber:
     """A graph, its score, and what every possible move would gain."""
 
     def __init__(self, scorer: Scorer, constraints: Constraints) -> None:
+        from jensen.kernels import graph_moves
+
+        self.kernels = graph_moves
         self.scorer = scorer
         self.constraints = constraints
         self.allowed = constraints.allowed
@@ -80,6 +83,7 @@ class Climber:
         # a graph's key is the exclusive or of those of its edges
         self.keys = np.random.default_rng(0).integers(1, 1 << 63, (n, n)).astype(np.uint64)
         self.key = np.uint64(0)
+        self.now = np.zeros(1, np.uint64)
         self.families = FamilyScores(scorer, constraints.most_parents)
         self.n_tried = 0
         self.gain = 0.0  # of the move that was found last
@@ -112,31 +116,28 @@ class Climber:
 
         A pair of variables that is shut is neither joined nor parted nor turned.
         """
-        from jensen.kernels.graph_moves import ADD, best_move
-
         move = np.empty(4, np.int64)
         allowed = self.allowed.copy() if shut else self.allowed
         for u, v in shut:
             allowed[u, v] = allowed[v, u] = 0
-        self.gain = best_move(
+        self.now[0] = self.key
+        visited = np.array([*tabu, self.key], np.uint64) if tabu else self.now
+        self.gain = self.kernels.best_move(
             self.joined, self.ancestors, self.more, self.less, self.score, allowed,
-            self.constraints.most_parents, self.keys, np.array([*tabu, self.key], np.uint64),
-            floor, self.slack, move,
+            self.constraints.most_parents, self.keys, visited, floor, self.slack, move,
         )  # fmt: skip
         what, u, v, n_tried = move.tolist()
         self.n_tried += n_tried
-        if what == ADD and self._is_better_turned(u, v):
+        if what == self.kernels.ADD and self._is_better_turned(u, v):
             return (what, v, u) if self.key ^ self.keys[v, u] not in tabu else (what, u, v)
         return None if what < 0 else (what, u, v)
 
     def make(self, move: Move) -> None:
         """Change the graph, and score again what changed."""
-        from jensen.kernels.graph_moves import ADD, TURN
-
         what, u, v = move
-        self.joined[u, v] = what == ADD
+        self.joined[u, v] = what == self.kernels.ADD
         self.key ^= self.keys[u, v]
-        if what == TURN:
+        if what == self.kernels.TURN:
             self.joined[v, u] = True
             self.key ^= self.keys[v, u]
             self._refresh(u)
@@ -155,11 +156,10 @@ class Climber:
 
     def _prospect(self, u: int, v: int) -> float:
         """What u -> v adds to the sum of all gains of further parents of v."""
-        from jensen.kernels.graph_moves import added_hope
-
         after = self._look(v, sorted((*self._parents(v), u)))
         now = self.more[v], float(self.score[v])
-        return float(added_hope(self.joined, self.allowed, u, v, *now, after.more, after.score))
+        hope = self.kernels.added_hope
+        return float(hope(self.joined, self.allowed, u, v, *now, after.more, after.score))
 
     def _may_add(self, u: int, v: int) -> bool:
         closes = int(self.ancestors[u, v >> 6]) >> (v & 63) & 1
@@ -187,9 +187,7 @@ class Climber:
         Gains that differ by less than the slack are equal: they may be rounded by so much. A
         density has any total, depending on the units, so the rows count too.
         """
-        from jensen.kernels.graph_moves import find_ancestors
-
-        find_ancestors(self.joined, self.ancestors)
+        self.kernels.find_ancestors(self.joined, self.ancestors)
         self.total = float(self.score.sum())
         self.slack = SLACK * (1.0 + self.scorer.total_weight + abs(self.total))
 
