@@ -1,8 +1,9 @@
 """Clusters that are known: `python -m benchmarks.clusters [SET ...]`.
 
 The adjusted Rand index (1: all rows as they belong, 0: as by chance) of Bayesian mixtures under
-their default priors, on standardised columns, with as many components as there are classes: Jensen's
-`GaussianMixture(prior={})` beside scikit-learn's `BayesianGaussianMixture`, and maximum likelihood.
+their default priors, on standardised columns, with as many components as there are classes:
+Jensen's `GaussianMixture(prior={})` beside scikit-learn's `BayesianGaussianMixture`, and maximum
+likelihood.
 """
 
 from __future__ import annotations
