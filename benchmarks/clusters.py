@@ -3,7 +3,8 @@
 The adjusted Rand index (1: all rows as they belong, 0: as by chance) of Bayesian mixtures under
 their default priors, on standardised columns, with as many components as there are classes:
 Jensen's `GaussianMixture(prior={})` beside scikit-learn's `BayesianGaussianMixture`, and maximum
-likelihood.
+likelihood. The best of several starts is the one with the highest bound, which need not be the one
+that is nearest to the classes.
 """
 
 from __future__ import annotations
@@ -74,13 +75,10 @@ def compare(name: str, seeds: Sequence[int] = SEEDS) -> dict[str, list[float]]:
 def main(names: Sequence[str]) -> None:
     """Print a line for each set."""
     warnings.simplefilter("ignore")
-    print(
-        f"adjusted Rand index, mean (least, most) of {len(SEEDS)} seeds with {STARTS} starts each"
-    )
+    print(f"adjusted Rand index: mean (least, most) of {len(SEEDS)} seeds, {STARTS} starts each")
     for name in names or SETS:
-        each = (
-            f"{m} {np.mean(v):.2f} ({min(v):.2f}, {max(v):.2f})" for m, v in compare(name).items()
-        )
+        found = compare(name).items()
+        each = (f"{m} {np.mean(v):.2f} ({min(v):.2f}, {max(v):.2f})" for m, v in found)
         print(f"{name}: " + "; ".join(each), flush=True)
 
 

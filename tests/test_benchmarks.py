@@ -308,3 +308,11 @@ def test_each_run_is_prepared_afresh():
     assert ours.problem is None
     assert ours.answer == 1
     assert [run.details for run in ours.runs] == [("run 2",), ("run 3",), ("run 4",)]
+
+
+def test_known_clusters_are_compared():
+    from benchmarks import clusters
+
+    found = clusters.compare("wine", seeds=[0])
+    assert list(found) == ["jensen", "scikit-learn", "scikit-learn, EM"]
+    assert found["jensen"][0] > 0.9
