@@ -56,7 +56,7 @@ class Greedy:
 
     def moves(self) -> list[list[tuple[float, str, int, int]]]:
         """Additions, deletions, reversals, each row by row."""
-        n, joined = len(self.order), self.joined
+        joined = self.joined
         room = joined.sum(0) < self.most
         free = ~(joined | joined.T) & room
         np.fill_diagonal(free, False)
@@ -64,7 +64,6 @@ class Greedy:
         edges = np.argwhere(joined).tolist()
         drop = [(self.change[u, v], "drop", u, v) for u, v in edges]
         turn = [(self.change[u, v] + self.change[v, u], "turn", u, v) for u, v in edges if room[u]]
-        assert len(joined) == n
         return [add, drop, turn]
 
     def after(self, what: str, u: int, v: int) -> Flags:

@@ -54,7 +54,7 @@ def test_diabetes_has_the_same_graph_raw_and_standardised():
     tables = [jn.Table(x, continuous=list(raw.columns)) for x in (raw, same)]
     graphs = [jn.learn_structure(table) for table in tables]
     assert graphs[0].cpdag() == graphs[1].cpdag()
-    assert len(graphs[0].edges) == 24
+    assert len(graphs[0].edges) == 25
     assert len(jn.learn_structure(tables[0], scale="unit").edges) == 49  # what it was before
 
 

@@ -36,6 +36,18 @@ def worth(scores, i, end):
     return scores[i] if i < end else NOTHING
 
 
+@kernel("void(uint64[:, ::1], int64[::1], boolean[::1])")
+def find_needed(sets, first, needed):
+    """Fill needed (m,): whether no family before it has some of its parents and no others."""
+    for v in range(first.shape[0] - 1):
+        for i in range(first[v], first[v + 1]):
+            needed[i] = True
+            for j in range(first[v], i):
+                if needed[j] and first_fit(sets, j, j + 1, sets[i]) == j:
+                    needed[i] = False
+                    break
+
+
 @helper
 def count_with(sets, first, begin):
     """Fill begin (n * n + 1,): where families of v with the parent u are listed, at v n + u."""

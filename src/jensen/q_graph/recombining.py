@@ -170,16 +170,24 @@ class Recombiner:
         self.scores = np.concatenate([self.scores, scores[obey], more[at, new]])
 
     def _by_child(self) -> tuple[Words, Array, Ints]:
-        """The families of each child, the best first; and (n + 1,) where those of each begin."""
+        """The families of each child, the best first; and (n + 1,) where those of each begin.
+
+        A family that scores no more than one with some of its parents is of no use, and forgotten.
+        """
+        from jensen.kernels.family_orders import find_needed
+
         order = np.lexsort((-self.scores, self.children))
         children, scores = self.children[order], self.scores[order]
         # Scores that differ by rounding only are equal: the parents decide.
-        apart = (-np.diff(scores, prepend=np.inf) > self.climber.slack) | (
-            np.diff(children, prepend=-1) > 0
-        )
+        apart = -np.diff(scores, prepend=np.inf) > self.climber.slack
+        apart |= np.diff(children, prepend=-1) > 0
         order = order[np.lexsort((*self.sets[order].T, np.cumsum(apart)))]
-        first = np.searchsorted(children, np.arange(len(self.climber.joined) + 1))
-        return np.ascontiguousarray(self.sets[order]), self.scores[order], first.astype(np.int64)
+        sets, variables = self.sets[order], np.arange(len(self.climber.joined) + 1)
+        needed = np.empty(len(sets), bool)
+        find_needed(sets, np.searchsorted(children, variables), needed)
+        self.children, self.sets = children[needed], sets[needed]
+        self.scores = self.scores[order][needed]
+        return self.sets, self.scores, np.searchsorted(self.children, variables)
 
 
 def _words(sets: Flags) -> Words:

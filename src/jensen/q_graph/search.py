@@ -221,7 +221,7 @@ def tabu_search(
 
     It ends after `length` moves that gain or lose without a better graph than the best so far, so
     the way of a longer search begins with that of a shorter one. Edges turned for nothing do not
-    count, but a few of them are all that is made in a row.
+    count, but a few of them are all that is made in a row. `climb` is how it climbs before.
     """
     best, top, trace, stopped = (climb or hill_climb)(climber, watch)
     if climb is not None:
