@@ -9,8 +9,16 @@ ROWS = 5000
 
 KERNELS = (
     *("add_log_probabilities", "added_hope", "best_move", "count_bits", "count_pairs", "draw_rows"),
-    *("expect", "find_ancestors", "find_bases", "find_hidden", "intern", "order_sets"),
-    *("pack_bits", "score_family", "score_pairs", "score_with_bits", "set_families"),
+    *("expect", "find_ancestors", "find_bases", "find_hidden", "find_needed", "improve_order"),
+    *(
+        "intern",
+        "order_sets",
+        "pack_bits",
+        "score_family",
+        "score_pairs",
+        "score_with_bits",
+        "set_families",
+    ),
     "write_programs",
 )
 """What is called on the way: on the first day compiled side by side rather than one by one."""

@@ -33,7 +33,7 @@ Words = NDArray[np.uint64]
 ROUNDS = 100
 """How often variables are moved at random, to leave an order that no single move improves."""
 
-PATIENCE = 15
+PATIENCE = 25
 """How often without a gain."""
 
 KICKS = 3
@@ -68,7 +68,7 @@ def thorough_climb(climber: Climber, watch: Watch) -> Found:
             break
         else:
             is_turned, other = True, turned(best.joined)
-            if not climber.constraints.refuse(other):
+            if not (climber.constraints.refuse(other) or np.array_equal(other, best.joined)):
                 best, _ = _better(climber, best, other, watch)
     return best
 
