@@ -302,12 +302,13 @@ def test_interventions_that_cannot_be(refuse, experiment):
     line = refuse("learn", write("gaps.csv", gaps), "--interventions", "a")  # not the gap
     assert line.startswith("--interventions: '0' is no column; each row names the column")
     write("gaps.csv", {**gaps, "c": "0101"})
-    assert refuse("posterior", "gaps.csv", "--interventions", "a") == line
+    line = refuse("posterior", "gaps.csv", "--interventions", "a")
+    assert line.startswith("--interventions: '0' is no column; each row names the column")
     write("gap.csv", {"a": "0101", "b": ["0", "1", None, "1"], "target": ["b", "b", "b", "b"]})
     line = refuse(
         "learn", "gap.csv", "--interventions", "target", "--available-case", "--score", "bic"
     )
-    assert "but its parameters: row 2 says that 'b' was set, but not to what" in line
+    assert "but its parameters: row 3 says that 'b' was set, but not to what" in line
 
 
 # --- columns of numbers ---

@@ -52,7 +52,7 @@ def test_tails_are_those_of_a_student_distribution():
     model = jn.GaussianMixture(1, prior={}).fit([[0.0], [1.0], [2.0]])
     rows, _ = model.sample(50_000, random_state=0)
     share = np.mean(np.abs(rows - 1.0) > 4.0)
-    expected = 0.011858  # of the density that score_samples gives, integrated
+    expected = 0.00101587  # of the density that score_samples gives, integrated
     assert abs(share - expected) < 4.0 * np.sqrt(expected / 50_000)  # P(beyond) = 6e-5
 
 
@@ -132,18 +132,17 @@ def test_one_state_that_is_held_is_not_drawn():
     assert abs(rows.mean() - 2.0) < 4.0 * np.sqrt(2.0 / 20_000)
 
 
-@pytest.mark.parametrize("method", ["em", "vbem"])
-def test_rates_beyond_whole_numbers_are_refused(method):
-    huge = np.array([[1e19], [2e19], [1.5e19]] * 3)
-    model = jn.HiddenMarkovModel(1, emission="poisson", method=method).fit(huge)
+def test_rates_beyond_whole_numbers_are_refused():
+    model = jn.HiddenMarkovModel.from_parameters(
+        initial=[1.0], transition=[[1.0]], emission=[[1.5e19]], kind="poisson"
+    )
     with pytest.raises(jn.JensenError, match=r"counts cannot be drawn at the rate .*e\+19, which"):
         model.sample(3, random_state=0)
 
 
-def test_missing_counts_at_such_rates_are_refused_too():
-    chain = {"n_samples": 2, "burn_in": 1, "n_chains": 1, "random_state": 0}
-    model = jn.HiddenMarkovModel(1, emission="poisson", method="gibbs", **chain)
-    huge = np.array([[1e19], [2e19], [1.5e19]] * 3)
-    assert (model.fit(huge).emission_ > 1e18).all()
+@pytest.mark.parametrize("method", ["em", "vbem", "gibbs"])
+def test_counts_at_such_rates_are_refused_too(method):
+    huge = np.array([[1e19], [2e19], [np.nan]] * 3)
+    model = jn.HiddenMarkovModel(1, emission="poisson", method=method)
     with pytest.raises(jn.JensenError, match="divide the column, or learn it as numbers"):
-        model.fit(np.append(huge, [[np.nan]], axis=0))
+        model.fit(huge)

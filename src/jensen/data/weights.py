@@ -3,13 +3,17 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jensen.data.variable import EXACT
 from jensen.exceptions import DataError
 from jensen.text import plural
 
+LARGEST = 1e302
+"""Of all weights together: sums of weights times log-likelihoods overflow not far beyond."""
 
-def check_weights(weights: ArrayLike, n_rows: int, noun: str = "row") -> NDArray[np.float64]:
-    """Weights as finite floats ≥ 0 that sum to 2**53 at most, one per row, or an error."""
+
+def check_weights(
+    weights: ArrayLike, n_rows: int, noun: str = "row", most: float = LARGEST
+) -> NDArray[np.float64]:
+    """Weights as finite floats ≥ 0 that sum to `most` at most, one per row, or an error."""
     try:
         array = np.array(weights, np.float64)  # a copy: the caller may go on to change theirs
     except (TypeError, ValueError):
@@ -25,9 +29,9 @@ def check_weights(weights: ArrayLike, n_rows: int, noun: str = "row") -> NDArray
         )
     with np.errstate(over="ignore"):
         total = float(array.sum())
-    if total > EXACT:
+    if total > most:
         raise DataError(
-            f"the weights of {plural(n_rows, noun)} sum to {total:.3g}, and counts beyond 2**53 = "
-            f"{float(EXACT):.3g} lose their digits: divide all weights by one number"
+            f"the weights of {plural(n_rows, noun)} sum to {total:.3g}, and sums over more than "
+            f"{most:.3g} {noun}s lose their digits or overflow: divide all weights by one number"
         )
     return array

@@ -14,7 +14,7 @@ from scipy.sparse import issparse
 from jensen.data import Table, Variable
 from jensen.data.sources import is_missing
 from jensen.data.threads import ordered_map
-from jensen.data.variable import parse_number
+from jensen.data.variable import EXACT, parse_number
 from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
 from jensen.models.emissions.poisson import LARGEST_COUNT
@@ -178,7 +178,7 @@ def read_weights(sample_weight: Any, n_rows: int) -> Array:
     """Weights, one per row; 1 unless given."""
     if sample_weight is None:
         return np.ones(n_rows)
-    weight = check_weights(sample_weight, n_rows)
+    weight = check_weights(sample_weight, n_rows, most=EXACT)
     if not 0.0 < weight.sum() < np.inf:
         raise DataError("there is nothing to learn from: the weights sum to zero, or to infinity")
     return weight

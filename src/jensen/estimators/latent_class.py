@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from jensen.data import Table, Variable, as_table
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.own_columns import nearest
-from jensen.estimators.arrays import check_columns, check_counts, check_size, rows_that_count
+from jensen.estimators.arrays import (
+    check_columns,
+    check_counts,
+    check_size,
+    read_weights,
+    rows_that_count,
+)
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.estimators.state_learning import StateProblem, repeat_by_weight
@@ -164,7 +170,7 @@ class LatentClass(MixtureQuestions):
                 "rename it, or read it as the weights of rows, jn.Table(..., weights='weights')"
             )
         self.variables_ = tuple(rows.variable(name) for name in sorted(rows.names))
-        weight = np.ones(len(rows)) if rows.weights is None else rows.weights
+        weight = read_weights(rows.weights, len(rows))
         self._learn(self._problem(_values(rows, self.variables_), weight), checkpoint)
         return self
 

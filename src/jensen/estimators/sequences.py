@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 
 from jensen.data import Table, Variable
 from jensen.data.choices import states_by_column
+from jensen.data.variable import EXACT
 from jensen.data.weights import check_weights
 from jensen.estimators.arrays import check_counts, names_of, read_matrix
 from jensen.estimators.refusals import UnknownLabels, read_known
@@ -81,10 +82,10 @@ def read_sequence_weights(sequence_weight: Any, lengths: Ints, sample_weight: An
     """How often each sequence counts: said of sequences, or of all their rows alike."""
     if sample_weight is None:
         said = np.ones(len(lengths)) if sequence_weight is None else sequence_weight
-        return check_weights(said, len(lengths), "sequence")
+        return check_weights(said, len(lengths), "sequence", EXACT)
     if sequence_weight is not None:
         raise DataError("give sequence_weight, or sample_weight for every row, not both")
-    by_row = check_weights(sample_weight, int(lengths.sum()))
+    by_row = check_weights(sample_weight, int(lengths.sum()), most=EXACT)
     weight = by_row[np.cumsum(lengths) - lengths]
     differs = np.repeat(weight, lengths) != by_row
     if differs.any():
