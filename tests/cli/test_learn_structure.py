@@ -553,21 +553,36 @@ def test_rows_without_weight_miss_nothing(run):
 # --- small tables ---
 
 
+ALONE = (
+    "jensen: warning: column 'a' is constant, so the data say nothing of edges there, nor of how "
+    "much it varies: it is left out of the score and of the network, and stands alone in the "
+    "graph. Leave the column out of the table (--without on the command line) to silence this"
+)
+
+
 def test_one_row_and_constant_columns(run, refuse, numbers):
     assert edges_of(run("learn", write("one.csv", {"a": "x", "b": "y"}), "--json")) == set()
     write("constant.csv", {"a": "0101", "b": "0011", "c": "xxxx"})
     assert not any("c" in edge for edge in edges_of(run("learn", "constant.csv", "--json")))
     write("row.csv", {"a": [1.5], "b": [2.5]})
     said = warned(run, "learn", "row.csv")
-    assert "warning: columns 'a', 'b' are constant, so the data say nothing of edges" in said[0]
-    assert "but its parameters: column 'a' is constant, so nothing says how much" in said[1]
-    assert "(--prior bge --scale unit on the command line)" in said[1]
+    assert "but its parameters: every column is constant ('a', 'b'), so nothing says" in said[0]
+    assert "(--prior bge --scale unit on the command line)" in said[0]
     assert run("learn", "row.csv", "--prior", "bge", "--scale", "unit").code == 0
     write("flat.csv", {"a": [1.5] * 4, "b": [2.5, 1.5, 0.5, 0.25]})
     for score in ("bic", "bge"):
         said = warned(run, "learn", "flat.csv", "--score", score)
-        assert said[0].startswith("jensen: warning: column 'a' is constant, so the data say nothin")
-        assert said[1].startswith("jensen: the graph is a; b, but its parameters: column 'a' is co")
+        assert said == [ALONE]
+    said = warned(run, "learn", "flat.csv", "--structure", "pc")
+    assert said == [ALONE]
+    with warnings.catch_warnings(action="always"):
+        done = run("learn", "flat.csv", "-o", "net.json")
+        answer = json.loads(run("learn", "flat.csv", "--json").out)
+    assert "constant in the data, so not in the network: a = 1.5" in done.out
+    assert run("query", "net.json", "b").code == 0
+    assert "column 'a' was constant, 1.5, in the data" in refuse("query", "net.json", "a")
+    assert answer["constants"] == {"a": 1.5}
+    assert answer["nodes"] == ["a", "b"]
     said = warned(run, "posterior", "flat.csv", "--method", "exact")
     assert len(said) == 1
     assert "column 'a' is constant" in said[0]

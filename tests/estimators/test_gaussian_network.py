@@ -265,7 +265,7 @@ NO_BOUND = "the likelihood of 'b' has no bound: it is constant in the rows that 
         ),
         ({}, {x: DATA[x] for x in "abc"}, "the node 'd' has no column: rename one of a, b, c"),
         ({}, {**DATA, "b": 2.0 * DATA["a"]}, NO_BOUND),
-        ({}, {**DATA, "b": np.full(20, 0.1)}, "column 'b' is constant, so nothing says how much"),
+        ({}, {**DATA, "b": np.full(20, 0.1)}, "cannot be learned: column 'b' is constant"),
         (
             {},
             {x: v[:2] for x, v in DATA.items()},

@@ -78,6 +78,8 @@ DAMAGE = [
     ),
     (lambda d: d["choices"].update(prior="bdeu"), "the prior of a Gaussian network is None"),
     (lambda d: d["choices"].update(hidden={"h": 2}), "choices holds 'hidden', which this"),
+    (lambda d: d.update(constants={"y": 1.0}), "constants names 'y', which is a variable"),
+    (lambda d: d.update(constants={"c": "low"}), "constants.c must be a number, not text"),
     (lambda d: d["learned"].update(is_bound=False), "must be true if there is a posterior"),
 ]
 

@@ -141,17 +141,108 @@ def test_local_scores_in_a_file(tmp_path):
     assert set(listed.families["x"]) == {(), ("y",)}
 
 
-@pytest.mark.parametrize("choices", [{}, {"prior": "bge"}, {"method": "vbem"}])
-def test_fits_have_no_scale_for_them(choices):
-    with pytest.raises(
-        jn.DataError,
-        match=r"^column 'c' is constant, so nothing says how much it varies: leave the column out, "
-        r"or give the prior a scale of its own, prior=\{'scale': 'unit'\} \(--prior bge --scale "
-        r"unit on the command line\)$",
-    ):
-        jn.BayesianNetwork("x -> y; c", **choices).fit(DATA)
+OWN_SCALE = (
+    r"give the prior a scale of its own, prior=\{'scale': 'unit'\} \(--prior bge --scale unit on "
+    r"the command line\)$"
+)
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [{}, {"prior": "bge"}, {"method": "vbem"}, {"prior": {"degrees_of_freedom": 9.0}}],
+)
+def test_fits_leave_them_out_of_the_network(choices, tmp_path):
+    with warned(
+        r"^columns 'c', 'd' are constant, so nothing says how much they vary: they are left out of "
+        r"the network. Leave the columns out of the graph to silence this, or " + OWN_SCALE
+    ) as met:
+        net = jn.BayesianNetwork("x -> y; c; d", **choices).fit(DATA)
+    assert len(met) == 1
+    if "prior" in choices and choices["prior"] != "bge":
+        choices = {"prior": {"degrees_of_freedom": 7.0}}  # what it says of the other two
+    alone = jn.BayesianNetwork("x -> y", **choices).fit(REST)
+    assert net.free_energy_ == pytest.approx(alone.free_energy_, rel=1e-12)
+    assert net.equals(alone, 1e-12)
+    assert net.score(DATA) == pytest.approx(alone.score(REST), rel=1e-12)
+    assert net.graph.nodes == ("c", "d", "x", "y")
+    assert net.sample(3).names == ("x", "y")
+    net.save(tmp_path / "net.json")
+    again = jn.load(tmp_path / "net.json")
+    for one in (net, again):
+        assert one.network_.constants == {"c": 0.1, "d": -7e9 - 0.5}
+        assert "constant in the data, so not in the network: c = 0.1, d = -7e+09" in str(
+            one.summary()
+        )
+        with pytest.raises(
+            jn.JensenError,
+            match=r"^column 'c' was constant, 0.1, in the data, so nothing is known of how it "
+            r"varies, and the network was learned without it: ask for another variable$",
+        ):
+            one.query("c")
+
+
+def test_fits_keep_them_under_a_scale_of_its_own_and_refuse_edges_there():
     net = jn.BayesianNetwork("x -> y; c", prior={"scale": "unit"}).fit(DATA)
     assert np.isfinite(net.free_energy_)
+    assert net.network_.graph.nodes == ("c", "x", "y")
+    with pytest.raises(jn.DataError, match=NO_EDGE.replace("scored", "learned")):
+        jn.BayesianNetwork("x -> c; y").fit(DATA)
+    with pytest.raises(
+        jn.DataError,
+        match=r"^every column is constant \('c', 'd'\), so nothing says how much any of them "
+        r"varies: give more rows, or " + OWN_SCALE,
+    ):
+        jn.BayesianNetwork("c; d").fit(DATA)
+
+
+def test_fits_with_gaps_and_interventions():
+    gaps = {**DATA, "c": np.where(np.arange(60) % 3, 0.1, np.nan), "y": DATA["y"].copy()}
+    gaps["y"][:5] = np.nan
+    with warned("^column 'c' is constant"):
+        net = jn.BayesianNetwork("x -> y; c").fit(gaps)
+    alone = jn.BayesianNetwork("x -> y").fit({"x": gaps["x"], "y": gaps["y"]})
+    assert net.free_energy_ == pytest.approx(alone.free_energy_, rel=1e-12)
+    was_set = ["c"] * 3 + ["y"] * 9 + [""] * 48
+    with warned("^column 'c' is constant"):
+        net = jn.BayesianNetwork("x -> y; c").fit(DATA, interventions=was_set)
+    rest = [name.replace("c", "") for name in was_set]
+    alone = jn.BayesianNetwork("x -> y").fit(REST, interventions=rest)
+    assert net.free_energy_ == pytest.approx(alone.free_energy_, rel=1e-12)
+
+
+def test_cross_validation_is_of_the_other_columns():
+    alone = jn.cross_validate(REST, folds=5, random_state=0)
+    with warned(
+        r"^columns 'c', 'd' are constant in the training rows of up to 5 of the 5 folds, so "
+        r"nothing there says how they vary: the losses of all folds are those of the other "
+        r"columns, and the graphs of these folds have no edges there$"
+    ) as met:
+        found = jn.cross_validate(DATA, folds=5, random_state=0)
+    assert len(met) == 1
+    np.testing.assert_allclose(found.losses, alone.losses, rtol=1e-12)
+    assert {graph.nodes for graph in found.graphs} == {("c", "d", "x", "y")}
+
+
+@pytest.mark.parametrize("graph", [None, "x -> y; r", "x -> y; x -> r"])
+def test_cross_validation_where_one_fold_does_not_vary(graph):
+    rare = np.full(60, 0.5)
+    rare[7] = 1.5
+    with warned(r"^column 'r' is constant in the training rows of up to 1 of the 5 folds") as met:
+        found = jn.cross_validate({**REST, "r": rare}, graph, folds=5, random_state=0)
+    assert len(met) == 1
+    alone = jn.cross_validate(REST, None if graph is None else "x -> y", folds=5, random_state=0)
+    np.testing.assert_allclose(found.losses, alone.losses, rtol=1e-9)
+    at = [any("r" in edge for edge in one.edges) for one in found.graphs]
+    assert sum(at) == (4 if graph == "x -> y; x -> r" else sum(at))
+    assert not all(at)
+    with pytest.raises(
+        jn.DataError,
+        match=r"^target='r' is constant in the training rows of 1 fold, so nothing there says how "
+        r"much it varies: predict another column, or give the prior a scale of its own",
+    ):
+        jn.cross_validate({**REST, "r": rare}, graph, folds=5, random_state=0, target="r")
+    with warned("^column 'r' is constant in up to 1 of the 5 tables that were drawn"):
+        jn.cross_validate({**REST, "r": rare}, folds=5, random_state=0, prior={"scale": "unit"})
 
 
 def test_trees_and_tests_leave_them_alone():

@@ -24,6 +24,7 @@ from jensen.exceptions import GraphError, JensenError
 
 if TYPE_CHECKING:
     from jensen.data import Table
+    from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.graphs import DAG, PDAG
     from jensen.q_graph.edge_strengths import EdgeStrengths
 
@@ -63,6 +64,7 @@ def learn_structure(
     interrupted, which leave a graph of nearly all edges.
     """
     from jensen.graphs import DAG
+    from jensen.scores.constant_columns import noting, warn_of_constants
 
     choices.check()
     constraints, start = choices.constraints(), choices.start()
@@ -94,16 +96,28 @@ def learn_structure(
         if is_mixed:
             return None, rows, _tree(task)
         net = _estimator(names, loop, network, is_numbers)
-        found = _learn(task, choices)
+        with noting(is_drawn=False) as constant:  # one warning, of the graph and the parameters
+            found = _learn(task, choices)
+            if isinstance(found.graph, DAG):
+                net.graph = found.graph
+                _fit(net, rows, choices, network.checkpoint)
         if not isinstance(found.graph, DAG):
+            warn_of_constants(sorted(constant))
             return None, rows, found
-        net.graph = found.graph
-        try:
-            file = None if choices.bootstrap else network.checkpoint
-            net.fit(rows, interventions=choices.interventions, checkpoint=file)
-        except JensenError as error:
-            raise type(error)(f"the graph is {found.graph}, but its parameters: {error}") from None
+        left_out = net.gaussian is not None and net.gaussian.constants
+        warn_of_constants(sorted(constant), "both" if left_out else "score")
     return net, rows, found
+
+
+def _fit(
+    net: BayesianNetwork, rows: Table, choices: StructureChoices, checkpoint: str | None
+) -> None:
+    """Learn the parameters of the graph that was found."""
+    try:
+        file = None if choices.bootstrap else checkpoint
+        net.fit(rows, interventions=choices.interventions, checkpoint=file)
+    except JensenError as error:
+        raise type(error)(f"the graph is {net.graph}, but its parameters: {error}") from None
 
 
 def _estimator(names: Sequence[str], loop: Loop, network: NetworkChoices, is_numbers: bool) -> Any:

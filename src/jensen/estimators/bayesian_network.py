@@ -30,7 +30,10 @@ class BayesianNetwork(Views, Estimator):
     """A Bayesian network over categorical variables, some hidden, or over continuous ones.
 
     Where all columns are continuous every node is a linear regression on its parents, with
-    Gaussian noise.
+    Gaussian noise. A column of numbers that is constant has no density: `fit` leaves it out of
+    the network, warns of all such columns once, and keeps their values in `network_.constants`.
+    Likelihoods, queries and samples are then of the other columns. An edge there is refused. Under
+    a prior with a `scale` of its own the column stays.
 
     Parameters
     ----------

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +21,12 @@ from jensen.interrupts import interruptible
 from jensen.q_graph.constraints import listed
 from jensen.q_graph.learning import learn_structure
 from jensen.randomness import as_generator
-from jensen.text import grid, some
+from jensen.scores.constant_columns import (
+    noting,
+    warn_of_constant_folds,
+    warn_of_drawn_constants,
+)
+from jensen.text import grid, plural, some
 
 Array = NDArray[np.float64]
 
@@ -94,6 +101,12 @@ def cross_validate(
     **choices
         As in `jensen.learn_structure`; `equivalent_sample_size` counts for the parameters as well.
 
+    Notes
+    -----
+    A column of numbers that is constant where a fold learns has no density there. It is left out
+    of the losses of all folds, so that these compare: they are of the other columns. One warning
+    names all such columns, and says of how many folds.
+
     Examples
     --------
     >>> import jensen as jn
@@ -125,18 +138,47 @@ def cross_validate(
     size = choices.get("equivalent_sample_size")
     fold_of = as_generator(random_state).permutation(data.n_rows) % folds
 
-    def run(k: int) -> tuple[float, float, DAG]:
-        train, test = data.take(fold_of != k), data.take(fold_of == k)
-        found = graph if graph is not None else learn_structure(train, **choices)
-        if wish.is_set():  # the loss of half a graph would tell nothing
-            raise KeyboardInterrupt
-        dag = as_dag(found)
-        net = BayesianNetwork(dag, **_parameters(train, dag, prior, size)).fit(train)
-        return _loss(net, test, target), test.total_weight, dag
+    def learn(k: int) -> tuple[BayesianNetwork, set[str]]:
+        train = data.take(fold_of != k)
+        with noting() as constant:
+            found = graph if graph is not None else learn_structure(train, **choices)
+            if wish.is_set():  # the loss of half a graph would tell nothing
+                raise KeyboardInterrupt
+            dag = as_dag(found)
+            net = BayesianNetwork(dag, **_parameters(train, dag, prior, size)).fit(train)
+        return net, constant
 
     with interruptible() as wish:
-        losses, weights, graphs = zip(*ordered_map(run, range(folds)), strict=True)
+        nets, alone = zip(*ordered_map(learn, range(folds)), strict=True)
+        n_folds = Counter(name for net in nets for name in _constants(net))
+        _check_target(target, n_folds)
+
+        def loss(k: int) -> tuple[float, float]:
+            test = _without(data.take(fold_of == k), n_folds)
+            return _loss(nets[k], test, target), test.total_weight
+
+        losses, weights = zip(*ordered_map(loss, range(folds)), strict=True)
+    warn_of_constant_folds(n_folds, folds)
+    n_alone = Counter(name for names in alone for name in names if name not in n_folds)
+    warn_of_drawn_constants(n_alone, folds)
+    graphs = tuple(DAG(net.require_any().graph.edges, net.graph.nodes) for net in nets)
     return CrossValidation(np.array(losses), np.array(weights), graphs)
+
+
+def _constants(net: BayesianNetwork) -> Mapping[str, float]:
+    """Columns that the network was learned without."""
+    return {} if net.gaussian is None else net.gaussian.constants
+
+
+def _check_target(target: str | None, constant: Mapping[str, int]) -> None:
+    """Refuse to predict numbers that do not vary where they are learned from."""
+    if target is not None and target in constant:
+        raise DataError(
+            f"target={target!r} is constant in the training rows of "
+            f"{plural(constant[target], 'fold')}, so nothing there says how much it varies: "
+            f"predict another column, or give the prior a scale of its own, "
+            f"prior={{'scale': 'unit'}}"
+        )
 
 
 def _parameters(table: Table, dag: DAG, prior: Any, size: float | None) -> dict[str, Any]:
@@ -152,20 +194,22 @@ def _parameters(table: Table, dag: DAG, prior: Any, size: float | None) -> dict[
 def _loss(net: BayesianNetwork, test: Table, target: str | None) -> float:
     if target is None:
         return -float(net.score(test))
-    others = net.log_likelihood(_without(test, target))
+    others = net.log_likelihood(_without(test, [target]))
     log_p = net.log_likelihood(test) - others
     weights = np.ones(test.n_rows) if test.weights is None else test.weights
     return -float((weights * log_p).sum() / weights.sum())
 
 
-def _without(table: Table, target: str) -> Table:
-    """The same rows, the target missing in all of them."""
-    column = table.column(target)
-    absent = np.full_like(column.data, column.variable.n_states)
-    if column.variable.kind == "continuous":
-        absent = np.full_like(column.data, np.nan)
-    columns = [
-        column._replace(data=absent) if name == target else table.column(name)
-        for name in table.names
-    ]
+def _without(table: Table, names: Collection[str]) -> Table:
+    """The same rows, these columns missing in all of them."""
+    if not names:
+        return table
+    columns = []
+    for name in table.names:
+        column = table.column(name)
+        if name in names:
+            is_number = column.variable.kind == "continuous"
+            absent = np.nan if is_number else column.variable.n_states
+            column = column._replace(data=np.full_like(column.data, absent))
+        columns.append(column)
     return Table.from_columns(columns, table.weights, table.source)

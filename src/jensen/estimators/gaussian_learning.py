@@ -35,7 +35,13 @@ from jensen.models.gaussian_encoding import encode, independent_moments, values_
 from jensen.models.gaussian_network import RegressionNetwork, Regressions, make_prior
 from jensen.randomness import as_generator, generator_state
 from jensen.restarts import Job
-from jensen.scores.constant_columns import is_constant
+from jensen.scores.constant_columns import (
+    OWN_SCALE,
+    are_drawn,
+    is_constant,
+    refuse_edges,
+    warn_of_constants,
+)
 from jensen.scores.gaussian import BGe
 from jensen.scores.gaussian_checks import require_continuous
 from jensen.scores.gaussian_prior import PARTS, make_bge
@@ -57,7 +63,8 @@ class Problem(NamedTuple):
     units: Units
     choices: Choices
     was_set: WasSet
-    bge: BGe | None  # the prior of all columns; None: flat
+    bge: BGe | None  # the prior of these columns; None: flat
+    constants: dict[str, float]  # columns that are left out, and their value
 
     @property
     def algorithm(self) -> Algorithm:
@@ -77,7 +84,11 @@ def learn_gaussian(
     checkpoint: str | Path | None,
     was_set: WasSet = None,
 ) -> tuple[GaussianNetwork, Course]:
-    """Learn the regressions of a graph from rows with values missing anywhere."""
+    """Learn the regressions of a graph from rows with values missing anywhere.
+
+    Columns without spread are left out (see `jensen.scores.constant_columns`), unless the prior has
+    a scale of its own.
+    """
     check_gaussian_choices(choices)
     problem = _prepare(graph, table, choices, was_set)
     rng = as_generator(choices.random_state)
@@ -134,30 +145,44 @@ def _prepare(graph: DAG, table: Table, choices: Choices, was_set: WasSet) -> Pro
         if np.isnan(values[:, v]).all():
             raise DataError(f"the column {name!r} has no value in any row that has a weight")
     shift, variances = column_moments(values, rows.weights)
-    _refuse_constants(graph, choices, values)
+    constant = _constants(graph, choices, values)
+    variances[constant] = 1.0  # never asked for
     bge = _prior(graph, choices, shift, variances)
+    constants = {graph.nodes[v]: float(np.nanmax(values[:, v])) for v in constant}
+    if constants:
+        kept = [v for v in range(len(graph)) if v not in constant]
+        graph = graph.subgraph([graph.nodes[v] for v in kept])
+        values, shift = np.ascontiguousarray(values[:, kept]), shift[kept]
+        bge = None if bge is None else bge.of_columns(kept)
+        if was_set is not None:  # -1 where nothing was, or one of those that are left out
+            was_set = np.array([kept.index(v) if v in kept else -1 for v in was_set.tolist()])
     prior = Regressions(None) if bge is None else make_prior(bge, graph.parent_indices, shift)
     model = RegressionNetwork(graph.nodes, graph.parent_indices, prior)
     check_usable(model, choices.algorithm)
     units = encode(values, rows.weights, shift, was_set)
-    problem = Problem(graph, values, rows.weights, shift, model, units, choices, was_set, bge)
+    problem = Problem(
+        graph, values, rows.weights, shift, model, units, choices, was_set, bge, constants
+    )
     if choices.start is not None:
         _start_network(problem)  # refused now, also where complete data leave nothing to start
     return problem
 
 
-def _refuse_constants(graph: DAG, choices: Choices, values: Array) -> None:
-    """Refuse columns without spread, unless the prior has a scale of its own."""
+def _constants(graph: DAG, choices: Choices, values: Array) -> list[int]:
+    """The columns without spread, which are warned of; none if the prior has its own scale."""
     given = choices.prior if isinstance(choices.prior, Mapping) else {}
     if given.get("scale") is not None:
-        return
-    for name, column in zip(graph.nodes, values.T, strict=True):
-        if is_constant(column[~np.isnan(column)]):
-            raise DataError(
-                f"column {name!r} is constant, so nothing says how much it varies: leave the "
-                f"column out, or give the prior a scale of its own, prior={{'scale': 'unit'}} "
-                f"(--prior bge --scale unit on the command line)"
-            )
+        return []
+    found = [v for v, column in enumerate(values.T) if is_constant(column[~np.isnan(column)])]
+    if len(found) == len(graph):
+        raise DataError(
+            f"every column is constant ({some(map(repr, graph.nodes))}), so nothing says how much "
+            f"any of them varies: give more rows, or {OWN_SCALE}"
+        )
+    if not are_drawn():
+        refuse_edges(graph.nodes, graph.parent_indices, set(found), "learned")
+    warn_of_constants([graph.nodes[v] for v in found], "network")
+    return found
 
 
 def _prior(graph: DAG, choices: Choices, means: Array, variances: Array) -> BGe | None:
@@ -224,7 +249,11 @@ def _network(problem: Problem, state: State) -> GaussianNetwork:
     graph, shift = problem.graph, problem.shift
     if problem.algorithm.keeps_posterior:
         words = tuple(linear_regression.words(eta) for eta in state.eta.regressions)
-        return replace(point_network(graph, Posterior(shift, words)), prior=_held(problem))
+        return replace(
+            point_network(graph, Posterior(shift, words)),
+            prior=_held(problem),
+            constants=problem.constants,
+        )
     points = problem.model.families.regressions.mode_stats(state.eta.regressions)
     regressions = []
     for v, (name, t) in enumerate(zip(graph.nodes, points, strict=True)):
@@ -233,7 +262,9 @@ def _network(problem: Problem, state: State) -> GaussianNetwork:
         intercept += shift[v] - shift[list(graph.parent_indices[v])] @ np.array(slopes)
         by_parent = dict(zip(graph.parents(name), map(float, slopes), strict=True))
         regressions.append(LinearRegression(name, float(intercept), by_parent, 1.0 / precision))
-    return GaussianNetwork(graph, tuple(regressions), prior=_held(problem))
+    return GaussianNetwork(
+        graph, tuple(regressions), prior=_held(problem), constants=problem.constants
+    )
 
 
 def _held(problem: Problem) -> NormalWishartPrior | None:

@@ -31,6 +31,7 @@ def summarise(net: BayesianNetwork) -> Summary:
     """What was learned and how, and the variables with their parents."""
     head = "\n".join([repr(net), *learning(net)])
     if net.gaussian is not None:
+        head = "\n".join([head, *told_constants(net.gaussian)])
         return Summary(f"{head}\n\n{_regressions(net.gaussian)}")
     network = net.require_network()
     rows = [["variable", "states", "parents", "free parameters"]]
@@ -46,6 +47,14 @@ def summarise(net: BayesianNetwork) -> Summary:
             ]
         )
     return Summary(f"{head}\n\n{grid(rows, left=3, rule=True)}")
+
+
+def told_constants(network: GaussianNetwork) -> list[str]:
+    """Which columns were left out because they did not vary, if any."""
+    if not network.constants:
+        return []
+    values = some(f"{name} = {value:.6g}" for name, value in network.constants.items())
+    return [f"constant in the data, so not in the network: {values}"]
 
 
 def _regressions(network: GaussianNetwork) -> str:

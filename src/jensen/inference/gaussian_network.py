@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -43,13 +43,15 @@ class GaussianNetwork:
     """Regressions of all variables on their parents, in the order of the graph's nodes.
 
     `prior` is what the network was learned with, numbers and not choices: the default scale is
-    made of the data, once.
+    made of the data, once. `constants` are columns that did not vary in the data, and their value:
+    they are no variables of the network.
     """
 
     graph: DAG
     regressions: tuple[LinearRegression, ...]
     posterior_words: Posterior | None = None
     prior: NormalWishartPrior | None = None
+    constants: Mapping[str, float] = field(default_factory=dict)
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
@@ -82,6 +84,12 @@ class GaussianNetwork:
 
     def index(self, name: str) -> int:
         """Position of a variable among the nodes."""
+        if name in self.constants:
+            raise JensenError(
+                f"column {name!r} was constant, {self.constants[name]:.6g}, in the data, so "
+                f"nothing is known of how it varies, and the network was learned without it: "
+                f"ask for another variable"
+            )
         if name not in self.graph.index:
             raise JensenError(
                 f"the network has no variable {name!r}; {offer(name, self.graph.nodes)}"

@@ -51,6 +51,8 @@ def dumps(net: BayesianNetwork) -> str:
     }
     if network.prior is not None:
         head["prior"] = plain_prior(network.prior)
+    if network.constants:
+        head["constants"] = dict(network.constants)
     lines = [f"{dump(name)}: {dump(value)}" for name, value in head.items()]
     entries = ",\n".join(dump(_entry(network, v)) for v in range(len(network.regressions)))
     lines.append(f'"variables": [\n{entries}\n]')
@@ -81,13 +83,17 @@ def read(head: Checked) -> BayesianNetwork:
     from jensen.estimators.bayesian_network import BayesianNetwork
 
     check_version(head, GAUSSIAN, VERSION)
-    document = head.fields({"format", "version", "choices", "learned", "variables"}, {"prior"})
+    document = head.fields(
+        {"format", "version", "choices", "learned", "variables"}, {"prior", "constants"}
+    )
     choices = _read_choices(document["choices"])
     with refusing(head.file):
         network = _network(document["variables"])
     if "prior" in document:
         prior = read_prior(document["prior"], len(network.graph.nodes))
         network = replace(network, prior=prior)
+    if "constants" in document:
+        network = replace(network, constants=_constants(document["constants"], network))
     net = BayesianNetwork(network.graph, **choices)
     net.network_ = network
     with refusing(f"{head.file}: choices"):
@@ -115,6 +121,15 @@ def _network(entries: Checked) -> GaussianNetwork:
     if len(with_posterior) < len(names):
         entries.fail("must have a posterior each, or none")
     return _with_posterior(network, by_name)
+
+
+def _constants(value: Checked, network: GaussianNetwork) -> dict[str, float]:
+    """Columns that did not vary in the data, and their value."""
+    found = {name: part.number() for name, part in value.members().items()}
+    for name in found:
+        if name in network.graph:
+            value.fail(f"names {name!r}, which is a variable of the network")
+    return found
 
 
 def _regression(members: Mapping[str, Checked]) -> dict[str, Any]:

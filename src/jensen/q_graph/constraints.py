@@ -14,7 +14,7 @@ from jensen.graphs import DAG, as_dag, notation
 from jensen.graphs.content import show_edge
 from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle
-from jensen.scores.constant_columns import is_noting, no_edge, warn_of_constants
+from jensen.scores.constant_columns import are_drawn, no_edge, warn_of_constants
 from jensen.scores.gaussian_scorer import isolated
 from jensen.scores.graph_priors import ReadPrior, read_family_prior
 from jensen.scores.prior_scorer import with_prior
@@ -104,7 +104,7 @@ def isolate(constraints: Constraints, scorer: Scorer) -> Constraints:
     at = np.zeros((len(names), len(names)), bool)
     at[constant], at[:, constant] = True, True
     wrong = np.argwhere(constraints.required & at)
-    if len(wrong) and not is_noting():
+    if len(wrong) and not are_drawn():
         a, b = (names[v] for v in wrong[0])
         raise DataError(no_edge(a, b, a if wrong[0][0] in constant else b))
     warn_of_constants([names[v] for v in constant])

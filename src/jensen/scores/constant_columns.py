@@ -2,7 +2,8 @@
 
 The residual of a constant is 0 whatever its parents are, so a likelihood has no bound, and BGe is
 left with its prior alone, by which it even joins two constants. Such columns are left out of the
-score, and stand alone in every graph.
+score, and stand alone in every graph. A fitted network leaves them out as well, for nothing says
+how much they vary: with a variance of 0 the density of a row would be infinite, or 0.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,15 @@ from jensen.text import some
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """A column whose range is a smaller share of its largest value is constant but for rounding."""
 
-_met: ContextVar[set[str] | None] = ContextVar("met", default=None)
+
+class _Notes(NamedTuple):
+    """Names of constant columns that were met where warnings wait."""
+
+    names: set[str]
+    is_drawn: bool  # whether the rows are a part of the caller's, in which the columns may vary
+
+
+_notes: ContextVar[_Notes | None] = ContextVar("notes", default=None)
 
 
 def constant_columns(table: Table, names: Sequence[str]) -> tuple[int, ...]:
@@ -40,20 +49,35 @@ def is_constant(values: NDArray[Any]) -> bool:
     return most - least <= ROUNDING * max(abs(least), abs(most))
 
 
-def warn_of_constants(names: Sequence[str]) -> None:
-    """Tell which columns are left out; where tables are drawn again, note them for later."""
-    noted = _met.get()
-    if noted is not None:
-        noted.update(names)
+def warn_of_constants(names: Sequence[str], left_out_of: str = "score") -> None:
+    """Tell which columns are left out of a score, of a network, or of "both".
+
+    Under `noting` their names are kept, and nothing is told.
+    """
+    notes = _notes.get()
+    if notes is not None:
+        notes.names.update(names)
     elif names:
-        one = len(names) == 1
-        _warn(
-            f"{_are(names)} constant, so the data say nothing of edges there: "
-            f"{'it is' if one else 'they are'} left out of the score, and "
-            f"{'stands' if one else 'each stands'} alone in the graph. Leave "
-            f"{'the column' if one else 'the columns'} out of the table (--without on the command "
-            f"line) to silence this"
-        )
+        it_is, varies, alone, column = "they are", "they vary", "each stands alone", "columns"
+        if len(names) == 1:
+            it_is, varies, alone, column = "it is", "it varies", "stands alone", "column"
+        told = {
+            "score": f"the data say nothing of edges there: {it_is} left out of the score, and "
+            f"{alone} in the graph. Leave the {column} out of the table (--without on the command "
+            f"line) to silence this",
+            "network": f"nothing says how much {varies}: {it_is} left out of the network. Leave "
+            f"the {column} out of the graph to silence this, or {OWN_SCALE}",
+            "both": f"the data say nothing of edges there, nor of how much {varies}: {it_is} left "
+            f"out of the score and of the network, and {alone} in the graph. Leave the {column} "
+            f"out of the table (--without on the command line) to silence this",
+        }
+        _warn(f"{_are(names)} constant, so {told[left_out_of]}")
+
+
+OWN_SCALE = (
+    "give the prior a scale of its own, prior={'scale': 'unit'} (--prior bge --scale unit on the "
+    "command line)"
+)
 
 
 def warn_of_drawn_constants(n_tables: Mapping[str, int], n: int) -> None:
@@ -66,36 +90,56 @@ def warn_of_drawn_constants(n_tables: Mapping[str, int], n: int) -> None:
         )
 
 
+def warn_of_constant_folds(n_folds: Mapping[str, int], n: int) -> None:
+    """The same of columns that are constant in the rows that some of n folds are learned from."""
+    if n_folds:
+        most, vary = max(n_folds.values()), "it varies" if len(n_folds) == 1 else "they vary"
+        _warn(
+            f"{_are(sorted(n_folds))} constant in the training rows of up to {most:,} of the {n:,} "
+            f"folds, so nothing there says how {vary}: the losses of all folds are those of the "
+            f"other columns, and the graphs of these folds have no edges there"
+        )
+
+
 @contextmanager
-def noting() -> Iterator[set[str]]:
-    """Collect the names of constant columns in this thread, in place of warnings."""
+def noting(*, is_drawn: bool = True) -> Iterator[set[str]]:
+    """Collect the names of constant columns in this thread, in place of warnings.
+
+    `is_drawn` says that tables are parts of the caller's, whose columns may vary: then edges at
+    constant columns are no fault of the caller's, and are not refused.
+    """
     found: set[str] = set()
-    token = _met.set(found)
+    token = _notes.set(_Notes(found, is_drawn))
     try:
         yield found
     finally:
-        _met.reset(token)
+        _notes.reset(token)
 
 
-def is_noting() -> bool:
+def are_drawn() -> bool:
     """Whether a table is one of many that were drawn, so that it is no fault of the caller's."""
-    return _met.get() is not None
+    notes = _notes.get()
+    return notes is not None and notes.is_drawn
 
 
 def refuse_edges(
-    names: Sequence[str], parents: Sequence[Sequence[int]], constant: Set[int]
+    names: Sequence[str],
+    parents: Sequence[Sequence[int]],
+    constant: Set[int],
+    done: str = "scored",
 ) -> None:
     """Refuse a graph with an edge at one of the constant columns."""
     for v, above in enumerate(parents):
         for u in above:
             if u in constant or v in constant:
-                raise DataError(no_edge(names[u], names[v], names[u if u in constant else v]))
+                one = names[u if u in constant else v]
+                raise DataError(no_edge(names[u], names[v], one, done))
 
 
-def no_edge(a: str, b: str, constant: str) -> str:
+def no_edge(a: str, b: str, constant: str, done: str = "scored") -> str:
     """Why there is no such edge."""
     return (
-        f"the edge {a} -> {b} cannot be scored: column {constant!r} is constant, so the data say "
+        f"the edge {a} -> {b} cannot be {done}: column {constant!r} is constant, so the data say "
         f"nothing of it; leave out the edge, or the column"
     )
 

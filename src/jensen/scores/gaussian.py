@@ -5,7 +5,7 @@ m = M_vv - M_vP M_PP⁻¹ M_Pv and log |M_PP|. Both scores are differences of a 
 score(v | P) = L(P + v) - L(P).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -103,6 +103,12 @@ class BGe:
         mean = (self.mean - origin) / unit
         scale = self.prior / unit / unit[:, None]
         return BGe(mean, self.mean_strength, self.degrees_of_freedom, scale)
+
+    def of_columns(self, columns: Sequence[int]) -> "BGe":
+        """The prior of some of the columns, which is normal-Wishart as well."""
+        degrees = self.degrees_of_freedom - (len(self.mean) - len(columns))
+        scale = self.prior[np.ix_(columns, columns)]
+        return BGe(self.mean[list(columns)], self.mean_strength, degrees, scale)
 
     def matrix(self, rows: Moments) -> Array:
         """R: the scatter, what the mean moves, and the prior's scale."""
