@@ -1,6 +1,7 @@
 """Every count that a caller may choose: one too large is refused before anything is made."""
 
 import functools
+import itertools
 
 import numpy as np
 import pytest
@@ -72,6 +73,10 @@ DOORS = {
     "states": (lambda n: jn.HiddenMarkovModel(n, prior={}).fit(ROWS), "learning .* states"),
     "states of a node": (lambda n: hidden(hidden={"h": n}), r"states of 'h' \(hidden\)"),
     "numbers to compare": (lambda n: jn.choose_components(ROWS, n), "models to compare"),
+    "a range of numbers": (lambda n: jn.choose_components(ROWS, range(1, n)), "models to compare"),
+    "a long range": (lambda n: jn.choose_components(ROWS, range(1, n**3, 2)), "models to compare"),
+    "one large number": (lambda n: jn.choose_components(ROWS, [1, n]), "components in one model"),
+    "moves of tabu": (lambda n: jn.learn_structure(STATES, "tabu", tabu_length=n), "tabu_length"),
     "permutations": (lambda n: jn.independent(STATES, "a", "b", permutations=n), "permutations"),
     "permutations of pc": (
         lambda n: jn.learn_structure(STATES, "pc", permutations=n),
@@ -100,6 +105,17 @@ def test_counts_that_there_is_no_room_for(name, n):
     call, what = DOORS[name]
     with pytest.raises(jn.JensenError, match=f"{what}.* would take .* more than the limit of "):
         call(n)
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_numbers_to_compare_that_have_no_end():
+    with pytest.raises(jn.JensenError, match=r"^65,536 models to compare \(numbers\) would take"):
+        jn.choose_components(ROWS, itertools.count(1))
+
+
+def test_more_parents_than_there_are_variables():
+    """Regression: beyond 64 bits a kernel had no such number."""
+    assert jn.learn_structure(STATES, max_parents=10**30) == jn.learn_structure(STATES)
 
 
 def test_numbers_that_no_machine_has():

@@ -805,7 +805,9 @@ def test_interrupted_tests_leave_a_graph_without_parameters(run, wide, pressed):
     done = run("learn", wide, "--structure", "pc", "-o", "net.json", "--svg", "net.svg")
     assert done.code == 130
     assert done.err.splitlines() == [
-        "jensen: nothing is written to net.json, for there are no parameters yet",
+        "jensen: nothing is written to net.json: a network needs a direction for every edge, and "
+        "the tests were interrupted before that; --svg FILE or --json keep the graph so far, and "
+        "--max-given 1, or a lower --alpha, makes fewer tests",
         "jensen: interrupted",
     ]
     assert done.out.startswith("pc: by tests of independence, interrupted before the last of them;")

@@ -165,6 +165,30 @@ def test_other_settings_are_refused(change, tmp_path):
     assert path.read_bytes() == before
 
 
+ROWS = np.random.default_rng(0).normal(size=(30, 2))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        jn.GaussianMixture(2, method="vbem", random_state=0),
+        jn.LatentClass(2, method="vbem", random_state=0),
+        jn.HiddenMarkovModel(2, method="vbem", random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_another_default_prior_is_refused(model, tmp_path, monkeypatch):
+    """A version of this library with another default would have gone on under the wrong prior."""
+    path, data = tmp_path / "run.checkpoint", {"a": ROWS[:, 0], "b": ROWS[:, 1]}
+    if isinstance(model, jn.GaussianMixture):
+        data = ROWS
+    model.fit(data, checkpoint=path)
+    model.fit(data, checkpoint=path)
+    monkeypatch.setattr("jensen.models.emissions.priors.MEAN_STRENGTH", 0.02)
+    with pytest.raises(jn.FileError, match="it belongs to another run"):
+        model.fit(data, checkpoint=path)
+
+
 def test_other_data_are_refused(tmp_path):
     path, table = tmp_path / "run.checkpoint", make_table()
     estimator("em").fit(table, checkpoint=path)

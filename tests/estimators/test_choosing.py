@@ -1,6 +1,7 @@
 """How many components: what can be compared, and what is refused."""
 
 import math
+import signal
 
 import numpy as np
 import pytest
@@ -70,3 +71,34 @@ def test_weights_of_sequences_count_in_bic():
 def test_what_cannot_be_compared(numbers, choices, words):
     with pytest.raises(jn.JensenError, match=words):
         jn.choose_components(X, numbers, **choices)
+
+
+@pytest.mark.filterwarnings("ignore:interrupted. this is the best so far")
+@pytest.mark.parametrize("n_done", [0, 2])
+def test_an_interrupt_ends_with_what_is_compared(monkeypatch, n_done):
+    """Regression: it ended one model, and went on with the next."""
+    fit, done = jn.GaussianMixture.fit, []
+
+    def pressed(self, *args, **choices):
+        if len(done) == n_done:
+            signal.raise_signal(signal.SIGINT)
+        done.append(self.n_components)
+        return fit(self, *args, **choices)
+
+    monkeypatch.setattr(jn.GaussianMixture, "fit", pressed)
+    x, model = np.arange(20.0).reshape(-1, 1) ** 2, jn.GaussianMixture(prior={}, random_state=0)
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        if n_done == 0:
+            with pytest.raises(KeyboardInterrupt):
+                jn.choose_components(x, range(1, 9), model=model)
+            return
+        with pytest.warns(
+            jn.EstimateWarning,
+            match=r"^interrupted: 2 of 8 models are compared, and the best may be among the rest$",
+        ):
+            found = jn.choose_components(x, range(1, 9), model=model)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert [c.n for c in found.candidates] == [1, 2]
+    assert len(done) == 3

@@ -4,6 +4,7 @@ from itertools import product
 
 import numpy as np
 from naive import joint
+from naive.networks import by_name
 
 import jensen as jn
 
@@ -56,7 +57,7 @@ def random_net(seed, kind, n=5, density=0.45, configurations=400):
             break
     tables = {x: KINDS[kind](rng, (*(cards[p] for p in graph.parents(x)), cards[x])) for x in order}
     states = {x: [f"{x}{k}" for k in range(cards[x])] for x in order}
-    return jn.BayesianNetwork.from_tables(graph, tables, states)
+    return jn.BayesianNetwork.from_tables(graph, tables, states, parents=by_name(graph))
 
 
 def all_evidence(net, names=None):

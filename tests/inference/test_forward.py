@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from naive import joint
+from naive.networks import by_name
 from scipy import stats
 
 import jensen as jn
@@ -25,7 +26,7 @@ def random_net(seed=0):
         x: rng.dirichlet(np.full(k, 5.0), [cards[p] for p in graph.parents(x)])
         for x, k in cards.items()
     }  # fmt: skip
-    return jn.BayesianNetwork.from_tables(graph, tables)
+    return jn.BayesianNetwork.from_tables(graph, tables, parents=by_name(graph))
 
 
 def same(one, other):

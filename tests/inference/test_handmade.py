@@ -190,12 +190,37 @@ def test_rows_by_labels_have_an_order_of_parents_too():
 def test_nothing_is_asked_where_only_one_order_fits():
     by_name = AND_NOT.transpose(1, 0, 2)
     build("a -> y <- z", {**ROOTS, "y": by_name})  # written by name
-    build(jn.DAG("z -> y <- a"), {**ROOTS, "y": by_name})  # a DAG has its parents by name
     wide = {"z": [0.2, 0.3, 0.5], "a": [0.5, 0.5], "y": np.full((2, 3, 1), 1.0)}
     build("z -> y <- a", wide)
     labels = {(a, z): [1.0] for a in ("no", "yes") for z in ("off", "on")}
     states = {"a": ["no", "yes"], "z": ["off", "on"]}
     build("z -> y <- a", {**ROOTS, "y": labels}, states)
+
+
+@pytest.mark.parametrize("graph", [jn.DAG("z -> y <- a"), jn.DAG("a -> y <- z").cpdag()])
+def test_a_graph_that_forgot_how_it_was_written_asks_for_the_order(graph):
+    """Regression: only texts and lists of edges were looked at."""
+    rows = {(z, a): AND_NOT[z, a] for z in (0, 1) for a in (0, 1)}
+    for table in (AND_NOT, rows):
+        with pytest.warns(
+            jn.DataWarning,
+            match=r"^the table of 'y' is read with its parents in the order of their names, "
+            r"\['a', 'z'\], but it fits \['z', 'a'\] as well, and the graph does not say which one "
+            r"is meant: say which order is meant, parents={'y': \['z', 'a'\]} or "
+            r"parents={'y': \['a', 'z'\]}$",
+        ):
+            by_name = build(graph, {**ROOTS, "y": table})
+        stated = build(graph, {**ROOTS, "y": table}, parents={"y": ["a", "z"]})
+        assert stated.equals(by_name)
+
+
+def test_a_graph_that_forgot_asks_nothing_where_one_order_fits():
+    wide = {"z": [0.2, 0.3, 0.5], "a": [0.5, 0.5], "y": np.full((2, 3, 1), 1.0)}
+    net = build(jn.DAG("z -> y <- a"), wide)
+    build(net.graph, {name: net.cpt(name) for name in net.states})
+    three = {"a": [0.5, 0.5], "b": [1.0, 0.0, 0.0], "c": [0.5, 0.5], "y": np.full((2, 3, 2, 1), 1)}
+    with pytest.warns(jn.DataWarning, match=r"but it fits \['c', 'b', 'a'\] as well"):
+        build(jn.DAG("a -> y; b -> y; c -> y"), three)
 
 
 def test_a_labelled_table_says_its_own_order():

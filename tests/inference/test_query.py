@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from inference import cases
 from naive import joint
+from naive.networks import by_name
 
 import jensen as jn
 from jensen.exceptions import ImpossibleError
@@ -181,7 +182,7 @@ def without_causes(net, do):
         x: np.eye(len(net.states[x]))[net.states[x].index(do[x])] if x in do else net.cpt(x).values
         for x in net.states
     }
-    return jn.BayesianNetwork.from_tables(graph, tables, net.states)
+    return jn.BayesianNetwork.from_tables(graph, tables, net.states, parents=by_name(graph))
 
 
 @pytest.mark.parametrize(("seed", "kind"), NETS)
@@ -231,7 +232,7 @@ def test_seeing_differs_from_doing_exactly_where_a_back_door_is_open():
     for graph, closed in doors.items():
         dag = jn.DAG(graph)
         tables = {v: rng.dirichlet(np.ones(2), [2] * len(dag.parents(v))) for v in dag.nodes}
-        net = jn.BayesianNetwork.from_tables(dag, tables)
+        net = jn.BayesianNetwork.from_tables(dag, tables, parents=by_name(dag))
         seen, done = net.query("y", {"x": 1}).values, net.query("y", do={"x": 1}).values
         assert np.allclose(seen, done, rtol=1e-12) == closed, graph
 

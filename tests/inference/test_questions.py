@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from inference import cases
 from naive import joint
+from naive.networks import by_name
 
 import jensen as jn
 from jensen.exceptions import JensenError
@@ -34,7 +35,7 @@ def grid(n, seed=0):
     edges += [(name(i, j), name(i, j + 1)) for i in range(n) for j in range(n - 1)]
     graph = jn.DAG(edges)
     tables = {x: rng.dirichlet([1, 1], [2] * len(graph.parents(x))) for x in graph.nodes}
-    return jn.BayesianNetwork.from_tables(graph, tables)
+    return jn.BayesianNetwork.from_tables(graph, tables, parents=by_name(graph))
 
 
 # --- what cannot matter is left out ---
@@ -168,7 +169,9 @@ def test_after_vb_posterior_means_answer():
     table = {"a": ["x", "x", "y", None], "b": ["u", None, "v", "v"]}
     net = jn.BayesianNetwork("a -> b", prior=1.0, method="vbem").fit(table)
     means = {v.name: net.posterior(v.name).mean for v in net.variables}
-    by_hand = jn.BayesianNetwork.from_tables(net.graph, means, net.states)
+    by_hand = jn.BayesianNetwork.from_tables(
+        net.graph, means, net.states, parents=by_name(net.graph)
+    )
     twin = joint.of(by_hand)
     for given in cases.all_evidence(net):
         assert net.probability(given) == pytest.approx(joint.evidence(twin, given), rel=1e-12)
@@ -237,7 +240,7 @@ def test_what_is_apart_and_too_large_is_left_out():
     tables = {
         x: rng.dirichlet(np.ones(3), [3] * len(graph.parents(x))).tolist() for x in graph.nodes
     }
-    net = jn.BayesianNetwork.from_tables(graph, tables)
+    net = jn.BayesianNetwork.from_tables(graph, tables, parents=by_name(graph))
     jn.set_memory_limit(2e6)
     try:
         expected = net.query("A", {"B": 1}).values

@@ -6,6 +6,7 @@ from inference import cases
 from inference.cases import holes, read
 from inference.test_conditional import p_value
 from naive import joint
+from naive.networks import by_name
 from scipy import stats
 
 import jensen as jn
@@ -31,7 +32,7 @@ def sampled(n_samples=4, kind="positive", seed=0):
             x: cases.KINDS[kind](rng, (*(CARDS[p] for p in graph.parents(x)), card))
             for x, card in CARDS.items()
         }
-        nets.append(jn.BayesianNetwork.from_tables(graph, tables))
+        nets.append(jn.BayesianNetwork.from_tables(graph, tables, parents=by_name(graph)))
     samples = np.array([net.network_.probabilities for net in nets])
     network = Network(graph, nets[0].variables, samples.mean(0), samples=samples)
     return jn.BayesianNetwork.from_network(network), [joint.of(net) for net in nets]
@@ -136,7 +137,9 @@ def test_drawn_completions_of_rows_that_only_some_samples_allow():
         {"a": [0.5, 0.5], "b": [[1, 0], [1, 0]], "c": [[1, 0], [1, 0]]},
         {"a": [0.5, 0.5], "b": [[0, 1], [0, 1]], "c": [[0, 1], [0, 1]]},
     ]
-    nets = [jn.BayesianNetwork.from_tables(graph, tables) for tables in parts]
+    nets = [
+        jn.BayesianNetwork.from_tables(graph, tables, parents=by_name(graph)) for tables in parts
+    ]
     samples = np.array([net.network_.probabilities for net in nets])
     network = Network(graph, nets[0].variables, samples.mean(0), samples=samples)
     net = jn.BayesianNetwork.from_network(network)

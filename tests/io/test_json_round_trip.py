@@ -346,7 +346,7 @@ def test_other_formats_warn_that_samples_are_lost(chain_net, suffix, tmp_path):
     if suffix != ".uai":
         means = jn.BayesianNetwork.from_tables(
             chain_net.graph,
-            {x: chain_net.cpt(x).values for x in chain_net.graph.nodes},
+            {x: chain_net.cpt(x) for x in chain_net.graph.nodes},
             chain_net.states,
         )
         assert jn.load(tmp_path / f"net{suffix}").equals(means, tolerance=1e-9)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from naive import joint
+from naive.networks import by_name
 
 import jensen as jn
 from jensen.io import peers
@@ -39,7 +40,7 @@ def test_axes_keep_their_meaning():
     graph = jn.DAG("c -> x; a -> x; b -> x")
     tables = {"a": [0.3, 0.7], "b": rng.dirichlet(np.ones(3)), "c": rng.dirichlet(np.ones(4))}
     tables["x"] = rng.dirichlet(np.ones(5), size=(2, 3, 4))
-    net = jn.BayesianNetwork.from_tables(graph, tables)
+    net = jn.BayesianNetwork.from_tables(graph, tables, parents=by_name(graph))
     import pgmpy.inference
     import pyagrum as gum
 

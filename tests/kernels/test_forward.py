@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from naive import networks as naive
+from naive.networks import by_name
 
 import jensen as jn
 from jensen.data.encode import Column, smallest_code_type
@@ -39,7 +40,7 @@ def make_network(parents, cards, **choices):
     flat, at = make_tables(parents, cards, **choices), wire(parents, cards).fam_at
     shapes = [[cards[p] for p in (*up, x)] for x, up in enumerate(parents)]
     tables = {name: flat[at[x] : at[x + 1]].reshape(shapes[x]) for x, name in enumerate(names)}
-    return jn.BayesianNetwork.from_tables(dag, tables)
+    return jn.BayesianNetwork.from_tables(dag, tables, parents=by_name(dag))
 
 
 @every_graph

@@ -39,3 +39,8 @@ def log_probability(tables, parents, row):
         p = table[tuple(row[u] for u in parents[x]), row[x]]
         total += math.log(p) if p > 0.0 else -math.inf
     return total
+
+
+def by_name(graph):
+    """What `parents=` says of tables whose axes stand in the order of the parents' names."""
+    return {x: sorted(graph.parents(x)) for x in graph.nodes}

@@ -10,6 +10,12 @@ if TYPE_CHECKING:
     from jensen.cli.learn_structure import Structure
     from jensen.data import Table
 
+KEPT = "--svg FILE or --json keep the graph"
+NO_PARAMETERS = f"columns of both kinds have no parameters yet; {KEPT}"
+NOT_DIRECTED = (
+    f"a network needs a direction for every edge, and the tests were interrupted before that; "
+    f"{KEPT} so far, and --max-given 1, or a lower --alpha, makes fewer tests"
+)
 OF_BOTH_KINDS = "The graph alone: no parameters are learned of columns of both kinds yet."
 OF_TESTS_LEFT = (
     "The graph alone, without parameters: it still has all edges that no test has parted so far."
@@ -32,7 +38,8 @@ def write(
         if svg is not None:
             print(f"drawn in {svg}")
     if output is not None:
-        outputs.tell(f"jensen: nothing is written to {output}, for there are no parameters yet")
+        why = NOT_DIRECTED if found.interrupted else NO_PARAMETERS
+        outputs.tell(f"jensen: nothing is written to {output}: {why}")
 
 
 def summary(found: Structure, table: Table, svg: str | None) -> dict[str, Any]:

@@ -221,7 +221,8 @@ class BayesianNetwork(Views, Estimator):
             Variable → its parents, in the order of the axes of its array or of the labels of its
             rows. Where nothing is said parents stand in the order of their names, as in
             `graph.parents(name)`; if the graph is written in another order that fits the table as
-            well, a `DataWarning` says so.
+            well, a `DataWarning` says so. A `DAG` does not keep the order in which it was written:
+            there any other order that fits is told.
 
         Examples
         --------

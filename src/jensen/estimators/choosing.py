@@ -13,10 +13,12 @@ from sklearn.base import clone  # type: ignore[import-untyped]
 
 from jensen.checks import check_whole
 from jensen.data import as_table
+from jensen.estimators.estimate_warnings import warn_of_left_out
 from jensen.estimators.gaussian_mixture import GaussianMixture
 from jensen.estimators.latent_class import LatentClass
 from jensen.estimators.states_estimator import StatesEstimator
 from jensen.exceptions import CollapseError, JensenError
+from jensen.interrupts import interruptible
 from jensen.memory import STREAM, check_many
 from jensen.text import grid
 
@@ -113,7 +115,8 @@ def choose_components(
     data
         What the model's `fit` takes.
     numbers
-        Numbers of components to try; one number n: from 1 to n.
+        Numbers of components to try, one after the other; one number n: from 1 to n. Ctrl-C ends
+        with those that are compared by then, and a warning.
     model
         The model, not fitted: a `GaussianMixture`, `LatentClass` or `HiddenMarkovModel`; its own
         number is not looked at. By default a `GaussianMixture` where all columns are numbers, else
@@ -147,24 +150,46 @@ def choose_components(
             f"model must be a GaussianMixture, LatentClass or HiddenMarkovModel, not "
             f"{template!r:.80}"
         )
-    candidates = tuple(_candidate(template, data, n, by, label_correction, fit) for n in wanted)
+    candidates: list[Candidate] = []
+    with interruptible() as wish:
+        for n in wanted:
+            found = _candidate(template, data, n, by, label_correction, fit)
+            if wish.is_set():  # what half a fit comes to would tell nothing
+                break
+            candidates.append(found)
+    if not candidates:
+        raise KeyboardInterrupt
+    if len(candidates) < len(wanted):
+        warn_of_left_out(len(candidates), len(wanted))
     if all(math.isnan(c.value) for c in candidates):
         raise JensenError("every candidate came to nothing: give the model a prior, prior={}")
-    return ComponentsChoice(candidates, by, bool(label_correction))
+    return ComponentsChoice(tuple(candidates), by, bool(label_correction))
+
+
+TOO_MANY = ("models to compare (numbers)", "compare fewer")
+LOOKED_AT = 1 << 16
+LEAST = 768.0
+"""Bytes of the smallest component: `fit` asks again, and knows the columns."""
 
 
 def _numbers(numbers: int | Iterable[int]) -> list[int]:
     """The numbers to try."""
     if isinstance(numbers, Integral):
         check_whole("numbers", numbers, at_least=1)
-        check_many(int(numbers), STREAM, "models to compare (numbers)", "compare fewer")
-        return list(range(1, int(numbers) + 1))
-    wanted = list(numbers) if isinstance(numbers, Iterable) else [numbers]
+        numbers = range(1, int(numbers) + 1)
+    if isinstance(numbers, range):
+        length = (numbers.stop - numbers.start) // numbers.step  # len() knows no more than 2⁶³
+        check_many(max(length, 0), STREAM, *TOO_MANY)
+    wanted: list[int] = []
+    for n in numbers if isinstance(numbers, Iterable) else [numbers]:
+        check_whole("numbers", n, at_least=1)
+        wanted.append(int(n))
+        if len(wanted) % LOOKED_AT == 0:  # numbers may have no end
+            check_many(len(wanted), STREAM, *TOO_MANY)
     if not wanted:
         raise JensenError("numbers is empty: give the numbers of components to try")
-    for n in wanted:
-        check_whole("numbers", n, at_least=1)
-    return list(map(int, wanted))
+    check_many(max(wanted), LEAST, "components in one model (numbers)", "try fewer")
+    return wanted
 
 
 def _usual(data: Any) -> StatesEstimator:

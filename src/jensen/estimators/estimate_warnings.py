@@ -49,6 +49,13 @@ def warn_of_collapse(errors: Sequence[CollapseError], n_init: int) -> None:
     )
 
 
+def warn_of_left_out(n_done: int, n: int) -> None:
+    """Tell that an interrupt left models out of a comparison."""
+    _warn(
+        f"interrupted: {n_done:,} of {n:,} models are compared, and the best may be among the rest"
+    )
+
+
 def warn_of_disagreement(r_hat: float, of: str = "log joint") -> None:
     """Chains that have not mixed."""
     _warn(

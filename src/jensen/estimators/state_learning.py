@@ -18,7 +18,7 @@ from jensen.estimators.estimate_warnings import warn_of_disagreement
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.estimators.surplus import without_surplus
 from jensen.exceptions import DataError, ImpossibleError, ImpossibleSequenceError, JensenError
-from jensen.fields import add, zip_fields
+from jensen.fields import add, leaves, zip_fields
 from jensen.fingerprint import fingerprint
 from jensen.free_energy import EM, VBEM, Algorithm, Fit, State, check_usable, see, step
 from jensen.memory import check_memory
@@ -242,7 +242,10 @@ def _watching_sizes(course: Course, counts: Array, problem: StateProblem) -> Cou
 
 
 def _fingerprint(problem: StateProblem, rng: np.random.Generator) -> str:
-    """Data and settings of a run: a checkpoint of any other is refused."""
+    """Data and settings of a run: a checkpoint of any other is refused.
+
+    The prior counts by its numbers: a default may be another one in another version.
+    """
     choices = problem.choices
     settings = {
         name: float(getattr(choices, name))
@@ -251,5 +254,6 @@ def _fingerprint(problem: StateProblem, rng: np.random.Generator) -> str:
     seed = None if choices.random_state is None else generator_state(rng)
     start = None if problem.start is None else flatten(problem.start)
     return fingerprint(
-        "hidden states, 2", problem.algorithm.name, settings, seed, start, *problem.content
-    )
+        "hidden states, 3", problem.algorithm.name, settings, seed, start,
+        leaves(problem.model.prior), *problem.content,
+    )  # fmt: skip

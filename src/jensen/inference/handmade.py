@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,8 @@ def network_from_tables(
     """A network from arrays, from dicts keyed by the labels of the parents, or from CPTs.
 
     `parents` is what the caller says of the order of the parents; where nothing is said, they
-    stand by name, and a warning tells if they are `written` in another order that fits as well.
+    stand by name, and a warning tells if the table fits the order in which they are `written` as
+    well, or any other order if that is not known. With `written=None` nothing is told.
     """
     _check_names(graph, tables, states, parents or {})
     orders = {
@@ -39,8 +40,9 @@ def network_from_tables(
     stated = {name for name, table in tables.items() if isinstance(table, CPT)}.union(parents or ())
     tables = {name: _by_parents(table, graph.parents(name)) for name, table in tables.items()}
     variables = {name: _variable(name, tables[name], states.get(name)) for name in graph.nodes}
-    not_stated = {name: order for name, order in (written or {}).items() if name not in stated}
-    _warn_of_orders(graph, tables, variables, not_stated)
+    if written is not None:
+        not_stated = [name for name in graph.nodes if name not in stated]
+        _warn_of_orders(graph, tables, variables, not_stated, written)
     arrays = {
         name: _array(variables[name], [variables[p] for p in orders[name]], tables[name])
         for name in graph.nodes
@@ -50,6 +52,8 @@ def network_from_tables(
 
 def written_parents(graph: Any) -> dict[str, list[str]]:
     """The parents of every node in the order in which a text, or a list of edges, has them.
+
+    A `DAG` has forgotten it, and no node is named.
 
     >>> written_parents("z -> y <- a")
     {'y': ['z', 'a']}
@@ -96,31 +100,53 @@ def _order(name: str, by_name: Sequence[str], table: Any, stated: Any) -> Sequen
 
 
 def _warn_of_orders(
-    graph: DAG, tables: Mapping[str, Any], variables: Mapping[str, Variable], written: Orders
+    graph: DAG,
+    tables: Mapping[str, Any],
+    variables: Mapping[str, Variable],
+    names: Iterable[str],
+    written: Orders,
 ) -> None:
-    """Warn of tables that would fit the parents as they are written, too."""
-    doubtful = []
-    for name, order in written.items():
-        pairs = [
-            (variables[a], variables[b]) for a, b in zip(graph.parents(name), order, strict=True)
-        ]
-        if isinstance(tables[name], Mapping):
-            fits = all(set(a.states) == set(b.states) for a, b in pairs)
-        else:
-            fits = all(a.n_states == b.n_states for a, b in pairs)
-        if fits and list(order) != list(graph.parents(name)):
-            doubtful.append(name)
+    """Warn of tables that would fit their parents in another order, too."""
+    doubtful = {}
+    for name in names:
+        by_name = graph.parents(name)
+        others = [written[name]] if name in written else _swapped(by_name)
+        is_labelled = isinstance(tables[name], Mapping)
+        fitting = [list(x) for x in others if _fits(by_name, x, variables, is_labelled)]
+        if fitting:
+            doubtful[name] = fitting[0]
     if doubtful:
-        first, by_name = doubtful[0], list(graph.parents(doubtful[0]))
-        others = f" (and so for {some(doubtful[1:])})" if len(doubtful) > 1 else ""
+        (first, other), *rest = doubtful.items()
+        by_name = list(graph.parents(first))
+        told = f"but the graph is written with {other}, and the table fits both"
+        if first not in written:
+            told = f"but it fits {other} as well, and the graph does not say which one is meant"
+        more = f" (and so for {some(name for name, _ in rest)})" if rest else ""
         warnings.warn(
             f"the table of {first!r} is read with its parents in the order of their names, "
-            f"{by_name}, but the graph is written with {list(written[first])}, and the table fits "
-            f"both{others}: say which order is meant, "
-            f"parents={{{first!r}: {list(written[first])}}} or parents={{{first!r}: {by_name}}}",
+            f"{by_name}, {told}{more}: say which order is meant, "
+            f"parents={{{first!r}: {other}}} or parents={{{first!r}: {by_name}}}",
             DataWarning,
             stacklevel=4,
         )
+
+
+def _swapped(names: Sequence[str]) -> list[list[str]]:
+    """The orders in which two names have changed places."""
+    return [[{a: b, b: a}.get(name, name) for name in names] for a, b in combinations(names, 2)]
+
+
+def _fits(
+    by_name: Sequence[str],
+    order: Sequence[str],
+    variables: Mapping[str, Variable],
+    is_labelled: bool,
+) -> bool:
+    """Whether a table of parents by name could be one of the same parents in another order."""
+    pairs = [(variables[a], variables[b]) for a, b in zip(by_name, order, strict=True) if a != b]
+    if is_labelled:
+        return bool(pairs) and all(set(a.states) == set(b.states) for a, b in pairs)
+    return bool(pairs) and all(a.n_states == b.n_states for a, b in pairs)
 
 
 def _check_names(

@@ -71,7 +71,7 @@ def read_constraints(
     if cycle:
         path = show_path([names[i] for i in cycle])
         raise GraphError(f"the required edges make a cycle: {path}")
-    most = len(names) if max_parents is None else int(max_parents)
+    most = len(names) if max_parents is None else min(int(max_parents), len(names))
     crowded = np.flatnonzero(must.sum(0) > most)
     if len(crowded):
         raise GraphError(

@@ -141,6 +141,7 @@ def learn_structure(
     check_many(restarts, STREAM, "restarts", "choose fewer")
     if tabu_length is not None:
         check_whole("tabu_length", tabu_length, at_least=0)
+        check_many(tabu_length, 40.0, "moves without a better graph (tabu_length)", "choose fewer")
     if time_limit is not None and not (is_real(time_limit) and time_limit > 0):
         raise JensenError(f"time_limit must be a number of seconds above 0, not {time_limit!r}")
     rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
