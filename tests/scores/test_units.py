@@ -6,7 +6,8 @@ from naive import gaussian_networks as naive
 from sklearn.datasets import load_diabetes
 
 import jensen as jn
-from jensen.scores.gaussian_scorer import GaussianScorer, unitless
+from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.units import unitless
 
 NAMES = ("a", "b", "c", "d", "e")
 GRAPH = "a -> b -> d; c -> d; d -> e"

@@ -302,9 +302,9 @@ def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
 
 
 def _score(graph: DAG, task: Task) -> float:
-    from jensen.scores.gaussian_scorer import total
     from jensen.scores.graph_priors import read_family_prior
     from jensen.scores.make_scorer import make_scorer
+    from jensen.scores.units import total
 
     scorer = make_scorer(task.table, **task.of_score)
     believed = read_family_prior(task.prior or "uniform", scorer.names)

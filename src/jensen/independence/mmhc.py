@@ -20,8 +20,9 @@ from jensen.q_graph.class_rules import use_pc
 from jensen.q_graph.constraints import believe, read_rules
 from jensen.q_graph.recombining import thorough_climb
 from jensen.q_graph.search import Climber
-from jensen.scores.gaussian_scorer import GaussianScorer, left_out, unitless
+from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.make_scorer import make_scorer
+from jensen.scores.units import left_out, unitless
 
 
 def mmhc(

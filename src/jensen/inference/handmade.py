@@ -117,15 +117,15 @@ def _warn_of_orders(
             doubtful[name] = fitting[0]
     if doubtful:
         (first, other), *rest = doubtful.items()
-        by_name = list(graph.parents(first))
+        order = list(graph.parents(first))
         told = f"but the graph is written with {other}, and the table fits both"
         if first not in written:
             told = f"but it fits {other} as well, and the graph does not say which one is meant"
         more = f" (and so for {some(name for name, _ in rest)})" if rest else ""
         warnings.warn(
             f"the table of {first!r} is read with its parents in the order of their names, "
-            f"{by_name}, {told}{more}: say which order is meant, "
-            f"parents={{{first!r}: {other}}} or parents={{{first!r}: {by_name}}}",
+            f"{order}, {told}{more}: say which order is meant, "
+            f"parents={{{first!r}: {other}}} or parents={{{first!r}: {order}}}",
             DataWarning,
             stacklevel=4,
         )

@@ -25,10 +25,10 @@ from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
 from jensen.io.lexer import shorten
 from jensen.scores.constant_columns import warn_of_constants
-from jensen.scores.gaussian_scorer import isolated
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
+from jensen.scores.units import isolated
 from jensen.text import plural
 
 

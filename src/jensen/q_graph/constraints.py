@@ -15,10 +15,10 @@ from jensen.graphs.content import show_edge
 from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle
 from jensen.scores.constant_columns import are_drawn, no_edge, warn_of_constants
-from jensen.scores.gaussian_scorer import isolated
 from jensen.scores.graph_priors import ReadPrior, read_family_prior
 from jensen.scores.prior_scorer import with_prior
 from jensen.scores.scorer import Scorer
+from jensen.scores.units import isolated
 from jensen.text import offer
 
 Flags = NDArray[np.bool_]

@@ -20,10 +20,10 @@ from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.drawn_parents import draw_parent_sets
 from jensen.q_graph.exact import IMPOSSIBLE, best_parents, family_table, without
 from jensen.q_graph.graph_sums import GraphSums, log_superset_sums, split
-from jensen.scores.gaussian_scorer import left_out
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import Progress, between
+from jensen.scores.units import left_out
 
 Array = NDArray[np.float64]
 Words = NDArray[np.uint64]

@@ -16,9 +16,9 @@ from jensen.graphs import DAG
 from jensen.memory import check_memory
 from jensen.q_graph.constraints import believe, read_rules
 from jensen.q_graph.exact import IMPOSSIBLE, Edges, family_table, solve
-from jensen.scores.gaussian_scorer import left_out, unitless
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
+from jensen.scores.units import left_out, unitless
 from jensen.text import grid, plural
 
 Array = NDArray[np.float64]

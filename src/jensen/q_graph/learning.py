@@ -19,10 +19,11 @@ from jensen.q_graph.info import Outcome, StructureInfo
 from jensen.q_graph.method_choices import TESTED, Method, check_choices
 from jensen.randomness import as_generator
 from jensen.scores.by_name import Missing
-from jensen.scores.gaussian_scorer import GaussianScorer, isolated, left_out, unitless
+from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
+from jensen.scores.units import isolated, left_out, unitless
 
 MOST_SUBSETS = 24
 """More variables have too many subsets for dynamic programming: the tables take 2 GiB for 24."""

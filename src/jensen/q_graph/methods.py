@@ -19,8 +19,8 @@ from jensen.q_graph.info import Outcome
 from jensen.q_graph.integer_program import prove_best
 from jensen.q_graph.recombining import thorough_climb
 from jensen.q_graph.stopping import StoppedError, climbed, end_after, heeding
-from jensen.scores.gaussian_scorer import left_out
 from jensen.scores.scorer import Scorer
+from jensen.scores.units import left_out
 
 Flags = NDArray[np.bool_]
 

@@ -254,7 +254,7 @@ def _interventional_scores(
 
 def _terms(scorer: Scorer, dag: DAG) -> dict[str, float]:
     """The scores of all nodes; edges at constant columns of numbers are refused."""
-    from jensen.scores.gaussian_scorer import isolated
+    from jensen.scores.units import isolated
 
     refuse_edges(dag.nodes, dag.parent_indices, isolated(scorer))
     warn_of_constants([dag.nodes[v] for v in sorted(isolated(scorer))])

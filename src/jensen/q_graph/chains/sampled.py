@@ -13,8 +13,8 @@ from jensen.q_graph.chains.run import Chains, Run
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.graph_samples import GraphSamples
 from jensen.q_graph.posterior.sampled import ChainRun
-from jensen.scores.gaussian_scorer import left_out
 from jensen.scores.scorer import Scorer
+from jensen.scores.units import left_out
 
 MOST_ORDERED = 30
 """Of more variables, the orders that graphs allow are not counted."""

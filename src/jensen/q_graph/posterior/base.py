@@ -22,7 +22,7 @@ from jensen.q_graph.posterior.estimate import Average, Estimate, Estimates, aver
 from jensen.q_graph.posterior.graph_info import GraphInfo
 from jensen.q_graph.posterior.views import PosteriorViews
 from jensen.randomness import as_generator
-from jensen.scores.gaussian_scorer import total
+from jensen.scores.units import total
 from jensen.text import grid, offer, plural
 
 MOST_SHOWN = 15

@@ -5,9 +5,9 @@ from numpy.typing import NDArray
 
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.graph_samples import Array, GraphSamples
-from jensen.scores.gaussian_scorer import left_out
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Scorer
+from jensen.scores.units import left_out
 
 MOST_ENUMERATED = 5
 """Variables up to which all graphs are written down: there are 29,281 of five."""

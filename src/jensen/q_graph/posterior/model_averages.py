@@ -19,9 +19,10 @@ from jensen.q_graph.posterior import averages
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
 from jensen.scores.gaussian import BGe
 from jensen.scores.gaussian_prior import PARTS
-from jensen.scores.gaussian_scorer import GaussianScorer, unitless
+from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
+from jensen.scores.units import unitless
 
 OF_SCORE = ("score", "equivalent_sample_size", "missing", "prior_network", "interventions", *PARTS)
 """Settings that a scorer is made with."""
