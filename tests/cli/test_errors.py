@@ -5,6 +5,7 @@ import os
 import pytest
 
 import jensen as jn
+from jensen.cli.app import NOTHING_KEPT
 
 GRAPH = ["--graph", "rain -> wet"]
 
@@ -285,4 +286,4 @@ def test_an_interrupt_is_told(run, asia, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(jn.BayesianNetwork, "sample", interrupt)
-    assert run("sample", asia) == (130, "", "jensen: interrupted")
+    assert run("sample", asia) == (130, "", f"jensen: {NOTHING_KEPT}")

@@ -363,6 +363,19 @@ def test_names_of_rows_are_told(run):
     assert "every row has another label of who: if it names rows, add --without who" in done.err
 
 
+@pytest.mark.filterwarnings("ignore:.* never occurred")
+def test_many_whole_numbers_are_perhaps_no_labels(run):
+    """Regression: 20 rows of measured whole numbers made tables of thousands of numbers."""
+    told = (
+        "jensen: the whole numbers of n, the size are read as labels, and there are many for so "
+        "few rows: if they are measurements, add --continuous n --continuous 'the size'"
+    )
+    whole = {"n": [*range(10)] * 2, "the size": [*range(-7, 3)] * 2, "few": [1, 2] * 10}
+    assert told in run("learn", write("whole.csv", whole)).err.splitlines()
+    many = {name: column * 10 for name, column in whole.items()}
+    assert "read as labels" not in run("learn", write("many.csv", many)).err
+
+
 def test_columns_of_different_kinds(advise, paste, numbers):
     columns = {**labels(jn.read_table(numbers)), "kind": ["p", "q"] * 100, "sort": ["r"] * 200}
     write("mixed.csv", columns)
@@ -581,6 +594,8 @@ def test_one_row_and_constant_columns(run, refuse, numbers):
     assert "constant in the data, so not in the network: a = 1.5" in done.out
     assert run("query", "net.json", "b").code == 0
     assert "column 'a' was constant, 1.5, in the data" in refuse("query", "net.json", "a")
+    line = refuse("predict", "net.json", "flat.csv", "--target", "a")
+    assert "column 'a' was constant, 1.5, in the data" in line
     assert answer["constants"] == {"a": 1.5}
     assert answer["nodes"] == ["a", "b"]
     said = warned(run, "posterior", "flat.csv", "--method", "exact")

@@ -6,7 +6,8 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import Annotated, Any
 
 import typer
@@ -41,8 +42,24 @@ COMMANDS = (
     compile_command,
     demo,
 )
+NOTHING_KEPT = "interrupted before there was a result to keep: nothing was written"
+
+
+def _stoppable(command: Callable[..., None]) -> Callable[..., None]:
+    """A command that says so if an interrupt leaves nothing; commands that keep something tell."""
+
+    @wraps(command)
+    def run(*arguments: Any, **choices: Any) -> None:
+        try:
+            command(*arguments, **choices)
+        except KeyboardInterrupt:
+            raise StoppedError(NOTHING_KEPT) from None
+
+    return run
+
+
 for module in COMMANDS:
-    app.command(module.NAME, epilog=module.EPILOG)(module.command)
+    app.command(module.NAME, epilog=module.EPILOG)(_stoppable(module.command))
 
 
 def _show_version(wanted: bool) -> None:
@@ -80,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (KeyboardInterrupt, typer.Abort):
-        return _complain("interrupted", INTERRUPTED)
+        return _complain(NOTHING_KEPT, INTERRUPTED)
     except Exception as error:
         if wants_traceback:
             traceback.print_exc()

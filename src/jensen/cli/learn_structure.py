@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import math
 import re
+import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,7 @@ from jensen.cli.learn_options import Loop, NetworkChoices, Source
 from jensen.cli.mixed_trees import is_mixed_tree, of_parameters, refuse_parameters
 from jensen.cli.structure_options import Search, StructureChoices
 from jensen.exceptions import GraphError, JensenError
+from jensen.text import some
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -33,6 +35,8 @@ log = logging.getLogger("jensen")
 WITH_EQUIVALENT_SAMPLE = (*WITH_SAMPLE_SIZE, "bde")
 ROWS_WITH_NAMES = 20
 """From so many rows on, a label for each of them looks like a name of the row."""
+FEW_LABELS = 5
+"""So many whole numbers are labels, however few rows there are."""
 
 
 class Structure(NamedTuple):
@@ -166,6 +170,21 @@ def _warn_of_names(table: Table, names: Sequence[str]) -> None:
             log.warning(
                 "every row has another label of %s: if it names rows, add --without %s", name, name
             )
+    numbers = [name for name in names if _are_many_numbers(table, name)]
+    if numbers:
+        log.warning(
+            "the whole numbers of %s are read as labels, and there are many for so few rows: if "
+            "they are measurements, add %s",
+            some(numbers),
+            " ".join(f"--continuous {shlex.quote(name)}" for name in numbers),
+        )
+
+
+def _are_many_numbers(table: Table, name: str) -> bool:
+    """Whether labels are whole numbers, and each stands in three rows or fewer, on average."""
+    labels = table.variable(name).states
+    is_long = len(labels) > FEW_LABELS and 3 * len(labels) > table.n_rows
+    return is_long and all(label.removeprefix("-").isdecimal() for label in labels)
 
 
 # --- the graph ---

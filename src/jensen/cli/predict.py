@@ -11,7 +11,7 @@ from jensen.cli.predict_states import predict_states
 from jensen.cli.rows import Written, read_written, write_rows
 from jensen.cli.state_rows import read_state_rows
 from jensen.exceptions import JensenError
-from jensen.text import offer, plural
+from jensen.text import plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -80,9 +80,7 @@ def command(
     options.refuse_for_networks({"--sequences": sequences, "--path": path})
     if target is None:
         raise JensenError("Missing option '--target'. (try jensen predict --help)")
-    if target not in asked.graph:
-        there = offer(target, asked.graph.nodes)
-        raise JensenError(f"the network has no variable {target!r}; {there}")
+    asked.require_any().index(target)  # refused before any row is read
     rows = read_written(data, reading, asked, skip=target, missing_columns=missing_columns.value)
     if asked.gaussian is not None:
         if probabilities:

@@ -250,7 +250,7 @@ def _refuse_constant(entropies: Array, names: Sequence[str]) -> None:
     if constant.size:
         raise DataError(
             f"column {names[constant[0]]!r} is constant, so the likelihood of a tree has no "
-            f"bound: leave it out"
+            f"bound: leave it out (--without on the command line)"
         )
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import jensen as jn
 from jensen import checkpoint
-from jensen.exceptions import FileError, JensenError
+from jensen.exceptions import FileError, StoppedError
 from jensen.q_graph.chains import run as runs
 
 SETTINGS = {
@@ -234,7 +234,7 @@ def test_ctrl_c_returns_what_there_is(name, often, monkeypatch, tmp_path):
 def test_ctrl_c_before_the_first_sample(often, monkeypatch, tmp_path):
     with monkeypatch.context() as patch:
         interrupt_after(5, patch)
-        with pytest.raises(JensenError, match="stopped before the first sample: burn-in was not"):
+        with pytest.raises(StoppedError, match="stopped before the first sample: burn-in was not"):
             sample("partition", checkpoint=tmp_path / "run")
     assert same(sample("partition", checkpoint=tmp_path / "run"), sample("partition"))
 

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from jensen.checkpoint import WAY_OUT, Checkpoint
 from jensen.data.threads import ordered_map
-from jensen.exceptions import FileError, JensenError
+from jensen.exceptions import FileError, StoppedError
 from jensen.fields import leaves, rebuild
 from jensen.interrupts import interruptible
 from jensen.memory import check_memory
@@ -194,7 +194,7 @@ class Run:
     def _joined(self) -> list[Kept]:
         """The samples of every chain."""
         if not self.blocks:
-            raise JensenError(
+            raise StoppedError(
                 "stopped before the first sample: burn-in was not over; with checkpoint= a run "
                 "goes on from where it was stopped"
             )
