@@ -223,6 +223,9 @@ def test_the_empty_label_does_not_go_into_a_text_file(tmp_path, suffix):
     with pytest.raises(DataError, match="column 'x' holds the empty label, which reads as missing"):
         jn.Table({"x": ["", "a"]}).write(path)
     assert not path.exists()
+    with pytest.raises(DataError, match="'x' holds a label with a zero byte, which no text file"):
+        jn.Table({"x": ["a\0", "a"]}).write(path)
+    assert not path.exists()
 
 
 def test_the_empty_label_goes_into_a_parquet_file(tmp_path):

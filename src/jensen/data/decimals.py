@@ -71,6 +71,16 @@ def read_decimals(
     return table
 
 
+def refuse_commas_of_both_kinds(separator: str, decimal: str | None, where: str) -> None:
+    """Refuse a decimal comma where commas separate fields, and no number is quoted."""
+    if separator == decimal == ",":
+        raise DataError(
+            f"{where}: {option('decimal', ',')} was said, but commas separate the fields, and no "
+            f"number with one is in quotes: leave decimal out if decimals follow a point, or write "
+            f"the file with another separator, such as ';'"
+        )
+
+
 def _look(column: pa.ChunkedArray, neutral: Collection[str], always: bool) -> Numbers | None:
     """How the numbers of a column are written; None if it holds labels, or no comma."""
     parts = [chunk.dictionary for chunk in column.chunks]

@@ -11,16 +11,25 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from jensen.data.decimals import read_decimals
+from jensen.data.decimals import read_decimals, refuse_commas_of_both_kinds
 from jensen.data.missing_words import MISSING_WORDS
 from jensen.data.scan import Raw
-from jensen.data.separators import AS_IT_TELLS, TextChoices, find_separator, refuse_unseparated
+from jensen.data.separators import (
+    AS_IT_TELLS,
+    TextChoices,
+    find_separator,
+    read_named_separator,
+    refuse_unseparated,
+)
 from jensen.exceptions import DataError, FileError
 
 BLOCK = 1 << 22
 """Bytes of text that are parsed at a time."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+NO_UTF_8 = "not UTF-8 text; save the file as UTF-8 (in a spreadsheet: CSV UTF-8)"
 
 
 class Header(NamedTuple):
@@ -50,8 +59,10 @@ def read_delimited(
     keep_missing
         Labels that mean missing stay texts, for those who write the columns again.
     """
-    header = _read_header(content, where, choices.separator, spaces)
+    header = _read_header(content, where, choices, spaces)
     quoted = _check_quotes(content.slice(header.stop), where, header)
+    if not quoted:
+        refuse_commas_of_both_kinds(header.delimiter, choices.decimal, where)
     gone = () if keep_missing else missing
     try:
         table = _parse_anyhow(content, header, gone, quoted)
@@ -102,28 +113,36 @@ def _parse(
 # --- the first record ---
 
 
-def _read_header(content: pa.Buffer, where: str, delimiter: str | None, spaces: bool) -> Header:
+def _read_header(content: pa.Buffer, where: str, choices: TextChoices, spaces: bool) -> Header:
     start = len(BYTE_ORDER_MARK) if content[:3].to_pybytes() == BYTE_ORDER_MARK else 0
+    _refuse_binary(content, where)
+    named = read_named_separator(content, start, choices.separator, where)
+    delimiter, line = choices.separator or choices.usual, 1
+    if named is not None:
+        delimiter, start, line = named.separator, named.stop, 2
     first = re.compile(rb"[^\r\n]*").match(content, start)
+    which = "first" if line == 1 else "second"
     if first is None or not first.group().strip():
-        raise FileError(f"{where}: the first line is empty, and must name the columns")
+        raise FileError(f"{where}: the {which} line is empty, and must name the columns")
     delimiter = delimiter or find_separator(content, start, ",", spaces)
     record = _record(delimiter).match(content, start)
+    where_it_stands = f"{where}, line {line}"
     if record is None:
-        raise FileError(f"{where}, line 1: a quote is never closed")
+        raise FileError(f"{where_it_stands}: a quote is never closed")
     try:
         text = record.group(1).decode()
     except UnicodeDecodeError:
-        raise FileError(f"{where}, line 1: not UTF-8 text; save the file as UTF-8") from None
+        raise FileError(f"{where_it_stands}: {NO_UTF_8}") from None
     names = next(csv.reader([text], delimiter=delimiter))
     if delimiter == " " and "" in names:
-        raise FileError(f"{where}, line 1: several spaces in a row; use one, a tab or a comma")
-    refuse_unseparated(text, names, delimiter, where)
+        raise FileError(f"{where_it_stands}: several spaces in a row; use one, a tab or a comma")
+    refuse_unseparated(text, names, delimiter, where_it_stands)
     names = [name.strip() or f"column {k}" for k, name in enumerate(names, 1)]
     twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
         raise DataError(f"{where} names the column {twice[0]!r} twice: rename one")
-    return Header(names, delimiter, record.end(), len(record.group().splitlines()))
+    lines = len(record.group().splitlines()) + line - 1
+    return Header(names, delimiter, record.end(), lines)
 
 
 def _record(delimiter: str) -> re.Pattern[bytes]:
@@ -134,6 +153,22 @@ def _record(delimiter: str) -> re.Pattern[bytes]:
 
 
 # --- what can be wrong ---
+
+
+def _refuse_binary(content: pa.Buffer, where: str) -> None:
+    """Refuse texts of two bytes a letter, and what is no text at all: both hold zero bytes."""
+    if content[:2].to_pybytes() in UTF_16_MARKS:
+        raise FileError(f"{where} is UTF-16 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)")
+    zero = re.compile(b"\0").search(content)
+    if zero is not None:
+        raise FileError(
+            f"{where}, line {_line_at(content, zero.start())}: a zero byte, which no text holds: "
+            f"the file is damaged, of another format, or UTF-16 text, to be saved as UTF-8"
+        )
+
+
+def _line_at(content: pa.Buffer, position: int) -> int:
+    return len(re.split(rb"\r\n|\r|\n", content[:position].to_pybytes()))
 
 
 def _check_quotes(rows: pa.Buffer, where: str, header: Header) -> bool:
@@ -170,8 +205,7 @@ def _explain(error: Exception, content: pa.Buffer, where: str, header: Header) -
     try:
         content.to_pybytes().decode()
     except UnicodeDecodeError as wrong:
-        line = len(re.split(rb"\r\n|\r|\n", content[: wrong.start].to_pybytes()))
-        return f"{where}, line {line}: not UTF-8 text; save the file as UTF-8"
+        return f"{where}, line {_line_at(content, wrong.start)}: {NO_UTF_8}"
     n = len(header.names)
     for line, row in _rows_of(content.slice(header.stop), header):
         if row and len(row) != n:
