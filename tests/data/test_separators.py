@@ -168,6 +168,16 @@ def test_commas_that_may_separate_thousands_are_told(write, number):
     assert read(path, decimal=".")["x"] == [number, "12"]
 
 
+def test_commas_and_points_in_one_column_are_told(write):
+    rows = "".join(f"{k},5;a\n{k}.5;b\n" for k in range(9))
+    with pytest.warns(jn.DataWarning) as met:
+        jn.read_table(write(f"x;y\n{rows}"))
+    assert [str(w.message).split(": ", 1)[1] for w in met] == [
+        "numbers with a decimal comma and numbers with a point stand in 'x' (0,5 and 0.5), which "
+        "are read as labels: write all of them alike, or say decimal='.' if these are labels"
+    ]
+
+
 def test_quoted_numbers_in_a_file_with_commas(write):
     with pytest.warns(jn.DataWarning, match=r"with a decimal comma stand in 'x' \(3,14\)"):
         assert read(write('x,y\n"3,14",a\n"2,5",b\n'))["x"] == [3.14, 2.5]

@@ -5,6 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +74,14 @@ def read_delimited(
     if quoted or header.delimiter != ",":  # else no field holds a comma
         table = read_decimals(table, choices.decimal, MISSING_WORDS.union(missing), where)
     return [Raw(name, table[name], written=True) for name in header.names]
+
+
+def find_line(content: pa.Buffer, row: int, choices: TextChoices, *, spaces: bool) -> int:
+    """The line that a row of a text ends on, the first row being 0; the text was read before."""
+    header = _read_header(content, "the file", choices, spaces)
+    rows = _rows_of(content.slice(header.stop), header)
+    kept = (line for line, fields in rows if fields or len(header.names) == 1)
+    return next(islice(kept, row, None))
 
 
 def _parse_anyhow(

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from jensen.atomic import check_name, show_path
-from jensen.data.delimited import read_delimited
+from jensen.data.delimited import find_line, read_delimited
 from jensen.data.scan import Raw
 from jensen.data.separators import AS_IT_TELLS, NAMED, SEPARATORS, TextChoices
 from jensen.data.sources import raw_columns
@@ -69,6 +69,20 @@ def read_columns(
     return read_delimited(
         content, str(path), missing, choices, spaces=spaces, keep_missing=keep_missing
     )
+
+
+def line_of_row(
+    path: str | PathLike[str], row: int, choices: TextChoices = AS_IT_TELLS
+) -> int | None:
+    """The line of a text file that a row ends on, the first row being 0; None where none is known.
+
+    The file is read once more; who asks has something to complain about.
+    """
+    if str(path) == STANDARD_INPUT or not is_text_file(path):
+        return None
+    kind = table_suffix(Path(path))
+    choices = choices._replace(usual=DELIMITERS[kind])
+    return find_line(_read_content(Path(path)), row, choices, spaces=kind in WITH_SPACES)
 
 
 def name_of(path: str | PathLike[str]) -> str:

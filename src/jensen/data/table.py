@@ -16,8 +16,8 @@ from jensen.data import convert
 from jensen.data.choices import kinds_by_column, list_of_columns, missing_labels, states_by_column
 from jensen.data.describe import describe
 from jensen.data.encode import Column, encode
-from jensen.data.files import is_text_file, name_of, read_columns
-from jensen.data.missing_words import warn_of_missing_words
+from jensen.data.files import read_columns
+from jensen.data.misfits import warn_of_labels
 from jensen.data.packed import Packed
 from jensen.data.recode import recode
 from jensen.data.separators import TextChoices
@@ -64,9 +64,9 @@ class Table:
         Labels of categorical columns in their order; states that never occur are kept.
         Otherwise the labels that occur, sorted naturally (2 before 10).
     missing
-        Labels that mean missing, besides empty fields, None and NaN. Labels of a text file that
-        look so (`NA`, `?`, ...) are kept as states with a warning; ``missing=[]`` says that they
-        are labels, and there is no warning.
+        Labels that mean missing, besides empty fields, None and NaN. Labels that look so (`NA`,
+        `null`, `?`, ...) are kept as states with a warning; ``missing=[]`` says that they are
+        labels, and there is no warning.
     weights
         How often each row counts: an array, or the name of a column, which is then no variable.
     separator, decimal
@@ -104,7 +104,8 @@ class Table:
         labels = states_by_column(states, kinds)
         if isinstance(data, Table) and weights is None:
             weights = data.weights
-        self.source, readers = _open(data, names, absent, TextChoices(separator, decimal))
+        text = TextChoices(separator, decimal)
+        self.source, readers, declared = _open(data, names, absent, text)
         for name in [*kinds, *labels]:
             if name not in dict(readers):
                 raise DataError(_no_column(name, [name for name, _ in readers]))
@@ -114,10 +115,9 @@ class Table:
             weights, readers = _take_weights(weights, readers)
         columns = ordered_map(lambda r: r[1](kinds.get(r[0]), labels.get(r[0]), absent), readers)
         self._set(columns, weights)
-        all_are_labels = said is not None and not any(said)
-        if isinstance(data, (str, PathLike)) and is_text_file(data) and not all_are_labels:
-            inferred = [c for name, c in self._columns.items() if name not in {**kinds, **labels}]
-            warn_of_missing_words(inferred, name_of(data))
+        known = {*kinds, *labels, *declared}
+        inferred = [column for name, column in self._columns.items() if name not in known]
+        warn_of_labels(inferred, data, text, with_words=said is None or any(said))
 
     @classmethod
     def from_columns(
@@ -345,17 +345,19 @@ _Reader = Callable[[Kind | None, Sequence[str] | None, Collection[str]], Column]
 
 def _open(
     data: Any, names: Sequence[str] | None, absent: Sequence[str], choices: TextChoices
-) -> tuple[str, list[tuple[str, _Reader]]]:
-    """Where the data came from, and its columns, still to be encoded."""
+) -> tuple[str, list[tuple[str, _Reader]], list[str]]:
+    """Where the data came from, its columns, still to be encoded, and those that it declares."""
     if isinstance(data, (str, PathLike)):
         raws = read_columns(data, absent, choices)
-        return kind_of_source(data), [(raw.name, partial(encode, raw)) for raw in raws]
-    choices.refuse_for(f"this {type(data).__name__}")
-    if isinstance(data, Table):
-        return data.source, [(c.variable.name, partial(_again, c)) for c in data._columns.values()]
-    data = collected(data)
-    raws = raw_columns(data, names)
-    return kind_of_source(data), [(raw.name, partial(encode, raw)) for raw in raws]
+    else:
+        choices.refuse_for(f"this {type(data).__name__}")
+        if isinstance(data, Table):
+            again = [(c.variable.name, partial(_again, c)) for c in data._columns.values()]
+            return data.source, again, list(data.names)
+        data = collected(data)
+        raws = raw_columns(data, names)
+    readers = [(raw.name, partial(encode, raw)) for raw in raws]
+    return kind_of_source(data), readers, [raw.name for raw in raws if raw.declared is not None]
 
 
 def _again(

@@ -7,8 +7,6 @@ score, and stand alone in every graph.
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -18,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.exceptions import DataError, DataWarning
+from jensen.exceptions import DataError, warn
 from jensen.text import some
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
@@ -47,7 +45,7 @@ def warn_of_constants(names: Sequence[str]) -> None:
         noted.update(names)
     elif names:
         one = len(names) == 1
-        _warn(
+        warn(
             f"{_are(names)} constant, so the data say nothing of edges there: "
             f"{'it is' if one else 'they are'} left out of the score, and "
             f"{'stands' if one else 'each stands'} alone in the graph. Leave "
@@ -60,7 +58,7 @@ def warn_of_drawn_constants(n_tables: Mapping[str, int], n: int) -> None:
     """The same of columns that are constant in some of n tables that were drawn from one."""
     if n_tables:
         most = max(n_tables.values())
-        _warn(
+        warn(
             f"{_are(sorted(n_tables))} constant in up to {most:,} of the {n:,} tables that were "
             f"drawn, so the graphs learned from these have no edges there"
         )
@@ -103,11 +101,3 @@ def no_edge(a: str, b: str, constant: str) -> str:
 def _are(names: Sequence[str]) -> str:
     shown = some(map(repr, names), most=20)
     return f"column {shown} is" if len(names) == 1 else f"columns {shown} are"
-
-
-def _warn(text: str) -> None:
-    """Warn at the first line outside this package."""
-    frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("jensen."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, DataWarning, stacklevel=level)
