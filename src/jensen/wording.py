@@ -58,5 +58,16 @@ def of_frame(**choices: str | Sequence[str]) -> str:
     return f"jn.Table(..., {of_file(**choices)})"
 
 
+def leave_out(columns: Sequence[str]) -> str:
+    """How columns of a table are left out.
+
+    >>> leave_out(["id"])
+    "table.select([x for x in table.names if x not in ['id']]) of a jn.Table"
+    """
+    if _in_shell:
+        return option("without", columns)
+    return f"table.select([x for x in table.names if x not in {list(columns)!r}]) of a jn.Table"
+
+
 def _shell_word(value: str) -> str:
     return "tab" if value == "\t" else shlex.quote(value)

@@ -23,11 +23,16 @@ from jensen.data.separators import (
     refuse_unseparated,
 )
 from jensen.exceptions import DataError, FileError
+from jensen.text import plural
 
 BLOCK = 1 << 22
 """Bytes of text that are parsed at a time."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+ROW_NAMES = (
+    ": if the first field names the row, as R's write.table has it, name it in the header, or "
+    "write the file with row.names = FALSE"
+)
 UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 NO_UTF_8 = "not UTF-8 text; save the file as UTF-8 (in a spreadsheet: CSV UTF-8)"
@@ -215,11 +220,13 @@ def _explain(error: Exception, content: pa.Buffer, where: str, header: Header) -
         content.to_pybytes().decode()
     except UnicodeDecodeError as wrong:
         return f"{where}, line {_line_at(content, wrong.start)}: {NO_UTF_8}"
-    n = len(header.names)
+    n, is_first = len(header.names), True
     for line, row in _rows_of(content.slice(header.stop), header):
         if row and len(row) != n:
-            fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-            return f"{where}, line {line}: {fields}, but the columns that the header names are {n}"
+            text = f"{plural(len(row), 'field')}, but the columns that the header names are {n}"
+            names_row = is_first and len(row) == n + 1
+            return f"{where}, line {line}: {text}{ROW_NAMES if names_row else ''}"
+        is_first = is_first and not row
     return f"{where}: {str(error).strip().splitlines()[0]}"
 
 

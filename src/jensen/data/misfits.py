@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jensen.data.encode import MAX_INTEGER_STATES, Column
 from jensen.data.decimals import NUMBERS_PER_MISFIT
+from jensen.data.encode import MAX_INTEGER_STATES, Column
 from jensen.data.files import is_text_file, line_of_row, name_of
 from jensen.data.missing_words import MISSING_WORDS, warn_of_missing_words, words_for_missing
 from jensen.data.separators import TextChoices
@@ -16,7 +16,6 @@ from jensen.data.variable import is_number, parse_number
 from jensen.exceptions import warn
 from jensen.text import plural, some
 from jensen.wording import of_file, of_frame
-
 
 MOST_LISTED = 8
 

@@ -8,11 +8,12 @@ from jensen.exceptions import warn
 from jensen.text import some
 from jensen.wording import Say, of_file
 
-BESIDE_LABELS = frozenset(
-    ("na", "n/a", "n.a.", "#n/a", "#na", "<na>", "nan", "-nan", "null", "(null)", "\\n", "?")
-    + ("missing", "#nv", "#n/d", "#div/0!", "#value!", "#wert!", "#valeur!", "#ref!", "#name?")
-    + ("#num!", "#zahl!", "#null!")
-)
+_OF_SPREADSHEETS = {"#n/a", "#na", "#nv", "#n/d", "#div/0!", "#ref!", "#name?", "#null!"} | {
+    *("#value!", "#wert!", "#valeur!", "#num!", "#zahl!", "#nombre!")
+}
+BESIDE_LABELS = _OF_SPREADSHEETS | {
+    *("na", "n/a", "n.a.", "<na>", "nan", "-nan", "null", "(null)", "\\n", "?", "missing")
+}
 """Words for missing that are seldom labels, in small letters; `none` and `-` often are."""
 
 MISSING_WORDS = BESIDE_LABELS | {"", "none", "nil", "unknown", "-", "--", "\u2013", ".", "*"}

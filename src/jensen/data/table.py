@@ -140,6 +140,7 @@ class Table:
             raise DataError(f"the columns differ in length: {lengths}")
         self.n_rows = next(iter(lengths.values()), 0)
         self.weights = None if weights is None else check_weights(weights, self.n_rows)
+        self.looked_at: set[str] = set()  # columns of which learners have told what is odd
 
     # --- what is in it ---
 
@@ -193,13 +194,13 @@ class Table:
     def select(self, names: Iterable[str]) -> Table:
         """The same rows with these columns only."""
         chosen = [self.column(name) for name in list_of_columns(names, "names")]
-        return Table.from_columns(chosen, self.weights, self.source)
+        return self._with(chosen, self.weights)
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Table:
         """These rows (positions, or a mask), with the same variables."""
         columns = [Column(c.variable, c.data[rows]) for c in self._columns.values()]
         weights = None if self.weights is None else self.weights[rows]
-        return Table.from_columns(columns, weights, self.source)
+        return self._with(columns, weights)
 
     def complete_rows(self, names: Iterable[str] | None = None) -> Table:
         """The rows that miss nothing (in these columns): dropping rows is the caller's decision."""
@@ -209,7 +210,12 @@ class Table:
 
     def with_weights(self, weights: ArrayLike | None) -> Table:
         """The same columns, other weights."""
-        return Table.from_columns(self._columns.values(), weights, self.source)
+        return self._with(self._columns.values(), weights)
+
+    def _with(self, columns: Iterable[Column], weights: ArrayLike | None) -> Table:
+        table = Table.from_columns(columns, weights, self.source)
+        table.looked_at = self.looked_at
+        return table
 
     def read_as(self, variables: Iterable[Variable]) -> tuple[Table, NDArray[np.bool_]]:
         """Read the columns as a model's own variables, never inferring again.
@@ -226,7 +232,7 @@ class Table:
             return self, np.zeros(self.n_rows, bool)
         pairs = [recode(self.column(v.name), v) for v in wanted]
         unknown = np.any([mask for _, mask in pairs], axis=0)
-        return Table.from_columns([c for c, _ in pairs], self.weights, self.source), unknown
+        return self._with([c for c, _ in pairs], self.weights), unknown
 
     # --- sums over rows ---
 
