@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from naive import data as naive
 
 import jensen as jn
+from jensen.data.variable import sort_naturally
 from jensen.exceptions import DataError
 
 
@@ -304,6 +305,25 @@ def test_of_many_slips_a_few_are_listed():
 )
 def test_labels_that_are_no_slips(write, lines):
     csv_column(write, lines)
+
+
+@pytest.mark.parametrize(
+    "form", ["$%d.50", "%d,5 €", "%d.5%%", "%d %%", "1\u202f%03d,5", "1 %03d", "1'%03d.5", "%d EUR"]
+)
+def test_numbers_beside_other_signs_are_told(write, form):
+    lines = [form % k for k in range(30)]
+    path = write("\n".join(["x;y", *(f"{line};k" for line in lines), "?;k"]))
+    with pytest.warns(jn.DataWarning) as met:
+        jn.read_table(path)
+    text = f"{path}: numbers beside other signs stand in 'x' ({sort_naturally(lines)[0]}), which "
+    text += "are read as labels: take out the signs, or say categorical=['x'] if these are labels"
+    assert text in [str(w.message) for w in met]
+    jn.read_table(path, categorical=["x"])
+
+
+@pytest.mark.parametrize("form", ["%02d 4711", "A%d", "%d-%d", "%d kg %d", "030 1234%d"])
+def test_labels_with_digits_are_no_numbers_with_signs(write, form):
+    csv_column(write, [form.replace("%d", str(k)).replace("%02d", f"{k:02d}") for k in range(30)])
 
 
 # --- what cannot be a column ---

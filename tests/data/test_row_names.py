@@ -61,6 +61,11 @@ def test_a_graph_and_its_parameters_are_told_of_once():
     jn.learn_structure(table.take(np.arange(40)))
 
 
+def test_a_column_that_the_caller_declares_is_not_told():
+    jn.learn_structure(jn.Table(NAMED, categorical=["id"]))
+    jn.learn_structure(jn.Table(NAMED, states={"id": NAMED["id"]}))
+
+
 def test_other_columns_of_a_network_are_not_looked_at():
     jn.BayesianNetwork("a -> b").fit(NAMED)
 

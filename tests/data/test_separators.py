@@ -76,6 +76,13 @@ def test_a_header_that_still_looks_separated_is_refused(write, name, text, choic
     assert f"say separator={mark!r}, or put the name in quotes if it is one name" in str(error)
 
 
+def test_quoted_names_with_spaces_between_them_are_several(write):
+    path = write('"a" "b"\n"x" 1\n"y" 2\n')
+    with pytest.raises(FileError, match=r"header .* looks separated by ' ', but was"):
+        jn.read_table(path)
+    assert read(path, separator=" ") == {"a": ["x", "y"], "b": ["1", "2"]}
+
+
 @pytest.mark.parametrize("name", ["a;b", "a,b", "a|b", "a\tb", "a b", 'a";b', "sep=;", "sep=:"])
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".dat"])
 def test_a_single_column_with_any_name_survives_a_file(tmp_path, name, suffix):

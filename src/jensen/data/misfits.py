@@ -1,5 +1,6 @@
-"""A few values that are no numbers, in a column of numbers: they make all of it labels."""
+"""Numbers that are read as labels: a few of the column are none, or signs stand beside them."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from os import PathLike
@@ -18,6 +19,10 @@ from jensen.text import plural, some
 from jensen.wording import of_file, of_frame
 
 MOST_LISTED = 8
+
+_AMOUNT = r"[+-]?(?:\d{1,3}(?:[ \u00a0\u202f'.,]\d{3})+|\d+)(?:[.,]\d+)?"
+SIGNED = re.compile(rf"[$€£¥]?\s*{_AMOUNT}\s*(?:[%$€£¥]|EUR|USD|GBP|CHF)?")
+"""Amounts of money, shares in percent, and numbers with spaces after thousands."""
 
 
 class Misfits(NamedTuple):
@@ -48,6 +53,13 @@ def warn_of_labels(
 
     if with_words:
         warn_of_missing_words(columns, where, say)
+    signed = {c.variable.name: text for c in columns if (text := _signed_number(c)) is not None}
+    if signed:
+        shown = some(f"{name!r} ({text})" for name, text in signed.items())
+        warn(
+            f"{where}: numbers beside other signs stand in {shown}, which are read as labels: take "
+            f"out the signs, or say {say(categorical=list(signed))} if these are labels"
+        )
     told = {c.variable.name: found for c in columns if (found := find_misfits(c)) is not None}
     if told:
         labels = list(dict.fromkeys(label for each in told.values() for label in each.labels))
@@ -95,6 +107,22 @@ def find_misfits(column: Column) -> Misfits | None:
         row,
         variable.states[int(codes[row])],
     )
+
+
+def _signed_number(column: Column) -> str | None:
+    """The first state, if all are many numbers with a sign of money or percent, or with spaces."""
+    states = column.variable.states
+    if len(states) <= MAX_INTEGER_STATES or column.variable.cuts is not None:
+        return None
+    words: set[str] | None = None
+    for state in states:  # of labels the first tells
+        if SIGNED.fullmatch(state.strip()) is None:
+            words = set(words_for_missing(states)) if words is None else words
+            if state not in words:
+                return None
+    numbers = [state for state in states if not (words and state in words)]
+    plain = re.compile(r"[\d.,+-]+")
+    return None if any(plain.fullmatch(state.strip()) for state in numbers) else numbers[0]
 
 
 def _are_labels(numbers: Iterable[str]) -> bool:

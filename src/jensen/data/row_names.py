@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,8 +84,10 @@ def what_names_rows(column: Column, weights: NDArray[np.float64] | None = None) 
     return f"holds {what} ({len(used):,} labels in {rows}, such as {example!r:.40})"
 
 
-def _numbered(values: NDArray[np.float64]) -> str | None:
+def _numbered(values: NDArray[Any]) -> str | None:
     n = len(values)
-    if n < FEWEST_ROWS or values[-1] - values[0] != n - 1 or np.any(np.diff(values) != 1.0):
+    if n < FEWEST_ROWS or values[0] % 1.0 or values[-1] - values[0] != n - 1:  # most are not
+        return None
+    if np.any(np.diff(values) != 1.0):
         return None
     return f"counts the rows ({values[0]:g}, {values[1]:g}, {values[2]:g}, ...)"

@@ -52,6 +52,9 @@ AS_IT_TELLS = TextChoices()
 NAMED = re.compile(rb"sep=([^\w\"\r\n\0\x80-\xff])\1*[ \t]*(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
 """A first line by which spreadsheets are told what separates the fields."""
 
+QUOTED_NAMES = re.compile(r'"[^"]*"(?: "[^"]*")+')
+"""A header whose names are in quotes, with spaces between them."""
+
 
 class NamedSeparator(NamedTuple):
     """What a first line `sep=;` says."""
@@ -121,9 +124,11 @@ def refuse_unseparated(header: str, names: Sequence[str], separator: str, where:
 
     `where` is the file and the line.
     """
-    if len(names) > 1 or header.lstrip().startswith('"'):
+    if len(names) > 1:
         return
     found = [mark for mark in SEPARATORS if mark in names[0] and mark != separator]
+    if header.lstrip().startswith('"'):
+        found = [" "] if QUOTED_NAMES.fullmatch(header) else []
     if found:
         raise FileError(
             f"{where}: the header {names[0]!r:.80} looks separated by {found[0]!r}, but "

@@ -115,6 +115,7 @@ class Table:
             weights, readers = _take_weights(weights, readers)
         columns = ordered_map(lambda r: r[1](kinds.get(r[0]), labels.get(r[0]), absent), readers)
         self._set(columns, weights)
+        self.looked_at.update(kinds, labels)
         known = {*kinds, *labels, *declared}
         inferred = [column for name, column in self._columns.items() if name not in known]
         warn_of_labels(inferred, data, text, with_words=said is None or any(said))
@@ -326,8 +327,8 @@ def read_table(
         A file that ends in .csv, .tsv, .tab, .txt, .dat, .parquet or .pq, also with .gz, .bz2,
         .zst, .lz4 or .br behind it; "-" is CSV on standard input.
     separator
-        What stands between the fields of a text file. None: the one of comma, semicolon, tab and
-        bar for which the first rows have as many fields as the header; in .tsv and .tab a tab.
+        What stands between fields. None: what a first line `sep=;` names; else a tab in .tsv and
+        .tab, and elsewhere the one of , ; tab and | by which the first rows fit the header.
     decimal
         "." or ",". None: a point; but a column whose numbers have a comma in its place is read as
         numbers, and a warning says so.
@@ -352,14 +353,15 @@ _Reader = Callable[[Kind | None, Sequence[str] | None, Collection[str]], Column]
 def _open(
     data: Any, names: Sequence[str] | None, absent: Sequence[str], choices: TextChoices
 ) -> tuple[str, list[tuple[str, _Reader]], list[str]]:
-    """Where the data came from, its columns, still to be encoded, and those that it declares."""
+    """Where the data came from, its columns, still to be encoded, and which it declares."""
+    readers: list[tuple[str, _Reader]]
     if isinstance(data, (str, PathLike)):
         raws = read_columns(data, absent, choices)
     else:
         choices.refuse_for(f"this {type(data).__name__}")
         if isinstance(data, Table):
-            again = [(c.variable.name, partial(_again, c)) for c in data._columns.values()]
-            return data.source, again, list(data.names)
+            readers = [(c.variable.name, partial(_again, c)) for c in data._columns.values()]
+            return data.source, readers, list(data.names)
         data = collected(data)
         raws = raw_columns(data, names)
     readers = [(raw.name, partial(encode, raw)) for raw in raws]

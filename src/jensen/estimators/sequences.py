@@ -189,7 +189,8 @@ def learn_labels(
     """Codes (n, D), missing NaN, the variable of each column, and whether labels are numbers."""
     columns = _label_columns(estimator, X, reset=True)
     table = label_table(columns, symbols)
-    warn_of_row_names(X if isinstance(X, Table) else table)
+    inferred = Table.from_columns(map(table.column, table.names))
+    warn_of_row_names(X if isinstance(X, Table) else inferred)
     given = columns.values() if symbols is None else [list(symbols)] * len(columns)
     pairs = zip(table.variables, given, strict=True)
     return _codes(table), table.variables, tuple(are_whole(v, labels) for v, labels in pairs)
