@@ -61,6 +61,11 @@ def test_a_graph_and_its_parameters_are_told_of_once():
     jn.learn_structure(table.take(np.arange(40)))
 
 
+def test_counts_are_refused_without_a_warning_elsewhere():
+    with pytest.raises(jn.DataError, match="counts"):
+        jn.learn_structure({**LABELS, "n": list(range(N))})
+
+
 def test_a_column_that_the_caller_declares_is_not_told():
     jn.learn_structure(jn.Table(NAMED, categorical=["id"]))
     jn.learn_structure(jn.Table(NAMED, states={"id": NAMED["id"]}))

@@ -28,7 +28,11 @@ DATE = re.compile(rf"(?:{_DAY}|{_NAMED})(?:[T ,]{{1,2}}{_CLOCK})?|{_CLOCK}", re.
 
 
 def warn_of_row_names(
-    table: Table, names: Iterable[str] | None = None, advice: str | None = None
+    table: Table,
+    names: Iterable[str] | None = None,
+    advice: str | None = None,
+    *,
+    counts: bool = False,
 ) -> None:
     """Warn, once for a table, of columns in which hardly any label comes back, or that count rows.
 
@@ -38,11 +42,18 @@ def warn_of_row_names(
         The columns that are learned from; all unless given.
     advice
         What to do, where leaving out the columns is not it.
+    counts
+        Whether the learner takes counts; others refuse them.
     """
     asked = table.names if names is None else names
     chosen = [name for name in asked if name not in table.looked_at]
     table.looked_at.update(chosen)
-    found = {name: what_names_rows(table.column(name), table.weights) for name in chosen}
+    columns = {name: table.column(name) for name in chosen}
+    found = {
+        name: what_names_rows(column, table.weights)
+        for name, column in columns.items()
+        if counts or column.variable.kind != "count"
+    }
     _tell({name: what for name, what in found.items() if what is not None}, advice)
 
 

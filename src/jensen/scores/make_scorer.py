@@ -50,11 +50,12 @@ def make_scorer(
     """
     check_gaussian_choices(gaussian)
     data, was_set = split_interventions(as_table(table), interventions)
-    warn_of_row_names(data)
-    return scorer_of(
+    scorer = scorer_of(
         data, was_set, score, equivalent_sample_size=equivalent_sample_size, missing=missing,
         prior_network=prior_network, **gaussian,
     )  # fmt: skip
+    warn_of_row_names(data)
+    return scorer
 
 
 def scorer_of(
