@@ -1,5 +1,7 @@
 """What Jensen raises and warns: every error says what is wrong, where, and what to do."""
 
+import sys
+import warnings
 from collections.abc import Sequence
 
 from jensen.text import many
@@ -87,3 +89,11 @@ class DataWarning(UserWarning):
 
 class FormatWarning(UserWarning):
     """A file format that cannot hold all of a network; the text says what is lost."""
+
+
+def warn(text: str, category: type[Warning] = DataWarning) -> None:
+    """Warn at the first line outside this package, which is the caller's."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("jensen."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, category, stacklevel=level)

@@ -1,8 +1,11 @@
 """Advice in the words of whoever reads it: arguments of Python, or options of the command line."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+
+Say = Callable[..., str]
+"""Spells choices, given by their names."""
 
 _in_shell = False
 """For the whole process: columns are read on threads, and their errors give advice too."""
@@ -35,6 +38,35 @@ def option(name: str, value: str | Sequence[str]) -> str:
     flag = f"--{name.replace('_', '-')}"
     values = [value] if isinstance(value, str) else list(value) or [""]
     return " ".join(f"{flag} {_shell_word(each)}" for each in values)
+
+
+def of_file(**choices: str | Sequence[str]) -> str:
+    """How choices are made for a file, which is named in the same call or command.
+
+    >>> of_file(missing=["NA"], continuous=["x"])
+    "missing=['NA'], continuous=['x']"
+    """
+    return (" " if _in_shell else ", ").join(option(*choice) for choice in choices.items())
+
+
+def of_frame(**choices: str | Sequence[str]) -> str:
+    """How choices are made for a dataframe.
+
+    >>> of_frame(missing=["NA"])
+    "jn.Table(..., missing=['NA'])"
+    """
+    return f"jn.Table(..., {of_file(**choices)})"
+
+
+def leave_out(columns: Sequence[str]) -> str:
+    """How columns of a table are left out.
+
+    >>> leave_out(["id"])
+    "table.select([x for x in table.names if x not in ['id']]) of a jn.Table"
+    """
+    if _in_shell:
+        return option("without", columns)
+    return f"table.select([x for x in table.names if x not in {list(columns)!r}]) of a jn.Table"
 
 
 def _shell_word(value: str) -> str:

@@ -118,7 +118,9 @@ def test_a_table_of_a_table_is_the_same():
 
 
 def test_a_table_of_a_table_under_other_choices():
-    table = jn.Table({"t": ["a", "?"], "n": [1, 2], "r": [0.5, 1.5]}, counts=["n"], weights=[1, 2])
+    table = jn.Table(
+        {"t": ["a", "?"], "n": [1, 2], "r": [0.5, 1.5]}, counts=["n"], weights=[1, 2], missing=[]
+    )
     cut = jn.discretize(table, columns=["r"])
     again = jn.Table(cut, missing=["?"], states={"n": [2, 1]})
     assert naive.plain(again)["t"] == (jn.Variable("t", "categorical", ("a",)), ["a", None])

@@ -1,15 +1,21 @@
 """Which kind a column has, which states, and what is missing, when nobody says."""
 
+import io
 import re
+import sys
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import data as naive
 
 import jensen as jn
+from jensen.data.variable import sort_naturally
 from jensen.exceptions import DataError
 
 
@@ -147,14 +153,14 @@ def test_many_distinct_numbers_in_a_text_file(write):
     assert (variable.kind, rows) == ("continuous", [*numbers.tolist(), None])
 
 
-@pytest.mark.parametrize("word", ["NA", "?", "NaN", " ", "-", "None"])
+@pytest.mark.parametrize("word", ["NA", "?", "NaN", " ", "-", "None", "none", "unknown"])
 def test_numbers_beside_a_word_for_missing_give_a_warning(write, word):
     with pytest.warns(jn.DataWarning, match=r"are read as states, in 'x' \(.*\): if they mean"):
         variable, _ = csv_column(write, ["1.5", word, "2.5"])
     assert set(variable.states) == {"1.5", word, "2.5"}
 
 
-@pytest.mark.parametrize("word", ["NA", "N/A", "NaN", "nan", "null", "NULL", "?", " NA"])
+@pytest.mark.parametrize("word", ["NA", "N/A", "NaN", "null", "Null", "n.a.", "?", " NA", "#NV"])
 def test_labels_beside_a_word_for_missing_give_a_warning(write, word):
     mend = re.escape(f"missing, say missing=[{word!r}]; if they are labels, say missing=[]")
     with pytest.warns(jn.DataWarning, match=mend):
@@ -193,6 +199,131 @@ def test_whoever_says_what_is_missing_or_what_is_a_label_is_not_warned(write, ch
 @pytest.mark.parametrize("label", ["None", "-", ".", "nothing"])
 def test_usual_labels_give_no_warning(write, label):
     assert csv_column(write, ["a", label])[1] == ["a", label]
+
+
+FRAMES = {
+    "pandas": lambda columns, _: pd.DataFrame(columns),
+    "polars": lambda columns, _: pl.DataFrame(columns),
+    "pyarrow": lambda columns, _: pa.table(columns),
+    "dict": lambda columns, _: columns,
+    "parquet": lambda columns, path: pa.parquet.write_table(pa.table(columns), path) or path,
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_words_for_missing_are_told_of_dataframes_too(tmp_path, kind):
+    data = FRAMES[kind]({"x": ["a", "NA", "na"], "y": ["k", "l", "m"]}, tmp_path / "t.parquet")
+    with pytest.warns(jn.DataWarning) as met:
+        assert jn.Table(data).variable("x").states == ("NA", "a", "na")
+    say = "missing={}" if kind == "parquet" else "jn.Table(..., missing={})"
+    where = data if kind == "parquet" else f"this {type(data).__name__}"
+    assert [str(w.message) for w in met] == [
+        f"{where}: labels that may mean missing are read as states, in 'x' (NA, na): if they mean "
+        f"missing, say {say.format(['NA', 'na'])}; if they are labels, say {say.format([])}"
+    ]
+    assert jn.Table(data, missing=["NA", "na"]).n_missing() == {"x": 2}
+    jn.Table(jn.Table(data, missing=[]))  # and nothing is told again
+    jn.Table(data, states={"x": ["a", "NA", "na"]})
+
+
+def test_categories_that_a_dataframe_declares_are_labels():
+    jn.Table(pd.DataFrame({"x": pd.Categorical(["a", "NA"])}))
+    jn.Table(pl.DataFrame({"x": ["a", "NA"]}, schema={"x": pl.Enum(["a", "NA"])}))
+
+
+# --- a few values that are no numbers ---
+
+NUMBERS = [f"{k}.5" for k in range(499)]
+
+
+@pytest.mark.parametrize(
+    ("value", "separator", "blank"),
+    [("12,5", ";", 0), ("1O", ",", 0), ("no idea", ",", 2), ("1 2", "\t", 1), ("3..5", "|", 0)],
+)
+def test_one_slip_in_a_column_of_numbers_is_told_with_its_line(write, value, separator, blank):
+    lines = [f"{x}{separator}k" for x in [*NUMBERS[:15], value, *NUMBERS[15:]]]
+    path = write("\n".join([f"x{separator}y", *[""] * blank, *lines]))
+    with pytest.warns(jn.DataWarning) as met:
+        assert jn.read_table(path).variable("x").kind == "categorical"
+    assert [str(w.message) for w in met] == [
+        f"{path}: a few values that are no numbers make labels of all numbers in 'x' (499 numbers "
+        f"and 1 other value, the first {value!r} in line {17 + blank}): correct them, or say "
+        f"missing=[{value!r}] if they mean missing, or categorical=['x'] if all are labels"
+    ]
+    assert jn.read_table(path, missing=[value]).variable("x").kind == "continuous"
+    jn.read_table(path, categorical=["x"])
+
+
+def test_slips_of_several_columns_are_told_together(write):
+    rows = [f'{x},"a\nb",{k}' for k, x in enumerate(NUMBERS)]
+    rows[9] = 'oops,"a\nb",-'
+    rows[11] = 'oh,"a\nb",none of them'
+    rows[13] = 'oops,"a\nb",NA'
+    path = write("\n".join(["x,y,n", *rows]))
+    with pytest.warns(jn.DataWarning) as met:
+        jn.read_table(path)
+    words, slips = (str(w.message) for w in met)
+    assert "in 'n' (NA): if they mean missing, say missing=['NA']" in words
+    assert (
+        "in 'x' (496 numbers and 3 other values, the first 'oops' in line 21), 'n' (496 numbers "
+        "and 2 other values, the first '-' in line 21): correct them, or say missing=['oh', "
+        "'oops', '-', 'none of them'] if they mean missing"
+    ) in slips
+
+
+@pytest.mark.parametrize("kind", FRAMES)
+def test_slips_in_a_dataframe_are_told_with_their_row(tmp_path, kind):
+    data = FRAMES[kind]({"x": [*NUMBERS, "oops"]}, tmp_path / "t.parquet")
+    with pytest.warns(jn.DataWarning, match=r"the first 'oops' in row 500") as met:
+        jn.Table(data)
+    assert "missing=['oops'], continuous=['x']" in str(met[0].message)
+    assert jn.Table(data, missing=["oops"], continuous=["x"]).n_missing() == {"x": 1}
+
+
+def test_slips_on_standard_input_are_told_with_their_row(monkeypatch):
+    text = "\n".join(["x", *NUMBERS, "oops"]).encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+    with pytest.warns(jn.DataWarning, match=r"standard input: .*the first 'oops' in row 500"):
+        jn.read_table("-")
+
+
+def test_of_many_slips_a_few_are_listed():
+    with pytest.warns(jn.DataWarning, match=r"'s7'\], continuous=\['x'\]\) and 1 more if they"):
+        jn.Table({"x": [*NUMBERS, *(f"s{k}" for k in range(9))]})
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [*map(str, range(15)), "15+"],  # these would be labels anyway
+        [f"{k:05d}" for k in range(2000)] + ["D-80331"],
+        [*NUMBERS[:9], "oops"],
+        [*NUMBERS[:30], "a", "b", "c", "d"],
+        [f"s{k}" for k in range(50)],
+        NUMBERS,
+    ],
+)
+def test_labels_that_are_no_slips(write, lines):
+    csv_column(write, lines)
+
+
+@pytest.mark.parametrize(
+    "form", ["$%d.50", "%d,5 €", "%d.5%%", "%d %%", "1\u202f%03d,5", "1 %03d", "1'%03d.5", "%d EUR"]
+)
+def test_numbers_beside_other_signs_are_told(write, form):
+    lines = [form % k for k in range(30)]
+    path = write("\n".join(["x;y", *(f"{line};k" for line in lines), "?;k"]))
+    with pytest.warns(jn.DataWarning) as met:
+        jn.read_table(path)
+    text = f"{path}: numbers beside other signs stand in 'x' ({sort_naturally(lines)[0]}), which "
+    text += "are read as labels: take out the signs, or say categorical=['x'] if these are labels"
+    assert text in [str(w.message) for w in met]
+    jn.read_table(path, categorical=["x"])
+
+
+@pytest.mark.parametrize("form", ["%02d 4711", "A%d", "%d-%d", "%d kg %d", "030 1234%d"])
+def test_labels_with_digits_are_no_numbers_with_signs(write, form):
+    csv_column(write, [form.replace("%d", str(k)).replace("%02d", f"{k:02d}") for k in range(30)])
 
 
 # --- what cannot be a column ---

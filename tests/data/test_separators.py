@@ -76,11 +76,48 @@ def test_a_header_that_still_looks_separated_is_refused(write, name, text, choic
     assert f"say separator={mark!r}, or put the name in quotes if it is one name" in str(error)
 
 
-@pytest.mark.parametrize("name", ["a;b", "a,b", "a|b", "a\tb", "a b", 'a";b'])
+def test_quoted_names_with_spaces_between_them_are_several(write):
+    path = write('"a" "b"\n"x" 1\n"y" 2\n')
+    with pytest.raises(FileError, match=r"header .* looks separated by ' ', but was"):
+        jn.read_table(path)
+    assert read(path, separator=" ") == {"a": ["x", "y"], "b": ["1", "2"]}
+
+
+@pytest.mark.parametrize("name", ["a;b", "a,b", "a|b", "a\tb", "a b", 'a";b', "sep=;", "sep=:"])
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".dat"])
 def test_a_single_column_with_any_name_survives_a_file(tmp_path, name, suffix):
     jn.Table({name: ["x", "y"]}).write(tmp_path / f"t{suffix}")
     assert read(tmp_path / f"t{suffix}") == {name: ["x", "y"]}
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|", ":", " "])
+@pytest.mark.parametrize("start", ["sep=", "\ufeffsep=", "SEP="])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_first_line_may_name_the_separator_as_spreadsheets_write_it(write, mark, start, end):
+    lines = [f"{start}{mark}", f"a, x;y{mark}b", f"1{mark}2", ""]
+    if mark in ",; ":
+        lines[1] = f'"a, x;y"{mark}b'
+    path = write(end.join(lines), "t.tsv" if mark == ";" else "t.csv")
+    assert read(path) == read(path, separator=mark) == {"a, x;y": ["1"], "b": ["2"]}
+
+
+def test_a_first_line_with_separators_behind_it(write):
+    assert read(write("sep=;;\na;b;c\nx;y;z\n")) == {"a": ["x"], "b": ["y"], "c": ["z"]}
+
+
+def test_a_separator_that_the_first_line_contradicts_is_refused(write):
+    path = write("sep=;\na;b\nx;y\n")
+    with pytest.raises(DataError) as error:
+        jn.read_table(path, separator=",")
+    assert str(error.value) == (
+        f"{path}, line 1: sep=; names the separator ';', but separator=',' was said: leave that "
+        f"out, or correct the line"
+    )
+
+
+@pytest.mark.parametrize("text", ["sep=x\na\n", "sep\na\n", '"sep=;"\na\n', "sep=;,b\na,x\n"])
+def test_names_that_begin_alike_name_columns(write, text):
+    assert "sep" in jn.read_table(write(text)).names[0]
 
 
 @pytest.mark.parametrize("separator", ["", ";;", '"', "\n", "é", 1])
@@ -138,11 +175,34 @@ def test_commas_that_may_separate_thousands_are_told(write, number):
     assert read(path, decimal=".")["x"] == [number, "12"]
 
 
+def test_commas_and_points_in_one_column_are_told(write):
+    rows = "".join(f"{k},5;a\n{k}.5;b\n" for k in range(9))
+    with pytest.warns(jn.DataWarning) as met:
+        jn.read_table(write(f"x;y\n{rows}"))
+    assert [str(w.message).split(": ", 1)[1] for w in met] == [
+        "numbers with a decimal comma and numbers with a point stand in 'x' (0,5 and 0.5), which "
+        "are read as labels: write all of them alike, or say decimal='.' if these are labels"
+    ]
+
+
 def test_quoted_numbers_in_a_file_with_commas(write):
     with pytest.warns(jn.DataWarning, match=r"with a decimal comma stand in 'x' \(3,14\)"):
         assert read(write('x,y\n"3,14",a\n"2,5",b\n'))["x"] == [3.14, 2.5]
     with pytest.warns(jn.DataWarning, match=r"may separate thousands stand in 'x' \(1,234\)"):
         jn.read_table(write('x,y\n"1,234",a\n"2,500",b\n'))
+
+
+def test_a_decimal_comma_where_commas_separate_fields_is_refused_unless_it_is_in_quotes(write):
+    path = write("x,y\n1,5\n2,5\n")
+    with pytest.raises(DataError) as error:
+        jn.read_table(path, decimal=",")
+    assert str(error.value) == (
+        f"{path}: decimal=',' was said, but commas separate the fields, and no number with one is "
+        f"in quotes: leave decimal out if decimals follow a point, or write the file with another "
+        f"separator, such as ';'"
+    )
+    found = read(write('x,y\n"1,5",a\n2,"b"\n'), decimal=",")
+    assert found == {"x": [1.5, 2.0], "y": ["a", "b"]}
 
 
 def test_a_point_beside_a_decimal_comma_is_refused(write):

@@ -6,9 +6,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-from naive.damage import damaged_bytes, damaged_document
+from naive import data as naive
+from naive.damage import ENCODINGS, FAULTS, damaged_bytes, damaged_document, odd_file
 
 import jensen as jn
+from jensen.cli.app import main
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
@@ -46,6 +48,45 @@ def test_damaged_parquet_of_others(tmp_path, codec):
     columns = {**COLUMNS, "t": pa.array(range(100)).cast(pa.timestamp("us"))}
     pa.parquet.write_table(pa.table(columns), path, compression=codec)
     check(path, jn.read_table, seed=2)
+
+
+RAW_WORDS = ("Arrow", "arrow", "codec", "decode", "Error", "fault of the program", "Traceback")
+
+
+def test_text_files_as_programs_write_them_are_read_right_or_refused_in_words(tmp_path):
+    rng, met = np.random.default_rng(5), set()
+    for k in range(400):
+        content, columns, wrong = odd_file(rng)
+        path = tmp_path / f"{k}.csv"
+        path.write_bytes(content)
+        met.add(wrong)
+        if wrong is None:
+            found = naive.plain(jn.read_table(path))
+            assert {name: rows for name, (_, rows) in found.items()} == columns
+        else:
+            with pytest.raises(jn.JensenError) as error:
+                jn.read_table(path)
+            text = str(error.value)
+            assert text.startswith(str(path)), wrong
+            assert not any(word in text for word in RAW_WORDS), text
+    assert met == {None, *FAULTS, *ENCODINGS}
+
+
+def test_the_command_line_learns_from_them_or_refuses_them_in_words(tmp_path, capsys):
+    rng = np.random.default_rng(6)
+    for k in range(60):
+        content, _, wrong = odd_file(rng, n_rows=30)
+        path = tmp_path / f"{k}.csv"
+        path.write_bytes(content)
+        code = main(["learn", str(path), "--structure", "tree", "--json"])
+        said = capsys.readouterr()
+        assert code == (0 if wrong is None else 2), said.err
+        assert not any(word in said.err for word in RAW_WORDS), said.err
+        if wrong is None:
+            assert set(json.loads(said.out)["nodes"]) == {"größe", "b, c", "n"}
+        else:
+            assert said.err.startswith(f"jensen: {path}")
+            assert len(said.err.splitlines()) == 1
 
 
 def check(path, read, seed):

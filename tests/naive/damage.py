@@ -1,4 +1,4 @@
-"""Damaged files: bytes cut, flipped, doubled or lost; and JSON with a value of another type."""
+"""Damaged files: bytes cut, flipped or lost; JSON with a value of another type; odd CSV."""
 
 import copy
 
@@ -51,3 +51,43 @@ def _places(value, depth=0):
         yield value, key, depth
         if isinstance(value[key], dict | list):
             yield from _places(value[key], depth + 1)
+
+
+FAULTS = {
+    "a field too many": lambda lines, mark: [*lines[:4], f"{lines[4]}{mark}x", *lines[5:]],
+    "a field too few": lambda lines, mark: [*lines, "x"],
+    "an open quote": lambda lines, mark: [*lines[:3], f'"{lines[3]}', *lines[4:]],
+    "a header only": lambda lines, mark: lines[:1],
+    "a header and blank lines": lambda lines, mark: [lines[0], "", "", ""],
+    "blank lines only": lambda lines, mark: ["", "", ""],
+    "nothing": lambda lines, mark: [],
+    "a name twice": lambda lines, mark: [mark.join(["x", "x", "y"]), *lines[1:]],
+    "a zero byte": lambda lines, mark: [*lines[:5], f"\0{lines[5]}", *lines[6:]],
+    "row names": lambda lines, mark: [lines[0], *(f"1{mark}{line}" for line in lines[1:])],
+}
+ENCODINGS = ("utf-16", "utf-16-le", "utf-16-be", "latin-1", "utf-32")
+
+
+def odd_file(rng, n_rows=12):
+    """A text file as some program writes it, its columns, and what is wrong with it, or None."""
+    columns = {
+        "größe": rng.choice(["klein", "groß"], n_rows).tolist(),
+        "b, c": rng.choice(["yes", "no", "?!"], n_rows).tolist(),
+        "n": rng.choice(["1", "2", "10"], n_rows).tolist(),
+    }
+    mark, end = rng.choice(list(",;\t|")), rng.choice(["\n", "\r\n", "\r"])
+    quote = rng.random() < 0.5
+    show = (lambda x: f'"{x}"') if quote else (lambda x: f'"{x}"' if "," in x else x)
+    rows = [list(columns), *zip(*columns.values(), strict=True)]
+    lines = [mark.join(map(show, row)) for row in rows]
+    wrong = rng.choice([*FAULTS, *ENCODINGS]) if rng.random() < 0.5 else None
+    if wrong in FAULTS:
+        lines = FAULTS[wrong](lines, mark)
+    elif rng.random() < 0.3:
+        lines[2:2] = [""] * int(rng.integers(1, 3))
+    if rng.random() < 0.5:
+        lines = [f"sep={mark}", *lines]
+    text = end.join(lines) + (end if rng.random() < 0.5 else "")
+    if wrong in ENCODINGS:
+        return text.encode(wrong), columns, wrong
+    return text.encode("utf-8-sig" if rng.random() < 0.5 else "utf-8"), columns, wrong

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from jensen.checks import WITH_SAMPLE_SIZE
 from jensen.cli.structure_options import BEYOND, TREE_SCORES, Search, StructureChoices
+from jensen.data.row_names import what_names_rows
 from jensen.exceptions import JensenError
 from jensen.text import plural, some
 
@@ -76,6 +77,14 @@ def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
     for name in names:
         by_kind[table.variable(name).kind].append(name)
     labels, numbers, counts = by_kind.values()
+    found = {x: what for x in counts if (what := what_names_rows(table.column(x))) is not None}
+    if found and len(found) < len(names):
+        shown = some(f"{name} {what}" for name, what in found.items())
+        raise AskAgainError(
+            f"{shown}, so it tells nothing of other rows; this leaves it out (if it measures "
+            f"something, say --continuous):",
+            [asked.naming("--without", list(found))],
+        )
     if counts:
         ways = [] if numbers else [asked.naming("--categorical", counts)]
         ways += [] if labels else [asked.naming("--continuous", counts)]

@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 log = logging.getLogger("jensen")
 
 WITH_EQUIVALENT_SAMPLE = (*WITH_SAMPLE_SIZE, "bde")
-ROWS_WITH_NAMES = 20
-"""From so many rows on, a label for each of them looks like a name of the row."""
 FEW_LABELS = 5
 """So many whole numbers are labels, however few rows there are."""
 
@@ -92,7 +90,7 @@ def learn_structure(
     gaps = rows.n_missing(names) and not choices.available_case
     if gaps or (table.n_rows and not rows.n_rows):
         refuse_missing(table, names, asked)
-    _warn_of_names(rows, names)
+    _warn_of_numbers(rows, names)
     with _in_words():
         task = Task(
             rows, of_score, believed, constraints, start, loop.random_state, network.checkpoint
@@ -164,12 +162,7 @@ def _read(
     return table, names
 
 
-def _warn_of_names(table: Table, names: Sequence[str]) -> None:
-    for name in names:
-        if table.n_rows >= ROWS_WITH_NAMES and table.variable(name).n_states == table.n_rows:
-            log.warning(
-                "every row has another label of %s: if it names rows, add --without %s", name, name
-            )
+def _warn_of_numbers(table: Table, names: Sequence[str]) -> None:
     numbers = [name for name in names if _are_many_numbers(table, name)]
     if numbers:
         log.warning(

@@ -110,6 +110,11 @@ def write_csv(columns: Iterable[Column], stream: BinaryIO) -> None:
 def _with_plain_labels(columns: Iterable[Column]) -> pa.Table:
     chosen = list(columns)
     for variable, codes in chosen:
+        if any("\0" in label for label in variable.states):
+            raise DataError(
+                f"column {variable.name!r} holds a label with a zero byte, which no text file "
+                f"holds: rename it, or write Parquet"
+            )
         if "" in variable.states and np.any(codes == variable.states.index("")):
             raise DataError(
                 f"column {variable.name!r} holds the empty label, which reads as missing in a "

@@ -1,13 +1,12 @@
 """Numbers with a decimal comma, as most of Europe writes them."""
 
-import warnings
 from collections.abc import Collection
 from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jensen.exceptions import DataError, DataWarning
+from jensen.exceptions import DataError, warn
 from jensen.text import some
 from jensen.wording import option
 
@@ -20,6 +19,9 @@ GROUPED = (
 )
 """Thousands stand apart: 1,234,567.8 or 1.234.567,8; also 1,234, which may be a little over 1."""
 
+NUMBERS_PER_MISFIT = 10
+"""A text that is no number beside so many distinct numbers is probably a slip."""
+
 
 class Numbers(NamedTuple):
     """The distinct texts of a column that holds nothing but numbers, by how they are written."""
@@ -28,6 +30,7 @@ class Numbers(NamedTuple):
     points: pa.Array  # a decimal point, or points after thousands
     is_decimal_comma: bool  # all are whole or have one comma
     is_unclear: bool  # all that have a comma may be thousands
+    is_mixed: bool  # some have a decimal comma, others a point
 
 
 def read_decimals(
@@ -48,6 +51,7 @@ def read_decimals(
     """
     changed: dict[str, str] = {}
     unclear: dict[str, str] = {}
+    mixed: dict[str, str] = {}
     for k, name in enumerate(table.column_names if decimal != "." else ()):
         found = _look(table[name], neutral, always=decimal is not None)
         if found is None:
@@ -64,11 +68,23 @@ def read_decimals(
         if found.is_decimal_comma and (decimal == "," or not found.is_unclear):
             changed[name] = example
             table = table.set_column(k, name, _with_points(table[name]))
-        else:
+        elif not found.is_mixed or found.is_unclear:
             unclear[name] = example
+        elif len(found.commas) * NUMBERS_PER_MISFIT > len(found.points):  # else they are slips
+            mixed[name] = f"{example} and {found.points[0].as_py().strip()}"
     if decimal is None:
-        _tell(changed, unclear, where)
+        _tell(changed, unclear, mixed, where)
     return table
+
+
+def refuse_commas_of_both_kinds(separator: str, decimal: str | None, where: str) -> None:
+    """Refuse a decimal comma where commas separate fields, and no number is quoted."""
+    if separator == decimal == ",":
+        raise DataError(
+            f"{where}: {option('decimal', ',')} was said, but commas separate the fields, and no "
+            f"number with one is in quotes: leave decimal out if decimals follow a point, or write "
+            f"the file with another separator, such as ';'"
+        )
 
 
 def _look(column: pa.ChunkedArray, neutral: Collection[str], always: bool) -> Numbers | None:
@@ -77,8 +93,9 @@ def _look(column: pa.ChunkedArray, neutral: Collection[str], always: bool) -> Nu
     if not always and not any(pc.any(pc.match_substring(p, ",")).as_py() for p in parts):
         return None
     texts = pc.unique(pa.chunked_array(parts, pa.string()))
-    words = pa.array(sorted({text.strip() for text in neutral} | {""}), pa.string())
-    texts = texts.filter(pc.invert(pc.is_in(pc.utf8_trim_whitespace(texts), words)))
+    words = pa.array(sorted({text.strip().casefold() for text in neutral} | {""}), pa.string())
+    plain = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
+    texts = texts.filter(pc.invert(pc.is_in(plain, words)))
     whole, comma, point, grouped = (
         pc.match_substring_regex(texts, pattern) for pattern in (WHOLE, COMMA, POINT, GROUPED)
     )
@@ -90,6 +107,7 @@ def _look(column: pa.ChunkedArray, neutral: Collection[str], always: bool) -> Nu
         texts.filter(pc.match_substring(texts, ".")),
         is_decimal_comma=bool(pc.all(pc.or_(whole, comma)).as_py()),
         is_unclear=bool(pc.all(pc.match_substring_regex(commas, GROUPED)).as_py()),
+        is_mixed=bool(pc.all(pc.or_(pc.or_(whole, comma), point)).as_py()),
     )
 
 
@@ -103,7 +121,9 @@ def _with_points(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pa.chunked_array(chunks, column.type)
 
 
-def _tell(changed: dict[str, str], unclear: dict[str, str], where: str) -> None:
+def _tell(
+    changed: dict[str, str], unclear: dict[str, str], mixed: dict[str, str], where: str
+) -> None:
     """Say once which columns were read with a decimal comma, and which are not clear."""
     texts = []
     if changed:
@@ -119,8 +139,14 @@ def _tell(changed: dict[str, str], unclear: dict[str, str], where: str) -> None:
             f"{option('decimal', ',')} if the commas separate decimals, or "
             f"{option('decimal', '.')} if these are labels"
         )
+    if mixed:
+        texts.append(
+            f"numbers with a decimal comma and numbers with a point stand in {_columns(mixed)}, "
+            f"which are read as labels: write all of them alike, or say {option('decimal', '.')} "
+            f"if these are labels"
+        )
     if texts:
-        warnings.warn(f"{where}: {'; '.join(texts)}", DataWarning, stacklevel=2)
+        warn(f"{where}: {'; '.join(texts)}")
 
 
 def _columns(found: dict[str, str]) -> str:

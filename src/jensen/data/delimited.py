@@ -5,22 +5,37 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from jensen.data.decimals import read_decimals
+from jensen.data.decimals import read_decimals, refuse_commas_of_both_kinds
 from jensen.data.missing_words import MISSING_WORDS
 from jensen.data.scan import Raw
-from jensen.data.separators import AS_IT_TELLS, TextChoices, find_separator, refuse_unseparated
+from jensen.data.separators import (
+    AS_IT_TELLS,
+    TextChoices,
+    find_separator,
+    read_named_separator,
+    refuse_unseparated,
+)
 from jensen.exceptions import DataError, FileError
+from jensen.text import plural
 
 BLOCK = 1 << 22
 """Bytes of text that are parsed at a time."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+ROW_NAMES = (
+    ": if the first field names the row, as R's write.table has it, name it in the header, or "
+    "write the file with row.names = FALSE"
+)
+UTF_16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+
+NO_UTF_8 = "not UTF-8 text; save the file as UTF-8 (in a spreadsheet: CSV UTF-8)"
 
 
 class Header(NamedTuple):
@@ -50,8 +65,10 @@ def read_delimited(
     keep_missing
         Labels that mean missing stay texts, for those who write the columns again.
     """
-    header = _read_header(content, where, choices.separator, spaces)
+    header = _read_header(content, where, choices, spaces)
     quoted = _check_quotes(content.slice(header.stop), where, header)
+    if not quoted:
+        refuse_commas_of_both_kinds(header.delimiter, choices.decimal, where)
     gone = () if keep_missing else missing
     try:
         table = _parse_anyhow(content, header, gone, quoted)
@@ -62,6 +79,14 @@ def read_delimited(
     if quoted or header.delimiter != ",":  # else no field holds a comma
         table = read_decimals(table, choices.decimal, MISSING_WORDS.union(missing), where)
     return [Raw(name, table[name], written=True) for name in header.names]
+
+
+def find_line(content: pa.Buffer, row: int, choices: TextChoices, *, spaces: bool) -> int:
+    """The line that a row of a text ends on, the first row being 0; the text was read before."""
+    header = _read_header(content, "the file", choices, spaces)
+    rows = _rows_of(content.slice(header.stop), header)
+    kept = (line for line, fields in rows if fields or len(header.names) == 1)
+    return next(islice(kept, row, None))
 
 
 def _parse_anyhow(
@@ -102,28 +127,36 @@ def _parse(
 # --- the first record ---
 
 
-def _read_header(content: pa.Buffer, where: str, delimiter: str | None, spaces: bool) -> Header:
+def _read_header(content: pa.Buffer, where: str, choices: TextChoices, spaces: bool) -> Header:
     start = len(BYTE_ORDER_MARK) if content[:3].to_pybytes() == BYTE_ORDER_MARK else 0
+    _refuse_binary(content, where)
+    named = read_named_separator(content, start, choices.separator, where)
+    delimiter, line = choices.separator or choices.usual, 1
+    if named is not None:
+        delimiter, start, line = named.separator, named.stop, 2
     first = re.compile(rb"[^\r\n]*").match(content, start)
+    which = "first" if line == 1 else "second"
     if first is None or not first.group().strip():
-        raise FileError(f"{where}: the first line is empty, and must name the columns")
+        raise FileError(f"{where}: the {which} line is empty, and must name the columns")
     delimiter = delimiter or find_separator(content, start, ",", spaces)
     record = _record(delimiter).match(content, start)
+    where_it_stands = f"{where}, line {line}"
     if record is None:
-        raise FileError(f"{where}, line 1: a quote is never closed")
+        raise FileError(f"{where_it_stands}: a quote is never closed")
     try:
         text = record.group(1).decode()
     except UnicodeDecodeError:
-        raise FileError(f"{where}, line 1: not UTF-8 text; save the file as UTF-8") from None
+        raise FileError(f"{where_it_stands}: {NO_UTF_8}") from None
     names = next(csv.reader([text], delimiter=delimiter))
     if delimiter == " " and "" in names:
-        raise FileError(f"{where}, line 1: several spaces in a row; use one, a tab or a comma")
-    refuse_unseparated(text, names, delimiter, where)
+        raise FileError(f"{where_it_stands}: several spaces in a row; use one, a tab or a comma")
+    refuse_unseparated(text, names, delimiter, where_it_stands)
     names = [name.strip() or f"column {k}" for k, name in enumerate(names, 1)]
     twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:
         raise DataError(f"{where} names the column {twice[0]!r} twice: rename one")
-    return Header(names, delimiter, record.end(), len(record.group().splitlines()))
+    lines = len(record.group().splitlines()) + line - 1
+    return Header(names, delimiter, record.end(), lines)
 
 
 def _record(delimiter: str) -> re.Pattern[bytes]:
@@ -134,6 +167,22 @@ def _record(delimiter: str) -> re.Pattern[bytes]:
 
 
 # --- what can be wrong ---
+
+
+def _refuse_binary(content: pa.Buffer, where: str) -> None:
+    """Refuse texts of two bytes a letter, and what is no text at all: both hold zero bytes."""
+    if content[:2].to_pybytes() in UTF_16_MARKS:
+        raise FileError(f"{where} is UTF-16 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)")
+    zero = re.compile(b"\0").search(content)
+    if zero is not None:
+        raise FileError(
+            f"{where}, line {_line_at(content, zero.start())}: a zero byte, which no text holds: "
+            f"the file is damaged, of another format, or UTF-16 text, to be saved as UTF-8"
+        )
+
+
+def _line_at(content: pa.Buffer, position: int) -> int:
+    return len(re.split(rb"\r\n|\r|\n", content[:position].to_pybytes()))
 
 
 def _check_quotes(rows: pa.Buffer, where: str, header: Header) -> bool:
@@ -170,13 +219,14 @@ def _explain(error: Exception, content: pa.Buffer, where: str, header: Header) -
     try:
         content.to_pybytes().decode()
     except UnicodeDecodeError as wrong:
-        line = len(re.split(rb"\r\n|\r|\n", content[: wrong.start].to_pybytes()))
-        return f"{where}, line {line}: not UTF-8 text; save the file as UTF-8"
-    n = len(header.names)
+        return f"{where}, line {_line_at(content, wrong.start)}: {NO_UTF_8}"
+    n, is_first = len(header.names), True
     for line, row in _rows_of(content.slice(header.stop), header):
         if row and len(row) != n:
-            fields = "1 field" if len(row) == 1 else f"{len(row)} fields"
-            return f"{where}, line {line}: {fields}, but the columns that the header names are {n}"
+            text = f"{plural(len(row), 'field')}, but the columns that the header names are {n}"
+            names_row = is_first and len(row) == n + 1
+            return f"{where}, line {line}: {text}{ROW_NAMES if names_row else ''}"
+        is_first = is_first and not row
     return f"{where}: {str(error).strip().splitlines()[0]}"
 
 

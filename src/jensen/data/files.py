@@ -11,9 +11,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from jensen.atomic import check_name, show_path
-from jensen.data.delimited import read_delimited
+from jensen.data.delimited import find_line, read_delimited
 from jensen.data.scan import Raw
-from jensen.data.separators import AS_IT_TELLS, SEPARATORS, TextChoices
+from jensen.data.separators import AS_IT_TELLS, NAMED, SEPARATORS, TextChoices
 from jensen.data.sources import raw_columns
 from jensen.exceptions import FileError, JensenError
 from jensen.memory import check_memory, show_bytes
@@ -64,11 +64,25 @@ def read_columns(
     if kind in PARQUET:
         choices.refuse_for(str(path))
         return _read_parquet(content, path)
-    choices = choices._replace(separator=choices.separator or DELIMITERS[kind])
+    choices = choices._replace(usual=DELIMITERS[kind])
     spaces = kind in WITH_SPACES
     return read_delimited(
         content, str(path), missing, choices, spaces=spaces, keep_missing=keep_missing
     )
+
+
+def line_of_row(
+    path: str | PathLike[str], row: int, choices: TextChoices = AS_IT_TELLS
+) -> int | None:
+    """The line of a text file that a row ends on, the first row being 0; None where none is known.
+
+    The file is read once more; who asks has something to complain about.
+    """
+    if str(path) == STANDARD_INPUT or not is_text_file(path):
+        return None
+    kind = table_suffix(Path(path))
+    choices = choices._replace(usual=DELIMITERS[kind])
+    return find_line(_read_content(Path(path)), row, choices, spaces=kind in WITH_SPACES)
 
 
 def name_of(path: str | PathLike[str]) -> str:
@@ -165,7 +179,8 @@ def write_arrow(table: pa.Table, target: BinaryIO, kind: str) -> None:
     # Whoever reads the file may look for a separator in the names.
     marks = SEPARATORS + " " if kind in WITH_SPACES else SEPARATORS
     names = _fields(pa.array(table.column_names, pa.string()), marks)
-    target.write(f"{delimiter.join(names.to_pylist())}\n".encode())
+    header = f"{delimiter.join(names.to_pylist())}\n".encode()
+    target.write(b'"%b"\n' % header[:-1] if NAMED.match(header) else header)
     if not any(_needs_quotes(column, delimiter) for column in table.columns):
         plain = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
         pa.csv.write_csv(table, target, plain)

@@ -1,11 +1,10 @@
 """Which variables of a fitted model have a column in a table, and what is told of the others."""
 
-import warnings
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Literal, get_args
 
-from jensen.exceptions import DataError, DataWarning, JensenError
+from jensen.exceptions import DataError, JensenError, warn
 from jensen.text import plural, some
 from jensen.wording import option
 
@@ -48,13 +47,11 @@ def check_own_columns(
     absent = [name for name in absent if name not in hidden]
     if absent and missing_columns == "warn":
         others = [name for name in there if name not in nodes]
-        warnings.warn(
+        warn(
             f"the table has no column for {plural(len(absent), 'variable')} of the network, "
             f"{some(map(repr, absent))}: taken as missing in every row"
             f"{_spellings(absent, others)}; rename the columns, or say "
-            f"{option('missing_columns', 'ignore')} if they are missing indeed",
-            DataWarning,
-            stacklevel=3,
+            f"{option('missing_columns', 'ignore')} if they are missing indeed"
         )
 
 

@@ -25,6 +25,7 @@ class TextChoices(NamedTuple):
 
     separator: str | None = None
     decimal: str | None = None
+    usual: str | None = None  # what separates fields in files of this kind
 
     def check(self) -> None:
         """Refuse what separates no fields or no decimals."""
@@ -41,12 +42,41 @@ class TextChoices(NamedTuple):
 
     def refuse_for(self, what: str) -> None:
         """Refuse what is said of something that is no text file."""
-        for name, value in self._asdict().items():
-            if value is not None:
+        for name in ("separator", "decimal"):
+            if getattr(self, name) is not None:
                 raise DataError(f"{name} is for text files (CSV, TSV), and {what} is none")
 
 
 AS_IT_TELLS = TextChoices()
+
+NAMED = re.compile(rb"sep=([^\w\"\r\n\0\x80-\xff])\1*[ \t]*(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
+"""A first line by which spreadsheets are told what separates the fields."""
+
+QUOTED_NAMES = re.compile(r'"[^"]*"(?: "[^"]*")+')
+"""A header whose names are in quotes, with spaces between them."""
+
+
+class NamedSeparator(NamedTuple):
+    """What a first line `sep=;` says."""
+
+    separator: str
+    stop: int  # where the header starts, in bytes
+
+
+def read_named_separator(
+    content: pa.Buffer, start: int, said: str | None, where: str
+) -> NamedSeparator | None:
+    """The separator that the first line names, if it does; refused if another one was said."""
+    found = NAMED.match(content, start)
+    if found is None:
+        return None
+    named = found.group(1).decode()
+    if said is not None and said != named:
+        raise DataError(
+            f"{where}, line 1: sep={named} names the separator {named!r}, but "
+            f"{option('separator', said)} was said: leave that out, or correct the line"
+        )
+    return NamedSeparator(named, found.end())
 
 
 def find_separator(content: pa.Buffer, start: int, usual: str, spaces: bool = False) -> str:
@@ -90,13 +120,18 @@ def _share_alike(counts: Sequence[int]) -> float:
 
 
 def refuse_unseparated(header: str, names: Sequence[str], separator: str, where: str) -> None:
-    """Refuse one name that looks like several, unless it stands in quotes."""
-    if len(names) > 1 or header.lstrip().startswith('"'):
+    """Refuse one name that looks like several, unless it stands in quotes.
+
+    `where` is the file and the line.
+    """
+    if len(names) > 1:
         return
     found = [mark for mark in SEPARATORS if mark in names[0] and mark != separator]
+    if header.lstrip().startswith('"'):
+        found = [" "] if QUOTED_NAMES.fullmatch(header) else []
     if found:
         raise FileError(
-            f"{where}, line 1: the header {names[0]!r:.80} looks separated by {found[0]!r}, but "
+            f"{where}: the header {names[0]!r:.80} looks separated by {found[0]!r}, but "
             f"was read as one column, separated by {separator!r}: say "
             f"{option('separator', found[0])}, or put the name in quotes if it is one name"
         )

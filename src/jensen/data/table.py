@@ -16,8 +16,8 @@ from jensen.data import convert
 from jensen.data.choices import kinds_by_column, list_of_columns, missing_labels, states_by_column
 from jensen.data.describe import describe
 from jensen.data.encode import Column, encode
-from jensen.data.files import is_text_file, name_of, read_columns
-from jensen.data.missing_words import warn_of_missing_words
+from jensen.data.files import read_columns
+from jensen.data.misfits import warn_of_labels
 from jensen.data.packed import Packed
 from jensen.data.recode import recode
 from jensen.data.separators import TextChoices
@@ -64,9 +64,9 @@ class Table:
         Labels of categorical columns in their order; states that never occur are kept.
         Otherwise the labels that occur, sorted naturally (2 before 10).
     missing
-        Labels that mean missing, besides empty fields, None and NaN. Labels of a text file that
-        look so (`NA`, `?`, ...) are kept as states with a warning; ``missing=[]`` says that they
-        are labels, and there is no warning.
+        Labels that mean missing, besides empty fields, None and NaN. Labels that look so (`NA`,
+        `null`, `?`, ...) are kept as states with a warning; ``missing=[]`` says that they are
+        labels, and there is no warning.
     weights
         How often each row counts: an array, or the name of a column, which is then no variable.
     separator, decimal
@@ -104,7 +104,8 @@ class Table:
         labels = states_by_column(states, kinds)
         if isinstance(data, Table) and weights is None:
             weights = data.weights
-        self.source, readers = _open(data, names, absent, TextChoices(separator, decimal))
+        text = TextChoices(separator, decimal)
+        self.source, readers, declared = _open(data, names, absent, text)
         for name in [*kinds, *labels]:
             if name not in dict(readers):
                 raise DataError(_no_column(name, [name for name, _ in readers]))
@@ -114,10 +115,10 @@ class Table:
             weights, readers = _take_weights(weights, readers)
         columns = ordered_map(lambda r: r[1](kinds.get(r[0]), labels.get(r[0]), absent), readers)
         self._set(columns, weights)
-        all_are_labels = said is not None and not any(said)
-        if isinstance(data, (str, PathLike)) and is_text_file(data) and not all_are_labels:
-            inferred = [c for name, c in self._columns.items() if name not in {**kinds, **labels}]
-            warn_of_missing_words(inferred, name_of(data))
+        self.looked_at.update(kinds, labels)
+        known = {*kinds, *labels, *declared}
+        inferred = [column for name, column in self._columns.items() if name not in known]
+        warn_of_labels(inferred, data, text, with_words=said is None or any(said))
 
     @classmethod
     def from_columns(
@@ -140,6 +141,7 @@ class Table:
             raise DataError(f"the columns differ in length: {lengths}")
         self.n_rows = next(iter(lengths.values()), 0)
         self.weights = None if weights is None else check_weights(weights, self.n_rows)
+        self.looked_at: set[str] = set()  # columns of which learners have told what is odd
 
     # --- what is in it ---
 
@@ -193,13 +195,13 @@ class Table:
     def select(self, names: Iterable[str]) -> Table:
         """The same rows with these columns only."""
         chosen = [self.column(name) for name in list_of_columns(names, "names")]
-        return Table.from_columns(chosen, self.weights, self.source)
+        return self._with(chosen, self.weights)
 
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Table:
         """These rows (positions, or a mask), with the same variables."""
         columns = [Column(c.variable, c.data[rows]) for c in self._columns.values()]
         weights = None if self.weights is None else self.weights[rows]
-        return Table.from_columns(columns, weights, self.source)
+        return self._with(columns, weights)
 
     def complete_rows(self, names: Iterable[str] | None = None) -> Table:
         """The rows that miss nothing (in these columns): dropping rows is the caller's decision."""
@@ -209,7 +211,12 @@ class Table:
 
     def with_weights(self, weights: ArrayLike | None) -> Table:
         """The same columns, other weights."""
-        return Table.from_columns(self._columns.values(), weights, self.source)
+        return self._with(self._columns.values(), weights)
+
+    def _with(self, columns: Iterable[Column], weights: ArrayLike | None) -> Table:
+        table = Table.from_columns(columns, weights, self.source)
+        table.looked_at = self.looked_at
+        return table
 
     def read_as(self, variables: Iterable[Variable]) -> tuple[Table, NDArray[np.bool_]]:
         """Read the columns as a model's own variables, never inferring again.
@@ -226,7 +233,7 @@ class Table:
             return self, np.zeros(self.n_rows, bool)
         pairs = [recode(self.column(v.name), v) for v in wanted]
         unknown = np.any([mask for _, mask in pairs], axis=0)
-        return Table.from_columns([c for c, _ in pairs], self.weights, self.source), unknown
+        return self._with([c for c, _ in pairs], self.weights), unknown
 
     # --- sums over rows ---
 
@@ -320,8 +327,8 @@ def read_table(
         A file that ends in .csv, .tsv, .tab, .txt, .dat, .parquet or .pq, also with .gz, .bz2,
         .zst, .lz4 or .br behind it; "-" is CSV on standard input.
     separator
-        What stands between the fields of a text file. None: the one of comma, semicolon, tab and
-        bar for which the first rows have as many fields as the header; in .tsv and .tab a tab.
+        What stands between fields. None: what a first line `sep=;` names; else a tab in .tsv and
+        .tab, and elsewhere the one of , ; tab and | by which the first rows fit the header.
     decimal
         "." or ",". None: a point; but a column whose numbers have a comma in its place is read as
         numbers, and a warning says so.
@@ -345,17 +352,20 @@ _Reader = Callable[[Kind | None, Sequence[str] | None, Collection[str]], Column]
 
 def _open(
     data: Any, names: Sequence[str] | None, absent: Sequence[str], choices: TextChoices
-) -> tuple[str, list[tuple[str, _Reader]]]:
-    """Where the data came from, and its columns, still to be encoded."""
+) -> tuple[str, list[tuple[str, _Reader]], list[str]]:
+    """Where the data came from, its columns, still to be encoded, and which it declares."""
+    readers: list[tuple[str, _Reader]]
     if isinstance(data, (str, PathLike)):
         raws = read_columns(data, absent, choices)
-        return kind_of_source(data), [(raw.name, partial(encode, raw)) for raw in raws]
-    choices.refuse_for(f"this {type(data).__name__}")
-    if isinstance(data, Table):
-        return data.source, [(c.variable.name, partial(_again, c)) for c in data._columns.values()]
-    data = collected(data)
-    raws = raw_columns(data, names)
-    return kind_of_source(data), [(raw.name, partial(encode, raw)) for raw in raws]
+    else:
+        choices.refuse_for(f"this {type(data).__name__}")
+        if isinstance(data, Table):
+            readers = [(c.variable.name, partial(_again, c)) for c in data._columns.values()]
+            return data.source, readers, list(data.names)
+        data = collected(data)
+        raws = raw_columns(data, names)
+    readers = [(raw.name, partial(encode, raw)) for raw in raws]
+    return kind_of_source(data), readers, [raw.name for raw in raws if raw.declared is not None]
 
 
 def _again(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from jensen.data import Table, Variable
+from jensen.data.row_names import warn_of_row_numbers
 from jensen.data.sources import is_missing
 from jensen.data.threads import ordered_map
 from jensen.data.variable import EXACT, parse_number
@@ -51,6 +52,8 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
         estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False, order="C"
     )
     values = np.asarray(checked, np.float64)
+    if reset and hasattr(estimator, "feature_names_in_"):
+        warn_of_row_numbers(values, names_of(estimator, values.shape[1]))
     check_size(values, names_of(estimator, values.shape[1]))
     return values
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable, as_table
+from jensen.data.row_names import warn_of_row_names
 from jensen.estimators.base import Estimator
 from jensen.estimators.choices import Choices
 from jensen.estimators.gaussian_learning import is_gaussian, learn_gaussian
@@ -190,6 +191,7 @@ class BayesianNetwork(Views, Estimator):
         graph = given.pop("graph")
         choices = Choices(**{**given, "hidden": given["hidden"] or {}})
         data, was_set = split_set_rows(graph, as_table(table), interventions)
+        warn_of_row_names(data, [x for x in graph.nodes if x in data], "Leave it out of the graph")
         learner = learn_gaussian if is_gaussian(graph, data) else learn
         self.network_, course = learner(graph, data, choices, checkpoint, was_set)
         course.set_on(self, choices)

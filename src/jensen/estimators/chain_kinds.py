@@ -9,6 +9,8 @@ import numpy as np
 from scipy.sparse import issparse
 
 from jensen.data import Table, Variable
+from jensen.data.encode import encode
+from jensen.data.sources import raw_columns
 from jensen.estimators.arrays import is_file, refuse_dates
 from jensen.exceptions import JensenError
 
@@ -67,4 +69,4 @@ def _variables(rows: Any) -> tuple[Variable, ...]:
         return unknown
     is_object = columns.dtype == object
     named = {f"x{i}": list(x) if is_object else x for i, x in enumerate(columns.T)}
-    return Table(named).variables
+    return tuple(encode(raw, None, None, ()).variable for raw in raw_columns(named))

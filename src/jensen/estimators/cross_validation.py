@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jensen.checks import check_whole
 from jensen.data import Table, as_table
+from jensen.data.row_names import warn_of_row_names
 from jensen.data.threads import ordered_map
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.exceptions import DataError, JensenError
@@ -135,6 +136,7 @@ def cross_validate(
         raise JensenError(
             f"target={target!r} is no {what}, so nothing predicts it: choose one of {some(nodes)}"
         )
+    warn_of_row_names(data, [x for x in nodes if x in data])
     size = choices.get("equivalent_sample_size")
     fold_of = as_generator(random_state).permutation(data.n_rows) % folds
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from jensen.data import Table, Variable, as_table
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.own_columns import nearest
+from jensen.data.row_names import warn_of_row_names
 from jensen.estimators.arrays import (
     check_columns,
     check_counts,
@@ -169,6 +170,7 @@ class LatentClass(MixtureQuestions):
                 "a column cannot be named 'weights', which means those of classes in start=: "
                 "rename it, or read it as the weights of rows, jn.Table(..., weights='weights')"
             )
+        warn_of_row_names(rows, counts=True)
         self.variables_ = tuple(rows.variable(name) for name in sorted(rows.names))
         weight = read_weights(rows.weights, len(rows))
         self._learn(self._problem(_values(rows, self.variables_), weight), checkpoint)

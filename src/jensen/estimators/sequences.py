@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 
 from jensen.data import Table, Variable
 from jensen.data.choices import states_by_column
+from jensen.data.row_names import warn_of_row_names
 from jensen.data.variable import EXACT
 from jensen.data.weights import check_weights
 from jensen.estimators.arrays import check_counts, names_of, read_matrix
@@ -188,6 +189,8 @@ def learn_labels(
     """Codes (n, D), missing NaN, the variable of each column, and whether labels are numbers."""
     columns = _label_columns(estimator, X, reset=True)
     table = label_table(columns, symbols)
+    inferred = Table.from_columns(map(table.column, table.names))
+    warn_of_row_names(X if isinstance(X, Table) else inferred)
     given = columns.values() if symbols is None else [list(symbols)] * len(columns)
     pairs = zip(table.variables, given, strict=True)
     return _codes(table), table.variables, tuple(are_whole(v, labels) for v, labels in pairs)

@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from jensen.checks import check_whole
 from jensen.data import as_table
+from jensen.data.row_names import warn_of_row_names
 from jensen.exceptions import JensenError
 from jensen.graphs import PDAG
 from jensen.independence.colliders import Colliders, find_colliders
@@ -98,6 +99,7 @@ def pc(
         raise JensenError(f"correction must be None, 'bonferroni' or 'fdr', not {correction!r}")
     data = as_table(table)
     check_table(data)
+    warn_of_row_names(data)
     tests, name = make_tests(data, test, permutations, random_state)
     constraints = read_constraints(tests.names, None, required, forbidden, tiers)
     return pc_by_tests(

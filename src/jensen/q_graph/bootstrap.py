@@ -12,6 +12,7 @@ from tqdm import tqdm
 from jensen.checkpoint import Checkpoint
 from jensen.checks import check_whole
 from jensen.data import Table, as_table
+from jensen.data.row_names import warn_of_row_names
 from jensen.data.threads import run_all
 from jensen.exceptions import DataError, JensenError
 from jensen.fingerprint import fingerprint
@@ -91,6 +92,7 @@ def bootstrap_edges(
     check_many(n, 128.0 + 8.0 * len(data.names) ** 2, "replicates (n)", "draw fewer")
     _check_weights(data)
     names = tuple(sorted(set(data.names) - {choices.get("interventions")}))
+    warn_of_row_names(data, names)
     rules = read_constraints(names, **{k: choices[k] for k in RULES if k in choices})
     directs = any(choices.get(name) for name in DIRECTING)
     if choices.get("prior") is not None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
+from jensen.data.row_names import warn_of_row_names
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
 from jensen.graphs.content import Content
@@ -106,6 +107,7 @@ def chow_liu(
     if penalty is not None and not (isinstance(penalty, str) and penalty in COSTS):
         raise JensenError(f"penalty must be None, 'bic' or 'aic', not {penalty!r}")
     data = complete(as_table(table), "a Chow-Liu tree")
+    warn_of_row_names(data)
     names = sorted(data.names)
     _check_root(root, names)
     information = pair_information(data, names, smoothing)
@@ -172,6 +174,7 @@ def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0
     """
     began = time.perf_counter()
     data = complete(as_table(table), "a tree-augmented classifier")
+    warn_of_row_names(data)
     features = _features(data, target)
     _check_root(root, features)
     information = conditional_information(data, features, target, smoothing)

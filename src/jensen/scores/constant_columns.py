@@ -8,8 +8,6 @@ how much they vary: with a variance of 0 the density of a row would be infinite,
 
 from __future__ import annotations
 
-import sys
-import warnings
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -19,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.exceptions import DataError, DataWarning
+from jensen.exceptions import DataError, warn
 from jensen.text import some
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
@@ -71,7 +69,7 @@ def warn_of_constants(names: Sequence[str], left_out_of: str = "score") -> None:
             f"out of the score and of the network, and {alone} in the graph. Leave the {column} "
             f"out of the table (--without on the command line) to silence this",
         }
-        _warn(f"{_are(names)} constant, so {told[left_out_of]}")
+        warn(f"{_are(names)} constant, so {told[left_out_of]}")
 
 
 OWN_SCALE = (
@@ -84,7 +82,7 @@ def warn_of_drawn_constants(n_tables: Mapping[str, int], n: int) -> None:
     """The same of columns that are constant in some of n tables that were drawn from one."""
     if n_tables:
         most = max(n_tables.values())
-        _warn(
+        warn(
             f"{_are(sorted(n_tables))} constant in up to {most:,} of the {n:,} tables that were "
             f"drawn, so the graphs learned from these have no edges there"
         )
@@ -94,7 +92,7 @@ def warn_of_constant_folds(n_folds: Mapping[str, int], n: int) -> None:
     """The same of columns that are constant in the rows that some of n folds are learned from."""
     if n_folds:
         most, vary = max(n_folds.values()), "it varies" if len(n_folds) == 1 else "they vary"
-        _warn(
+        warn(
             f"{_are(sorted(n_folds))} constant in the training rows of up to {most:,} of the {n:,} "
             f"folds, so nothing there says how {vary}: the losses of all folds are those of the "
             f"other columns, and the graphs of these folds have no edges there"
@@ -147,11 +145,3 @@ def no_edge(a: str, b: str, constant: str, done: str = "scored") -> str:
 def _are(names: Sequence[str]) -> str:
     shown = some(map(repr, names), most=20)
     return f"column {shown} is" if len(names) == 1 else f"columns {shown} are"
-
-
-def _warn(text: str) -> None:
-    """Warn at the first line outside this package."""
-    frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("jensen."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, DataWarning, stacklevel=level)

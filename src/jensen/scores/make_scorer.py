@@ -6,6 +6,7 @@ import numpy as np
 
 from jensen.data import Table, as_table
 from jensen.data.counting import is_complete, require_states
+from jensen.data.row_names import warn_of_row_names
 from jensen.exceptions import DataError
 from jensen.scores.bde import PriorNetworkScore
 from jensen.scores.by_name import (
@@ -49,10 +50,12 @@ def make_scorer(
     """
     check_gaussian_choices(gaussian)
     data, was_set = split_interventions(as_table(table), interventions)
-    return scorer_of(
+    scorer = scorer_of(
         data, was_set, score, equivalent_sample_size=equivalent_sample_size, missing=missing,
         prior_network=prior_network, **gaussian,
     )  # fmt: skip
+    warn_of_row_names(data)
+    return scorer
 
 
 def scorer_of(
