@@ -8,7 +8,7 @@ from models.mixture_cases import KINDS, make_case
 
 from jensen.families import normal_wishart
 from jensen.fields import leaves, rebuild
-from jensen.free_energy import GIBBS, see, step
+from jensen.free_energy import GIBBS, state_at, step
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.hidden_markov import HiddenMarkov
@@ -29,7 +29,7 @@ def same(a, b):
 def drawn(model, units, eta, n, seed=0):
     """The statistics of some sweeps of Gibbs."""
     rng = np.random.default_rng(seed)
-    state = see(model, units, GIBBS, eta, rng=rng)
+    state = state_at(model, units, GIBBS, eta, rng=rng)
     found = [state.stats]
     for _ in range(n - 1):
         state = step(model, units, GIBBS, state, rng)

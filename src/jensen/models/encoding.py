@@ -14,6 +14,13 @@ from jensen.graphs.wiring import Wiring
 from jensen.models.discrete_network import Complete, Incomplete, complete_counts
 
 
+class NetworkRows(NamedTuple):
+    """What a discrete network begins from, and names an impossible row by."""
+
+    encoded: "Encoded"
+    table: Table  # as the caller gave it, also rows without weight
+
+
 class Encoded(NamedTuple):
     """Units for the loop, and the way back from sub-problems to rows."""
 

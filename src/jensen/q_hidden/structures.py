@@ -1,5 +1,6 @@
 """Log potentials of what is hidden, one class per shape of its graph, and what rules give."""
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ __all__ = [
     "FamilyTables",
     "GaussianCells",
     "Hidden",
+    "HiddenRule",
     "Independent",
     "Known",
     "Observed",
@@ -43,10 +45,21 @@ class FamilyTables(NamedTuple):
 class Hidden(NamedTuple):
     """What a rule for q(h) found."""
 
-    value: Array  # E_q[log potentials] + H[q(h)], one number per sub-problem
+    value: Array  # weight · (E_q[log potentials] + H[q(h)]), one number per sub-problem
     moments: Any  # what `expected_stats` of this shape reads: counts, (P,), or a record
-    memory: Any = None  # what this rule wants to see again in the next sweep
-    is_bound: bool = True
+    memory: Any = None  # what this rule wants to see again in the next sweep: arrays, records
+
+
+class HiddenRule(NamedTuple):
+    """A choice of q(h), which dispatches on the type of the potentials."""
+
+    solve: Callable[..., Hidden]  # (potentials, memory, rng) -> Hidden
+    is_random: bool  # whether it draws, so that sweeps make a chain and no ascent
+    is_bound: bool  # whether its values keep F a lower bound
+
+    def __call__(self, potentials: Any, memory: Any = None, rng: Any = None) -> Hidden:
+        """Solve what a unit hides; `rng` is used by rules that draw."""
+        return self.solve(potentials, memory, rng)
 
 
 def known(potentials: Known, memory: Any = None, rng: Any = None) -> Hidden:
