@@ -41,7 +41,7 @@ def sweeps(setting: Setting, method: str, n: int) -> Task:
 
 
 def _details(data: Any) -> Any:
-    n = sum(len(split.problems.set_of) for split in data.splits)
+    n = sum(len(rows.weight) for rows in data.hidden)
     return lambda _: [f"{n:,} different sub-problems in {len(data.units)} units"]
 
 

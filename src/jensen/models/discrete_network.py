@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees.records import Problems, Program
+from jensen.cluster_trees.problems import HiddenRows
 from jensen.data import Table, Variable
 from jensen.data.counting import count_families
 from jensen.estimate_warnings import warn_of_empty_rows
@@ -42,14 +42,14 @@ class Complete(NamedTuple):
 class Incomplete(NamedTuple):
     """A unit: some sub-problems of the other families, of rows in which the same was set."""
 
-    program: Program
-    problems: Problems
+    rows: HiddenRows
+    part: slice
     was_set: int = -1  # -1: none was
 
     @property
     def weight(self) -> NDArray[np.float64]:
         """How many rows have each sub-problem."""
-        return self.problems.weight
+        return self.rows.weight[self.part]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class DiscreteNetwork(Conjugate):
         def of_unit(unit: Complete | Incomplete) -> Known | FamilyTables:
             if isinstance(unit, Complete):
                 return Known(t.tables, unit.counts)
-            return FamilyTables(self._without(t.tables, unit), unit.program, unit.problems)
+            return FamilyTables(self._without(t.tables, unit), unit.rows, unit.part)
 
         return of_unit
 

@@ -21,8 +21,8 @@ solve.register(Known)(known)
 
 @solve.register
 def _(potentials: FamilyTables, memory: Any, rng: np.random.Generator) -> Hidden:
-    value, counts = run.drawn_counts(*potentials, rng)
-    return Hidden(potentials.problems.weight * value, counts)
+    value, counts = run.drawn_counts(*potentials.on_trees, rng)
+    return Hidden(potentials.weight * value, counts)
 
 
 @solve.register

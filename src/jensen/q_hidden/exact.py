@@ -30,8 +30,8 @@ solve.register(Known)(known)
 
 @solve.register
 def _(potentials: FamilyTables, memory: Any = None, rng: Any = None) -> Hidden:
-    log_z, counts = run.expected_counts(*potentials)
-    return Hidden(potentials.problems.weight * log_z, counts)
+    log_z, counts = run.expected_counts(*potentials.on_trees)
+    return Hidden(potentials.weight * log_z, counts)
 
 
 @solve.register

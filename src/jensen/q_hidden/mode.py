@@ -21,8 +21,8 @@ solve.register(Known)(known)
 
 @solve.register
 def _(potentials: FamilyTables, memory: Any = None, rng: Any = None) -> Hidden:
-    value, counts = run.best_counts(*potentials)
-    return Hidden(potentials.problems.weight * value, counts)
+    value, counts = run.best_counts(*potentials.on_trees)
+    return Hidden(potentials.weight * value, counts)
 
 
 @solve.register

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.cluster_trees.problems import HiddenRows, pick
 from jensen.cluster_trees.records import Problems, Program
 from jensen.hidden_states.records import Chain, ChainCounts, Independent, Observed, StateCounts
 from jensen.q_hidden.gaussian_cells import GaussianCells
@@ -35,11 +36,22 @@ class Known(NamedTuple):
 
 
 class FamilyTables(NamedTuple):
-    """Tables of families, and sub-problems on cluster trees; tables need not sum to one."""
+    """Tables of families, and the sub-problems of some rows; tables need not sum to one."""
 
     log_tables: Array  # (P,)
-    program: Program
-    problems: Problems
+    rows: HiddenRows
+    part: slice  # of the sub-problems
+
+    @property
+    def weight(self) -> Array:
+        """How many rows have each sub-problem."""
+        return self.rows.weight[self.part]
+
+    @property
+    def on_trees(self) -> tuple[Array, Program, Problems]:
+        """The tables, and the sub-problems on cluster trees; these may be refused as too large."""
+        split = self.rows.split
+        return self.log_tables, split.sets.program, pick(split.problems, self.part)
 
 
 class Hidden(NamedTuple):
