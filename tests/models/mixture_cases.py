@@ -195,7 +195,7 @@ class Case(NamedTuple):
         """The state at a random η, which has a mode."""
         eta = self.posterior(np.random.default_rng(seed))[1]
         eta = eta._replace(weights=np.abs(eta.weights) + 0.1)
-        return state_at(self.model, self.units, algorithm, eta, rng=rng)
+        return state_at(self.model, self.units, algorithm, eta, rng)
 
 
 def make_case(kind, K, *, seed=0, n=None, missing=True, weights=False, flat=False, values=None):

@@ -14,6 +14,7 @@ from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.state_labels import live_states, matched_orders
+from jensen.randomness import Streams
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -28,11 +29,11 @@ def same(a, b):
 
 def drawn(model, units, eta, n, seed=0):
     """The statistics of some sweeps of Gibbs."""
-    rng = np.random.default_rng(seed)
-    state = state_at(model, units, GIBBS, eta, rng=rng)
+    streams = Streams(seed, ())
+    state = state_at(model, units, GIBBS, eta, streams)
     found = [state.stats]
     for _ in range(n - 1):
-        state = step(model, units, GIBBS, state, rng)
+        state = step(model, units, GIBBS, state, streams)
         found.append(state.stats)
     return found
 
