@@ -8,8 +8,10 @@ from models import cases
 
 import jensen as jn
 from jensen.checkpoint import Checkpoint
-from jensen.free_energy import EM, GIBBS, State, see, step
+from jensen.fields import unpack
+from jensen.free_energy import EM, GIBBS, State, state_at, step
 from jensen.models.discrete_network import Tables
+from jensen.randomness import Streams
 from jensen.restarts import Ascents, Job, _Progress, ascend, sample
 
 
@@ -24,9 +26,9 @@ def make_job(algorithm=EM, prior=None):
     model, units = case.model(prior), case.encoded().units
 
     def begin(k, rng):
-        counts = rng.uniform(0.1, 3.0, int(case.wiring.fam_at[-1]))
+        counts = rng().uniform(0.1, 3.0, int(case.wiring.fam_at[-1]))
         stream = None if algorithm.ascends else rng
-        return see(model, units, algorithm, Tables(counts), rng=stream)
+        return state_at(model, units, algorithm, Tables(counts), stream)
 
     return Job(model, units, algorithm, begin)
 
@@ -87,24 +89,26 @@ def test_a_trace_is_noted_as_it_was(tmp_path):
     file = Checkpoint(tmp_path / "run", "run")
     file.save_sometimes = lambda make: None  # only when the test says so
     job = make_job()
-    progress, trace = _Progress(job.model.families, file), [-5.0]
-    state = job.begin(0, seeded())
+    progress, trace = _Progress(file), [-5.0]
+    state = job.begin(0, Streams(0, ()))
     progress.note(0, state, trace)
     trace.append(-4.0)
     notes, arrays = progress.content()
-    assert notes["starts"] == {"0": {}}
+    packed, facts = notes["starts"]["0"]
+    assert facts == {"arrays": 3}  # η, t and the statistics
     assert arrays["0.trace"].tolist() == [-5.0]
-    assert arrays["0.stats.0"].tolist() == state.stats.tables.tolist()
+    found = unpack(packed, [arrays[f"0.{i}"] for i in range(3)])
+    assert found.stats.tables.tolist() == state.stats.tables.tolist()
 
 
 def test_what_was_noted_is_found(tmp_path, caplog):
     job, path = make_job(), tmp_path / "run"
-    progress = _Progress(job.model.families, Checkpoint(path, "run"))
+    progress = _Progress(Checkpoint(path, "run"))
     streams = progress.streams(seeded(9), 2)
-    state = job.begin(1, streams[1])
+    state = job.begin(1, streams.start(1))
     progress.note(1, state, [state.free_energy], sweep=3)
     progress.save()
-    again = _Progress(job.model.families, Checkpoint(path, "run"))
+    again = _Progress(Checkpoint(path, "run"))
     assert list(again.last) == [1]
     found, trace, facts = again.last[1]
     assert isinstance(found, State)
@@ -114,7 +118,8 @@ def test_what_was_noted_is_found(tmp_path, caplog):
     assert one.eta.tables.tobytes() == other.eta.tables.tobytes()
     with caplog.at_level(logging.INFO, logger="jensen"):
         resumed = again.streams(seeded(77), 2)  # the seed of the file, whatever was given
-    assert [r.random() for r in resumed] == [r.random() for r in seeded(9).spawn(2)]
+    expected = [r.random() for r in seeded(9).spawn(2)]
+    assert [resumed.start(k)().random() for k in range(2)] == expected
     assert caplog.messages == ["resuming from the checkpoint"]
 
 

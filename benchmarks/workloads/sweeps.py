@@ -13,11 +13,12 @@ def sweeps(setting: Setting, method: str, n: int) -> Task:
     import numpy as np
 
     from jensen.fields import add
-    from jensen.free_energy import ALGORITHMS, see, step
+    from jensen.free_energy import ALGORITHMS, state_at, step
     from jensen.graphs.wiring import wire
     from jensen.models.discrete_network import DiscreteNetwork, Tables
     from jensen.models.encoding import encode
     from jensen.models.priors import make_prior
+    from jensen.randomness import Streams
 
     table, graph, algorithm = peers.jensen_table(setting), peers.jensen_graph(), ALGORITHMS[method]
     cards = [table.variable(name).n_states for name in graph.nodes]
@@ -26,21 +27,21 @@ def sweeps(setting: Setting, method: str, n: int) -> Task:
     model = DiscreteNetwork(wiring, make_prior(2.0, 1.0, graph.nodes, wiring, data.counts))
 
     def prepare() -> tuple[Any, Any]:
-        rng = None if algorithm.ascends else np.random.default_rng(0)
+        streams = None if algorithm.ascends else Streams.of(np.random.default_rng(0))
         start = add(model.prior, Tables(data.counts))
-        return see(model, data.units, algorithm, start, rng=rng), rng
+        return state_at(model, data.units, algorithm, start, streams), streams
 
     def run(given: tuple[Any, Any]) -> Any:
-        state, rng = given
+        state, streams = given
         for _ in range(n):
-            state = step(model, data.units, algorithm, state, rng)
+            state = step(model, data.units, algorithm, state, streams)
         return state
 
     return Task(run, prepare, answer=lambda state: state.free_energy, details=_details(data))
 
 
 def _details(data: Any) -> Any:
-    n = sum(len(split.problems.set_of) for split in data.splits)
+    n = sum(len(rows.weight) for rows in data.hidden)
     return lambda _: [f"{n:,} different sub-problems in {len(data.units)} units"]
 
 

@@ -2,8 +2,22 @@
 
 import dataclasses
 import operator
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+_KNOWN: dict[str, type] = {}
+
+Kind = TypeVar("Kind", bound=type)
+
+
+def record(kind: Kind) -> Kind:
+    """Allow a record in checkpoints: only what is listed so is ever made from a file."""
+    if _KNOWN.setdefault(kind.__name__, kind) is not kind:
+        raise TypeError(f"two records are named {kind.__name__}, and a file could not tell them")
+    return kind
 
 
 def is_record(x: Any) -> bool:
@@ -48,6 +62,41 @@ def rebuild(like: Any, values: Iterator[Any]) -> Any:
     if isinstance(like, tuple):
         return tuple(rebuild(field, values) for field in like)
     return next(values)
+
+
+def pack(value: Any, arrays: list[NDArray[Any]]) -> Any:
+    """A value made of records, tuples, numbers and arrays as JSON; its arrays go to a list.
+
+    Examples
+    --------
+    >>> arrays = []
+    >>> pack((1.5, np.arange(3), None), arrays)
+    [1.5, {'array': 0}, None]
+    >>> unpack([1.5, {'array': 0}, None], arrays)
+    (1.5, array([0, 1, 2]), None)
+    """
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    if isinstance(value, tuple) and is_record(value):
+        name = type(value).__name__
+        if _KNOWN.get(name) is not type(value):
+            raise TypeError(f"{name} is no record that a file may hold: list it with @record")
+        return {"record": name, "fields": [pack(part, arrays) for part in value]}
+    if isinstance(value, tuple):
+        return [pack(part, arrays) for part in value]
+    arrays.append(np.asarray(value))
+    return {"array": len(arrays) - 1}
+
+
+def unpack(packed: Any, arrays: Sequence[NDArray[Any]]) -> Any:
+    """The value that `pack` took apart."""
+    if isinstance(packed, list):
+        return tuple(unpack(part, arrays) for part in packed)
+    if not isinstance(packed, dict):
+        return packed
+    if "array" in packed:
+        return arrays[packed["array"]]
+    return _KNOWN[packed["record"]](*(unpack(part, arrays) for part in packed["fields"]))
 
 
 def without_cached(record: Any) -> dict[str, Any]:

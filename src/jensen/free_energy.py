@@ -1,12 +1,13 @@
 """The one loop: F[q(h), q(θ)] = E_q[log p(x, h, θ)] + H[q(h)] + H[q(θ)], climbed or sampled.
 
-A sweep reads θ out of η = prior + statistics, updates q(h) at that θ, and collects the statistics
-that the next η is made of. After k sweeps the state holds θ_k, the statistics of q(h) at θ_k, and
-F at θ_k. Complete data have no h: F is at its maximum from the start.
+A sweep is coordinate ascent: the fields of θ in turn, each given the statistics and the newest of
+the others, then q(h) at the new θ, which gives the statistics of the next sweep. After k sweeps the
+state holds θ_k, the statistics of q(h) at θ_k, and F at θ_k. Complete data have no h: F is at its
+maximum from the start.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,25 +16,38 @@ from jensen.data.units import Units
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.families import inner
 from jensen.families.held import Held
-from jensen.fields import add, leaves, zip_fields
+from jensen.fields import leaves, record, zip_fields
+from jensen.models.protocol import Model
+from jensen.q_theta import Improving
+from jensen.randomness import Streams
 
 
 class Algorithm(NamedTuple):
     """A choice of q(h) and of q(θ)."""
 
     name: str
-    q_hidden: Callable[..., q_hidden.Hidden]
+    q_hidden: q_hidden.HiddenRule
     q_theta: q_theta.ThetaRule
 
     @property
     def ascends(self) -> bool:
         """Whether F can only rise; else it is a chain."""
-        return self.q_hidden is not q_hidden.draw and self.q_theta is not q_theta.draw
+        return not (self.q_hidden.is_random or self.q_theta.is_random)
 
     @property
     def keeps_posterior(self) -> bool:
-        """Whether q(θ) is a distribution, so that F bounds the log evidence."""
+        """Whether an ascent ends at a distribution of θ."""
         return self.ascends and self.q_theta.is_distribution
+
+    @property
+    def seeks_mode(self) -> bool:
+        """Whether θ is read at a mode, so that no prior is needed."""
+        return not (self.q_theta.is_random or self.q_theta.is_distribution)
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether F bounds the log evidence from below."""
+        return self.q_hidden.is_bound and self.q_theta.is_distribution
 
 
 EM = Algorithm("em", q_hidden.exact, q_theta.mode)
@@ -45,28 +59,6 @@ GIBBS = Algorithm("gibbs", q_hidden.draw, q_theta.draw)
 ALGORITHMS = {a.name: a for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS)}
 
 
-class Model(Protocol):
-    """p(x, h, θ): what the algorithms need to know of it."""
-
-    @property
-    def prior(self) -> Any:
-        """η₀, one field per family; a field None is the flat prior."""
-
-    @property
-    def families(self) -> Any:
-        """The family of each field."""
-
-    @property
-    def blank(self) -> Any:
-        """An η of zeros: its shape."""
-
-    def potentials(self, t: Any, unit: Any) -> Any:
-        """Log potentials of what a unit hides; their type is the shape of the hidden graph."""
-
-    def expected_stats(self, unit: Any, hidden: q_hidden.Hidden) -> Any:
-        """Statistics under q(h), shaped like the prior."""
-
-
 class Sums(NamedTuple):
     """What a sweep adds up over units."""
 
@@ -74,15 +66,35 @@ class Sums(NamedTuple):
     stats: Any
 
 
-class State(NamedTuple):
-    """θ, and what is known of h given it."""
+@record
+class Theta(NamedTuple):
+    """q(θ): three records of one type, a field for each factor."""
 
-    eta: Any  # one field per family
-    t: Any  # θ as the E-step saw it
-    stats: Any  # statistics of q(h) at this θ
+    eta: Any  # natural parameters
+    t: Any  # θ as the E-step sees it
+    memory: Any  # what the rule wants to see again in the next sweep
+
+
+@record
+class State(NamedTuple):
+    """All that the next sweep needs, and nothing else: a checkpoint is this record."""
+
+    theta: Theta
+    stats: Any  # of q(h) at this θ
+    memory: tuple[Any, ...]  # of q(h), one entry a unit
     free_energy: float  # at this θ; log p(x, h, θ) in a chain
-    theta_memory: Any = None
-    memory: tuple[Any, ...] = ()  # per unit
+    is_bound: bool  # whether that bounds the log evidence
+    sweep: int
+
+    @property
+    def eta(self) -> Any:
+        """The natural parameters."""
+        return self.theta.eta
+
+    @property
+    def t(self) -> Any:
+        """θ as the E-step saw it."""
+        return self.theta.t
 
 
 class Fit(NamedTuple):
@@ -97,35 +109,34 @@ Watch = Callable[[State, list[float]], bool]
 """Sees every sweep; True stops the run."""
 
 
-def see(
+def state_at(
     model: Model,
     data: Units,
     algorithm: Algorithm,
     eta: Any,
+    streams: Streams | None = None,
     before: State | None = None,
-    rng: np.random.Generator | None = None,
 ) -> State:
-    """The state at this η: read θ, update q(h) unit by unit, collect statistics."""
-    rule = algorithm.q_theta
+    """The state at an η that no statistics were collected for: a start, or a move.
+
+    Parameters
+    ----------
+    streams
+        Random numbers of rules that draw.
+    before
+        The state whose sweep and memories this one takes over.
+    """
+    sweep = before.sweep if before else 0
     nothing = zip_fields(lambda _: None, model.families)
-    memories = before.theta_memory if before and before.theta_memory else nothing
+    memories = before.theta.memory if before else nothing
+    rng = streams(sweep) if streams else None
     read = [
-        rule.read(family, e, memory, rng)
-        for family, e, memory in zip(model.families, eta, memories, strict=True)
+        algorithm.q_theta.read(family, one, memory, rng)
+        for family, one, memory in zip(model.families, eta, memories, strict=True)
     ]
-    t = type(model.prior)(*(found for found, _ in read))
-    theta_memory = type(model.families)(*(memory for _, memory in read))
-    cost = sum(zip_fields(rule.cost, model.families, model.prior, eta, t))
-
-    def visit(unit: Any, memory: Any, stream: Any) -> tuple[Sums, Any]:
-        hidden = algorithm.q_hidden(model.potentials(t, unit), memory, stream)
-        value = float((unit.weight * hidden.value).sum())  # not @: BLAS has threads of its own
-        return Sums(value, model.expected_stats(unit, hidden)), hidden.memory
-
-    empty = (None,) * len(data)
-    memory = before.memory if before and before.memory else empty
-    sums, kept = data.sum(visit, memory, rng.spawn(len(data)) if rng else empty)
-    return State(eta, t, sums.stats, sums.value - cost, theta_memory, kept)
+    t, kept = zip(*read, strict=True)
+    theta = Theta(eta, type(eta)(*t), type(eta)(*kept))
+    return _evaluate(model, data, algorithm, theta, streams, before.memory if before else (), sweep)
 
 
 def step(
@@ -133,10 +144,62 @@ def step(
     data: Units,
     algorithm: Algorithm,
     state: State,
-    rng: np.random.Generator | None = None,
+    streams: Streams | None = None,
 ) -> State:
-    """One sweep: η ← prior + statistics, then q(h) at the new θ."""
-    return see(model, data, algorithm, add(model.prior, state.stats), state, rng)
+    """One sweep: every field of θ given the newest of the others, then q(h) at the new θ."""
+    sweep = state.sweep + 1
+    theta, rng = state.theta, streams(sweep) if streams else None
+    for name, family in zip(model.families._fields, model.families, strict=True):
+        eta = model.posterior(name, state.stats, theta.t)
+        t, memory = algorithm.q_theta.read(family, eta, getattr(theta.memory, name), rng)
+        fields = zip(theta, (eta, t, memory), strict=True)
+        theta = Theta(*(record._replace(**{name: value}) for record, value in fields))
+    state = _evaluate(model, data, algorithm, theta, streams, state.memory, sweep)
+    for eta in model.moves(state) if algorithm.ascends else ():
+        moved = state_at(model, data, algorithm, eta, streams, state)
+        state = max(state, moved, key=lambda one: one.free_energy)
+    return state
+
+
+def expect(
+    model: Model,
+    data: Units,
+    rule: q_hidden.HiddenRule,
+    t: Any,
+    streams: Streams | None = None,
+    memory: tuple[Any, ...] = (),
+) -> tuple[Sums, tuple[Any, ...]]:
+    """Update q(h) at this θ, unit by unit: value and statistics, and what the rule remembers."""
+    at = model.potentials(t)
+
+    def visit(number: int, unit: Any, kept: Any) -> tuple[Sums, Any]:
+        hidden = rule(at(unit), kept, streams(number) if streams else None)
+        return Sums(float(hidden.value.sum()), model.expected_stats(unit, hidden)), hidden.memory
+
+    return data.sum(visit, memory)
+
+
+def _evaluate(
+    model: Model,
+    data: Units,
+    algorithm: Algorithm,
+    theta: Theta,
+    streams: Streams | None,
+    memory: tuple[Any, ...],
+    sweep: int,
+) -> State:
+    """The state at this θ: q(h) and its statistics, and F."""
+    at_sweep = streams.at(sweep) if streams else None
+    sums, kept = expect(model, data, algorithm.q_hidden, theta.t, at_sweep, memory)
+    parts = zip(model.families, *model.prior_given(theta.t), theta.eta, theta.t, strict=True)
+    cost = sum(algorithm.q_theta.cost(*part) for part in parts)
+    return State(theta, sums.stats, kept, sums.value - cost, algorithm.is_bound, sweep)
+
+
+def read_mode(model: Model, eta: Any) -> Any:
+    """θ at the mode of η."""
+    pairs = zip(model.families, eta, strict=True)
+    return type(eta)(*(q_theta.mode.read(family, one, None, None)[0] for family, one in pairs))
 
 
 def fit(
@@ -163,9 +226,10 @@ def fit(
     """
     trace = trace or [state.free_energy]
     _check_possible(trace[-1])
-    if data.is_complete:
+    if _is_answer(model, state):
         return Fit(state, np.array(trace), converged=True)
-    noise = 1e-14 * _size(model.prior)  # of rounding, in the density of a heavy prior
+    prior, _ = model.prior_given(state.t)
+    noise = 1e-14 * _size(prior)  # of rounding, in the density of a heavy prior
     while len(trace) <= max_iter and not watch(state, trace):
         state = step(model, data, algorithm, state)
         trace.append(state.free_energy)
@@ -182,13 +246,23 @@ BUG = "an ascent cannot fall, so this is a fault of the program; please report i
 
 
 def chain(
-    model: Model, data: Units, algorithm: Algorithm, state: State, rng: np.random.Generator
+    model: Model, data: Units, algorithm: Algorithm, state: State, streams: Streams
 ) -> Iterator[State]:
     """The states after one sweep, after two, ... without end."""
     _check_possible(state.free_energy)
     while True:
-        state = step(model, data, algorithm, state, rng)
+        state = step(model, data, algorithm, state, streams)
         yield state
+
+
+def _is_answer(model: Model, state: State) -> bool:
+    """Whether the statistics give θ itself, to the last bit: complete data were just counted."""
+    for name, family in zip(model.families._fields, model.families, strict=True):
+        eta = model.posterior(name, state.stats, state.t)
+        pairs = zip(leaves(eta), leaves(getattr(state.eta, name)), strict=True)
+        if isinstance(family, Improving) or not all(np.array_equal(a, b) for a, b in pairs):
+            return False
+    return True
 
 
 def _size(prior: Any) -> float:
@@ -206,20 +280,20 @@ def _check_possible(free_energy: float) -> None:
         raise ImpossibleError("a row has probability 0 under the tables at the start")
 
 
-def check_usable(model: Model, algorithm: Algorithm) -> None:
+def check_usable(model: Any, algorithm: Algorithm) -> None:
     """Refuse a prior that the algorithm cannot use, naming the way out."""
-    is_mode = algorithm.q_theta is q_theta.mode
     for name, family, prior in zip(model.prior._fields, model.families, model.prior, strict=True):
         if isinstance(family, Held):
             continue
-        if not is_mode and prior is None:
+        if algorithm.seeks_mode:
+            if prior is not None:
+                _check_mode(name, family, prior, algorithm)
+        elif prior is None:
             raise JensenError(
                 f"{algorithm.name} keeps a posterior, so it needs a prior of its {name}: give "
                 f"prior='bdeu' (--prior bdeu) or a concentration, or use method='em' for the "
                 f"frequencies"
             )
-        if is_mode and prior is not None:
-            _check_mode(name, family, prior, algorithm)
 
 
 def _what_lacks(prior: Any) -> str:

@@ -1,7 +1,7 @@
 """Seeds: whatever the caller gives becomes one generator."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,47 @@ def as_generator(random_state: Any) -> np.random.Generator:
             f"random_state must be an int >= 0, a SeedSequence, a Generator, a RandomState "
             f"or None, not {random_state!r}"
         ) from None
+
+
+class Streams(NamedTuple):
+    """Random streams that are found by their numbers, so that none of them has to be stored.
+
+    Examples
+    --------
+    >>> streams = Streams.of(np.random.default_rng(0))
+    >>> bool(streams(3, 1).random() == streams.at(3)(1).random())
+    True
+    """
+
+    entropy: int | tuple[int, ...]
+    path: tuple[int, ...]
+
+    @classmethod
+    def of(cls, rng: np.random.Generator, n: int = 1) -> "Streams":
+        """The streams of a generator, which moves on: it will not give these n starts again.
+
+        Stream k is what ``rng.spawn(n)[k]`` would have been.
+        """
+        seed = rng.bit_generator.seed_seq
+        if not isinstance(seed, np.random.SeedSequence):  # of a kind that has no numbers to name
+            return cls(int.from_bytes(rng.bytes(16), "little"), (0,))
+        entropy, first = seed.entropy, seed.n_children_spawned
+        rng.spawn(n)
+        known = entropy if isinstance(entropy, int) else tuple(map(int, np.ravel(entropy or 0)))
+        return cls(known, (*map(int, seed.spawn_key), first))
+
+    def start(self, k: int) -> "Streams":
+        """Those of the k-th start or chain."""
+        return self._replace(path=(*self.path[:-1], self.path[-1] + k))
+
+    def at(self, *numbers: int) -> "Streams":
+        """Those whose numbers begin so."""
+        return self._replace(path=(*self.path, *numbers))
+
+    def __call__(self, *numbers: int) -> np.random.Generator:
+        """One stream."""
+        key = (*self.path, *numbers)
+        return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=key))
 
 
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:

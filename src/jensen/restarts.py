@@ -21,22 +21,23 @@ from jensen.checkpoint import Checkpoint
 from jensen.data.threads import ordered_map, run_all
 from jensen.data.units import Units
 from jensen.exceptions import CollapseError
-from jensen.fields import leaves, rebuild
-from jensen.free_energy import Algorithm, Fit, Model, State
+from jensen.fields import pack, unpack
+from jensen.free_energy import Algorithm, Fit, State
 from jensen.interrupts import interruptible
-from jensen.randomness import generator_state, restore_generator
+from jensen.models.protocol import Learnable
+from jensen.randomness import Streams
 from jensen.sample_file import SampleFile
 
 log = logging.getLogger("jensen")
 
-Begin = Callable[[int, np.random.Generator], State]
-"""The state from which the k-th start begins, from a random stream."""
+Begin = Callable[[int, Streams], State]
+"""The state from which the k-th start begins, from its random streams."""
 
 
 class Job(NamedTuple):
     """What is learned, and from where."""
 
-    model: Model
+    model: Learnable
     data: Units
     algorithm: Algorithm
     begin: Begin
@@ -80,15 +81,17 @@ class Chains(NamedTuple):
 class _Progress:
     """The last state of every start; one writer at a time."""
 
-    def __init__(self, like: Any, checkpoint: Checkpoint | None) -> None:
+    def __init__(self, checkpoint: Checkpoint | None) -> None:
         self.lock = Lock()
-        self.like = like  # every η has its shape
         self.checkpoint = checkpoint
-        self.seed: Any = None
+        self.seed: Streams | None = None
         self.before_save: Callable[[], None] = lambda: None
-        found = checkpoint.content if checkpoint is not None else None
-        known = [] if found is None else [int(k) for k in found.notes["starts"]]
-        self.last = {k: self._read(k) for k in known}  # also those that have nothing left to do
+        self.last: dict[int, tuple[State, list[float], dict[str, Any]]] = {}
+        if checkpoint is not None and checkpoint.content is not None:
+            notes, arrays = checkpoint.content
+            for k, (packed, facts) in notes["starts"].items():  # also of starts that are done
+                mine = [arrays[f"{k}.{i}"] for i in range(facts.pop("arrays"))]
+                self.last[int(k)] = unpack(packed, mine), arrays[f"{k}.trace"].tolist(), facts
 
     def note(self, k: int, state: State, trace: list[float], **facts: Any) -> None:
         """Remember where start k is, and save it now and then."""
@@ -103,41 +106,30 @@ class _Progress:
             self.checkpoint.save(*self.content())
 
     def content(self) -> tuple[Any, dict[str, NDArray[Any]]]:
-        """Notes and arrays of a checkpoint."""
+        """Notes and arrays of a checkpoint: the states, whole."""
         self.before_save()
-        arrays, starts = {}, {}
+        arrays: dict[str, NDArray[Any]] = {}
+        starts: dict[str, Any] = {}
         with self.lock:
             for k, (state, trace, facts) in self.last.items():
-                starts[str(k)] = facts
+                mine: list[NDArray[Any]] = []
+                packed = pack(state, mine)
+                starts[str(k)] = packed, {**facts, "arrays": len(mine)}
                 arrays[f"{k}.trace"] = np.array(trace)
-                for name in ("eta", "stats"):
-                    for i, leaf in enumerate(leaves(getattr(state, name))):
-                        arrays[f"{k}.{name}.{i}"] = leaf
+                arrays |= {f"{k}.{i}": array for i, array in enumerate(mine)}
         return {"starts": starts, "seed": self.seed}, arrays
 
-    def _read(self, k: int) -> tuple[State, list[float], dict[str, Any]]:
-        """Where start k was when it was saved last."""
-        assert self.checkpoint is not None
-        assert self.checkpoint.content is not None
-        found = self.checkpoint.content
-
-        def read(name: str) -> Any:
-            n = len(leaves(self.like))
-            return rebuild(self.like, iter([found.arrays[f"{k}.{name}.{i}"] for i in range(n)]))
-
-        trace = found.arrays[f"{k}.trace"].tolist()
-        state = State(read("eta"), None, read("stats"), trace[-1])
-        return state, trace, found.notes["starts"][str(k)]
-
-    def streams(self, rng: np.random.Generator, n: int) -> list[np.random.Generator]:
-        """One stream per start; those of the saved run, if there is one."""
+    def streams(self, rng: np.random.Generator, n: int) -> Streams:
+        """Those of n starts; of the saved run, if there is one."""
         found = self.checkpoint.content if self.checkpoint is not None else None
-        if found is not None:
+        if found is None:
+            self.seed = Streams.of(rng, n)
+        else:
             log.info("resuming from the checkpoint")
-            rng = restore_generator(found.notes["seed"])
-        if self.checkpoint is not None:
-            self.seed = generator_state(rng)
-        return rng.spawn(n)
+            entropy, path = found.notes["seed"]
+            known = entropy if isinstance(entropy, int) else tuple(entropy)
+            self.seed = Streams(known, tuple(path))
+        return self.seed
 
 
 def ascend(
@@ -152,14 +144,14 @@ def ascend(
 ) -> Ascents:
     """Climb F from `n_init` random starts."""
     model, data, algorithm, begin = job
-    kept = _Progress(model.blank, checkpoint)
+    kept = _Progress(checkpoint)
     streams = kept.streams(rng, n_init)
     with interruptible() as wish, _bar("learning", n_init, progress) as bar:
 
         def climb(k: int) -> Fit | None:
             if k and wish.is_set() and k not in kept.last:
                 return None
-            state, trace, facts = kept.last.get(k) or (begin(k, streams[k]), [], {})
+            state, trace, facts = kept.last.get(k) or (begin(k, streams.start(k)), [], {})
             if facts.get("done"):
                 bar.update()
                 return Fit(state, np.array(trace), facts["converged"])
@@ -194,6 +186,49 @@ def ascend(
         return found._replace(was_stopped=len(done) + len(found.collapsed) < n_init)
 
 
+AHEAD = 50
+"""Sweeps at the present pace, after which a trial must be above what there is to go on."""
+
+
+def improve(job: Job, best: Fit, *, max_iter: int, tol: float) -> Fit:
+    """Climb from the other η that the model offers, for as long as F ends higher.
+
+    F at the sweeps that rose above the best so far is added to its trace.
+    """
+    while True:
+        found = _better(job, best, max_iter, tol)
+        if found is None:
+            return best
+        above = found.trace[found.trace > best.trace[-1]]
+        best = Fit(found.state, np.concatenate([best.trace, above]), found.converged)
+
+
+def _better(job: Job, best: Fit, max_iter: int, tol: float) -> Fit | None:
+    """The first trial that ends higher."""
+    model, data, algorithm, _ = job
+    bound = float(best.trace[-1])
+    least = bound + max(tol * (abs(bound) + data.total_weight), 1e-9 * abs(bound))
+    with interruptible() as wish:
+
+        def is_hopeless(state: State, trace: list[float]) -> bool:
+            too_slow = len(trace) > 2 and trace[-1] + AHEAD * (trace[-1] - trace[-2]) < least
+            return too_slow or wish.is_set()
+
+        for eta in model.trials(best.state):
+            try:
+                begun = free_energy.state_at(model, data, algorithm, eta)
+                found = free_energy.fit(
+                    model, data, algorithm, begun, max_iter=max_iter, tol=tol, watch=is_hopeless
+                )
+            except CollapseError:
+                continue
+            if wish.is_set():
+                return None
+            if found.trace[-1] > least:
+                return found
+    return None
+
+
 def sample(
     job: Job,
     rng: np.random.Generator,
@@ -209,7 +244,7 @@ def sample(
 ) -> Chains:
     """Run chains; `read(state)` is what is kept of a state, `width` numbers."""
     model, data, algorithm, begin = job
-    kept = _Progress(model.blank, checkpoint)
+    kept = _Progress(checkpoint)
     streams = kept.streams(rng, n_chains)
     found = dict(kept.last)
     known = [found[k][2]["n"] if k in found else 0 for k in range(n_chains)]
@@ -221,24 +256,17 @@ def sample(
         def run(k: int) -> None:
             if wish.is_set():
                 return
-            if k in found:
-                state, sweep = found[k][0], found[k][2]["sweep"]
-                streams[k] = restore_generator(found[k][2]["stream"])
-            else:
-                state, sweep = begin(k, streams[k]), 0
-            bar.update(sweep)
-            states = free_energy.chain(model, data, algorithm, state, streams[k])
-            while sweep < burn_in + thin * n_samples and not wish.is_set():
+            mine = streams.start(k)
+            state = found[k][0] if k in found else begin(k, mine)
+            bar.update(state.sweep)
+            states = free_energy.chain(model, data, algorithm, state, mine)
+            while state.sweep < burn_in + thin * n_samples and not wish.is_set():
                 state = next(states)
-                sweep += 1
                 bar.update()
                 with rows.lock:
-                    if sweep > burn_in and (sweep - burn_in) % thin == 0:
+                    if state.sweep > burn_in and (state.sweep - burn_in) % thin == 0:
                         rows.append(k, state.free_energy, read(state))
-                    facts: dict[str, Any] = {"sweep": sweep, "n": rows.n[k]}
-                    if checkpoint is not None:
-                        facts["stream"] = generator_state(streams[k])
-                    kept.note(k, state, [state.free_energy], **facts)
+                    kept.note(k, state, [state.free_energy], n=rows.n[k])
 
         run_all(run, range(n_chains))
         kept.save()

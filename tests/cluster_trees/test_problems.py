@@ -203,7 +203,7 @@ def test_tables_are_read_by_name(weights):
     assert code_rows(table, names, 0, 6).tolist() == rows
     assert code_rows(table, names, 2, 4).tolist() == rows[2:4]
     case = cases.Case([(0,), (0, 1), (1, 2)], cards, [])
-    found = split_table(cases.make_plans(case), table, names)
+    found = split_table(cases.make_plans(case), table, names).split
     expected = cases.split(cases.make_plans(case), rows, weights)
     for a, b in zip(
         (*found.problems, *found[2:]), (*expected.problems, *expected[2:]), strict=True

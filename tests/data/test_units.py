@@ -1,6 +1,8 @@
 """Sums over units: in order, once each, and never on threads within threads."""
 
+import math
 import threading
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +10,7 @@ import pytest
 
 import jensen as jn
 from jensen.data.threads import ordered_map
-from jensen.data.units import FEW, Units
+from jensen.data.units import FEW, TreeSum, Units
 
 
 class Sums(NamedTuple):
@@ -24,13 +26,12 @@ def make(n):
 def test_totals_are_added_and_the_rest_is_kept_in_order(n_threads):
     jn.set_threads(n_threads)
     total, kept = make(4).sum(
-        lambda unit, memory, extra: (Sums(unit + 0.5, np.eye(4)[unit]), (memory, extra)),
-        "abcd",
-        iter([10, 20, 30, 40]),
+        lambda number, unit, memory: (Sums(unit + 0.5, np.eye(4)[unit]), (memory, number)),
+        iter("abcd"),
     )
     assert total.value == 8.0
     assert total.stats.tolist() == [1.0, 1.0, 1.0, 1.0]
-    assert kept == (("a", 10), ("b", 20), ("c", 30), ("d", 40))
+    assert kept == (("a", 0), ("b", 1), ("c", 2), ("d", 3))
     assert len(make(4)) == 4
 
 
@@ -39,30 +40,60 @@ def test_a_sum_has_the_same_bits_on_any_number_of_threads():
     totals = set()
     for n_threads in (1, 2, 7):
         jn.set_threads(n_threads)
-        totals.add(make(200).sum(lambda k: (float(numbers[k]), None))[0])
-    expected = 0.0
-    for number in numbers:
-        expected += float(number)
-    assert totals == {expected}
+        totals.add(make(200).sum(lambda number, k, kept: (float(numbers[k]), None))[0])
+    parts = numbers[:128], numbers[128:192], numbers[192:]
+    assert totals == {by_pairs(parts[0]) + by_pairs(parts[1]) + by_pairs(parts[2])}
+
+
+def by_pairs(numbers):
+    """The sum of 2^n numbers, halves first."""
+    half = len(numbers) // 2
+    return by_pairs(numbers[:half]) + by_pairs(numbers[half:]) if half else float(numbers[0])
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 64, 200])
+def test_a_tree_has_the_same_bits_however_its_terms_are_split(n):
+    rng = np.random.default_rng(n)
+    terms = rng.normal(size=(n, 3)) * 10.0 ** rng.uniform(-8, 8, (n, 1))
+    whole = TreeSum()
+    for number, term in enumerate(terms):
+        whole.put(number, term)
+    for n_parts in (1, 2, 3, 7):
+        edges = [0, *np.sort(rng.integers(0, n + 1, n_parts - 1)), n]
+        parts = []
+        for start, stop in pairwise(edges):
+            parts.append(TreeSum())
+            for number in range(start, stop):
+                parts[-1].put(number, terms[number])
+        joined = TreeSum()
+        for k in rng.permutation(n_parts):
+            joined.merge(parts[k])
+        assert joined.total().tobytes() == whole.total().tobytes()
+    exact = [math.fsum(column) for column in terms.T]
+    np.testing.assert_allclose(whole.total(), exact, rtol=0.0, atol=1e-15 * np.abs(terms).sum())
+
+
+def test_nothing_has_no_sum():
+    assert TreeSum().total() is None
 
 
 def test_something_per_unit_means_one_for_each():
     with pytest.raises(ValueError, match="zip"):
-        make(3).sum(lambda unit, memory: (1.0, memory), [None, None])
+        make(3).sum(lambda number, unit, memory: (1.0, memory), [None, None])
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
 def test_an_error_in_a_unit_reaches_the_caller(n_threads):
     jn.set_threads(n_threads)
     with pytest.raises(ZeroDivisionError):
-        make(3).sum(lambda unit: (1 / unit, None))
+        make(3).sum(lambda number, unit, kept: (1 / unit, None))
 
 
 def meet():
     """A function of a unit that two threads have to run at the same time; who ran it is kept."""
     both = threading.Barrier(2, timeout=10)
 
-    def visit(unit):
+    def visit(number, unit, kept):
         both.wait()
         return 0.0, threading.get_ident()
 
@@ -78,7 +109,7 @@ def test_units_use_the_threads_there_are():
 
 def test_few_units_are_not_worth_a_thread():
     jn.set_threads(2)
-    assert set(make(FEW).sum(lambda unit: (0.0, threading.get_ident()))[1]) == {
+    assert set(make(FEW).sum(lambda number, unit, kept: (0.0, threading.get_ident()))[1]) == {
         threading.get_ident()
     }
 
@@ -88,7 +119,8 @@ def test_threads_are_never_nested():
     jn.set_threads(2)
 
     def start(k):
-        return threading.get_ident(), make(3).sum(lambda unit: (k, threading.get_ident()))
+        inside = make(3).sum(lambda number, unit, kept: (k, threading.get_ident()))
+        return threading.get_ident(), inside
 
     for k, (own, (total, inside)) in enumerate(ordered_map(start, range(4))):
         assert set(inside) == {own}

@@ -1,6 +1,6 @@
 """Gibbs and stochastic EM: against the exact posterior, and by Geweke's joint test."""
 
-from functools import reduce
+from copy import copy
 
 import numpy as np
 import pytest
@@ -10,10 +10,10 @@ from scipy import stats
 
 import jensen as jn
 from jensen.cluster_trees import problems
-from jensen.data.units import Units
-from jensen.fields import add
+from jensen.data.units import TreeSum, Units
 from jensen.free_energy import GIBBS, STOCHASTIC_EM, chain, step
 from jensen.models.discrete_network import Complete, Tables
+from jensen.randomness import Streams
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +71,7 @@ def test_gibbs_has_the_exact_posterior_of_completions_and_tables(name, prior):
     """2,500 sweeps; z < 5 for each of some fifty cells: p < 5e-5."""
     case = TINY[name]
     counts, theta = naive.posterior_means(*case.facts, alphas(case, prior), case.rows)
-    model, units, rng = case.model(prior), case.encoded().units, np.random.default_rng(0)
+    model, units, rng = case.model(prior), case.encoded().units, Streams(0, ())
     states = chain(model, units, GIBBS, cases.start(case, model, units, GIBBS, rng=rng), rng)
     run = [next(states) for sweep in range(2550)][50:]
     assert largest_z(np.array([s.stats.tables for s in run]), flat(counts)) < 5.0
@@ -82,7 +82,7 @@ def test_weights_are_rows_that_are_drawn_one_by_one():
     case = cases.Case(jn.DAG("a -> b"), [2, 2], np.array([[-1, 1], [0, 0]]), np.array([4.0, 2.0]))
     rows = np.repeat(case.rows, [4, 2], axis=0)
     counts, _ = naive.posterior_means(*case.facts, alphas(case, 1.0), rows)
-    model, units, rng = case.model(1.0), case.encoded().units, np.random.default_rng(0)
+    model, units, rng = case.model(1.0), case.encoded().units, Streams(0, ())
     states = chain(model, units, GIBBS, cases.start(case, model, units, GIBBS, rng=rng), rng)
     run = np.array([next(states).stats.tables for _ in range(2500)])
     assert largest_z(run, flat(counts)) < 5.0
@@ -131,7 +131,7 @@ class Joint:
         a, b, h = self.alpha[1], self.alpha[2], self.alpha[0]
         self.model = self.case.model({"a": a, "b": b, "h": h})
         encoded = self.case.encoded()
-        (self.nothing, self.unit), self.of_row = encoded.units.items, encoded.splits[0].of_row
+        (self.nothing, self.unit), self.of_row = encoded.units.items, encoded.hidden[0].of_row
 
     def draw_theta(self, rng):
         h, *others = self.alpha
@@ -150,8 +150,9 @@ class Joint:
             seen = (a[i], b[i] if i < self.n_rows - self.n_without_b else -1)
             row = [cell for cells in CELLS for cell in cells].index(seen)
             weight[self.of_row[row]] += 1.0
-        problems = self.unit.problems._replace(weight=weight)
-        items = (Complete(self.nothing.counts), self.unit._replace(problems=problems))
+        rows = copy(self.unit.rows)
+        rows.weight = weight
+        items = (Complete(self.nothing.counts), self.unit._replace(rows=rows))
         return Units(items, float(self.n_rows), is_complete=False)
 
     def counts(self, h, a, b):
@@ -179,7 +180,7 @@ def test_gewekes_joint_test():
     14 functions, |z| < 4.5 for each: p < 1e-4. Geweke (2004), "Getting it right: joint
     distribution tests of posterior simulators", JASA 99, section 3.
     """
-    joint, rng = Joint(), np.random.default_rng(1)
+    joint, rng, streams = Joint(), np.random.default_rng(1), Streams(2, ())
 
     def as_tables(theta):
         return flat([theta[1], theta[2], theta[0]])
@@ -195,9 +196,9 @@ def test_gewekes_joint_test():
         units = joint.units(a, b)
         counts = Tables(joint.counts(h, a, b))
         if state is None:
-            state = cases.start(joint.case, joint.model, units, GIBBS, rng=rng)
-        state = step(joint.model, units, GIBBS, state._replace(stats=counts), rng)
-        state = step(joint.model, units, GIBBS, state, rng)  # θ from what was drawn of h
+            state = cases.start(joint.case, joint.model, units, GIBBS, rng=streams)
+        state = step(joint.model, units, GIBBS, state._replace(stats=counts), streams)
+        state = step(joint.model, units, GIBBS, state, streams)  # θ from what was drawn of h
         tables = np.exp(state.t.tables)
         theta = [tables[8:], tables[:4].reshape(2, 2), tables[4:8].reshape(2, 2)]
         successive.append(functions(tables, state.stats.tables))
@@ -266,14 +267,17 @@ def test_every_unit_has_a_stream_of_its_own(algorithm, monkeypatch):
     assert len(units) > 4
 
     class Backwards(Units):
-        def sum(self, f, *per_unit):
-            jobs = list(zip(self.items, *per_unit, strict=True))
-            parts = [f(*job) for job in jobs[::-1]][::-1]
-            return reduce(add, (total for total, _ in parts)), tuple(kept for _, kept in parts)
+        def sum(self, f, kept=()):
+            before = kept or [None] * len(self)
+            tree, after = TreeSum(), {}
+            for number in reversed(range(len(self))):
+                term, after[number] = f(number, self.items[number], before[number])
+                tree.put(number, term)
+            return tree.total(), tuple(after[number] for number in range(len(self)))
 
     runs = []
     for data in (units, Backwards(*units)):
-        rng = np.random.default_rng(0)
+        rng = Streams(0, ())
         begun = cases.start(case, model, data, algorithm, rng=rng)
         states = chain(model, data, algorithm, begun, rng)
         runs.append([next(states).stats.tables.tobytes() for sweep in range(10)])

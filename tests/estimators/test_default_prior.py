@@ -127,20 +127,19 @@ def test_what_goes_on_without_a_state_ends_higher(monkeypatch):
     x = jn.examples.faithful()
     model = jn.GaussianMixture(6, prior={"concentration": 0.01}, random_state=0)
     with_moves = model.fit(x).free_energy_
-    monkeypatch.setattr("jensen.estimators.surplus.SMALL", 0.0)  # none is small
+    monkeypatch.setattr("jensen.models.state_model.SMALL", 0.0)  # none is small
     assert model.fit(x).free_energy_ < with_moves - 1.0
 
 
 @pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
 def test_what_is_forgotten_is_that_of_one_state(covariance):
-    from jensen.estimators.surplus import _forget
     from jensen.fields import leaves
 
     x = clusters()
     found = jn.GaussianMixture(3, covariance=covariance, prior={}, random_state=0).fit(x)
     model = found.fitted_.model
     stats, few = found.fitted_.eta, np.array([0, 2])
-    less = _forget(model, stats, 1)
+    less = model._forget(stats, 1)
     for kept, before in zip(
         leaves(model.select(less, few)), leaves(model.select(stats, few)), strict=True
     ):

@@ -9,8 +9,7 @@ import pytest
 from scipy.special import gammaln, logsumexp
 
 import jensen as jn
-from jensen.estimators import state_learning
-from jensen.estimators.course import Course
+from jensen.estimators.learning import _mixing
 from jensen.exceptions import EstimateWarning, JensenError
 
 GIBBS = {"method": "gibbs", "n_samples": 150, "burn_in": 100, "n_chains": 2, "random_state": 0}
@@ -134,26 +133,30 @@ def test_what_is_shown_after_gibbs_has_a_mean():
     np.testing.assert_allclose(found.means_, means, rtol=1e-9)
 
 
+class Watched:
+    """A model of which the sizes of its states were kept."""
+
+    watches = "sizes of components"
+
+    def watched(self, draws):
+        return -np.sort(-draws, axis=1)
+
+
 def test_chains_that_found_other_states_are_told_though_their_log_joints_agree():
     """The log joint is made the same noise in both chains; the sizes of states differ."""
     rng = np.random.default_rng(0)
     trace = rng.normal(size=(2, 100))
     counts = np.repeat([[50.0, 50.0], [90.0, 10.0]], 100, axis=0)
     counts += rng.integers(-5, 6, (200, 1)) * [1.0, -1.0]
-    course = Course(np.nan, trace, False, np.empty(0), 200, 1.0, 150.0)
-    choices = jn.GaussianMixture(method="gibbs", n_samples=100)._choices_of_loop()
-    problem = state_learning.StateProblem(
-        None, None, choices, None, None, True, (), noun="component"
-    )
     words = r"^the chains disagree \(R-hat of the sizes of components is [\d.]+, and should be"
     with pytest.warns(EstimateWarning, match=words):
-        found = state_learning._watching_sizes(course, counts, problem)
-    assert found.r_hat > 1.5
-    assert found.effective_sample_size < 20.0
+        found = r_hat, size = _mixing(Watched(), trace, counts, was_stopped=False)
+    assert r_hat > 1.5
+    assert size < 20.0
     turned = counts.copy()
     turned[::2] = turned[::2, ::-1]  # labels do not matter
     with pytest.warns(EstimateWarning, match=words):
-        assert state_learning._watching_sizes(course, turned, problem) == found
+        assert _mixing(Watched(), trace, turned, was_stopped=False) == found
 
 
 # Equal modes.

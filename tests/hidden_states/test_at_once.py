@@ -5,7 +5,7 @@ import pytest
 
 import jensen as jn
 from jensen.fields import leaves
-from jensen.free_energy import EM, see
+from jensen.free_energy import EM, state_at
 from jensen.hidden_states import chain as chains
 from jensen.hidden_states import chain_sweeps, independent
 from jensen.hidden_states.records import Chain, Independent
@@ -135,7 +135,7 @@ def states_on_threads(model, units, eta):
     """What a sweep finds on one, two and three threads."""
     for n_threads in (1, 2, 3):
         jn.set_threads(n_threads)
-        yield leaves(see(model, units, EM, eta))
+        yield leaves(state_at(model, units, EM, eta))
 
 
 def test_sweeps_have_the_same_bits_on_any_number_of_threads(monkeypatch):

@@ -6,7 +6,7 @@ import numpy as np
 from naive import graphs as naive_graphs
 
 import jensen as jn
-from jensen.free_energy import see
+from jensen.free_energy import state_at
 from jensen.graphs import wire
 from jensen.models.discrete_network import DiscreteNetwork, Tables
 from jensen.models.encoding import encode
@@ -113,4 +113,4 @@ def start(case, model, data, algorithm, seed=0, rng=None):
     """The state at random tables as heavy as the data."""
     counts = random_probabilities(np.random.default_rng(seed), case) * (len(case.rows) + 1.0)
     prior = 0.0 if model.prior.tables is None else model.prior.tables
-    return see(model, data, algorithm, Tables(prior + counts), rng=rng)
+    return state_at(model, data, algorithm, Tables(prior + counts), rng)

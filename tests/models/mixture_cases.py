@@ -10,7 +10,7 @@ from naive.mixtures import GAUSSIAN, Part
 
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
 from jensen.families.gamma import Gamma
-from jensen.free_energy import see
+from jensen.free_energy import state_at
 from jensen.models.emissions.diagonal import Diagonal
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
@@ -195,7 +195,7 @@ class Case(NamedTuple):
         """The state at a random η, which has a mode."""
         eta = self.posterior(np.random.default_rng(seed))[1]
         eta = eta._replace(weights=np.abs(eta.weights) + 0.1)
-        return see(self.model, self.units, algorithm, eta, rng=rng)
+        return state_at(self.model, self.units, algorithm, eta, rng)
 
 
 def make_case(kind, K, *, seed=0, n=None, missing=True, weights=False, flat=False, values=None):

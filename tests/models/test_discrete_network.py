@@ -8,7 +8,7 @@ from naive import networks as naive
 
 import jensen as jn
 from jensen.graphs import wire
-from jensen.models.discrete_network import DiscreteNetwork, Tables, complete_counts, row_lengths
+from jensen.models.discrete_network import DiscreteNetwork, Tables, complete_counts
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -27,7 +27,7 @@ def test_tables_stand_variable_by_variable_with_their_own_states_fastest(seed):
         for (config, state), n in table.items():
             assert n == counted.get((*config, state), 0)
         lengths += [cards[x]] * (len(table) // cards[x])
-    assert row_lengths(wiring).tolist() == lengths
+    assert wiring.row_lengths().tolist() == lengths
     model = DiscreteNetwork(wiring, Tables(None))
     assert model.families.tables.lengths.tolist() == lengths
 
@@ -36,4 +36,4 @@ def test_a_network_without_variables():
     wiring = wire([], [])
     counts = complete_counts(jn.Table({"x": [1]}), [], wiring)
     assert counts.shape == (0,)
-    assert row_lengths(wiring).shape == (0,)
+    assert wiring.row_lengths().shape == (0,)

@@ -16,7 +16,7 @@ def test_complete_rows_are_one_unit_of_counts():
     case = case._replace(rows=np.maximum(case.rows, 0), hidden=())
     data = case.encoded()
     assert data.units.is_complete
-    assert data.splits == ()
+    assert data.hidden == ()
     assert data.touched.tolist() == []
     (unit,) = data.units.items
     assert isinstance(unit, Complete)

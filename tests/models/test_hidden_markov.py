@@ -13,12 +13,13 @@ from naive.hidden_markov import Theta
 from naive.mixtures import Part
 from scipy.stats import ttest_1samp
 
-from jensen import q_hidden
+from jensen import free_energy, q_hidden
 from jensen.fields import leaves, rebuild, zip_fields
-from jensen.free_energy import EM, GIBBS, ME, VBEM, VITERBI, State, fit, see, step
+from jensen.free_energy import EM, GIBBS, ME, VBEM, VITERBI, State, fit, state_at, step
 from jensen.models.emissions.product import Product
 from jensen.models.fitted_states import flatten
 from jensen.models.hidden_markov import UNIT_ROWS, Chained, HiddenMarkov, groups
+from jensen.randomness import Streams
 
 every_kind = pytest.mark.parametrize("kind", rows_of.KINDS)
 ends = pytest.mark.parametrize("end", [False, True], ids=["cut", "end"])
@@ -217,7 +218,7 @@ def test_f_of_a_point_is_the_log_joint(kind, end, masked, flat, algorithm):
     theta, eta = case.point(np.random.default_rng(1))
     hard = algorithm is VITERBI
     expected, seen = naive.log_joint(case.prior, theta, case.sequences, case.weights, hard=hard)
-    state = see(case.model, case.units, algorithm, eta)
+    state = state_at(case.model, case.units, algorithm, eta)
     compare(case, state, expected, seen, theta, naive_rows.at_point, hard)
 
 
@@ -230,7 +231,7 @@ def test_f_of_a_posterior_is_the_bound_by_its_definition(kind, end, masked, algo
     q, eta = case.posterior(np.random.default_rng(1))
     hard = algorithm is ME
     expected, seen = naive.lower_bound(case.prior, q, case.sequences, case.weights, hard=hard)
-    state = see(case.model, case.units, algorithm, eta)
+    state = state_at(case.model, case.units, algorithm, eta)
     compare(case, state, expected, seen, q, naive_rows.at_posterior, hard)
 
 
@@ -265,7 +266,7 @@ def test_what_is_held_costs_nothing_and_stays(kind, held):
     if "emission" not in held:
         pairs = zip(case.prior.parts, q.parts, strict=True)
         expected += sum(naive.part_cost(a, b, naive_rows.minus_kl) for a, b in pairs)
-    state = see(model, case.units, VBEM, eta)
+    state = state_at(model, case.units, VBEM, eta)
     assert state.free_energy == pytest.approx(expected, rel=1e-11)
     found = fit(model, case.units, VBEM, state, max_iter=5, tol=0.0)
     for name in held:
@@ -286,7 +287,7 @@ def test_f_rises_and_ends_where_its_gradient_is_zero(kind, masked, algorithm):
     case = make_case(kind, 3 if masked else 2, end=masked, masked=masked, weights=True)
     model, units = case.model, case.units
     eta = case.posterior(np.random.default_rng(1), least=1.1)[1]
-    found = fit(model, units, algorithm, see(model, units, algorithm, eta), tol=1e-16)
+    found = fit(model, units, algorithm, state_at(model, units, algorithm, eta), tol=1e-16)
     assert np.all(np.diff(found.trace) >= -1e-11 * np.abs(found.trace[1:]))
     assert found.trace[-1] > found.trace[0]
     eta = found.state.eta
@@ -300,7 +301,7 @@ def test_f_rises_and_ends_where_its_gradient_is_zero(kind, masked, algorithm):
         flat[inside] = x
         pieces = zip(np.split(flat, sizes[:-1]), leaves(eta), strict=True)
         parts = (a.reshape(np.shape(b)) for a, b in pieces)
-        return see(model, units, algorithm, rebuild(eta, parts)).free_energy
+        return state_at(model, units, algorithm, rebuild(eta, parts)).free_energy
 
     flat = flatten(eta)[inside]
     away = np.random.default_rng(0).uniform(0.9, 1.1, flat.shape)  # a measure of steepness
@@ -314,7 +315,7 @@ def test_f_never_falls(seed, algorithm):
     kind = rows_of.KINDS[seed]
     case = make_case(kind, 3, end=seed % 2 == 1, masked=seed % 3 == 0, weights=True, seed=seed)
     eta = case.posterior(np.random.default_rng(seed), least=1.1)[1]
-    start = see(case.model, case.units, algorithm, eta)
+    start = state_at(case.model, case.units, algorithm, eta)
     found = fit(case.model, case.units, algorithm, start, tol=0.0, max_iter=40)
     assert np.all(np.diff(found.trace) >= -1e-11 * np.abs(found.trace[1:]))
 
@@ -331,7 +332,7 @@ def test_the_bound_is_below_the_evidence(kind, end, algorithm):
     case = case._replace(sequences=np.split(values, [2, 3]))
     evidence = naive.log_evidence(case.prior, case.sequences)
     for seed in range(2):
-        start = see(
+        start = state_at(
             case.model, case.units, algorithm, case.posterior(np.random.default_rng(seed))[1]
         )
         found = fit(case.model, case.units, algorithm, start, tol=0.0, max_iter=50)
@@ -342,7 +343,7 @@ def test_the_bound_is_below_the_evidence(kind, end, algorithm):
 @pytest.mark.parametrize("end", [False, True])
 def test_the_bound_is_below_the_evidence_with_masks(end):
     case = make_case("labels", 3, end=end, masked=True, lengths=[3, 2])
-    start = see(case.model, case.units, VBEM, case.posterior(np.random.default_rng(0))[1])
+    start = state_at(case.model, case.units, VBEM, case.posterior(np.random.default_rng(0))[1])
     found = fit(case.model, case.units, VBEM, start, tol=0.0, max_iter=50)
     evidence = naive.log_evidence(case.prior, case.sequences)
     assert evidence - 12.0 < found.trace[-1] <= evidence
@@ -355,7 +356,7 @@ def test_one_state_has_the_exact_evidence(kind, end):
     case = make_case(kind, 1, end=end, missing=False)
     units = case.units
     assert units.is_complete
-    start = see(case.model, units, VBEM, case.posterior(np.random.default_rng(0))[1])
+    start = state_at(case.model, units, VBEM, case.posterior(np.random.default_rng(0))[1])
     state = step(case.model, units, VBEM, start)
     evidence = naive.log_evidence(case.prior, case.sequences)
     assert state.free_energy == pytest.approx(evidence, rel=1e-11)
@@ -387,8 +388,12 @@ def test_masked_cells_are_outside_their_distributions():
         np.append(eta.initial, [0.0, 0.0]), wider, np.concatenate([eta.emission, prior[2:]])
     )
     big = case._replace(model=model)
-    small = fit(inner, case.units, VBEM, see(inner, case.units, VBEM, eta), max_iter=30, tol=0.0)
-    found = fit(model, big.units, VBEM, see(model, big.units, VBEM, both), max_iter=30, tol=0.0)
+    small = fit(
+        inner, case.units, VBEM, state_at(inner, case.units, VBEM, eta), max_iter=30, tol=0.0
+    )
+    found = fit(
+        model, big.units, VBEM, state_at(model, big.units, VBEM, both), max_iter=30, tol=0.0
+    )
     np.testing.assert_allclose(found.trace, small.trace, rtol=1e-12)
 
 
@@ -419,10 +424,10 @@ def test_gibbs_finds_the_posterior_that_all_paths_have():
     )
     case = case._replace(model=model, sequences=np.split(values, [2, 3]))
     expected = naive.posterior_moments(prior, case.sequences)
-    rng, units, draws = np.random.default_rng(5), case.units, []
-    state = see(model, units, GIBBS, eta, rng=rng)
+    streams, units, draws = Streams(5, ()), case.units, []
+    state = state_at(model, units, GIBBS, eta, streams)
     for _ in range(8100):
-        state = step(model, units, GIBBS, state, rng)
+        state = step(model, units, GIBBS, state, streams)
         draws.append(np.exp(flatten(state.t)))
     draws = np.array(draws[100:])
     for power, wanted in zip((1, 2), expected, strict=True):
@@ -450,11 +455,12 @@ def test_gibbs_leaves_the_joint_distribution_as_it_is(kind, K, end):
         )
         units = case.units
         t = zip_fields(lambda family, e: family.mode_stats(e), case.model.families, case.at(theta))
-        hidden = q_hidden.draw(case.model.potentials(t, units.items[0]), None, rng)
+        hidden = q_hidden.draw(case.model.potentials(t)(units.items[0]), None, rng)
         stats = case.model.expected_stats(units.items[0], hidden)
-        state = State(None, t, stats, 0.0)
+        nothing, streams = Chained(None, None, None), Streams.of(rng)
+        state = State(free_energy.Theta(nothing, t, nothing), stats, (), 0.0, False, 0)
         for _ in range(2):
-            state = step(case.model, units, GIBBS, state, rng)
+            state = step(case.model, units, GIBBS, state, streams)
         before, after = (np.nan_to_num(flatten(x), neginf=0.0) for x in (t, state.t))
         seen = np.nan_to_num(np.concatenate(case.sequences), nan=1.0)
         moved = after - before

@@ -13,10 +13,23 @@ from scipy.stats import ks_2samp
 from jensen import q_hidden
 from jensen.families.held import Held
 from jensen.fields import leaves, rebuild
-from jensen.free_energy import EM, GIBBS, ME, STOCHASTIC_EM, VBEM, VITERBI, State, fit, see, step
+from jensen.free_energy import (
+    EM,
+    GIBBS,
+    ME,
+    STOCHASTIC_EM,
+    VBEM,
+    VITERBI,
+    State,
+    Theta,
+    fit,
+    state_at,
+    step,
+)
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.state_starts import start_stats
+from jensen.randomness import Streams
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_size = pytest.mark.parametrize("K", [1, 2, 3])
@@ -47,7 +60,7 @@ def compare(case, state, expected, found):
 def test_f_of_a_point_is_the_log_joint(kind, K, weights, flat, algorithm):
     case = make_case(kind, K, weights=weights, flat=flat)
     theta, eta = case.point(np.random.default_rng(K))
-    state = see(case.model, case.units, algorithm, eta)
+    state = state_at(case.model, case.units, algorithm, eta)
     hard = algorithm is VITERBI
     expected, found = naive.log_joint(case.prior, theta, case.values, case.weight, hard=hard)
     compare(case, state, expected, found)
@@ -60,7 +73,7 @@ def test_f_of_a_point_is_the_log_joint(kind, K, weights, flat, algorithm):
 def test_f_of_a_posterior_is_the_bound_by_its_definition(kind, K, weights, algorithm):
     case = make_case(kind, K, weights=weights)
     q, eta = case.posterior(np.random.default_rng(K))
-    state = see(case.model, case.units, algorithm, eta)
+    state = state_at(case.model, case.units, algorithm, eta)
     hard = algorithm is ME
     expected, found = naive.lower_bound(case.prior, q, case.values, case.weight, hard=hard)
     compare(case, state, expected, found)
@@ -110,7 +123,7 @@ def test_f_ends_where_its_gradient_is_zero(kind, algorithm):
     def f(x):
         pieces = np.split(x, ends[:-1])
         parts = (a.reshape(np.shape(b)) for a, b in zip(pieces, leaves(eta), strict=True))
-        return see(case.model, case.units, algorithm, rebuild(eta, parts)).free_energy
+        return state_at(case.model, case.units, algorithm, rebuild(eta, parts)).free_energy
 
     np.testing.assert_allclose(gradient(f, flat), 0.0, atol=1e-5)
 
@@ -121,7 +134,7 @@ def test_maximum_likelihood_ends_where_its_gradient_is_zero(kind):
     values = two_clusters(kind, 150)
     case, rng = make_case(kind, 2, flat=True, values=values), np.random.default_rng(0)
     begun = start_stats(case.model.emission, 2, values + case.shift, case.weight, 0, rng)
-    state = see(case.model, case.units, EM, Mixed(*begun))
+    state = state_at(case.model, case.units, EM, Mixed(*begun))
     found = fit(case.model, case.units, EM, state, tol=1e-15, max_iter=3000)
     eta = found.state.eta
     for number, leaf in enumerate(leaves(eta)):
@@ -129,7 +142,7 @@ def test_maximum_likelihood_ends_where_its_gradient_is_zero(kind):
         def f(x, number=number):
             parts = list(leaves(eta))
             parts[number] = x
-            return see(case.model, case.units, EM, rebuild(eta, iter(parts))).free_energy
+            return state_at(case.model, case.units, EM, rebuild(eta, iter(parts))).free_energy
 
         scale = np.abs(leaf).max()
         slope = gradient(f, np.array(leaf, float), step=1e-5 * scale)
@@ -251,10 +264,10 @@ def test_whole_weights_are_repeated_rows(kind, algorithm):
 def test_the_order_of_rows_and_of_states_changes_nothing(kind):
     case = make_case(kind, 3)
     _, eta = case.posterior(np.random.default_rng(1))
-    here = see(case.model, case.units, VBEM, eta)
+    here = state_at(case.model, case.units, VBEM, eta)
     order = np.random.default_rng(2).permutation(len(case.values))
     units = case.model.encode((case.values + case.shift)[order], case.weight[order])
-    there = see(case.model, units, VBEM, eta)
+    there = state_at(case.model, units, VBEM, eta)
     assert there.free_energy == pytest.approx(here.free_energy, rel=1e-12)
     assert_same(there.stats, here.stats, rtol=1e-11)
     turned = np.array([2, 0, 1])
@@ -262,8 +275,8 @@ def test_the_order_of_rows_and_of_states_changes_nothing(kind):
     alike = assemble(
         kind, 3, np.full(3, 1.5), _first_of_all(words), case.values, case.weight, case.shift
     )
-    a = see(alike.model, alike.units, VBEM, eta)
-    b = see(alike.model, alike.units, VBEM, alike.model.select(eta, turned))
+    a = state_at(alike.model, alike.units, VBEM, eta)
+    b = state_at(alike.model, alike.units, VBEM, alike.model.select(eta, turned))
     assert b.free_energy == pytest.approx(a.free_energy, rel=1e-12)
     assert_same(b.stats, alike.model.select(a.stats, turned), rtol=1e-11)
 
@@ -295,7 +308,7 @@ def test_what_is_held_stays_and_costs_nothing(kind, name, algorithm):
     model = case.model.holding(start, (name,))
     assert isinstance(getattr(model.families, name), Held)
     eta = start if algorithm is EM else case.posterior(np.random.default_rng(1))[1]
-    state = see(model, case.units, algorithm, eta)
+    state = state_at(model, case.units, algorithm, eta)
     found = fit(model, case.units, algorithm, state, tol=1e-12, max_iter=20)
     held = model.held[name]
     for a, b in zip(leaves(getattr(found.state.t, name)), leaves(held), strict=True):
@@ -357,10 +370,12 @@ def test_gibbs_leaves_the_joint_distribution_alone(kind):
         forward.append(numbers(t, complete_stats(case, t, states, values)))
         t, states, values = simulate_prior(case, rng)
         units = case.model.encode(np.where(missing, np.nan, values), np.ones(n))
-        drawn = q_hidden.draw(case.model.potentials(t, units.items[0]), None, rng)
-        state = State(None, t, case.model.expected_stats(units.items[0], drawn), np.nan)
+        drawn = q_hidden.draw(case.model.potentials(t)(units.items[0]), None, rng)
+        stats, streams = case.model.expected_stats(units.items[0], drawn), Streams.of(rng)
+        nothing = Mixed(None, None)
+        state = State(Theta(nothing, t, nothing), stats, (), np.nan, False, 0)
         for _ in range(6):
-            state = step(case.model, units, GIBBS, state, rng)
+            state = step(case.model, units, GIBBS, state, streams)
         after.append(numbers(state.t, state.stats))
     forward, after = np.array(forward).T, np.array(after).T
     p = [ks_2samp(a, b, method="asymp").pvalue for a, b in zip(forward, after, strict=True)]
@@ -375,7 +390,7 @@ def test_drawn_states_follow_their_posterior(kind):
     times = 4000
     for row in (case.values[0], case.values[1]):
         units = case.model.encode(np.tile(row + case.shift, (times, 1)), np.ones(times))
-        state = see(case.model, units, STOCHASTIC_EM, eta, rng=np.random.default_rng(4))
+        state = state_at(case.model, units, STOCHASTIC_EM, eta, Streams(4, ()))
         _, found = naive.log_joint(case.prior, theta, row[None], [1.0])
         p = found.nodes[0]
         z = (state.stats.weights - times * p) / np.sqrt(times * p * (1.0 - p) + 1e-9)
@@ -393,12 +408,12 @@ def test_rows_are_cut_into_units_and_segments_without_a_trace(monkeypatch):
     values = rng.normal(size=(700, 3))
     values[rng.random(values.shape) < 0.3] = np.nan
     case = make_case("full", 2, values=values)
-    whole = see(case.model, case.units, VBEM, case.posterior(rng)[1])
+    whole = state_at(case.model, case.units, VBEM, case.posterior(rng)[1])
     monkeypatch.setattr(mixture, "UNIT_ROWS", 150)
     monkeypatch.setattr(segments, "ENTRIES", 200)
     units = case.model.encode(values + case.shift, case.weight)
     assert len(units) == mixture.TEAM
-    cut = see(case.model, units, VBEM, whole.eta)
+    cut = state_at(case.model, units, VBEM, whole.eta)
     assert cut.free_energy == pytest.approx(whole.free_energy, rel=1e-12)
     assert_same(cut.stats, whole.stats, rtol=1e-11)
 
@@ -409,7 +424,7 @@ def test_impossible_rows_have_no_states():
     model = Mixture(Discrete(2, 1, 2, None), None, 2)
     units = model.encode(np.array([[0.0], [1.0]]), np.ones(2))
     eta = Mixed(np.array([0.5, 0.5]), np.array([[[1.0, 0.0]], [[1.0, 0.0]]]))
-    state = see(model, units, EM, eta)
+    state = state_at(model, units, EM, eta)
     assert state.free_energy == -np.inf
     assert state.stats.weights.tolist() == [0.5, 0.5]
 

@@ -8,12 +8,13 @@ from models.mixture_cases import KINDS, make_case
 
 from jensen.families import normal_wishart
 from jensen.fields import leaves, rebuild
-from jensen.free_energy import GIBBS, see, step
+from jensen.free_energy import GIBBS, state_at, step
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.state_labels import live_states, matched_orders
+from jensen.randomness import Streams
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -28,11 +29,11 @@ def same(a, b):
 
 def drawn(model, units, eta, n, seed=0):
     """The statistics of some sweeps of Gibbs."""
-    rng = np.random.default_rng(seed)
-    state = see(model, units, GIBBS, eta, rng=rng)
+    streams = Streams(seed, ())
+    state = state_at(model, units, GIBBS, eta, streams)
     found = [state.stats]
     for _ in range(n - 1):
-        state = step(model, units, GIBBS, state, rng)
+        state = step(model, units, GIBBS, state, streams)
         found.append(state.stats)
     return found
 

@@ -5,7 +5,7 @@ import pytest
 from models.mixture_cases import KINDS, make_case
 
 from jensen.fields import leaves
-from jensen.free_energy import EM, see
+from jensen.free_energy import EM, state_at
 from jensen.models import state_starts
 from jensen.models.mixture import Mixed
 from jensen.models.state_starts import start_stats
@@ -27,7 +27,7 @@ def test_states_differ_and_all_rows_are_shared_out(kind, k):
     counts, stats = begin(case, k)
     assert counts.sum() == pytest.approx(case.weight.sum(), rel=1e-12)
     assert np.all(counts > 0.0)
-    state = see(case.model, case.units, EM, Mixed(counts, stats))
+    state = state_at(case.model, case.units, EM, Mixed(counts, stats))
     assert np.isfinite(state.free_energy)
     rows = case.model.emission.by_state(state.t.components)
     for a in range(3):

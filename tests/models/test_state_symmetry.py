@@ -8,7 +8,7 @@ from models.mixture_cases import KINDS, make_case
 from scipy.integrate import quad
 from scipy.stats import beta
 
-from jensen.free_energy import EM, see, step
+from jensen.free_energy import EM, state_at, step
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.poisson import Poisson
 from jensen.models.hidden_markov import Chained, HiddenMarkov
@@ -94,7 +94,7 @@ def test_twins_of_a_chain_are_those_that_never_part(initial, transition, yes, ex
     assert find_twins(model, start, np.full(3, 10.0)) == expected
     rng = np.random.default_rng(0)
     units = model.encode(rng.integers(0, 2, (60, 1)) * 1.0, np.array([25, 35]), np.ones(2))
-    state = see(model, units, EM, start)
+    state = state_at(model, units, EM, start)
     for _ in range(5):
         state = step(model, units, EM, state)
     gap = np.abs(state.t.emission[1] - state.t.emission[2]).max()

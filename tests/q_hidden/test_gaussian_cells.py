@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from jensen.exceptions import DataError
-from jensen.models.gaussian_encoding import encode, independent_moments
-from jensen.models.gaussian_network import RegressionNetwork, Regressions
+from jensen.models.gaussian_encoding import encode
+from jensen.models.gaussian_network import RegressionNetwork, Regressions, independent_moments
 from jensen.q_hidden import exact
 from jensen.q_hidden.gaussian_cells import GaussianCells, compressed
 
@@ -84,7 +84,7 @@ def test_the_potentials_of_a_network_are_its_log_densities():
     z = np.column_stack([np.ones(20), values])
     stats = model.stats_of(z.T @ z)
     t = Regressions(model.families.regressions.mode_stats(stats.regressions))
-    found = exact(model.potentials(t, unit))
+    found = exact(model.potentials(t)(unit))
     covariance = np.cov(values.T, bias=True)
     expected = multivariate_normal.logpdf(values, values.mean(0), covariance).sum()
     assert found.value.sum() == pytest.approx(expected, rel=1e-11)

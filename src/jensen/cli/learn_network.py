@@ -16,7 +16,7 @@ def learn_network(
 ) -> tuple[Any, Any]:
     """Learn; the network, and the table that it was learned from."""
     from jensen.estimators import BayesianNetwork
-    from jensen.estimators.gaussian_learning import is_gaussian
+    from jensen.estimators.regression_problem import is_gaussian
 
     _, prior, equivalent_sample_size, scale, hidden, states, start, checkpoint, _ = choices
     options.refuse_two_inputs(source.data, graph, start)

@@ -1,8 +1,10 @@
 """Rows split into sub-problems, equal ones kept once."""
 
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from threading import Lock
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +26,9 @@ BLOCK_ROWS = 1 << 15
 UNIT_COST = 1 << 20
 """Entries of cluster tables that one unit fills."""
 
+FEE = 8
+"""What a sub-problem costs besides."""
+
 
 class Split(NamedTuple):
     """The sub-problems of all rows, those of the same set side by side."""
@@ -42,10 +47,10 @@ class _Part(NamedTuple):
     lists: Lists
 
 
-def split_table(plans: Plans, table: Table, names: Sequence[str]) -> Split:
+def split_table(plans: Plans, table: Table, names: Sequence[str]) -> "HiddenRows":
     """The sub-problems of the rows of a table; `names` are those of the variables of the wiring."""
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
-    return split_rows(plans, lambda start, stop: code_rows(table, names, start, stop), weights)
+    return HiddenRows(plans, lambda start, stop: code_rows(table, names, start, stop), weights)
 
 
 def code_rows(table: Table, names: Sequence[str], start: int, stop: int) -> Words:
@@ -64,31 +69,83 @@ def split_rows(
     plans: Plans, read: Callable[[int, int], Words], weights: NDArray[np.float64]
 ) -> Split:
     """The sub-problems of coded rows (-1 is missing); `read(start, stop)` gives some of them."""
-    n = len(weights)
-    starts = range(0, n, BLOCK_ROWS)
-    parts = list(
-        ordered_map(lambda s: _split(read(s, min(s + BLOCK_ROWS, n)), plans.wiring), starts)
-    )
-    lists, numbers = Lists(), []
-    for part in parts:  # in order, so that numbers never depend on threads
-        known = lists.number(part.lists.words, part.lists.begin, part.lists.end)
-        numbers.append(known[part.numbers])
-    of_row = np.concatenate([np.empty(0, np.int64), *numbers])
-    row_end = _chain([part.row_end for part in parts])
-    rows = np.repeat(np.arange(len(row_end)), np.diff(row_end, prepend=0))
-    weight = np.bincount(of_row, weights[rows], minlength=len(lists)).astype(np.float64)
-    begin, words = lists.begin, lists.words
-    n_members = words[begin].astype(np.int64)
-    set_of, sets = plans.number(words, begin + 1, begin + 1 + n_members)
-    # Equal programs run one after the other; sets as they come in these rows, because their numbers
-    # depend on what was fitted before, and draws depend on the order.
-    _, first, which = np.unique(set_of, return_index=True, return_inverse=True)
-    order = np.argsort(first[which], kind="stable")
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    state_at = (begin + 1 + n_members)[order]
-    problems = _with_bases(sets, set_of[order], words, state_at, weight[order])
-    return Split(problems, sets, row_end, place[of_row])
+    return HiddenRows(plans, read, weights).split
+
+
+class HiddenRows:
+    """Rows as the sub-problems of what they miss, equal ones once, those of a set side by side.
+
+    Trees are compiled when they are first asked for: rules that need none never pay for them, and
+    are never refused for their size.
+
+    Parameters
+    ----------
+    plans
+        The trees of this network.
+    read
+        Coded rows start..stop, -1 where a value is missing.
+    weights : array (N,)
+        Of the rows.
+    """
+
+    def __init__(
+        self, plans: Plans, read: Callable[[int, int], Words], weights: NDArray[np.float64]
+    ) -> None:
+        n, wiring = len(weights), plans.wiring
+        starts = range(0, n, BLOCK_ROWS)
+        parts = list(ordered_map(lambda s: _split(read(s, min(s + BLOCK_ROWS, n)), wiring), starts))
+        lists, numbers = Lists(), []
+        for part in parts:  # in order, so that numbers never depend on threads
+            known = lists.number(part.lists.words, part.lists.begin, part.lists.end)
+            numbers.append(known[part.numbers])
+        of_row = np.concatenate([np.empty(0, np.int64), *numbers])
+        self.plans, self.words = plans, lists.words
+        self.row_end = _chain([part.row_end for part in parts])
+        rows = np.repeat(np.arange(len(self.row_end)), np.diff(self.row_end, prepend=0))
+        weight = np.bincount(of_row, weights[rows], minlength=len(lists)).astype(np.float64)
+        begin = lists.begin + 1
+        end = begin + self.words[lists.begin]
+        # Equal programs run one after the other; sets as they come in these rows, because draws
+        # depend on the order.
+        order = np.argsort(Lists().number(self.words, begin, end), kind="stable")
+        self.begin, self.end, self.weight = begin[order], end[order], weight[order]
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        self.of_row = place[of_row]
+        self._lock = Lock()
+
+    @cached_property
+    def members(self) -> Ints:
+        """All variables that are missing somewhere."""
+        n = self.end - self.begin
+        at = np.repeat(self.begin - np.cumsum(n) + n, n) + np.arange(n.sum())
+        return np.unique(self.words[at]).astype(np.int64)
+
+    @property
+    def split(self) -> Split:
+        """The sub-problems on trees, which are compiled once, by the first thread that asks."""
+        with self._lock:
+            return self._split
+
+    @cached_property
+    def _split(self) -> Split:
+        set_of, sets = self.plans.number(self.words, self.begin, self.end)
+        problems = _with_bases(sets, set_of, self.words, self.end, self.weight)
+        return Split(problems, sets, self.row_end, self.of_row)
+
+    def cut(self) -> list[slice]:
+        """Sub-problems for units of about equal cost, as far as that is known without trees."""
+        w = self.plans.wiring
+        touched = np.append(0, np.cumsum(np.diff(w.fam_at)[w.touch]))
+        beside = (touched[w.touch_ptr[1:]] - touched[w.touch_ptr[:-1]]).astype(np.float64)
+        log_joint, tables = np.zeros(len(self.end)), np.zeros(len(self.end))
+        for k in range(int((self.end - self.begin).max(initial=0))):
+            there = np.flatnonzero(self.begin + k < self.end)
+            member = self.words[self.begin[there] + k]
+            log_joint[there] += np.log(w.cards[member])
+            tables[there] += beside[member]
+        cost = np.minimum(np.exp(np.minimum(log_joint, 40.0)), tables) + FEE
+        return _slices(cost)
 
 
 def hidden_sets(wiring: Wiring, hidden: Sequence[int]) -> tuple[Words, Ints, Ints]:
@@ -147,13 +204,17 @@ def _chain(ends: Sequence[Ints]) -> Ints:
 
 def cut(split: Split, unit_cost: int | None = None) -> list[Problems]:
     """The problems in units of about equal cost, whatever the number of threads."""
-    problems, unit_cost = split.problems, unit_cost or UNIT_COST
-    total = np.cumsum(split.sets.cost[problems.set_of])
+    cost = split.sets.cost[split.problems.set_of]
+    return [pick(split.problems, some) for some in _slices(cost, unit_cost)]
+
+
+def _slices(cost: NDArray[Any], unit_cost: int | None = None) -> list[slice]:
+    total, unit_cost = np.cumsum(cost), unit_cost or UNIT_COST
     if not len(total):
         return []
     marks = np.arange(unit_cost, total[-1], unit_cost)
     edges = np.unique([0, *np.searchsorted(total, marks), len(total)])
-    return [pick(problems, slice(a, b)) for a, b in pairwise(edges)]
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
 
 
 def pick(problems: Problems, which: slice | Ints) -> Problems:

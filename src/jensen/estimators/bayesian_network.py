@@ -13,11 +13,12 @@ from jensen.data import Variable, as_table
 from jensen.data.row_names import warn_of_row_names
 from jensen.estimators.base import Estimator
 from jensen.estimators.choices import Choices
-from jensen.estimators.gaussian_learning import is_gaussian, learn_gaussian
 from jensen.estimators.learning import learn
 from jensen.estimators.network_views import Views
+from jensen.estimators.regression_problem import is_gaussian, regression_problem
 from jensen.estimators.set_rows import split_set_rows
 from jensen.estimators.summary import Summary, summarise
+from jensen.estimators.table_problem import table_problem
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
@@ -192,8 +193,8 @@ class BayesianNetwork(Views, Estimator):
         choices = Choices(**{**given, "hidden": given["hidden"] or {}})
         data, was_set = split_set_rows(graph, as_table(table), interventions)
         warn_of_row_names(data, [x for x in graph.nodes if x in data], "Leave it out of the graph")
-        learner = learn_gaussian if is_gaussian(graph, data) else learn
-        self.network_, course = learner(graph, data, choices, checkpoint, was_set)
+        make = regression_problem if is_gaussian(graph, data) else table_problem
+        self.network_, course = learn(make(graph, data, choices, was_set), checkpoint)
         course.set_on(self, choices)
         return self
 

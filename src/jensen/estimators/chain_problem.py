@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,25 +11,27 @@ from numpy.typing import NDArray
 
 from jensen.estimators.arrays import check_columns, names_of
 from jensen.estimators.chain_settings import chain_masks, read_chain_start
+from jensen.estimators.learning import Problem, Start
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.estimators.sequences import chosen_steps
-from jensen.estimators.state_learning import StateProblem, repeat_by_weight
 from jensen.estimators.state_memory import check_state_memory, gaussian_size
 from jensen.estimators.states_estimator import (
     check_held,
     check_rows,
     check_states,
     concentration,
+    repeat_by_weight,
     with_labels,
     words_of_prior,
 )
 from jensen.free_energy import Algorithm
 from jensen.inference.chains import Steps
-from jensen.models.chain_starts import chain_start
 from jensen.models.emissions.held_parts import PARTS
 from jensen.models.emissions.making import make_emission, words_of_emission
 from jensen.models.emissions.priors import check_words
 from jensen.models.hidden_markov import HiddenMarkov
+from jensen.models.protocol import Data
+from jensen.models.state_model import StateRows
 
 Array = NDArray[np.float64]
 
@@ -36,9 +39,7 @@ SETTINGS = ("n_states", "kind_", "covariance", "end", "symbols", "prior", "masks
 """Choices that shape the result besides those of the loop."""
 
 
-def chain_problem(
-    estimator: Any, choices: LoopChoices, steps: Steps, weight: Array
-) -> StateProblem:
+def chain_problem(estimator: Any, choices: LoopChoices, steps: Steps, weight: Array) -> Problem:
     """What is learned from these sequences; weight (S,) is how often each counts."""
     algorithm = choices.algorithm
     check_columns(steps.values, names_of(estimator, steps.values.shape[1]))
@@ -58,16 +59,12 @@ def chain_problem(
     if fixed:
         assert start is not None
         model = model.holding(start, fixed)
-    return StateProblem(
-        model,
-        model.encode(steps.values, steps.lengths, weight),
-        choices,
-        lambda k, rng: chain_start(model, steps.values, steps.lengths, weight, k, rng),
-        start,
-        may_relabel=start is None and not estimator.masks and not _gives_meaning(words),
-        content=(repr(_plain_settings(estimator)), steps.values, steps.lengths, weight),
-        sequences=chosen,
-    )
+    may_relabel = start is None and not estimator.masks and not _gives_meaning(words)
+    model = replace(model, may_relabel=may_relabel)
+    content = (repr(_plain_settings(estimator)), steps.values, steps.lengths, weight)
+    rows = StateRows(steps.values, weight, steps.lengths, chosen)
+    data = Data(model.encode(steps.values, steps.lengths, weight), rows, content)
+    return Problem(model, data, choices, None if start is None else Start(start))
 
 
 def _check_memory(estimator: Any, steps: Steps) -> None:

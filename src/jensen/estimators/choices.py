@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
-from jensen import q_theta
 from jensen.data import Table, Variable
 from jensen.data.counting import require_states
 from jensen.data.variable import label_text
@@ -27,7 +26,7 @@ class Choices(LoopChoices):
     @property
     def used_prior(self) -> Any:
         """The prior; "bdeu" if none was chosen for a method that cannot do without."""
-        needs_one = self.algorithm.q_theta is not q_theta.mode
+        needs_one = not self.algorithm.seeks_mode
         return "bdeu" if self.prior is None and needs_one else self.prior
 
     def check(self) -> None:

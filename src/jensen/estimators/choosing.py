@@ -13,7 +13,7 @@ from sklearn.base import clone  # type: ignore[import-untyped]
 
 from jensen.checks import check_whole
 from jensen.data import as_table
-from jensen.estimators.estimate_warnings import warn_of_left_out
+from jensen.estimate_warnings import warn_of_left_out
 from jensen.estimators.gaussian_mixture import GaussianMixture
 from jensen.estimators.latent_class import LatentClass
 from jensen.estimators.states_estimator import StatesEstimator

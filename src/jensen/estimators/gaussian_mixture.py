@@ -17,8 +17,8 @@ from jensen.estimators.arrays import (
     rows_that_count,
     weights_of,
 )
+from jensen.estimators.learning import Problem, Start
 from jensen.estimators.mixture_questions import MixtureQuestions
-from jensen.estimators.state_learning import StateProblem, repeat_by_weight
 from jensen.estimators.state_memory import check_state_memory, gaussian_size
 from jensen.estimators.states_estimator import (
     check_held,
@@ -26,6 +26,7 @@ from jensen.estimators.states_estimator import (
     check_rows,
     check_states,
     concentration,
+    repeat_by_weight,
     words_of_prior,
 )
 from jensen.exceptions import JensenError
@@ -34,7 +35,8 @@ from jensen.models.emissions.making import make_gaussian
 from jensen.models.emissions.named import read_shares, with_spread
 from jensen.models.emissions.priors import COVARIANCES, GAUSSIAN_WORDS, check_words
 from jensen.models.mixture import Mixed, Mixture
-from jensen.models.state_starts import start_stats
+from jensen.models.protocol import Data
+from jensen.models.state_model import StateRows
 
 Array = NDArray[np.float64]
 
@@ -222,7 +224,7 @@ class GaussianMixture(MixtureQuestions):
         self._learn(self._problem(values, weight), checkpoint)
         return self
 
-    def _problem(self, values: Array, weight: Array) -> StateProblem:
+    def _problem(self, values: Array, weight: Array) -> Problem:
         choices = self._choices_of_loop()
         choices.check()
         K = check_states("n_components", self.n_components)
@@ -242,20 +244,15 @@ class GaussianMixture(MixtureQuestions):
             check_words(words, ("concentration", *GAUSSIAN_WORDS))
         emission = make_gaussian(K, values, words, self.covariance, weight)
         weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
-        model = Mixture(emission, weights_prior, K)
+        may_relabel = self.start is None and not _tells_apart(words, K)
+        model = Mixture(emission, weights_prior, K, may_relabel=may_relabel)
         start = None if self.start is None else self._read_start(model, values)
         if fixed:
             assert start is not None
             model = model.holding(start, fixed)
-        return StateProblem(
-            model,
-            model.encode(values, weight),
-            choices,
-            lambda k, rng: Mixed(*start_stats(emission, K, values, weight, k, rng)),
-            start,
-            may_relabel=start is None and not _tells_apart(words, K),
-            content=(K, self.covariance, _plain(words), list(fixed), values, weight),
-        )
+        content = (K, self.covariance, list(fixed), values, weight)
+        data = Data(model.encode(values, weight), StateRows(values, weight), content)
+        return Problem(model, data, choices, None if start is None else Start(start))
 
     def _named_start(self) -> Mapping[str, Any]:
         """The parameters of `start`, by name."""

@@ -20,14 +20,15 @@ from jensen.estimators.arrays import (
     read_weights,
     rows_that_count,
 )
+from jensen.estimators.learning import Problem, Start
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.refusals import UnknownLabels, read_known
-from jensen.estimators.state_learning import StateProblem, repeat_by_weight
 from jensen.estimators.state_memory import check_state_memory
 from jensen.estimators.states_estimator import (
     check_held,
     check_states,
     concentration,
+    repeat_by_weight,
     with_labels,
     words_of_prior,
 )
@@ -38,7 +39,8 @@ from jensen.models.emissions.named import read_shares, with_spread
 from jensen.models.emissions.priors import GAUSSIAN_WORDS, POISSON_WORDS, check_words
 from jensen.models.emissions.product import Product
 from jensen.models.mixture import Mixed, Mixture
-from jensen.models.state_starts import start_stats
+from jensen.models.protocol import Data
+from jensen.models.state_model import StateRows
 from jensen.text import some
 
 Array = NDArray[np.float64]
@@ -176,7 +178,7 @@ class LatentClass(MixtureQuestions):
         self._learn(self._problem(_values(rows, self.variables_), weight), checkpoint)
         return self
 
-    def _problem(self, values: Array, weight: Array) -> StateProblem:
+    def _problem(self, values: Array, weight: Array) -> Problem:
         choices = self._choices_of_loop()
         choices.check()
         K, algorithm = check_states("n_classes", self.n_classes), choices.algorithm
@@ -193,27 +195,16 @@ class LatentClass(MixtureQuestions):
             check_words(words, known)
         emission = self._emission(K, values, weight, with_labels(words, algorithm))
         fixed = check_held(self.fixed, ("weights", "components"), self.start)
-        model = Mixture(emission, concentration(words, "concentration", (K,), algorithm), K)
+        shares = concentration(words, "concentration", (K,), algorithm)
+        model = Mixture(emission, shares, K, may_relabel=self.start is None, noun=self.noun)
         start = None if self.start is None else self._read_start(model, values)
         if fixed:
             assert start is not None
             model = model.holding(start, fixed)
-        return StateProblem(
-            model,
-            model.encode(values, weight),
-            choices,
-            lambda k, rng: Mixed(*start_stats(emission, K, values, weight, k, rng)),
-            start,
-            may_relabel=start is None,
-            content=(
-                [(v.name, v.kind, v.states) for v in self.variables_],
-                repr(words),
-                K,
-                list(fixed),
-                values,
-                weight,
-            ),
-        )
+        columns = [(v.name, v.kind, v.states) for v in self.variables_]
+        content = (columns, K, list(fixed), values, weight)
+        data = Data(model.encode(values, weight), StateRows(values, weight), content)
+        return Problem(model, data, choices, None if start is None else Start(start))
 
     def _emission(
         self, K: int, values: Array, weight: Array, words: Mapping[str, Any] | None

@@ -1,8 +1,10 @@
-"""From rows, complete or not, to the tables of a network."""
+"""The one door: from a model and its rows to what was learned, by whatever algorithm was chosen.
+
+Starts, chains, checkpoints, warnings and fingerprints are here, once for all models.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,258 +13,208 @@ from numpy.typing import NDArray
 
 from jensen import q_hidden
 from jensen.checkpoint import Checkpoint
-from jensen.data import Table, Variable
-from jensen.estimators.choices import Choices, learned_variables
-from jensen.estimators.course import Course, climb, run_chains
-from jensen.estimators.estimate_warnings import warn_of_empty_rows
-from jensen.estimators.set_rows import WasSet
-from jensen.exceptions import DataError, ImpossibleError, JensenError
-from jensen.fields import add
+from jensen.diagnostics import effective_sample_size, split_r_hat
+from jensen.estimate_warnings import (
+    warn_of_collapse,
+    warn_of_disagreement,
+    warn_of_limit,
+    warn_of_stop,
+)
+from jensen.estimators.loop_choices import LoopChoices
+from jensen.exceptions import StoppedError
+from jensen.fields import leaves
 from jensen.fingerprint import fingerprint
-from jensen.free_energy import EM, Algorithm, State, check_usable, see
-from jensen.graphs import DAG
-from jensen.graphs.wiring import wire
-from jensen.inference import Network
-from jensen.inference.handmade import network_from_tables
-from jensen.inference.impossible import explain_row
+from jensen.free_energy import EM, VBEM, Fit, State, check_usable, expect, read_mode, state_at, step
 from jensen.memory import check_memory
-from jensen.models.discrete_network import DiscreteNetwork, Tables
-from jensen.models.encoding import Encoded, encode
-from jensen.models.priors import make_prior
-from jensen.models.relabelling import by_falling_count, permute
-from jensen.models.starts import random_counts
-from jensen.randomness import as_generator, generator_state
-from jensen.restarts import Job
+from jensen.models.protocol import Data, Learnable, Sampled
+from jensen.randomness import Streams, as_generator, generator_state
+from jensen.restarts import Job, ascend, improve, sample
 
-ARRAYS = 8
-"""How many arrays as long as all tables together are alive at once while learning."""
+MIXED = 1.05
+"""Chains with a larger R-hat disagree."""
+
+SETTINGS = ("n_init", "max_iter", "tol", "n_samples", "burn_in", "thin", "n_chains")
 
 
-class Learned(NamedTuple):
-    """A network, and how it was found."""
+class Start(NamedTuple):
+    """Where the caller wants to begin."""
 
-    network: Network
-    course: Course
+    eta: Any
+    is_ready: bool = False  # else the start is the mode of η, and a posterior is made of it
+
+
+class Course(NamedTuple):
+    """What `fit` tells of a run, besides what was learned."""
+
+    free_energy: float
+    trace: NDArray[np.float64]  # (sweeps + 1,); of chains (chains, samples)
+    converged: bool
+    starts: NDArray[np.float64]  # F at the end of every start; NaN where it came to nothing
+    n_sweeps: int
+    r_hat: float = np.nan
+    effective_sample_size: float = np.nan
+
+    def set_on(self, estimator: Any, choices: LoopChoices) -> None:
+        """Set the attributes that every learner has."""
+        estimator.is_bound_ = choices.algorithm.is_bound
+        for name, value in self._asdict().items():
+            setattr(estimator, f"{name}_", value)
 
 
 class Problem(NamedTuple):
-    """What is learned, ready for the loop."""
+    """What is learned, from which rows, and how."""
 
-    graph: DAG
-    variables: tuple[Variable, ...]
-    hidden: tuple[int, ...]  # nodes without values
-    table: Table
-    data: Encoded
-    model: DiscreteNetwork
-    choices: Choices
-    was_set: WasSet
-
-    @property
-    def algorithm(self) -> Algorithm:
-        """The one chosen."""
-        return self.choices.algorithm
+    model: Learnable
+    data: Data
+    choices: LoopChoices
+    start: Start | None = None
 
 
-def learn(
-    graph: DAG,
-    table: Table,
-    choices: Choices,
-    checkpoint: str | Path | None,
-    was_set: WasSet = None,
-) -> Learned:
-    """Learn the tables of a graph from rows with values missing anywhere."""
-    choices.check()
-    problem = _prepare(graph, table, choices, was_set)
+class Learned(NamedTuple):
+    """What was learned, and how it was found."""
+
+    fitted: Any
+    course: Course
+
+
+def learn(problem: Problem, checkpoint: str | Path | None = None) -> Learned:
+    """Learn the parameters of a model, from some starts or by some chains."""
+    model, data, choices, _ = problem
+    algorithm = choices.algorithm
+    check_usable(model, algorithm)
     rng = as_generator(choices.random_state)
     file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(problem, rng))
-    job = Job(problem.model, problem.data.units, problem.algorithm, lambda k, r: _begin(problem, r))
-    try:
-        learner = _ascend if problem.algorithm.ascends else _sample
-        return learner(problem, job, rng, file)
-    except ImpossibleError:
-        raise explain_row(_start_network(problem), table, "under the tables of start=") from None
+    job = Job(model, data.units, algorithm, lambda k, streams: _begin(problem, k, streams))
+    if algorithm.ascends:
+        best, course = _climb(job, choices, rng, file)
+        return Learned(model.finish(best.state, is_posterior=algorithm.keeps_posterior), course)
+    assert isinstance(model, Sampled), f"chains cannot run on {type(model).__name__}"
+    return _sample(model, job, choices, rng, file)
 
 
-def _prepare(graph: DAG, table: Table, choices: Choices, was_set: WasSet) -> Problem:
-    variables = learned_variables(graph, table, choices.hidden)
-    if table.total_weight == 0:
-        raise DataError("there is nothing to learn from: the table has no rows, or no weight")
-    if table.total_weight == np.inf:
-        raise DataError("the weights are too large: their sum is infinite")
-    rows = table.select([v.name for v in variables if v.name in table and _has_values(table, v)])
-    if graph.nodes and not rows.names:
-        raise DataError("there is nothing to learn from: no node of the graph has values")
-    if rows.weights is not None:
-        if choices.algorithm.q_hidden is q_hidden.draw and np.any(rows.weights % 1.0):
-            raise DataError(
-                f"{choices.algorithm.name!r} draws what is missing row by row, so weights must be "
-                f"whole numbers: use method='em' or 'vbem'"
-            )
-        was_set = None if was_set is None else was_set[rows.weights > 0]
-        rows = rows.take(rows.weights > 0)
-    if choices.algorithm.q_hidden is q_hidden.draw:
-        check_memory(
-            32.0 * rows.total_weight,
-            f"drawing what is missing row by row for rows of weight {rows.total_weight:.3g}",
-            "use method='em' or 'vbem', which take a weight at once",
-        )
-    wiring = wire(graph.parent_indices, [v.n_states for v in variables])
-    n_entries = int(wiring.fam_at[-1])
-    check_memory(
-        8.0 * ARRAYS * n_entries,
-        f"the tables of this graph ({n_entries:,} entries)",
-        "leave out parents, or merge states",
-    )
-    data = encode(rows, graph.nodes, wiring, was_set)
-    if choices.used_prior == "bds" and not data.units.is_complete:
-        raise JensenError(
-            "prior='bds' depends on which parent configurations occur, and with missing values "
-            "nobody knows: use prior='bdeu'"
-        )
-    prior = make_prior(
-        choices.used_prior, choices.equivalent_sample_size, graph.nodes, wiring, data.counts
-    )
-    model = DiscreteNetwork(wiring, prior)
-    check_usable(model, choices.algorithm)
-    hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
-    problem = Problem(graph, variables, hidden, rows, data, model, choices, was_set)
-    if choices.start is not None:
-        _start_network(problem)  # refused now, also where complete data leave nothing to start
-    return problem
-
-
-def _has_values(table: Table, variable: Variable) -> bool:
-    """A column without any value is a hidden variable."""
-    return not table.column(variable.name).missing().all()
-
-
-def _begin(problem: Problem, rng: np.random.Generator) -> State:
-    """A random start, or the one that the caller gave; complete data are their own answer."""
-    model, units, algorithm = problem.model, problem.data.units, problem.algorithm
-    if problem.choices.start is None or units.is_complete:
-        counts = random_counts(model.wiring, problem.data, problem.hidden, rng)
-        eta = add(model.prior, Tables(counts))
-    else:
-        eta = _start_eta(problem)
-    return see(model, units, algorithm, eta, rng=None if algorithm.ascends else rng)
-
-
-def _start_eta(problem: Problem) -> Tables:
-    """η₀ of known tables; a posterior is made of plain tables by one sweep of EM."""
-    start = _start_network(problem)
-    if problem.algorithm.keeps_posterior and start.concentration is not None:
-        return Tables(start.concentration - 1.0)
-    tables = Tables(np.array(start.probabilities))
-    if problem.algorithm.q_theta is EM.q_theta:
-        return tables
-    flat = DiscreteNetwork(problem.model.wiring, Tables(None))
-    state = see(flat, problem.data.units, EM, tables)
+def _begin(problem: Problem, k: int, streams: Streams) -> State:
+    """The k-th start: random, or the one that the caller gave."""
+    model, data, choices, start = problem
+    algorithm, units = choices.algorithm, data.units
+    if start is None or units.is_complete:
+        eta = model.start(data, k, streams())
+    elif start.is_ready or algorithm.seeks_mode:
+        eta = start.eta
+    else:  # a posterior is made of plain parameters by one E-step at them
+        t = read_mode(model, start.eta)
+        sums, _ = expect(model, units, q_hidden.exact, t)
+        if sums.value == -np.inf:
+            raise model.explain(data, t)
+        names = start.eta._fields
+        eta = type(start.eta)(*(model.posterior(name, sums.stats, t) for name in names))
+    state = state_at(model, units, algorithm, eta, None if algorithm.ascends else streams)
     if state.free_energy == -np.inf:
-        raise ImpossibleError("a row has probability 0 under the tables at the start")
-    return Tables(*add(problem.model.prior, state.stats))
+        raise model.explain(data, state.t)
+    if start is not None and algorithm.ascends:
+        model.refuse_start(start.eta, state.stats, algorithm.name)
+    if units.is_complete and algorithm.ascends:  # what is counted does not depend on the start
+        return step(model, units, algorithm, state)._replace(sweep=0)
+    return state
 
 
-def _start_network(problem: Problem) -> Network:
-    start = problem.choices.start
-    if hasattr(start, "require_network"):
-        start = start.require_network()
-    if not isinstance(start, Network | Mapping):
-        raise JensenError(
-            f"start must be a network, a fitted estimator or a dict of tables, not {start!r:.80}"
-        )
-    if not isinstance(start, Network):
-        states = {v.name: v.states for v in problem.variables}
-        start = network_from_tables(problem.graph, start, states)
-    if start.graph != problem.graph or [v.states for v in start.variables] != [
-        v.states for v in problem.variables
-    ]:
-        raise JensenError("start= must have the graph and the states of the network to learn")
-    return start
-
-
-def _ascend(
-    problem: Problem, job: Job, rng: np.random.Generator, file: Checkpoint | None
-) -> Learned:
-    best, course = climb(job, problem.choices, rng, file)
-    return Learned(_network(problem, best.state), course)
-
-
-def _network(problem: Problem, state: State) -> Network:
-    """The network at the end of an ascent, hidden states in a stable order."""
-    family = problem.model.families.tables
-    eta = state.eta.tables
-    if _may_relabel(problem):
-        orders = by_falling_count(problem.model.wiring, problem.hidden, state.stats.tables)
-        eta = permute(problem.model.wiring, orders, eta)
-    if problem.algorithm.keeps_posterior:
-        tables, concentration = family.mean(eta), eta + 1.0
-    else:
-        tables, concentration = family.mode(eta), None
-    network = Network(problem.graph, problem.variables, tables, concentration)
-    weight = eta if concentration is None else concentration
-    warn_of_empty_rows(network, family.totals(weight) <= 0.0)
-    return network
-
-
-def _may_relabel(problem: Problem) -> bool:
-    """Labels mean nothing unless the caller gave them a meaning: by a prior, or by a start."""
-    choices = problem.choices
-    has_meaning = choices.start is not None or isinstance(choices.prior, Mapping)
-    return bool(problem.hidden) and not has_meaning
+def _climb(
+    job: Job, choices: LoopChoices, rng: np.random.Generator, file: Checkpoint | None
+) -> tuple[Fit, Course]:
+    """The best of some ascents; complete data need one only."""
+    found = ascend(
+        job,
+        rng,
+        n_init=1 if job.data.is_complete else choices.n_init,
+        max_iter=choices.max_iter,
+        tol=choices.tol,
+        progress=choices.progress,
+        checkpoint=file,
+    )
+    best, starts = found.best, found.free_energies
+    if found.was_stopped:
+        warn_of_stop(best.converged)
+    elif not best.converged:
+        warn_of_limit(len(best.trace) - 1)
+    if found.collapsed:
+        warn_of_collapse(found.collapsed, choices.n_init)
+    converged = best.converged and not found.was_stopped
+    if converged and job.algorithm is VBEM:
+        best = improve(job, best, max_iter=choices.max_iter, tol=choices.tol)
+        converged = best.converged
+        starts[np.nanargmax(starts)] = best.trace[-1]
+    course = Course(float(best.trace[-1]), best.trace, converged, starts, len(best.trace) - 1)
+    return best, course
 
 
 def _sample(
-    problem: Problem, job: Job, rng: np.random.Generator, file: Checkpoint | None
+    model: Sampled,
+    job: Job,
+    choices: LoopChoices,
+    rng: np.random.Generator,
+    file: Checkpoint | None,
 ) -> Learned:
-    wiring = problem.model.wiring
+    """Chains: an average for stochastic EM, all samples for Gibbs."""
+    is_mode = choices.algorithm.seeks_mode
+    width = model.kept_width
+    check_memory(
+        16.0 * width * choices.n_samples * choices.n_chains,
+        f"{choices.n_samples * choices.n_chains:,} samples of {width:,} numbers",
+        "keep fewer samples, with a larger thin",
+    )
+    chains = sample(
+        job,
+        rng,
+        lambda state: model.keep(state, is_mode=is_mode),
+        width,
+        n_chains=choices.n_chains,
+        n_samples=choices.n_samples,
+        burn_in=choices.burn_in,
+        thin=choices.thin,
+        progress=choices.progress,
+        checkpoint=file,
+    )
+    if chains.samples.shape[1] == 0:
+        raise StoppedError("interrupted before the first sample was drawn: nothing was learned")
+    best = int(np.argmax(chains.trace))
+    draws = model.settle(chains.samples.reshape(-1, width), best)
+    n_sweeps = choices.burn_in + choices.thin * chains.samples.shape[1]
+    mixing = _mixing(model, chains.trace, draws, chains.was_stopped)
+    course = Course(np.nan, chains.trace, False, np.empty(0), n_sweeps, *mixing)
+    if not is_mode:
+        return Learned(model.finish_draws(draws, best), course)
+    state = state_at(model, job.data, EM, model.average(draws))
+    fitted = model.finish(state, is_posterior=False)
+    return Learned(fitted, course._replace(free_energy=state.free_energy))
 
-    def read(state: State) -> NDArray[np.float64]:
-        tables: NDArray[np.float64] = np.exp(state.t.tables)
-        if not _may_relabel(problem):
-            return tables
-        return permute(wiring, by_falling_count(wiring, problem.hidden, state.stats.tables), tables)
 
-    flat, course = run_chains(job, problem.choices, rng, file, read, int(wiring.fam_at[-1]))
-    return _summarise(problem, flat, course)
-
-
-def _summarise(problem: Problem, flat: NDArray[np.float64], course: Course) -> Learned:
-    """The network of a chain: averages for stochastic EM, all samples for Gibbs."""
-    mean = problem.model.families.tables.share(flat.mean(0))
-    if problem.algorithm.q_theta is EM.q_theta:
-        free_energy = see(problem.model, problem.data.units, EM, Tables(mean)).free_energy
-        network = Network(problem.graph, problem.variables, mean)
-        return Learned(network, course._replace(free_energy=free_energy))
-    return Learned(Network(problem.graph, problem.variables, mean, samples=flat), course)
+def _mixing(
+    model: Sampled, trace: NDArray[np.float64], draws: NDArray[np.float64], was_stopped: bool
+) -> tuple[float, float]:
+    """R-hat and effective sample size at their worst: log joint, and what the model watches."""
+    of_trace, size = float(split_r_hat(trace)), float(effective_sample_size(trace))
+    watched = model.watched(draws).reshape(*trace.shape, -1)
+    r_hat = float(np.fmax.reduce(split_r_hat(watched), initial=of_trace))
+    size = float(np.fmin.reduce(effective_sample_size(watched), initial=size))
+    if was_stopped:
+        warn_of_stop(converged=False)
+    elif of_trace > MIXED:
+        warn_of_disagreement(of_trace)
+    elif r_hat > MIXED:
+        warn_of_disagreement(r_hat, model.watches)
+    return r_hat, size
 
 
 def _fingerprint(problem: Problem, rng: np.random.Generator) -> str:
     """Data and settings of a run: a checkpoint of any other is refused."""
-    settings = dict(vars(problem.choices))
-    for unneeded in ("progress", "random_state", "start", "hidden"):
-        settings.pop(unneeded)
-    seed = None if problem.choices.random_state is None else generator_state(rng)
-    start = None
-    if problem.choices.start is not None:
-        network = _start_network(problem)
-        start = [network.tables, network.concentration]
-    columns = {name: problem.table.column(name).data for name in problem.table.names}
+    model, data, choices, start = problem
+    settings = {name: float(getattr(choices, name)) for name in SETTINGS}
     return fingerprint(
-        "tables of a discrete network, 1",
-        problem.graph.nodes,
-        problem.graph.edges,
-        [v.states for v in problem.variables],
-        {name: _plain(value) for name, value in settings.items()},
-        seed,
-        start,
-        columns,
-        problem.table.weights,
-        *([] if problem.was_set is None else [problem.was_set]),
+        "a run of the loop, 2",
+        type(model).__name__,
+        choices.algorithm.name,
+        settings,
+        None if choices.random_state is None else generator_state(rng),
+        leaves(model.prior),  # numbers, for a default may be made of the data
+        None if start is None else leaves(start.eta),
+        *data.content,
     )
-
-
-def _plain(value: Any) -> Any:
-    """A setting as plain data."""
-    if isinstance(value, Mapping):
-        return {name: np.asarray(part, np.float64) for name, part in value.items()}
-    return float(value) if isinstance(value, int | np.number) else value

@@ -13,15 +13,15 @@ from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.exceptions import NotFittedError as SklearnNotFitted  # type: ignore[import-untyped]
 
 from jensen.checks import check_whole
+from jensen.estimators.learning import Problem, learn
 from jensen.estimators.loop_choices import LoopChoices
-from jensen.estimators.state_learning import StateProblem, learn_states
 from jensen.estimators.summary import Summary
 from jensen.exceptions import CollapseError, DataError, JensenError, NotFittedError
 from jensen.free_energy import Algorithm
+from jensen.memory import check_memory
 from jensen.models.fitted_states import FittedStates
 from jensen.models.state_labels import live_states
 from jensen.models.state_symmetry import log_labellings
-from jensen.q_theta import mode
 from jensen.text import plural
 
 Array = NDArray[np.float64]
@@ -54,9 +54,9 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
         names = LoopChoices.__dataclass_fields__
         return LoopChoices(**{name: getattr(self, name) for name in names})
 
-    def _learn(self, problem: StateProblem, checkpoint: str | Path | None) -> None:
+    def _learn(self, problem: Problem, checkpoint: str | Path | None) -> None:
         try:
-            self.fitted_, course = learn_states(problem._replace(noun=self.noun), checkpoint)
+            self.fitted_, course = learn(problem, checkpoint)
         except CollapseError as error:
             raise CollapseError(error.components, error.why, self.noun) from None
         course.set_on(self, problem.choices)
@@ -130,7 +130,7 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
 def words_of_prior(prior: Any, algorithm: Algorithm) -> Mapping[str, Any] | None:
     """The prior as words; None if it is flat. A method that keeps a posterior cannot do without."""
     if prior is None:
-        return None if algorithm.q_theta is mode else {}
+        return None if algorithm.seeks_mode else {}
     if not isinstance(prior, Mapping):
         raise JensenError(
             f"prior must be None or a dict of its parts ({{}} for the usual one), not {prior!r:.80}"
@@ -143,7 +143,7 @@ def with_labels(words: Mapping[str, Any] | None, algorithm: Algorithm) -> Mappin
 
     At the mode a concentration of 2 adds one count of each label; 1 would add nothing.
     """
-    usual = 2.0 if algorithm.q_theta is mode else 1.0
+    usual = 2.0 if algorithm.seeks_mode else 1.0
     return None if words is None else {"emission": usual, **words}
 
 
@@ -155,7 +155,7 @@ def concentration(
 
     if words is None:
         return None
-    is_mode = algorithm.q_theta is mode
+    is_mode = algorithm.seeks_mode
     usual = 1.0 if is_mode else 1.0 / shape[-1]
     found = label_prior({name: words.get(name, usual)}, name, shape)
     return None if is_mode and not found.any() else found
@@ -172,6 +172,23 @@ def check_held(fixed: Any, known: tuple[str, ...], start: Any) -> tuple[str, ...
     if names and start is None:
         raise JensenError(f"fixed={list(names)!r} holds parameters at start=, which is missing")
     return names
+
+
+def repeat_by_weight(weight: Array, algorithm: Algorithm) -> NDArray[np.intp] | None:
+    """Which rows to take so that each counts once, where q(h) is drawn row by row."""
+    if not algorithm.q_hidden.is_random or np.all(weight == 1.0):
+        return None
+    if np.any(weight % 1.0):
+        raise DataError(
+            f"{algorithm.name!r} draws what is missing row by row, so weights must be whole "
+            f"numbers: use method='em' or 'vbem'"
+        )
+    check_memory(
+        64.0 * weight.sum(),
+        f"drawing row by row for rows of weight {weight.sum():.3g}",
+        "use method='em' or 'vbem', which take a weight at once",
+    )
+    return np.repeat(np.arange(len(weight)), weight.astype(np.int64))
 
 
 def check_rows(n_rows: int, n_states: int, noun: str) -> None:

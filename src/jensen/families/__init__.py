@@ -54,15 +54,20 @@ def inner(eta: Any, t: Any) -> float:
     return float(np.sum(np.where(nothing, 0.0, eta) * np.where(nothing, 0.0, t)))
 
 
-def kl(family: Family, prior: Any, eta: Any, t: Any) -> float:
-    """KL[q(θ) ‖ p(θ)] for q = p(· | eta), where t = E_q[t(θ)]."""
+def log_partition(family: Family, prior: Any) -> float:
+    """A(prior); 0 for the flat prior None, which costs nothing."""
+    return 0.0 if prior is None else family.log_partition(prior)
+
+
+def kl(family: Family, prior: Any, log_partition: float, eta: Any, t: Any) -> float:
+    """KL[q(θ) ‖ p(θ)] for q = p(· | eta), where t = E_q[t(θ)] and `log_partition` is A(prior)."""
     gain = inner(subtract(eta, prior), t)  # subtracted first: t is huge where nothing was counted
-    return gain - family.log_partition(eta) + family.log_partition(prior)
+    return gain - family.log_partition(eta) + log_partition
 
 
-def neg_log_density(family: Family, prior: Any, eta: Any, t: Any) -> float:
+def neg_log_density(family: Family, prior: Any, log_partition: float, eta: Any, t: Any) -> float:
     """-log p(θ | prior) at the one θ whose statistics are t; 0 under the flat prior."""
-    return 0.0 if prior is None else family.log_partition(prior) - inner(prior, t)
+    return log_partition - inner(prior, t)
 
 
 def log_evidence(family: Family, prior: Any, stats: Any) -> float:

@@ -10,10 +10,12 @@ from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
 from jensen.families.collapse import NO_ROWS, refuse
+from jensen.fields import record
 
 Array = NDArray[np.float64]
 
 
+@record
 class Gamma(NamedTuple):
     """One rate per component and dimension."""
 

@@ -25,10 +25,12 @@ from jensen.families.collapse import (
     refuse,
 )
 from jensen.families.wishart import cholesky, gram, inverse_root, log_det
+from jensen.fields import record
 
 Array = NDArray[np.float64]
 
 
+@record
 class Regression(NamedTuple):
     """One regression on D numbers per component."""
 

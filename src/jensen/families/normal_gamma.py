@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from jensen.families import spherical
 from jensen.families.wishart import Words
+from jensen.fields import record
 
 Array = NDArray[np.float64]
 
 
+@record
 class NormalGamma(NamedTuple):
     """One mean and one precision per component and dimension."""
 

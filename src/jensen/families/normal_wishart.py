@@ -16,10 +16,12 @@ from numpy.typing import NDArray
 
 from jensen.families import tied
 from jensen.families.wishart import Words
+from jensen.fields import record
 
 Array = NDArray[np.float64]
 
 
+@record
 class NormalWishart(NamedTuple):
     """One mean and one precision matrix per component."""
 

@@ -26,10 +26,12 @@ from jensen.families.collapse import (
     refuse,
 )
 from jensen.families.wishart import Words
+from jensen.fields import record
 
 Array = NDArray[np.float64]
 
 
+@record
 class Spherical(NamedTuple):
     """One mean and one precision per component."""
 

@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from jensen.families import wishart
 from jensen.families.collapse import NO_ROWS, TOO_FEW_ROWS, is_proper, refuse
 from jensen.families.wishart import Words
+from jensen.fields import record
 
 Array = NDArray[np.float64]
 
 
+@record
 class Tied(NamedTuple):
     """K means and one precision matrix."""
 

@@ -44,6 +44,11 @@ class Wiring(NamedTuple):
         """The variables of every family."""
         return [tuple(map(int, self.members(f))) for f in range(self.n_families)]
 
+    def row_lengths(self) -> NDArray[np.int64]:
+        """The length of every row of every table of a directed graph, in the order they stand."""
+        n_rows = np.diff(self.fam_at) // np.maximum(self.cards, 1)
+        return np.repeat(self.cards, n_rows)
+
 
 def wire(parent_indices: Sequence[Sequence[int]], cards: Sequence[int]) -> Wiring:
     """Lay out the tables of a directed graph.

@@ -244,11 +244,11 @@ def _views(fitted: FittedStates, unit: Sequences) -> Iterator[Chain]:
     model = fitted.model
     if fitted.samples is not None:
         for t in fitted.draws():
-            yield model.potentials(t, unit)
+            yield model.potentials(t)(unit)
     elif fitted.eta is not None and not isinstance(model.families.emission, Held):
         yield model.chain(fitted.t, model.emission.predict(fitted.eta.emission, unit.rows), unit)
     else:
-        yield model.potentials(fitted.t, unit)
+        yield model.potentials(fitted.t)(unit)
 
 
 def _evidence(fitted: FittedStates, unit: Sequences) -> Array:

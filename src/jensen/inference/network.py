@@ -17,7 +17,6 @@ from jensen.graphs import DAG
 from jensen.graphs.wiring import Wiring, wire
 from jensen.inference.cpt import CPT
 from jensen.inference.posterior import TablePosterior
-from jensen.models.discrete_network import row_lengths
 from jensen.text import offer
 
 TOLERANCE = 1e-4
@@ -56,7 +55,7 @@ class Network:
     @cached_property
     def probabilities(self) -> NDArray[np.float64]:
         """The tables, every row normalised."""
-        shares = SegmentedDirichlet(row_lengths(self.wiring)).share(self.tables)
+        shares = SegmentedDirichlet(self.wiring.row_lengths()).share(self.tables)
         shares.setflags(write=False)
         return shares
 
@@ -74,7 +73,7 @@ class Network:
     @property
     def n_parameters(self) -> int:
         """Free parameters: the entries of every row but one."""
-        return int(len(self.tables) - len(row_lengths(self.wiring)))
+        return int(len(self.tables) - len(self.wiring.row_lengths()))
 
     @cached_property
     def variables_by_name(self) -> dict[str, Variable]:

@@ -19,7 +19,6 @@ from jensen.inference.marginals import Marginals
 from jensen.inference.network import Network
 from jensen.inference.questions import Answer, Question, find_question, form_of
 from jensen.memory import check_memory
-from jensen.models.discrete_network import row_lengths
 from jensen.text import some
 
 Array = NDArray[np.float64]
@@ -178,7 +177,7 @@ def _interval(
     else:
         answers, log_each = [], []
         rng = np.random.default_rng(0) if rng is None else rng
-        family = SegmentedDirichlet(row_lengths(network.wiring))
+        family = SegmentedDirichlet(network.wiring.row_lengths())
         for _ in range(DRAWS):
             log_tables = family.sample_stats(network.concentration - 1.0, rng)
             answers.append(

@@ -1,31 +1,35 @@
 """Discrete Bayesian network: one Dirichlet per variable and parent configuration."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees.records import Problems, Program
-from jensen.data import Table
+from jensen.cluster_trees.problems import HiddenRows
+from jensen.data import Table, Variable
 from jensen.data.counting import count_families
+from jensen.estimate_warnings import warn_of_empty_rows
 from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.fields import add, record
+from jensen.free_energy import State
+from jensen.graphs import DAG
 from jensen.graphs.wiring import Wiring
+from jensen.inference.impossible import explain_row
+from jensen.inference.network import Network
+from jensen.models.protocol import Conjugate, Data
+from jensen.models.relabelling import by_falling_count, permute
+from jensen.models.starts import random_counts
 from jensen.q_hidden import FamilyTables, Hidden, Known
 
 
+@record
 class Tables(NamedTuple):
     """All conditional tables end to end: variable by variable, its own states fastest."""
 
-    tables: NDArray[np.float64] | None  # (P,); None: the flat prior
-
-
-class TablesFamily(NamedTuple):
-    """The family of each field of `Tables`."""
-
-    tables: SegmentedDirichlet
+    tables: Any  # (P,); None: the flat prior
 
 
 class Complete(NamedTuple):
@@ -38,39 +42,46 @@ class Complete(NamedTuple):
 class Incomplete(NamedTuple):
     """A unit: some sub-problems of the other families, of rows in which the same was set."""
 
-    program: Program
-    problems: Problems
+    rows: HiddenRows
+    part: slice
     was_set: int = -1  # -1: none was
 
     @property
     def weight(self) -> NDArray[np.float64]:
         """How many rows have each sub-problem."""
-        return self.problems.weight
+        return self.rows.weight[self.part]
 
 
 @dataclass(frozen=True)
-class DiscreteNetwork:
+class DiscreteNetwork(Conjugate):
     """A directed graph of discrete variables as flat arrays, and the prior of its tables."""
 
     wiring: Wiring
     prior: Tables
+    graph: DAG = field(default_factory=DAG)
+    variables: tuple[Variable, ...] = ()
+    hidden: tuple[int, ...] = ()  # nodes without values
+    may_relabel: bool = False  # whether the states of these have no meaning of their own
 
     @cached_property
-    def families(self) -> TablesFamily:
+    def families(self) -> Tables:
         """One Dirichlet per row of every table."""
-        return TablesFamily(SegmentedDirichlet(row_lengths(self.wiring)))
+        return Tables(SegmentedDirichlet(self.wiring.row_lengths()))
 
     @property
     def blank(self) -> Tables:
         """Zeros."""
         return Tables(np.zeros(self.wiring.fam_at[-1]))
 
-    def potentials(self, t: Tables, unit: Complete | Incomplete) -> Known | FamilyTables:
+    def potentials(self, t: Tables) -> Callable[[Complete | Incomplete], Known | FamilyTables]:
         """The log tables, and what a unit hides."""
-        assert t.tables is not None
-        if isinstance(unit, Complete):
-            return Known(t.tables, unit.counts)
-        return FamilyTables(self._without(t.tables, unit), unit.program, unit.problems)
+
+        def of_unit(unit: Complete | Incomplete) -> Known | FamilyTables:
+            if isinstance(unit, Complete):
+                return Known(t.tables, unit.counts)
+            return FamilyTables(self._without(t.tables, unit), unit.rows, unit.part)
+
+        return of_unit
 
     def expected_stats(self, unit: Complete | Incomplete, hidden: Hidden) -> Tables:
         """Counts of every family."""
@@ -86,11 +97,51 @@ class DiscreteNetwork:
         flat[self.wiring.fam_at[unit.was_set] : self.wiring.fam_at[unit.was_set + 1]] = 0.0
         return flat
 
+    # --- from rows to a network ---
 
-def row_lengths(wiring: Wiring) -> NDArray[np.int64]:
-    """Length of every row of every table, in the order in which they stand."""
-    n_rows = np.diff(wiring.fam_at) // np.maximum(wiring.cards, 1)
-    return np.repeat(wiring.cards, n_rows)
+    def start(self, data: Data, k: int, rng: np.random.Generator) -> Tables:
+        """Prior plus what was counted, and random counts where something is missing."""
+        counts = random_counts(self.wiring, data.rows.encoded, self.hidden, rng)
+        return Tables(*add(self.prior, Tables(counts)))
+
+    def explain(self, data: Data, t: Tables) -> Exception:
+        """Which row is impossible, and what contradicts in it."""
+        network = Network(self.graph, self.variables, np.exp(t.tables))
+        return explain_row(network, data.rows.table, "under the tables of start=")
+
+    def finish(self, state: State, *, is_posterior: bool) -> Network:
+        """The network at the end of an ascent, hidden states in a stable order."""
+        family, eta = self.families.tables, self._in_order(state.stats, state.eta.tables)
+        tables = family.mean(eta) if is_posterior else family.mode(eta)
+        concentration = eta + 1.0 if is_posterior else None
+        network = Network(self.graph, self.variables, tables, concentration)
+        weight = eta if concentration is None else concentration
+        warn_of_empty_rows(network, family.totals(weight) <= 0.0)
+        return network
+
+    def keep(self, state: State, *, is_mode: bool) -> NDArray[np.float64]:
+        """The tables, hidden states in a stable order."""
+        return self._in_order(state.stats, np.exp(state.t.tables))
+
+    @property
+    def kept_width(self) -> int:
+        """Entries of all tables."""
+        return int(self.wiring.fam_at[-1])
+
+    def average(self, draws: NDArray[np.float64]) -> Tables:
+        """Mean tables."""
+        return Tables(self.families.tables.share(draws.mean(0)))
+
+    def finish_draws(self, draws: NDArray[np.float64], best: int) -> Network:
+        """A network with all samples."""
+        return Network(self.graph, self.variables, self.average(draws).tables, samples=draws)
+
+    def _in_order(self, stats: Tables, flat: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Tables with the states of hidden variables by falling count."""
+        if not (self.hidden and self.may_relabel):
+            return flat
+        orders = by_falling_count(self.wiring, self.hidden, stats.tables)
+        return permute(self.wiring, orders, flat)
 
 
 def complete_counts(table: Table, names: Sequence[str], wiring: Wiring) -> NDArray[np.float64]:

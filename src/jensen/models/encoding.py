@@ -7,11 +7,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.cluster_trees.plans import plans_of
-from jensen.cluster_trees.problems import Split, cut, split_table
+from jensen.cluster_trees.problems import HiddenRows, split_table
 from jensen.data import Table
 from jensen.data.units import Units
 from jensen.graphs.wiring import Wiring
 from jensen.models.discrete_network import Complete, Incomplete, complete_counts
+
+
+class NetworkRows(NamedTuple):
+    """What a discrete network begins from, and names an impossible row by."""
+
+    encoded: "Encoded"
+    table: Table  # as the caller gave it, also rows without weight
 
 
 class Encoded(NamedTuple):
@@ -19,17 +26,16 @@ class Encoded(NamedTuple):
 
     units: Units
     counts: NDArray[np.float64]  # (P,): of complete families
-    splits: tuple[Split, ...]  # none, if nothing is missing
+    hidden: tuple[HiddenRows, ...]  # none, if nothing is missing
 
     @property
     def touched(self) -> NDArray[np.int64]:
         """The families of which a member is missing somewhere."""
-        parts = [
-            split.sets.families_of(p)
-            for split in self.splits
-            for p in np.unique(split.problems.set_of)
-        ]
-        return np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
+        found = [np.empty(0, np.int64)]
+        for rows in self.hidden:
+            w = rows.plans.wiring
+            found += [w.touch[w.touch_ptr[v] : w.touch_ptr[v + 1]] for v in rows.members]
+        return np.unique(np.concatenate(found))
 
 
 def encode(
@@ -48,7 +54,7 @@ def encode(
         groups = [(v, table.take(was_set == v)) for v in np.unique(was_set).tolist()]
     counts = np.zeros(wiring.fam_at[-1])
     units: list[Incomplete] = []
-    splits: list[Split] = []
+    hidden: list[HiddenRows] = []
     columns = [name for name in names if name in table]
     for v, rows in groups:
         counted = complete_counts(rows, names, wiring)
@@ -56,8 +62,8 @@ def encode(
             counted[wiring.fam_at[v] : wiring.fam_at[v + 1]] = 0.0
         counts += counted
         if len(columns) < len(names) or rows.n_missing(columns):
-            split = split_table(plans_of(wiring, names), rows, names)
-            units.extend(Incomplete(split.sets.program, some, v) for some in cut(split))
-            splits.append(split)
-    known = Units((Complete(counts), *units), table.total_weight, is_complete=not splits)
-    return Encoded(known, counts, tuple(splits))
+            found = split_table(plans_of(wiring, names), rows, names)
+            units.extend(Incomplete(found, part, v) for part in found.cut())
+            hidden.append(found)
+    known = Units((Complete(counts), *units), table.total_weight, is_complete=not hidden)
+    return Encoded(known, counts, tuple(hidden))

@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 
 from jensen.data import Table
 from jensen.data.units import Units
-from jensen.models.emissions.columns import column_moments
 from jensen.models.emissions.patterns import patterns_of
 from jensen.models.gaussian_network import Cells
 from jensen.q_hidden.gaussian_cells import CellPattern, compressed
@@ -59,11 +58,3 @@ def _cells(values: Array, weight: Array, shift: Array, was_set: int) -> list[Cel
         Cells(tuple(patterns[k : k + UNIT_PATTERNS]), was_set)
         for k in range(0, len(patterns), UNIT_PATTERNS)
     ]
-
-
-def independent_moments(values: Array, weights: Array | None, shift: Array) -> Array:
-    """Σ z zᵀ of rows as heavy as the data, with their means and variances and no dependence."""
-    mean, variance = column_moments(values - shift, weights)
-    z = np.append(1.0, mean)
-    total = float(len(values)) if weights is None else float(weights.sum())
-    return np.asarray(total * (np.outer(z, z) + np.diag(np.append(0.0, variance))))

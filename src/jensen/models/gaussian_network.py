@@ -4,9 +4,9 @@ Columns are kept relative to `shift`, near their means: statistics are sums of s
 their digits far from 0. With z = (1, x) all statistics are entries of Σ z zᵀ.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,19 @@ from jensen.families import linear_regression
 from jensen.families.collapse import NO_ROWS
 from jensen.families.linear_regression import Regression
 from jensen.families.product import Product
+from jensen.fields import add, record
+from jensen.free_energy import State
+from jensen.graphs import DAG
+from jensen.inference.gaussian_joint import joint
+from jensen.inference.gaussian_network import (
+    GaussianNetwork,
+    NormalWishartPrior,
+    Posterior,
+    point_network,
+)
+from jensen.inference.regression import LinearRegression
+from jensen.models.emissions.columns import column_moments
+from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import GaussianCells, Hidden
 from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern
 from jensen.scores.gaussian import BGe
@@ -25,16 +38,11 @@ from jensen.scores.schur import given
 Array = NDArray[np.float64]
 
 
+@record
 class Regressions(NamedTuple):
     """One regression per variable, each of one component."""
 
-    regressions: tuple[Regression, ...] | None  # None: the flat prior
-
-
-class RegressionsFamily(NamedTuple):
-    """The family of each field of `Regressions`."""
-
-    regressions: "NodeRegressions"
+    regressions: Any  # a tuple of `Regression`; None: the flat prior
 
 
 class Cells(NamedTuple):
@@ -84,18 +92,22 @@ def _why(name: str, why: str) -> str:
 
 
 @dataclass(frozen=True)
-class RegressionNetwork:
+class RegressionNetwork(Conjugate):
     """A directed graph of continuous variables, and the prior of its regressions."""
 
     names: tuple[str, ...]
     parents: tuple[tuple[int, ...], ...]
     prior: Regressions
+    graph: DAG = field(default_factory=DAG)
+    shift: Array = field(default_factory=lambda: np.empty(0))  # (n,)
+    held: NormalWishartPrior | None = None  # the prior in the units of the columns
+    constants: Mapping[str, float] = field(default_factory=dict)  # columns that are left out
 
     @cached_property
-    def families(self) -> RegressionsFamily:
+    def families(self) -> Regressions:
         """One regression for every variable."""
         parts = (linear_regression,) * len(self.names)
-        return RegressionsFamily(NodeRegressions(parts, self.names))
+        return Regressions(NodeRegressions(parts, self.names))
 
     @cached_property
     def places(self) -> tuple[list[int], ...]:
@@ -108,13 +120,17 @@ class RegressionNetwork:
         n = len(self.names)
         return self.stats_of(np.zeros((n + 1, n + 1)))
 
-    def potentials(self, t: Regressions, unit: Cells) -> GaussianCells:
-        """The quadratic form of z that all regressions add up to."""
-        assert t.regressions is not None
+    def potentials(self, t: Regressions) -> Callable[[Cells], GaussianCells]:
+        """The quadratic form of z that all regressions add up to, by what was set."""
+        form = cache(partial(self._form, t))
+        return lambda unit: GaussianCells(*form(unit.was_set), unit.patterns)
+
+    def _form(self, t: Regressions, was_set: int) -> tuple[float, Array]:
+        """The constant and the quadratic; a variable that was set does not contribute."""
         quadratic = np.zeros((len(self.names) + 1,) * 2)
         constant = 0.0
         for v, (part, places) in enumerate(zip(t.regressions, self.places, strict=True)):
-            if v == unit.was_set:  # its regression had no say
+            if v == was_set:
                 continue
             constant -= 0.5 * LOG_2PI
             constant += float(part.count[0])
@@ -122,7 +138,7 @@ class RegressionNetwork:
             quadratic[v + 1, places] -= part.first[0]
             quadratic[places, v + 1] -= part.first[0]
             quadratic[np.ix_(places, places)] += -2.0 * part.strength[0]
-        return GaussianCells(constant, quadratic, unit.patterns)
+        return constant, quadratic
 
     def expected_stats(self, unit: Cells, hidden: Hidden) -> Regressions:
         """The entries of Σ E[z zᵀ] that each regression reads."""
@@ -145,6 +161,70 @@ class RegressionNetwork:
             count = moments_here[None, 0, 0]
             found.append(Regression(count, second[None], first[None], block[None]))
         return Regressions(tuple(found))
+
+    # --- from rows to a network ---
+
+    def start(self, data: Data, k: int, rng: np.random.Generator) -> Regressions:
+        """Complete data are their own answer; else no dependence first, then random ones."""
+        if data.units.is_complete:
+            stats = self.blank
+            for unit in data.units.items:
+                stats = add(stats, self.counted(unit))
+        else:
+            values, weights = data.rows
+            moments = independent_moments(values, weights, self.shift)
+            stats = self.stats_of(moments if k == 0 else _with_dependence(moments, rng))
+        return Regressions(*add(self.prior, stats))
+
+    def explain(self, data: Data, t: Regressions) -> Exception:
+        """Densities are never 0, but a row may be too far away to be computed."""
+        return DataError("a row is too far from start= to have a density that can be computed")
+
+    def finish(self, state: State, *, is_posterior: bool) -> GaussianNetwork:
+        """The network at the end of an ascent, of columns as they came."""
+        graph, shift = self.graph, self.shift
+        if is_posterior:
+            words = tuple(linear_regression.words(eta) for eta in state.eta.regressions)
+            network = point_network(graph, Posterior(shift, words))
+            return replace(network, prior=self.held, constants=self.constants)
+        regressions = []
+        for v, (name, t) in enumerate(zip(graph.nodes, state.t.regressions, strict=True)):
+            precision = -2.0 * float(t.second[0])
+            intercept, *slopes = t.first[0] / precision
+            intercept += shift[v] - shift[list(graph.parent_indices[v])] @ np.array(slopes)
+            by_parent = dict(zip(graph.parents(name), map(float, slopes), strict=True))
+            regressions.append(LinearRegression(name, float(intercept), by_parent, 1.0 / precision))
+        return GaussianNetwork(graph, tuple(regressions), prior=self.held, constants=self.constants)
+
+    def start_near(self, network: GaussianNetwork, total_weight: float) -> Regressions:
+        """Prior plus what as many rows would say that were drawn from a network."""
+        model = joint(network)
+        z = np.append(1.0, model.mean - self.shift)
+        moments = np.outer(z, z)
+        moments[1:, 1:] += model.covariance
+        return Regressions(*add(self.prior, self.stats_of(np.asarray(total_weight * moments))))
+
+
+def _with_dependence(moments: Array, rng: np.random.Generator) -> Array:
+    """The same means and variances, with random correlations."""
+    n = len(moments) - 1
+    total = moments[0, 0]
+    mean = moments[0, 1:] / total
+    deviations = np.sqrt(np.diagonal(moments)[1:] / total - mean**2)
+    normal = rng.standard_normal((n, n + 2))
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True)
+    found = moments.copy()
+    found[1:, 1:] = np.outer(mean, mean) + np.outer(deviations, deviations) * (normal @ normal.T)
+    found[1:, 1:] *= total
+    return found
+
+
+def independent_moments(values: Array, weights: Array | None, shift: Array) -> Array:
+    """Σ z zᵀ of rows as heavy as the data, with their means and variances and no dependence."""
+    mean, variance = column_moments(values - shift, weights)
+    z = np.append(1.0, mean)
+    total = float(len(values)) if weights is None else float(weights.sum())
+    return np.asarray(total * (np.outer(z, z) + np.diag(np.append(0.0, variance))))
 
 
 def make_prior(bge: BGe, parents: Sequence[Sequence[int]], shift: Array) -> Regressions:

@@ -1,5 +1,6 @@
 """Hidden Markov models: a chain of hidden states behind each sequence of rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
@@ -12,7 +13,7 @@ from jensen.data.threads import ordered_map
 from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
 from jensen.families.masked import MaskedDirichlet
-from jensen.fields import without_cached
+from jensen.fields import add, record, without_cached
 from jensen.hidden_states.records import Chain
 from jensen.models.emissions import Emission
 from jensen.models.emissions.held_parts import hold_parts
@@ -25,11 +26,15 @@ from jensen.models.mixture import (
     unit_size,
     without,
 )
+from jensen.models.protocol import Data
+from jensen.models.state_model import StateModel
+from jensen.models.state_starts import start_stats
 from jensen.q_hidden import Hidden
 
 Array = NDArray[np.float64]
 
 
+@record
 class Chained(NamedTuple):
     """Parameters of a chain; as η, as t and as statistics."""
 
@@ -47,7 +52,7 @@ class Sequences(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenMarkov:
+class HiddenMarkov(StateModel):
     """First states, transitions, and what each state makes of a row."""
 
     emission: Emission
@@ -57,6 +62,8 @@ class HiddenMarkov:
     has_end: bool = False
     held: dict[str, Any] = field(default_factory=dict)  # field → t at which it stays
     masks: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # field → what may be
+    may_relabel: bool = False  # whether the labels of states have no meaning
+    noun: str = "state"
 
     __getstate__ = without_cached
 
@@ -79,9 +86,10 @@ class HiddenMarkov:
         K = self.n_states
         return Chained(np.zeros(K), np.zeros((K, K + self.has_end)), self.emission.blank)
 
-    def potentials(self, t: Chained, unit: Sequences) -> Chain:
+    def potentials(self, t: Chained) -> Callable[[Sequences], Chain]:
         """Log tables of the chain, and the rows at this θ."""
-        return self.chain(t, self.emission.observe(t.emission, unit.rows), unit)
+        observe = self.emission.observe
+        return lambda unit: self.chain(t, observe(t.emission, unit.rows), unit)
 
     def chain(self, t: Chained, observed: Any, unit: Sequences) -> Chain:
         """The same for rows that are looked at already."""
@@ -120,6 +128,16 @@ class HiddenMarkov:
         emission, names = hold_parts(self.emission, start.emission, names, "emission")
         return replace(self, emission=emission, held=modes(self.families, start, names))
 
+    def start(self, data: Data, k: int, rng: np.random.Generator) -> Chained:
+        """Prior plus statistics, as if every sequence had been seen once."""
+        values, weight, lengths, _ = data.rows
+        K, families = self.n_states, self.families
+        counts, rows = start_stats(self.emission, K, values, np.repeat(weight, lengths), k, rng)
+        initial = _shares(families.initial, (K,), rng) * weight.sum()
+        transition = _shares(families.transition, (K, K + self.has_end), rng) * counts[:, None]
+        stats = Chained(initial, transition, _inside(self.emission, rows))
+        return Chained(*add(self.prior, stats))
+
     def encode(self, values: Array, lengths: NDArray[np.int64], weight: Array) -> Units:
         """Sequences as units: short ones together, a long one alone."""
         ptr = np.concatenate([[0], np.cumsum(lengths)])
@@ -135,6 +153,18 @@ class HiddenMarkov:
     def encode_some(self, values: Array, ptr: NDArray[np.int64], weight: Array) -> Sequences:
         """One unit, of the sequences that begin and end at these rows."""
         return Sequences(self.emission.encode(values[ptr[0] : ptr[-1]]), ptr - ptr[0], weight)
+
+
+def _shares(family: Any, shape: tuple[int, ...], rng: np.random.Generator) -> Array:
+    """Rows halfway between uniform and random, 0 where they must be."""
+    share = 0.5 / shape[-1] + 0.5 * rng.dirichlet(np.ones(shape[-1]), shape[:-1])
+    return family.share(share) if isinstance(family, MaskedDirichlet) else np.asarray(share)
+
+
+def _inside(emission: Any, stats: Any) -> Any:
+    """Counts of labels that a state may not have are taken away."""
+    mask = getattr(emission, "mask", None)
+    return stats if mask is None else np.where(mask, stats, 0.0)
 
 
 def groups(lengths: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -1,5 +1,6 @@
 """Mixtures: one hidden state per row."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
@@ -11,10 +12,13 @@ from jensen.data.threads import ordered_map
 from jensen.data.units import FEW, Units
 from jensen.families.dirichlet import dirichlet
 from jensen.families.held import Held
-from jensen.fields import without_cached
+from jensen.fields import add, record, without_cached
 from jensen.hidden_states.records import Independent
 from jensen.models.emissions import Emission
 from jensen.models.emissions.held_parts import hold_parts
+from jensen.models.protocol import Data
+from jensen.models.state_model import StateModel
+from jensen.models.state_starts import start_stats
 from jensen.q_hidden import Hidden
 
 Array = NDArray[np.float64]
@@ -27,6 +31,7 @@ TEAM = 8
 """Many units are a multiple of this, and of one size: then threads have equally much to do."""
 
 
+@record
 class Mixed(NamedTuple):
     """Parameters of a mixture; as η, as t and as statistics."""
 
@@ -42,13 +47,15 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture:
+class Mixture(StateModel):
     """Weights of states, and what each makes of a row."""
 
     emission: Emission
     weights_prior: Array | None  # (K,), η₀
     n_states: int
     held: dict[str, Any] = field(default_factory=dict)  # field → t at which it stays
+    may_relabel: bool = False  # whether the labels of states have no meaning
+    noun: str = "component"
 
     __getstate__ = without_cached
 
@@ -67,9 +74,10 @@ class Mixture:
         """Zeros."""
         return Mixed(np.zeros(self.n_states), self.emission.blank)
 
-    def potentials(self, t: Mixed, unit: Rows) -> Independent:
+    def potentials(self, t: Mixed) -> Callable[[Rows], Independent]:
         """Log weights, and the rows at this θ."""
-        return Independent(t.weights, self.emission.observe(t.components, unit.rows), unit.weight)
+        observe = self.emission.observe
+        return lambda unit: Independent(t.weights, observe(t.components, unit.rows), unit.weight)
 
     def expected_stats(self, unit: Rows, hidden: Hidden) -> Mixed:
         """Counts of states, and the statistics of their rows."""
@@ -93,6 +101,12 @@ class Mixture:
         """The same, with some fields, or parts of the components, held at the mode of a start."""
         emission, names = hold_parts(self.emission, start.components, names, "components")
         return replace(self, emission=emission, held=modes(self.families, start, names))
+
+    def start(self, data: Data, k: int, rng: np.random.Generator) -> Mixed:
+        """Prior plus statistics of rows that are shared out at random."""
+        values, weight = data.rows[:2]
+        stats = start_stats(self.emission, self.n_states, values, weight, k, rng)
+        return Mixed(*add(self.prior, Mixed(*stats)))
 
     def encode(self, values: Array, weight: Array) -> Units:
         """Rows as units; rows that miss the same columns stand together."""

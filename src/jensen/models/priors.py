@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from jensen.checks import WITH_SAMPLE_SIZE, check_sample_size, is_real
 from jensen.exceptions import JensenError
 from jensen.graphs.wiring import Wiring
-from jensen.models.discrete_network import Tables, row_lengths
+from jensen.models.discrete_network import Tables
 
 NAMED = ("bdeu", "bds", "k2")
 
@@ -60,7 +60,7 @@ def _spread(
     everywhere: bool,
 ) -> NDArray[np.float64]:
     """An equivalent sample, evenly over every table or over its rows that were counted."""
-    rows = row_lengths(wiring)
+    rows = wiring.row_lengths()
     table_of_row = np.repeat(np.arange(len(wiring.cards)), np.diff(wiring.fam_at) // wiring.cards)
     counted = np.ones(len(rows), bool)
     if not everywhere:

@@ -1,14 +1,18 @@
 """Where learning begins: random tables that break symmetry, or tables that the caller knows."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs.wiring import Wiring
-from jensen.models.discrete_network import row_lengths
-from jensen.models.encoding import Encoded
+
+if TYPE_CHECKING:
+    from jensen.models.encoding import Encoded
 
 Array = NDArray[np.float64]
 
@@ -22,7 +26,7 @@ def random_counts(
     others every cell is possible. Those of hidden variables and of their children get random rows
     as heavy as the data, because equal rows would stay equal for ever.
     """
-    family = SegmentedDirichlet(row_lengths(wiring))
+    family = SegmentedDirichlet(wiring.row_lengths())
     lengths = np.diff(wiring.fam_at)
     noise = family.share(rng.standard_gamma(1.0, int(wiring.fam_at[-1])) * _own(wiring, data))
     is_hidden = np.zeros(len(wiring.cards), bool)

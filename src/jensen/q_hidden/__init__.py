@@ -1,8 +1,21 @@
 """Choices of q(h). A rule: (potentials, memory, rng) → Hidden, by the type of the potentials."""
 
-from jensen.q_hidden.draw import draw
-from jensen.q_hidden.exact import exact
-from jensen.q_hidden.mode import mode
-from jensen.q_hidden.structures import FamilyTables, GaussianCells, Hidden, Known
+from jensen.q_hidden.draw import solve as draw_states
+from jensen.q_hidden.exact import solve as posterior_states
+from jensen.q_hidden.mode import solve as best_states
+from jensen.q_hidden.structures import FamilyTables, GaussianCells, Hidden, HiddenRule, Known
 
-__all__ = ["FamilyTables", "GaussianCells", "Hidden", "Known", "draw", "exact", "mode"]
+__all__ = [
+    "FamilyTables",
+    "GaussianCells",
+    "Hidden",
+    "HiddenRule",
+    "Known",
+    "draw",
+    "exact",
+    "mode",
+]
+
+exact = HiddenRule(posterior_states, is_random=False, is_bound=True)
+mode = HiddenRule(best_states, is_random=False, is_bound=True)
+draw = HiddenRule(draw_states, is_random=True, is_bound=False)

@@ -11,27 +11,27 @@ from jensen.q_hidden.structures import Chain, FamilyTables, Hidden, Independent,
 
 
 @singledispatch
-def draw(potentials: Any, memory: Any, rng: np.random.Generator) -> Hidden:
+def solve(potentials: Any, memory: Any, rng: np.random.Generator) -> Hidden:
     """A draw of what is hidden; its value is the log potential alone."""
     raise TypeError(f"there is no sampler of q(h) for {type(potentials).__name__}")
 
 
-draw.register(Known)(known)
+solve.register(Known)(known)
 
 
-@draw.register
+@solve.register
 def _(potentials: FamilyTables, memory: Any, rng: np.random.Generator) -> Hidden:
-    value, counts = run.drawn_counts(*potentials, rng)
-    return Hidden(value, counts, is_bound=False)
+    value, counts = run.drawn_counts(*potentials.on_trees, rng)
+    return Hidden(potentials.weight * value, counts)
 
 
-@draw.register
+@solve.register
 def _(potentials: Independent, memory: Any, rng: np.random.Generator) -> Hidden:
     value, counts = independent.drawn(potentials, rng)
-    return Hidden(value, counts, is_bound=False)
+    return Hidden(potentials.weight * value, counts)
 
 
-@draw.register
+@solve.register
 def _(potentials: Chain, memory: Any, rng: np.random.Generator) -> Hidden:
     value, counts = chain.drawn(potentials, rng)
-    return Hidden(value, counts, is_bound=False)
+    return Hidden(potentials.weight * value, counts)

@@ -20,33 +20,33 @@ from jensen.q_hidden.structures import (
 
 
 @singledispatch
-def exact(potentials: Any, memory: Any = None, rng: np.random.Generator | None = None) -> Hidden:
+def solve(potentials: Any, memory: Any = None, rng: np.random.Generator | None = None) -> Hidden:
     """The posterior of what is hidden."""
     raise TypeError(f"there is no exact q(h) for {type(potentials).__name__}")
 
 
-exact.register(Known)(known)
+solve.register(Known)(known)
 
 
-@exact.register
+@solve.register
 def _(potentials: FamilyTables, memory: Any = None, rng: Any = None) -> Hidden:
-    log_z, counts = run.expected_counts(*potentials)
-    return Hidden(log_z, counts)
+    log_z, counts = run.expected_counts(*potentials.on_trees)
+    return Hidden(potentials.weight * log_z, counts)
 
 
-@exact.register
+@solve.register
 def _(potentials: Independent, memory: Any = None, rng: Any = None) -> Hidden:
     value, counts = independent.expected(potentials)
-    return Hidden(value, counts)
+    return Hidden(potentials.weight * value, counts)
 
 
-@exact.register
+@solve.register
 def _(potentials: Chain, memory: Any = None, rng: Any = None) -> Hidden:
     value, counts = chain.expected(potentials)
-    return Hidden(value, counts)
+    return Hidden(potentials.weight * value, counts)
 
 
-@exact.register
+@solve.register
 def _(potentials: GaussianCells, memory: Any = None, rng: Any = None) -> Hidden:
     value, moments = gaussian_cells.expected(potentials)
     return Hidden(value, moments)

@@ -11,27 +11,27 @@ from jensen.q_hidden.structures import Chain, FamilyTables, Hidden, Independent,
 
 
 @singledispatch
-def mode(potentials: Any, memory: Any = None, rng: np.random.Generator | None = None) -> Hidden:
+def solve(potentials: Any, memory: Any = None, rng: np.random.Generator | None = None) -> Hidden:
     """The most probable value of what is hidden."""
     raise TypeError(f"there is no mode of q(h) for {type(potentials).__name__}")
 
 
-mode.register(Known)(known)
+solve.register(Known)(known)
 
 
-@mode.register
+@solve.register
 def _(potentials: FamilyTables, memory: Any = None, rng: Any = None) -> Hidden:
-    value, counts = run.best_counts(*potentials)
-    return Hidden(value, counts)
+    value, counts = run.best_counts(*potentials.on_trees)
+    return Hidden(potentials.weight * value, counts)
 
 
-@mode.register
+@solve.register
 def _(potentials: Independent, memory: Any = None, rng: Any = None) -> Hidden:
     value, counts = independent.best(potentials)
-    return Hidden(value, counts)
+    return Hidden(potentials.weight * value, counts)
 
 
-@mode.register
+@solve.register
 def _(potentials: Chain, memory: Any = None, rng: Any = None) -> Hidden:
     value, counts = chain.best(potentials)
-    return Hidden(value, counts)
+    return Hidden(potentials.weight * value, counts)

@@ -1,0 +1,155 @@
+"""From the choices of a network of regressions and its rows to what the loop learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table
+from jensen.estimators.choices import Choices
+from jensen.estimators.learning import Problem, Start
+from jensen.estimators.set_rows import WasSet
+from jensen.exceptions import DataError, JensenError
+from jensen.graphs import DAG
+from jensen.inference.gaussian_network import GaussianNetwork
+from jensen.models.emissions.columns import column_moments
+from jensen.models.gaussian_encoding import encode, values_of
+from jensen.models.gaussian_network import RegressionNetwork, Regressions, make_prior
+from jensen.models.protocol import Data
+from jensen.scores.constant_columns import (
+    OWN_SCALE,
+    are_drawn,
+    is_constant,
+    refuse_edges,
+    warn_of_constants,
+)
+from jensen.scores.gaussian import BGe
+from jensen.scores.gaussian_checks import require_continuous
+from jensen.scores.gaussian_prior import PARTS, make_bge
+from jensen.text import some
+
+Array = NDArray[np.float64]
+
+METHODS = ("em", "vbem")
+
+
+def is_gaussian(graph: DAG, table: Table) -> bool:
+    """Whether a node of the graph is measured, not counted: then all of them must be."""
+    return any(table.variable(x).kind == "continuous" for x in graph.nodes if x in table)
+
+
+def regression_problem(
+    graph: DAG, table: Table, choices: Choices, was_set: WasSet = None
+) -> Problem:
+    """The regressions of a graph, from rows with values missing anywhere.
+
+    Columns without spread are left out (see `jensen.scores.constant_columns`), unless the prior has
+    a scale of its own.
+    """
+    check_gaussian_choices(choices)
+    rows, was_set = _rows_that_count(graph, table, was_set)
+    values = values_of(rows, graph.nodes)
+    for v, name in enumerate(graph.nodes):
+        if np.isnan(values[:, v]).all():
+            raise DataError(f"the column {name!r} has no value in any row that has a weight")
+    shift, variances = column_moments(values, rows.weights)
+    constant = _constants(graph, choices, values)
+    variances[constant] = 1.0  # never asked for
+    bge = _prior(graph, choices, shift, variances)
+    constants = {graph.nodes[v]: float(np.nanmax(values[:, v])) for v in constant}
+    if constants:
+        kept = [v for v in range(len(graph)) if v not in constant]
+        graph = graph.subgraph([graph.nodes[v] for v in kept])
+        values, shift = np.ascontiguousarray(values[:, kept]), shift[kept]
+        bge = None if bge is None else bge.of_columns(kept)
+        if was_set is not None:  # -1 where nothing was, or one of those that are left out
+            was_set = np.array([kept.index(v) if v in kept else -1 for v in was_set.tolist()])
+    parents = graph.parent_indices
+    prior = Regressions(None) if bge is None else make_prior(bge, parents, shift)
+    held = None if bge is None else bge.held
+    model = RegressionNetwork(graph.nodes, parents, prior, graph, shift, held, constants)
+    units = encode(values, rows.weights, shift, was_set)
+    content = (graph.nodes, graph.edges, values, rows.weights, was_set)
+    data, start = Data(units, (values, rows.weights), content), None
+    if choices.start is not None:
+        network = _start_network(graph, choices)
+        start = Start(model.start_near(network, units.total_weight), is_ready=True)
+    return Problem(model, data, choices, start)
+
+
+def check_gaussian_choices(choices: Choices) -> None:
+    """Refuse what cannot be, and what belongs to tables of states."""
+    prior = choices.prior
+    if not (prior in (None, "bge") or isinstance(prior, Mapping)):
+        raise JensenError(
+            f"the prior of a Gaussian network is None (flat), 'bge', or a dict with some of "
+            f"{some(PARTS)}, not {prior!r:.80}"
+        )
+    for name in prior if isinstance(prior, Mapping) else ():
+        if name not in PARTS:
+            raise JensenError(f"the prior of a Gaussian network has {some(PARTS)}, not {name!r}")
+    if choices.hidden:
+        raise JensenError("hidden variables have states, and the columns here are continuous")
+    if choices.equivalent_sample_size != 1.0:
+        raise JensenError("equivalent_sample_size belongs to tables of states: use mean_strength")
+    if choices.algorithm.name not in METHODS:
+        raise JensenError(
+            f"a Gaussian network is learned by 'em' or 'vbem', not by {choices.algorithm.name!r}"
+        )
+    super(Choices, choices).check()
+
+
+def _rows_that_count(graph: DAG, table: Table, was_set: WasSet) -> tuple[Table, WasSet]:
+    """The columns of the graph, and the rows with a weight."""
+    for name in graph.nodes:
+        if name not in table:
+            raise DataError(f"the node {name!r} has no column: rename one of {some(table.names)}")
+        if table.column(name).missing().all() and table.n_rows:
+            raise DataError(f"the column {name!r} has no value, so nothing is known of it")
+    require_continuous(table, graph.nodes, "a Gaussian network")
+    rows = table.select(graph.nodes)
+    if rows.weights is not None:
+        was_set = None if was_set is None else was_set[rows.weights > 0]
+        rows = rows.take(rows.weights > 0)
+    if rows.total_weight == 0:
+        raise DataError("there is nothing to learn from: the table has no rows, or no weight")
+    if rows.total_weight == np.inf:
+        raise DataError("the weights are too large: their sum is infinite")
+    return rows, was_set
+
+
+def _constants(graph: DAG, choices: Choices, values: Array) -> list[int]:
+    """The columns without spread, which are warned of; none if the prior has its own scale."""
+    given = choices.prior if isinstance(choices.prior, Mapping) else {}
+    if given.get("scale") is not None:
+        return []
+    found = [v for v, column in enumerate(values.T) if is_constant(column[~np.isnan(column)])]
+    if len(found) == len(graph):
+        raise DataError(
+            f"every column is constant ({some(map(repr, graph.nodes))}), so nothing says how much "
+            f"any of them varies: give more rows, or {OWN_SCALE}"
+        )
+    if not are_drawn():
+        refuse_edges(graph.nodes, graph.parent_indices, set(found), "learned")
+    warn_of_constants([graph.nodes[v] for v in found], "network")
+    return found
+
+
+def _prior(graph: DAG, choices: Choices, means: Array, variances: Array) -> BGe | None:
+    """The prior, made once, by the means and variances of the values that are known."""
+    prior = choices.prior
+    if prior is None and choices.algorithm.name == "em":
+        return None
+    given = prior if isinstance(prior, Mapping) else {}
+    return make_bge(graph.nodes, means, variances, *(given.get(part) for part in PARTS))
+
+
+def _start_network(graph: DAG, choices: Choices) -> GaussianNetwork:
+    start = getattr(choices.start, "network_", choices.start)
+    if not isinstance(start, GaussianNetwork) or start.graph != graph:
+        raise JensenError(
+            "start= must be a Gaussian network, or an estimator that holds one, of the same graph"
+        )
+    return start

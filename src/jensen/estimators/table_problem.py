@@ -1,0 +1,118 @@
+"""From the choices of a network of tables and its rows to what the loop learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from jensen.data import Table, Variable
+from jensen.estimators.choices import Choices, learned_variables
+from jensen.estimators.learning import Problem, Start
+from jensen.estimators.set_rows import WasSet
+from jensen.exceptions import DataError, JensenError
+from jensen.graphs import DAG
+from jensen.graphs.wiring import wire
+from jensen.inference import Network
+from jensen.inference.handmade import network_from_tables
+from jensen.memory import check_memory
+from jensen.models.discrete_network import DiscreteNetwork, Tables
+from jensen.models.encoding import NetworkRows, encode
+from jensen.models.priors import make_prior
+from jensen.models.protocol import Data
+
+ARRAYS = 8
+"""How many arrays as long as all tables together are alive at once while learning."""
+
+
+def table_problem(graph: DAG, table: Table, choices: Choices, was_set: WasSet = None) -> Problem:
+    """The tables of a graph, from rows with values missing anywhere."""
+    choices.check()
+    variables = learned_variables(graph, table, choices.hidden)
+    rows, was_set = _rows_that_count(graph, table, variables, was_set)
+    if choices.algorithm.q_hidden.is_random:
+        _check_draws(rows, choices)
+    wiring = wire(graph.parent_indices, [v.n_states for v in variables])
+    n_entries = int(wiring.fam_at[-1])
+    check_memory(
+        8.0 * ARRAYS * n_entries,
+        f"the tables of this graph ({n_entries:,} entries)",
+        "leave out parents, or merge states",
+    )
+    encoded = encode(rows, graph.nodes, wiring, was_set)
+    if choices.used_prior == "bds" and not encoded.units.is_complete:
+        raise JensenError(
+            "prior='bds' depends on which parent configurations occur, and with missing values "
+            "nobody knows: use prior='bdeu'"
+        )
+    prior = make_prior(
+        choices.used_prior, choices.equivalent_sample_size, graph.nodes, wiring, encoded.counts
+    )
+    hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
+    may_relabel = choices.start is None and not isinstance(choices.prior, Mapping)
+    model = DiscreteNetwork(wiring, prior, graph, variables, hidden, may_relabel)
+    columns = {name: rows.column(name).data for name in rows.names}
+    states = [v.states for v in variables]
+    content = (graph.nodes, graph.edges, states, columns, rows.weights, was_set)
+    data = Data(encoded.units, NetworkRows(encoded, table), content)
+    return Problem(model, data, choices, _start(graph, variables, choices))
+
+
+def _rows_that_count(
+    graph: DAG, table: Table, variables: tuple[Variable, ...], was_set: WasSet
+) -> tuple[Table, WasSet]:
+    """The columns with values, and the rows with a weight."""
+    if table.total_weight == 0:
+        raise DataError("there is nothing to learn from: the table has no rows, or no weight")
+    if table.total_weight == np.inf:
+        raise DataError("the weights are too large: their sum is infinite")
+    rows = table.select([v.name for v in variables if v.name in table and _has_values(table, v)])
+    if graph.nodes and not rows.names:
+        raise DataError("there is nothing to learn from: no node of the graph has values")
+    if rows.weights is None:
+        return rows, was_set
+    counted = rows.weights > 0
+    return rows.take(counted), None if was_set is None else was_set[counted]
+
+
+def _has_values(table: Table, variable: Variable) -> bool:
+    """A column without any value is a hidden variable."""
+    return not table.column(variable.name).missing().all()
+
+
+def _check_draws(rows: Table, choices: Choices) -> None:
+    """Refuse parts of rows, and more rows than there is room for, where each is drawn."""
+    if rows.weights is not None and np.any(rows.weights % 1.0):
+        raise DataError(
+            f"{choices.algorithm.name!r} draws what is missing row by row, so weights must be "
+            f"whole numbers: use method='em' or 'vbem'"
+        )
+    check_memory(
+        32.0 * rows.total_weight,
+        f"drawing what is missing row by row for rows of weight {rows.total_weight:.3g}",
+        "use method='em' or 'vbem', which take a weight at once",
+    )
+
+
+def _start(graph: DAG, variables: tuple[Variable, ...], choices: Choices) -> Start | None:
+    """The tables to start from; their posterior, where there is one and one is learned."""
+    if choices.start is None:
+        return None
+    network = _start_network(graph, variables, choices.start)
+    if choices.algorithm.keeps_posterior and network.concentration is not None:
+        return Start(Tables(network.concentration - 1.0), is_ready=True)
+    return Start(Tables(np.array(network.probabilities)))
+
+
+def _start_network(graph: DAG, variables: tuple[Variable, ...], start: Any) -> Network:
+    found = start.require_network() if hasattr(start, "require_network") else start
+    if isinstance(found, Mapping):
+        found = network_from_tables(graph, found, {v.name: v.states for v in variables})
+    if not isinstance(found, Network):
+        raise JensenError(
+            f"start must be a network, a fitted estimator or a dict of tables, not {found!r:.80}"
+        )
+    if found.graph != graph or [v.states for v in found.variables] != [v.states for v in variables]:
+        raise JensenError("start= must have the graph and the states of the network to learn")
+    return found
