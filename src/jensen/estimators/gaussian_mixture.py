@@ -251,7 +251,7 @@ class GaussianMixture(MixtureQuestions):
             model,
             model.encode(values, weight),
             choices,
-            lambda k, rng: Mixed(*start_stats(emission, K, values, weight, k, rng)),
+            lambda _, rng: Mixed(*start_stats(emission, K, values, weight, True, rng)),
             start,
             may_relabel=start is None and not _tells_apart(words, K),
             content=(K, self.covariance, _plain(words), list(fixed), values, weight),

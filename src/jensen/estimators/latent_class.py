@@ -200,7 +200,7 @@ class LatentClass(MixtureQuestions):
             model,
             model.encode(values, weight),
             choices,
-            lambda k, rng: Mixed(*start_stats(emission, K, values, weight, k, rng)),
+            lambda k, rng: Mixed(*start_stats(emission, K, values, weight, k % 2 == 0, rng)),
             start,
             may_relabel=start is None,
             content=(

@@ -23,7 +23,7 @@ def chain_start(
     """Statistics for the k-th start, as if every sequence had been seen once."""
     K = model.n_states
     by_row = np.repeat(weight, lengths)
-    counts, rows = start_stats(model.emission, K, values, by_row, k, rng)
+    counts, rows = start_stats(model.emission, K, values, by_row, k % 2 == 0, rng)
     families = model.families
     initial = _shares(families.initial, (K,), rng) * weight.sum()
     transition = _shares(families.transition, (K, K + model.has_end), rng) * counts[:, None]
