@@ -174,7 +174,10 @@ def _fitted(problem: StateProblem, eta: Any, stats: Any) -> FittedStates:
         order = by_falling_count(counts)
         eta, counts = model.select(eta, order), counts[order]
     if problem.algorithm.keeps_posterior:
-        return FittedStates(model, model.point(eta), counts, eta, is_symmetric=symmetric)
+        prior = add(model.prior, model.blank)
+        return FittedStates(
+            model, model.point(eta), counts, eta, prior=prior, is_symmetric=symmetric
+        )
     return FittedStates(model, _mode(model, eta), counts, is_symmetric=symmetric)
 
 

@@ -23,8 +23,8 @@ LOOKED_AT = 20_000
 STEPS = 50
 """Of k-means; most starts have settled by then."""
 CELLS = 8
-SURE = 0.99
-"""The share of a row that goes to its own state; the rest keeps every state from collapsing."""
+SURE, MIXED = 0.99, 0.9
+"""The share of a row by its centre, or by chance; the rest keeps every state from collapsing."""
 
 
 def start_stats(
@@ -36,9 +36,10 @@ def start_stats(
         some = np.sort(rng.choice(len(values), LOOKED_AT, replace=False))
     rows, share = _distinct(values[some], weight[some])
     points = np.ascontiguousarray(emission.place(rows).T)
-    share_out = _near_centres if near and emission.has_distances else _random_cells
-    nodes = share_out(points, share, K, rng)
-    nodes = (SURE * nodes + (1.0 - SURE) / K) * (share * weight.sum() / share.sum())
+    near = near and emission.has_distances
+    nodes = (_near_centres if near else _random_cells)(points, share, K, rng)
+    sure = SURE if near else MIXED
+    nodes = (sure * nodes + (1.0 - sure) / K) * (share * weight.sum() / share.sum())
     return nodes.sum(1), _stats(emission, rows, nodes)
 
 
@@ -68,7 +69,7 @@ def _stats(emission: Emission, rows: Array, nodes: Array) -> Any:
 
 def _near_centres(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:
     """(K, n): 1 for the state whose centre is nearest."""
-    centres = _spread_centres(points, weight, K, rng)
+    centres = _spread_centres(points, weight, K, 2 + int(np.log(K)), rng)
     for _ in range(STEPS):
         moved = _means(points, weight, _nearest(points, centres), centres)
         if np.array_equal(moved, centres):
@@ -80,20 +81,22 @@ def _near_centres(points: Array, weight: Array, K: int, rng: np.random.Generator
 def _random_cells(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:
     """(K, n): random shares, the same for all rows of a cell."""
     n_cells = min(CELLS * K, points.shape[1])
-    own = _nearest(points, _spread_centres(points, weight, n_cells, rng))
+    own = _nearest(points, _spread_centres(points, weight, n_cells, 1, rng))
     return rng.dirichlet(np.ones(K), n_cells)[own].T
 
 
-def _spread_centres(points: Array, weight: Array, n: int, rng: np.random.Generator) -> Array:
+def _spread_centres(
+    points: Array, weight: Array, n: int, tries: int, rng: np.random.Generator
+) -> Array:
     """(n, D): rows drawn one after the other, by their squared distance from those drawn before.
 
-    Of a few rows that are drawn, the one is kept which leaves all rows nearest to their centres.
+    Of so many that are tried for each, the one is kept which leaves all rows nearest to centres.
     """
     centres = np.empty((n, len(points)))
     nearness = np.full(points.shape[1], -np.inf)
     for k in range(n):
         farness = weight if k == 0 else -nearness * weight
-        tried = [_draw(farness, rng) for _ in range(2 + int(np.log(n)) if k else 1)]
+        tried = [_draw(farness, rng) for _ in range(tries if k else 1)]
         rows = np.ascontiguousarray(points[:, tried].T)
         found = np.maximum(nearness, _nearness(points, rows, slice(None)))
         best = int(np.argmax(found @ weight))
