@@ -634,7 +634,7 @@ def test_a_prior_with_extreme_numbers_works_or_is_refused(covariance, method):
 def test_columns_that_do_not_vary_have_a_prior_variance_of_one():
     x = np.array([[2.0], [2.0], [2.0]])
     usual = jn.GaussianMixture(1, prior={}).fit(x)
-    words = {"scale": 16.0, "degrees_of_freedom": 3.0, "mean_strength": 0.01}  # 4^(2 / D)
+    words = {"scale": 1.0, "degrees_of_freedom": 2.0, "mean_strength": 0.01}
     said = jn.GaussianMixture(1, prior=words).fit(x)
     assert usual.free_energy_ == pytest.approx(said.free_energy_, rel=1e-12)
 

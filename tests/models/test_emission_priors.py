@@ -42,16 +42,16 @@ def prior_of(covariance, words, K=2, D=3):
 
 @every_covariance
 @pytest.mark.parametrize("D", [1, 3])
-def test_defaults_share_out_the_covariance_of_the_columns(covariance, D):
+def test_the_default_scale_is_the_covariance_of_the_columns(covariance, D):
     found, _, spread = prior_of(covariance, {}, K=5, D=D)
     assert found.mean.shape == (5, D)
     np.testing.assert_allclose(found.mean, 0.0, atol=1e-12)  # relative to the shift, their mean
     np.testing.assert_allclose(found.mean_strength, 0.01)
     is_matrix = covariance in ("full", "tied")
-    np.testing.assert_allclose(found.degrees_of_freedom, D + 2.0 if is_matrix else 3.0)
+    np.testing.assert_allclose(found.degrees_of_freedom, D + 1.0 if is_matrix else 2.0)
     usual = spread.mean() if covariance == "spherical" else spread
     scatter = np.linalg.inv(found.scale) if is_matrix else 1.0 / found.scale
-    expected = np.broadcast_to(4.0 ** (-2.0 / D) * usual, scatter.shape)
+    expected = np.broadcast_to(usual, scatter.shape)
     np.testing.assert_allclose(scatter, expected, rtol=1e-9, atol=1e-12)
 
 
@@ -63,6 +63,14 @@ def test_a_state_without_rows_has_a_mode_by_default(covariance, D):
     eta = gaussian_prior({}, 2, mean, spread, covariance)
     assert family.has_mode(eta)
     assert np.isfinite(family.mode_stats(eta).count).all()
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied"])
+def test_a_matrix_that_rounding_made_asymmetric_is_taken(covariance):
+    matrix = np.diag([1e-6, 1.0, 1e6])
+    matrix[0, 1] = 1e-20  # and 0 below the diagonal
+    found, _, _ = prior_of(covariance, {"scale": matrix})
+    np.testing.assert_allclose(np.diagonal(found.scale.reshape(-1, 3, 3)[0]), np.diag(matrix))
 
 
 def test_covariances_are_those_of_the_rows_that_have_both_columns():

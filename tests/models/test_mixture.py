@@ -133,7 +133,7 @@ def test_maximum_likelihood_ends_where_its_gradient_is_zero(kind):
     """Two clusters, so that no component collapses and no probability ends at 0."""
     values = two_clusters(kind, 150)
     case, rng = make_case(kind, 2, flat=True, values=values), np.random.default_rng(0)
-    begun = start_stats(case.model.emission, 2, values + case.shift, case.weight, 0, rng)
+    begun = start_stats(case.model.emission, 2, values + case.shift, case.weight, True, rng)
     state = state_at(case.model, case.units, EM, Mixed(*begun))
     found = fit(case.model, case.units, EM, state, tol=1e-15, max_iter=3000)
     eta = found.state.eta

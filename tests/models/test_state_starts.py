@@ -17,7 +17,7 @@ def begin(case, k, seed=0, K=None, values=None, weight=None):
     values = case.values + case.shift if values is None else values
     weight = case.weight if weight is None else weight
     rng = np.random.default_rng(seed)
-    return start_stats(case.model.emission, K or case.K, values, weight, k, rng)
+    return start_stats(case.model.emission, K or case.K, values, weight, k % 2 == 0, rng)
 
 
 @every_kind

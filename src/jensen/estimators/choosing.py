@@ -17,6 +17,7 @@ from jensen.estimate_warnings import warn_of_left_out
 from jensen.estimators.gaussian_mixture import GaussianMixture
 from jensen.estimators.latent_class import LatentClass
 from jensen.estimators.states_estimator import StatesEstimator
+from jensen.estimators.states_summary import prior_of
 from jensen.exceptions import CollapseError, JensenError
 from jensen.interrupts import interruptible
 from jensen.memory import STREAM, check_many
@@ -96,7 +97,8 @@ class ComponentsChoice:
             value = "came to nothing" if math.isnan(c.value) else f"{c.value:.3f}"
             rows.append([str(c.n), value, str(c.n_live), mark])
         note = "\nbound + label correction: an estimate, not a bound, of the log evidence"
-        return grid(rows, left=0, rule=True) + (note if self.label_correction else "")
+        prior = "".join(f"\nn = {self.n}, {line}" for line in prior_of(self.model))
+        return grid(rows, left=0, rule=True) + prior + (note if self.label_correction else "")
 
 
 def choose_components(

@@ -64,14 +64,13 @@ class GaussianMixture(MixtureQuestions):
           which lets surplus components die; 1 (flat) for methods that look for a mode.
         - "mean" m₀: by default the mean of every column.
         - "mean_strength" β₀: by default 0.01, the weight of a hundredth of a row.
-        - "degrees_of_freedom" ν₀: by default the number D of columns plus 2; 3 where columns are
-          apart ("diagonal", "spherical").
-        - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default W₀⁻¹ = Σ 4^(-2/D),
-          where Σ is the covariance of the columns (of each pair over the rows that have both;
-          shrunk to its diagonal as far as it is singular), for "diagonal" their variances, and for
-          "spherical" the mean of these. The variance of a column that does not vary is taken
-          for 1. With the default ν₀ this is the expected covariance of a component, which so has
-          a fourth of the volume of the data; it does not depend on K, so that bounds compare.
+        - "degrees_of_freedom" ν₀: by default the number D of columns plus 1; 2 where columns are
+          apart ("diagonal", "spherical"). Fewer would leave an empty component without a mode.
+        - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default W₀⁻¹ is the
+          covariance Σ of the columns (of each pair over the rows that have both; shrunk to its
+          diagonal as far as it is singular), for "diagonal" their variances, and for "spherical"
+          the mean of these. The variance of a column that does not vary is taken for 1. It weighs
+          as much as one row, and does not depend on K, so that bounds compare.
 
         By default "mean" and "scale" come from the data: the prior is empirical. Under any affine
         map of the columns ("full", "tied"), or in other units ("diagonal"), the same components
@@ -83,7 +82,7 @@ class GaussianMixture(MixtureQuestions):
         Parameters to start from: a dict of "means", "weights" (else equal) and "covariances" (else
         the columns' variances), or a fitted mixture, which `clone` leaves fitted, and a file keeps
         as a dict. Two components that are alike would never part, and are refused by methods that
-        climb. Without it the first start is by k-means++, the second by random shares, and so on.
+        climb. Without it every start is by k-means, from centres chosen by the greedy k-means++.
     fixed
         What is held at `start`: any of "weights", "means", "covariances"; "components" is the last
         two. What is not held has the joint prior given what is: a held mean μ adds a row to ν₀ and
@@ -245,7 +244,7 @@ class GaussianMixture(MixtureQuestions):
         emission = make_gaussian(K, values, words, self.covariance, weight)
         weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
         may_relabel = self.start is None and not _tells_apart(words, K)
-        model = Mixture(emission, weights_prior, K, may_relabel=may_relabel)
+        model = Mixture(emission, weights_prior, K, may_relabel=may_relabel, always_near=True)
         start = None if self.start is None else self._read_start(model, values)
         if fixed:
             assert start is not None

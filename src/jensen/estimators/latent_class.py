@@ -210,7 +210,6 @@ class LatentClass(MixtureQuestions):
         self, K: int, values: Array, weight: Array, words: Mapping[str, Any] | None
     ) -> Product:
         parts: list[ColumnEmission] = []
-        n_real = sum(variable.kind == "continuous" for variable in self.variables_)
         for i, variable in enumerate(self.variables_):
             column = values[:, i : i + 1]
             if variable.kind == "categorical":
@@ -218,7 +217,7 @@ class LatentClass(MixtureQuestions):
             elif variable.kind == "count":
                 parts.append(make_poisson(K, column, words, weight))
             else:
-                parts.append(make_diagonal(K, column, words, "diagonal", weight, n_real))
+                parts.append(make_diagonal(K, column, words, "diagonal", weight))
         columns = tuple(np.array([i]) for i in range(len(parts)))
         return Product(tuple(parts), columns, tuple(v.name for v in self.variables_))
 

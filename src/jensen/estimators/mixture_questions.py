@@ -170,9 +170,11 @@ class MixtureQuestions(StatesEstimator):
         eta = None if fitted.eta is None else model.select(fitted.eta, states)
         if eta is not None and hasattr(model.emission, "keep") and "components" not in model.held:
             eta = eta._replace(components=model.emission.keep(fitted.eta.components, states))
+        prior = None if fitted.prior is None else model.select(fitted.prior, states)
         smaller = replace(model, emission=_fewer(model.emission, states), n_states=len(states))
         t = t._replace(weights=weights)
-        return replace(fitted, model=smaller, t=t, counts=fitted.counts[states], eta=eta)
+        counts = fitted.counts[states]
+        return replace(fitted, model=smaller, t=t, counts=counts, eta=eta, prior=prior)
 
 
 def _fewer(emission: Any, states: NDArray[np.intp]) -> Any:

@@ -66,14 +66,27 @@ def prior_of(model: Any) -> list[str]:
     parts = _parts_of_prior(model)
     given = [f"{name}={words[name]:g}" for name in parts if np.ndim(words.get(name, [0])) == 0]
     given += [f"{name}=(array)" for name in parts if np.ndim(words.get(name, 0)) > 0]
-    rest = [name for name in parts if name not in words]
-    text = "; ".join(
-        [", ".join(given)] * bool(given) + [f"{', '.join(rest)} by default"] * bool(rest)
-    )
+    rest, numbers = [name for name in parts if name not in words], _numbers_of_prior(model)
+    usual = ", ".join(f"{name}={numbers[name]:g}" if name in numbers else name for name in rest)
+    text = "; ".join([", ".join(given)] * bool(given) + [f"{usual} by default"] * bool(rest))
     fitted = [name for name in ("mean", "scale", "rate") if name in rest]
     if fitted:
         text += f" ({' and '.join(fitted)} from these rows: bounds of other rows do not compare)"
     return [f"prior: {text}"]
+
+
+def _numbers_of_prior(model: Any) -> dict[str, float]:
+    """Parts of the prior that the bound belongs to, as far as each is one number."""
+    fitted = model.require_fitted()
+    if fitted.prior is None:  # a mode, or a file of an earlier version
+        return {}
+    shares = {n: x for n, x in fitted.prior._asdict().items() if isinstance(x, np.ndarray)}
+    found = {"concentration" if n == "weights" else n: eta + 1.0 for n, eta in shares.items()}
+    emission, eta = fitted.model.emission, fitted.prior[-1]
+    if hasattr(emission.family, "words") and not fitted.model.held:
+        words = emission.family.words(eta)
+        found |= {name: getattr(words, name) for name in ("mean_strength", "degrees_of_freedom")}
+    return {name: x.flat[0] for name, x in found.items() if x.size and (x == x.flat[0]).all()}
 
 
 def _parts_of_prior(model: Any) -> tuple[str, ...]:

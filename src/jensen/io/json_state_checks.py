@@ -46,8 +46,8 @@ def theta_fault(model: Any, t: Any) -> Fault | None:
 
 
 @np.errstate(all="ignore")
-def posterior_fault(model: Any, eta: Any, t: Any) -> Fault | None:
-    """What is wrong with a posterior η, whose mean t is, if anything is."""
+def belief_fault(model: Any, eta: Any, t: Any = None) -> Fault | None:
+    """What is wrong with a posterior η, whose mean t is, or with a prior, if anything is."""
     masks, emission_name = getattr(model, "masks", {}), eta._fields[-1]
     for name, part in zip(eta._fields[:-1], eta[:-1], strict=True):
         if name not in model.held and not _is_concentration(part, masks.get(name)):
@@ -65,6 +65,8 @@ def posterior_fault(model: Any, eta: Any, t: Any) -> Fault | None:
         mean = model.point(eta)
     except (JensenError, np.linalg.LinAlgError):
         return f".{emission_name}", "is no distribution: a precision has no expected value"
+    if t is None:
+        return None
     for name, found, expected in zip(t._fields, t, mean, strict=True):
         if not all(map(_agree, leaves(found), leaves(expected))):
             return f".{name}", "does not have the parameters as its mean"

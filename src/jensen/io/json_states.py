@@ -18,7 +18,7 @@ from jensen.io.checked import Checked, check_version, dump, refusing
 from jensen.io.json_arrays import plain_array, plain_record, read_array, read_record
 from jensen.io.json_files import STATES
 from jensen.io.json_learning import plain_learned, read_learned
-from jensen.io.json_state_checks import posterior_fault, theta_fault
+from jensen.io.json_state_checks import belief_fault, theta_fault
 from jensen.io.json_state_choices import (
     KINDS,
     check_start,
@@ -48,7 +48,7 @@ VERSION = 1
 NEEDED = frozenset(
     {"format", "version", "model", "choices", "learned", "columns", "counts", "parameters"}
 )
-OPTIONAL = frozenset({"held", "masks", "posterior", "samples", "symmetric"})
+OPTIONAL = frozenset({"held", "masks", "posterior", "prior", "samples", "symmetric"})
 
 
 # --- writing ---
@@ -70,7 +70,8 @@ def dumps(estimator: StatesEstimator) -> str:
         "masks": plain_masks(fitted.model),
         "counts": plain_array(fitted.counts),
         "parameters": plain_record(fitted.t),
-        "posterior": None if fitted.eta is None else _plain_posterior(fitted),
+        "posterior": _plain_belief(fitted.model, fitted.eta),
+        "prior": _plain_belief(fitted.model, fitted.prior),
         "samples": None if fitted.samples is None else plain_array(fitted.samples),
         "symmetric": True if fitted.is_symmetric else None,
     }
@@ -79,10 +80,11 @@ def dumps(estimator: StatesEstimator) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-def _plain_posterior(fitted: FittedStates) -> dict[str, Any]:
-    """The posterior of all that was not held."""
-    fields = fitted.eta._asdict()
-    return {name: plain_record(x) for name, x in fields.items() if name not in fitted.model.held}
+def _plain_belief(model: Any, eta: Any) -> dict[str, Any] | None:
+    """The posterior, or the prior, of all that was not held."""
+    if eta is None:
+        return None
+    return {name: plain_record(x) for name, x in eta._asdict().items() if name not in model.held}
 
 
 def _check_choices_are_those_of_fit(estimator: StatesEstimator, fitted: FittedStates) -> None:
@@ -141,8 +143,12 @@ def _fitted(model: Any, document: dict[str, Checked]) -> FittedStates:
     model = read_held(model, t, document.get("held"))
     if "posterior" in document and "samples" in document:
         document["samples"].fail("cannot stand beside a posterior")
+    if "prior" in document and "posterior" not in document:
+        document["prior"].fail("needs a posterior beside it")
     if "posterior" in document:
-        return FittedStates(model, t, counts, _posterior(model, t, document["posterior"]))
+        eta = _belief(model, document["posterior"], t)
+        prior = _belief(model, document["prior"]) if "prior" in document else None
+        return FittedStates(model, t, counts, eta, prior=prior)
     if "samples" in document:
         return FittedStates(model, t, counts, samples=_samples(model, document["samples"]))
     return FittedStates(model, t, counts)
@@ -154,12 +160,13 @@ def _theta(model: Any, value: Checked) -> Any:
     return t
 
 
-def _posterior(model: Any, t: Any, value: Checked) -> Any:
-    """η; of what is held there is none, and nobody looks at it."""
-    members = value.fields({name for name in t._fields if name not in model.held})
-    fields = zip(t._fields, model.blank, strict=True)
-    eta = type(t)(*(read_record(members[x], y) if x in members else y for x, y in fields))
-    _refuse(value, posterior_fault(model, eta, t))
+def _belief(model: Any, value: Checked, mean: Any = None) -> Any:
+    """η of a posterior with this mean, or of a prior; what is held has none, and nobody looks."""
+    blank = model.blank
+    members = value.fields({name for name in blank._fields if name not in model.held})
+    fields = zip(blank._fields, blank, strict=True)
+    eta = type(blank)(*(read_record(members[x], y) if x in members else y for x, y in fields))
+    _refuse(value, belief_fault(model, eta, mean))
     return eta
 
 

@@ -21,6 +21,7 @@ class FittedStates:
     counts: Array  # (K,): expected counts of states
     eta: Any = None  # the posterior, if there is one
     samples: Array | None = None  # (S, width): draws of t, flat
+    prior: Any = None  # η₀, to which a posterior and its bound belong
     is_symmetric: bool = False  # whether nothing tells the states apart but what they have made
 
     def draws(self) -> Iterator[Any]:

@@ -132,7 +132,8 @@ class HiddenMarkov(StateModel):
         """Prior plus statistics, as if every sequence had been seen once."""
         values, weight, lengths, _ = data.rows
         K, families = self.n_states, self.families
-        counts, rows = start_stats(self.emission, K, values, np.repeat(weight, lengths), k, rng)
+        by_row, near = np.repeat(weight, lengths), k % 2 == 0
+        counts, rows = start_stats(self.emission, K, values, by_row, near, rng)
         initial = _shares(families.initial, (K,), rng) * weight.sum()
         transition = _shares(families.transition, (K, K + self.has_end), rng) * counts[:, None]
         stats = Chained(initial, transition, _inside(self.emission, rows))

@@ -56,6 +56,7 @@ class Mixture(StateModel):
     held: dict[str, Any] = field(default_factory=dict)  # field → t at which it stays
     may_relabel: bool = False  # whether the labels of states have no meaning
     noun: str = "component"
+    always_near: bool = False  # whether all starts are near centres, not every other one
 
     __getstate__ = without_cached
 
@@ -103,9 +104,10 @@ class Mixture(StateModel):
         return replace(self, emission=emission, held=modes(self.families, start, names))
 
     def start(self, data: Data, k: int, rng: np.random.Generator) -> Mixed:
-        """Prior plus statistics of rows that are shared out at random."""
+        """Prior plus statistics of rows that are shared out near centres, or at random."""
         values, weight = data.rows[:2]
-        stats = start_stats(self.emission, self.n_states, values, weight, k, rng)
+        near = self.always_near or k % 2 == 0
+        stats = start_stats(self.emission, self.n_states, values, weight, near, rng)
         return Mixed(*add(self.prior, Mixed(*stats)))
 
     def encode(self, values: Array, weight: Array) -> Units:

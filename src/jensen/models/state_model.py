@@ -125,7 +125,8 @@ class StateModel(Conjugate):
             order = by_falling_count(counts)
             eta, counts = self.select(eta, order), counts[order]
         if is_posterior:
-            return FittedStates(self, self.point(eta), counts, eta, is_symmetric=symmetric)
+            prior, t = add(self.prior, self.blank), self.point(eta)
+            return FittedStates(self, t, counts, eta, prior=prior, is_symmetric=symmetric)
         return FittedStates(self, read_mode(self, eta), counts, is_symmetric=symmetric)
 
     # --- chains: θ, then what the states have made, by which they are labelled alike ---

@@ -1,9 +1,9 @@
 """Where learners of hidden states begin: rows shared out to states by their distances.
 
-Identical states would stay identical for ever. The first start gives each state the rows near one
-of K centres, chosen as in k-means++ (Arthur and Vassilvitskii 2007) and moved by a few steps of
-k-means; every second one shares out many small cells of rows at random. So does the first where
-distances say nothing, as between the labels of one column.
+Identical states would stay identical for ever. A start near centres gives each state the rows
+around one of K centres, chosen by the greedy k-means++ (Arthur and Vassilvitskii 2007, section 6)
+and moved by k-means. The other kind shares out many small cells of rows at random, and is the only
+one where distances say nothing, as between the labels of one column.
 """
 
 from functools import reduce
@@ -20,24 +20,26 @@ Array = NDArray[np.float64]
 
 LOOKED_AT = 20_000
 """So many rows, drawn at random, are enough to start from."""
-STEPS = 10
+STEPS = 50
+"""Of k-means; most starts have settled by then."""
 CELLS = 8
-SURE = 0.9
-"""The share of a row that goes to its own state; the rest keeps every state from collapsing."""
+SURE, MIXED = 0.99, 0.9
+"""The share of a row by its centre, or by chance; the rest keeps every state from collapsing."""
 
 
 def start_stats(
-    emission: Emission, K: int, values: Array, weight: Array, k: int, rng: np.random.Generator
+    emission: Emission, K: int, values: Array, weight: Array, near: bool, rng: np.random.Generator
 ) -> tuple[Array, Any]:
-    """Counts of states (K,) and statistics of rows to start from, for the k-th start."""
+    """Counts of states (K,) and statistics of rows to start from, near centres or at random."""
     some = np.arange(len(values))
     if len(values) > LOOKED_AT:
         some = np.sort(rng.choice(len(values), LOOKED_AT, replace=False))
     rows, share = _distinct(values[some], weight[some])
     points = np.ascontiguousarray(emission.place(rows).T)
-    share_out = _near_centres if k % 2 == 0 and emission.has_distances else _random_cells
-    nodes = share_out(points, share, K, rng)
-    nodes = (SURE * nodes + (1.0 - SURE) / K) * (share * weight.sum() / share.sum())
+    near = near and emission.has_distances
+    nodes = (_near_centres if near else _random_cells)(points, share, K, rng)
+    sure = SURE if near else MIXED
+    nodes = (sure * nodes + (1.0 - sure) / K) * (share * weight.sum() / share.sum())
     return nodes.sum(1), _stats(emission, rows, nodes)
 
 
@@ -67,7 +69,7 @@ def _stats(emission: Emission, rows: Array, nodes: Array) -> Any:
 
 def _near_centres(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:
     """(K, n): 1 for the state whose centre is nearest."""
-    centres = _spread_centres(points, weight, K, rng)
+    centres = _spread_centres(points, weight, K, 2 + int(np.log(K)), rng)
     for _ in range(STEPS):
         moved = _means(points, weight, _nearest(points, centres), centres)
         if np.array_equal(moved, centres):
@@ -79,19 +81,26 @@ def _near_centres(points: Array, weight: Array, K: int, rng: np.random.Generator
 def _random_cells(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:
     """(K, n): random shares, the same for all rows of a cell."""
     n_cells = min(CELLS * K, points.shape[1])
-    own = _nearest(points, _spread_centres(points, weight, n_cells, rng))
+    own = _nearest(points, _spread_centres(points, weight, n_cells, 1, rng))
     return rng.dirichlet(np.ones(K), n_cells)[own].T
 
 
-def _spread_centres(points: Array, weight: Array, n: int, rng: np.random.Generator) -> Array:
-    """(n, D): rows drawn one after the other, by their squared distance from those drawn before."""
+def _spread_centres(
+    points: Array, weight: Array, n: int, tries: int, rng: np.random.Generator
+) -> Array:
+    """(n, D): rows drawn one after the other, by their squared distance from those drawn before.
+
+    Of so many that are tried for each, the one is kept which leaves all rows nearest to centres.
+    """
     centres = np.empty((n, len(points)))
-    farness = weight
     nearness = np.full(points.shape[1], -np.inf)
     for k in range(n):
-        centres[k] = points[:, _draw(farness, rng)]
-        nearness = np.maximum(nearness, _nearness(points, centres[k : k + 1], slice(None))[0])
-        farness = -nearness * weight
+        farness = weight if k == 0 else -nearness * weight
+        tried = [_draw(farness, rng) for _ in range(tries if k else 1)]
+        rows = np.ascontiguousarray(points[:, tried].T)
+        found = np.maximum(nearness, _nearness(points, rows, slice(None)))
+        best = int(np.argmax(found @ weight))
+        centres[k], nearness = rows[best], found[best]
     return centres
 
 

@@ -76,31 +76,21 @@ def make_gaussian(
 
 
 def make_diagonal(
-    n_states: int,
-    values: Array,
-    words: Words,
-    covariance: str,
-    weight: Array | None = None,
-    n_columns: int | None = None,
+    n_states: int, values: Array, words: Words, covariance: str, weight: Array | None = None
 ) -> Diagonal:
-    """The same of independent columns; `n_columns` if there are more of them elsewhere."""
-    shift, prior = _shift_and_prior(n_states, values, words, covariance, weight, n_columns)
+    """The same of independent columns."""
+    shift, prior = _shift_and_prior(n_states, values, words, covariance, weight)
     return Diagonal(n_states, shift, prior, is_spherical=covariance == "spherical")
 
 
 def _shift_and_prior(
-    n_states: int,
-    values: Array,
-    words: Words,
-    covariance: str,
-    weight: Array | None,
-    n_columns: int | None = None,
+    n_states: int, values: Array, words: Words, covariance: str, weight: Array | None
 ) -> tuple[Array, Any]:
     if words is None:
         return column_moments(values, weight)[0], None
     is_matrix = covariance in ("full", "tied")
     shift, spread = (column_covariance if is_matrix else column_moments)(values, weight)
-    return shift, gaussian_prior(words, n_states, shift, spread, covariance, n_columns)
+    return shift, gaussian_prior(words, n_states, shift, spread, covariance)
 
 
 def make_poisson(

@@ -23,8 +23,6 @@ COVARIANCES = ("full", "diagonal", "spherical", "tied")
 
 MEAN_STRENGTH = 0.01
 """β₀: the prior mean of a state counts as a hundredth of a row."""
-SHARED = 4.0
-"""So many states are expected to share the volume of the data, however many there are."""
 
 
 def gaussian_prior(
@@ -33,32 +31,31 @@ def gaussian_prior(
     shift: Array,
     spread: Array,
     covariance: str,
-    n_columns: int | None = None,
 ) -> Any:
     """η₀ in Bishop's notation (10.40): what is not said is scaled to the data.
 
     `shift` are the means of the columns, `spread` is their covariance Σ (D, D) for "full" and
-    "tied", and their variances (D,) for "diagonal" and "spherical". `n_columns` is D, unless these
-    are some of the columns of a model.
+    "tied", and their variances (D,) for "diagonal" and "spherical".
 
     By default the mean m₀ is that of the columns, with the strength β₀ = 0.01; the degrees of
-    freedom ν₀ = D + 2 (3 where columns are apart) are the fewest whole ones with which a covariance
-    has an expectation, and the scale is W₀⁻¹ = Σ 4^(-2/D), which is that expectation: a fourth of
-    the volume of the data. So nothing changes under affine maps of the columns, if covariances are
-    full, nor under other units of single columns, if they are diagonal.
+    freedom ν₀ = D + 1 (2 where columns are apart) are the fewest whole ones with which the prior
+    has a mode, and the scale is W₀⁻¹ = Σ, so that this mode is the mean and the covariance of the
+    data as a whole. Nothing changes under affine maps of the columns, if covariances are full, nor
+    under other units of single columns, if they are diagonal. The number of states has no part in
+    it, so that bounds of different numbers compare.
 
     References
     ----------
     Fraley and Raftery (2007), *Bayesian regularization for normal mixture estimation and
-    model-based clustering*, doi:10.1007/s00357-007-0004-5, section 3.2. Theirs is Σ K^(-2/D) for K
-    states, under which bounds of different K do not compare: a larger K is a better prior.
+    model-based clustering*, doi:10.1007/s00357-007-0004-5, section 3.2. Theirs is ν₀ = D + 2 and
+    Σ K^(-2/D) for K states, under which a larger K is a better prior.
     """
     K, D = n_states, len(shift)
     is_matrix = covariance in ("full", "tied")
     freedom_shape = () if covariance == "tied" else (K,)
     mean = _read(words, "mean", (K, D), shift) - shift
     strength = _read(words, "mean_strength", (K,), MEAN_STRENGTH)
-    usual = (D if is_matrix else 1) + 2.0
+    usual = (D if is_matrix else 1) + 1.0
     freedom = _read(words, "degrees_of_freedom", freedom_shape, usual)
     _require_above(strength, 0.0, "mean_strength", "it counts rows")
     _require_above(
@@ -67,8 +64,7 @@ def gaussian_prior(
         "degrees_of_freedom",
         "else the distribution has no integral",
     )
-    shared = spread * SHARED ** (-2.0 / (n_columns or D))
-    scale = _scale(words, covariance, K, shared)
+    scale = _scale(words, covariance, K, spread)
     if words.get("mean") is not None:
         _refuse_far(mean, strength, _spread(scale, covariance))
     if covariance == "diagonal":
@@ -96,13 +92,19 @@ def _scale(words: Mapping[str, Any], covariance: str, K: int, spread: Array) -> 
         _require_above(scale, 0.0, "scale", "it is the scale of a precision")
         return scale
     scale = _read(words, "scale", shape, None)
-    symmetric = np.allclose(scale, np.swapaxes(scale, -1, -2), rtol=1e-8, atol=0.0)
-    if not symmetric or np.linalg.eigvalsh(scale).min() < 1.0 / LARGEST:
+    if not _is_symmetric(scale) or np.linalg.eigvalsh(scale).min() < 1.0 / LARGEST:
         raise JensenError(
             f"prior['scale'] must be a symmetric positive definite matrix, whose eigenvalues "
             f"are {1.0 / LARGEST:g} or more"
         )
-    return scale
+    return np.asarray(0.5 * (scale + np.swapaxes(scale, -1, -2)))
+
+
+def _is_symmetric(scale: Array) -> bool:
+    """Whether matrices are symmetric but for rounding, whatever the units of their columns."""
+    deviation = np.sqrt(np.abs(np.diagonal(scale, axis1=-2, axis2=-1)))
+    largest = 1e-8 * deviation[..., :, None] * deviation[..., None, :]
+    return bool((np.abs(scale - np.swapaxes(scale, -1, -2)) <= largest).all())
 
 
 def _inverse(matrix: Array) -> Array:
