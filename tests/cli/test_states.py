@@ -590,7 +590,7 @@ def test_an_interrupt_while_the_table_is_read_says_that_nothing_was_learned(
     "place",
     [
         "jensen.estimators.hidden_markov_model.chain_problem",  # rows are prepared
-        "jensen.models.chain_starts.start_stats",  # the first start
+        "jensen.models.hidden_markov.start_stats",  # the first start
         "jensen.restarts.free_energy.step",  # the first sweep
     ],
 )

@@ -126,7 +126,7 @@ def _estimator(names: Sequence[str], loop: Loop, network: NetworkChoices, is_num
     """The network, its graph still to be found; choices of its parameters are checked before."""
     from jensen.estimators import BayesianNetwork
     from jensen.estimators.choices import Choices
-    from jensen.estimators.gaussian_learning import check_gaussian_choices
+    from jensen.estimators.regression_problem import check_gaussian_choices
     from jensen.graphs import DAG
 
     prior = scaled_prior(network, loop, names) if is_numbers else read_prior(network.prior)

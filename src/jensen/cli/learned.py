@@ -39,7 +39,7 @@ def summary(net: BayesianNetwork, learned: LearnedFrom, output: str | None) -> d
         "structure": None if structure is None else structure_summary(structure),
         "rows": table.total_weight,
         "free_parameters": net.parameters_count,
-        "constants": {} if net.gaussian is None else dict(net.gaussian.constants),
+        **({} if net.gaussian is None else {"constants": dict(net.gaussian.constants)}),
         "method": algorithm_of(net).name,
         "free_energy": net.free_energy_,
         "meaning": meaning(net),

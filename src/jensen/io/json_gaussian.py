@@ -216,7 +216,7 @@ def _read_part(value: Checked) -> Any:
 def _check_choices(net: BayesianNetwork) -> None:
     """Refuse choices that `fit` would refuse whatever the data: no file holds such."""
     from jensen.estimators.choices import Choices
-    from jensen.estimators.gaussian_learning import check_gaussian_choices
+    from jensen.estimators.regression_problem import check_gaussian_choices
 
     names = ("prior", "equivalent_sample_size", "method", "tol", *WHOLE)
     chosen = {name: getattr(net, name) for name in names}
