@@ -121,7 +121,7 @@ def test_an_index_that_a_dataframe_wrote_is_told(tmp_path, name, given):
     ("values", "choices"),
     [
         ([f"s{k % 30}" for k in range(N)], {}),  # every label is there twice
-        ([f"s{k}" for k in range(19)], {}),  # few rows tell little
+        ([f"s{k}" for k in range(20)], {}),  # few rows tell little
         ([f"2024-{k % 12 + 1:02d}" for k in range(N)], {}),
         (list(range(N)), {"continuous": ["v"]}),  # the caller's word
         ([*range(N - 1), N + 1], {}),

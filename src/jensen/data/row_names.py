@@ -17,8 +17,8 @@ from jensen.wording import leave_out
 if TYPE_CHECKING:
     from jensen.data.table import Table
 
-FEWEST_ROWS = 20
-"""In fewer rows labels are seldom there twice, whatever they mean."""
+FEWEST = MAX_INTEGER_STATES + 1
+"""Fewer labels, or fewer rows, may be anything."""
 
 _CLOCK = r"\d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?: ?[ap]m)?(?:Z| ?[+-]\d{2}:?\d{2})?"
 _DAY = r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})|\d{4}-\d{2}"
@@ -78,16 +78,15 @@ def what_names_rows(column: Column, weights: NDArray[np.float64] | None = None) 
     variable, data = column
     if variable.kind != "categorical":
         return _numbered(data) if variable.kind == "count" else None
-    if variable.cuts is not None or variable.n_states < FEWEST_ROWS:
+    if variable.cuts is not None or variable.n_states < FEWEST:
         return None
     known = data < variable.n_states
     n_values = int(known.sum()) if weights is None else float(weights[known].sum())
     used = np.unique(data[known])
-    many = 2 * len(used) > n_values >= FEWEST_ROWS
-    if not many and len(used) <= MAX_INTEGER_STATES:
+    if len(used) < FEWEST:
         return None
     is_date = all(DATE.fullmatch(variable.states[k].strip()) for k in used)
-    if not (many or is_date):
+    if not is_date and 2 * len(used) <= n_values:
         return None
     what = "dates or times" if is_date else "labels that hardly ever come back"
     example = variable.states[int(data[int(known.argmax())])]
@@ -97,7 +96,7 @@ def what_names_rows(column: Column, weights: NDArray[np.float64] | None = None) 
 
 def _numbered(values: NDArray[Any]) -> str | None:
     n = len(values)
-    if n < FEWEST_ROWS or values[0] % 1.0 or values[-1] - values[0] != n - 1:  # most are not
+    if n < FEWEST or values[0] % 1.0 or values[-1] - values[0] != n - 1:  # most are not
         return None
     if np.any(np.diff(values) != 1.0):
         return None
