@@ -1,9 +1,10 @@
 """States that a bound is better off without.
 
 Coordinate ascent shares rows out little by little, so a surplus state that has found a few rows
-keeps them, though the bound would be higher without it. After an ascent every small state in turn
-is tried without: its statistics are forgotten, the rows find other states, and what comes of it is
-taken if F is higher.
+keeps them, though the bound would be higher without it. After an ascent small states in turn are
+tried without: the statistics of one are forgotten, its rows find other states, and what comes of it
+is taken if F is higher. While all states live, only those far below an even share are tried; once
+one has died there are more states than it takes, and any other may be surplus too.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from jensen.models.state_labels import live_states
 from jensen.restarts import Job
 
 SMALL = 0.5
-"""Of an even share of the rows: states that have less are tried without."""
+"""Of an even share of the rows: states that have less are tried without, if all states live."""
 TRIED = 5
 """The smallest states that are tried in a round."""
 AHEAD = 50
@@ -53,6 +54,8 @@ def _better(job: Job, choices: LoopChoices, best: Fit) -> Fit | None:
     counts = model.state_counts(best.state.stats)  # type: ignore[attr-defined]
     live = np.flatnonzero(live_states(counts))
     small = live[counts[live] < SMALL * counts.sum() / len(counts)]
+    if len(live) < len(counts):
+        small = live
     if len(live) < 2 or not len(small):
         return None
     rise = choices.tol * (abs(bound) + job.data.total_weight)
