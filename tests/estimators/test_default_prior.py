@@ -12,9 +12,9 @@ from jensen.exceptions import JensenError
 from jensen.fields import leaves
 
 
-def clusters(seed=0, D=3, n=60):
+def clusters(seed=0, D=3, n=60, apart=6.0):
     rng = np.random.default_rng(seed)
-    centres = 6.0 * rng.normal(size=(3, D))
+    centres = apart * rng.normal(size=(3, D))
     return np.concatenate([m + rng.normal(size=(n, D)) @ rng.normal(size=(D, D)) for m in centres])
 
 
@@ -168,8 +168,16 @@ def test_what_goes_on_without_a_state_ends_higher(monkeypatch):
     x = jn.examples.faithful()
     model = jn.GaussianMixture(6, prior={"concentration": 0.01}, random_state=0)
     with_moves = model.fit(x).free_energy_
-    monkeypatch.setattr("jensen.models.state_model.SMALL", 0.0)  # none is small
+    monkeypatch.setattr("jensen.models.state_model.TRIED", 0)
     assert model.fit(x).free_energy_ < with_moves - 1.0
+
+
+@pytest.mark.parametrize("K", [6, 12])
+def test_surplus_components_die_however_many_there_are(K):
+    """A cluster may end as two components of an even size, none of which is small."""
+    x = clusters(seed=2, D=4, n=100, apart=3.0)
+    found = jn.GaussianMixture(K, prior={}, random_state=0).fit(x)
+    assert found.n_components_ == 3
 
 
 @pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])

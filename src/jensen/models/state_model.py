@@ -19,7 +19,7 @@ from jensen.text import many
 Array = NDArray[np.float64]
 
 SMALL = 0.5
-"""Of an even share of the rows: states that have less are tried without."""
+"""Of an even share of the rows: states that have less are tried without, if all states live."""
 TRIED = 5
 """The smallest states that are tried in a round."""
 
@@ -74,11 +74,15 @@ class StateModel(Conjugate):
     def trials(self, state: State) -> Iterator[Any]:
         """Without each of the small states: coordinate ascent never empties one that has rows.
 
-        Only where F is a bound, and nothing tells states apart: then rows find other states.
+        Only where F is a bound, and nothing tells states apart: then rows find other states. While
+        all states live, only those far below an even share are tried; once one has died there are
+        more states than it takes, and any other may be surplus too.
         """
         counts = self.state_counts(state.stats)
         live = np.flatnonzero(live_states(counts))
-        small = live[counts[live] < SMALL * counts.sum() / len(counts)]
+        small = live
+        if len(live) == len(counts):
+            small = live[counts[live] < SMALL * counts.sum() / len(counts)]
         if state.is_bound and len(live) > 1 and len(small) and self.is_symmetric:
             for k in small[np.argsort(counts[small], kind="stable")][:TRIED]:
                 yield add(self.prior, self._forget(state.stats, int(k)))
