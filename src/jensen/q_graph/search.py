@@ -42,9 +42,9 @@ TENURE = 10
 PATIENCE = 8
 """How many moves that gain nothing hill climbing makes in a row."""
 
-MORE, LESS, BACK = 0, 1, 2
-"""Of the directions of an edge that gain the same: that which leaves more to be gained, or less, or
-that from the later name."""
+MORE, FIRST, BACK = 0, 1, 2
+"""Of the directions of an edge that gain the same: that which leaves more to be gained, or that
+from the earlier name, or from the later."""
 
 Move = tuple[int, int, int]
 """What, parent, child."""
@@ -147,12 +147,9 @@ class Climber:
     def _is_better_turned(self, u: int, v: int) -> bool:
         """Whether v -> u gains as much as u -> v, and is the direction to take."""
         gain, other = self.more[v, u] - self.score[v], self.more[u, v] - self.score[u]
-        if abs(gain - other) > self.slack or not self._may_add(v, u):
+        if self.ties == FIRST or abs(gain - other) > self.slack or not self._may_add(v, u):
             return False
-        if self.ties == BACK:
-            return True
-        more = self._prospect(v, u) - self._prospect(u, v)
-        return (more if self.ties == MORE else -more) > self.slack
+        return self.ties == BACK or self._prospect(v, u) - self._prospect(u, v) > self.slack
 
     def _prospect(self, u: int, v: int) -> float:
         """What u -> v adds to the sum of all gains of further parents of v."""
