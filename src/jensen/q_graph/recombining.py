@@ -26,13 +26,22 @@ from numpy.typing import NDArray
 from jensen.graphs.order import topological_order
 from jensen.q_graph.class_graph import members, set_of
 from jensen.q_graph.class_members import class_of, member
-from jensen.q_graph.search import BACK, FIRST, MORE, Climber, Flags, Found, Watch, hill_climb
+from jensen.q_graph.search import (
+    BACK,
+    FIRST,
+    MORE,
+    Climber,
+    Flags,
+    Found,
+    Watch,
+    hill_climb,
+    plain_tabu,
+)
 from jensen.q_graph.set_values import Scored, SetValues
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
-Climb = Callable[[Climber, Watch], Found]
 
 ROUNDS = 100
 """How often variables are moved at random, to leave an order that no single move improves."""
@@ -47,18 +56,16 @@ MOST_WORK = 4_000_000
 """Rounds times variables times families, at most."""
 
 
-def thorough_climb(climber: Climber, watch: Watch, plain: Climb = hill_climb) -> Found:
+def thorough_climb(climber: Climber, watch: Watch) -> Found:
     """Climb, put families together anew, and climb on, until nothing gains.
 
     The climber stands at its start. The score is never below that of `hill_climb`, nor of plain
-    greedy search in the order of names: `plain` is how it climbs there.
+    greedy search in the order of names.
     """
     start = climber.joined.copy()
     best = hill_climb(climber, watch)
-    for ties, climb in ((FIRST, plain), (BACK, hill_climb)):
-        climber.ties = ties
-        best = _better(climber, best, start, watch, climb)
-    climber.ties = MORE
+    for ties in (FIRST, BACK):
+        best = _better(climber, best, start, watch, ties)
     recombiner, is_turned = Recombiner(climber), False
     while not best.stopped:
         before = best.score
@@ -79,13 +86,27 @@ def thorough_climb(climber: Climber, watch: Watch, plain: Climb = hill_climb) ->
     return best
 
 
+def climb_and_walk(climber: Climber, watch: Watch) -> Found:
+    """What tabu search goes on from: the best of `thorough_climb` and of plain tabu search."""
+    start = climber.joined.copy()
+    best = thorough_climb(climber, watch)
+    return _better(climber, best, start, watch, FIRST, plain_tabu)
+
+
 def _better(
-    climber: Climber, best: Found, start: Flags, watch: Watch, climb: Climb = hill_climb
+    climber: Climber,
+    best: Found,
+    start: Flags,
+    watch: Watch,
+    ties: int = MORE,
+    climb: Callable[[Climber, Watch], Found] = hill_climb,
 ) -> Found:
     """The better one of what is known and a climb from another graph."""
     if best.stopped:
         return best
+    climber.ties = ties
     found = climb(climber.begin(start), watch)
+    climber.ties = MORE
     trace = best.trace + found.trace[1:]
     if found.score > best.score + climber.slack:
         return found._replace(trace=trace)

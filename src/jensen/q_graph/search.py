@@ -39,6 +39,9 @@ TABU_LENGTH = 100
 TENURE = 10
 """How many moves tabu search leaves two variables alone; of few variables half of all pairs."""
 
+SHORT = 10
+"""Of plain tabu search: how many graphs it does not go back to, and moves it makes for nothing."""
+
 PATIENCE = 8
 """How many moves that gain nothing hill climbing makes in a row."""
 
@@ -205,6 +208,25 @@ def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Foun
         visited.append(climber.key)
         if trace[-1] > top + climber.slack:
             best, top, idle, visited = climber.joined.copy(), trace[-1], 0, [climber.key]
+    return Found(best, top, trace, stopped=True)
+
+
+def plain_tabu(climber: Climber, watch: Watch) -> Found:
+    """Make the best move to none of the last graphs; over losses until a few gain nothing."""
+    trace, visited = [climber.total], deque([climber.key], maxlen=SHORT)
+    best, top, idle = climber.joined.copy(), trace[0], 0
+    while not watch(top, len(trace) - 1):
+        move = climber.best_move(visited, 0.0)
+        if move is None and idle < SHORT:
+            move = climber.best_move(visited, -np.inf)
+        if move is None or idle > SHORT:
+            return Found(best, top, trace, stopped=False)
+        climber.make(move)
+        trace.append(climber.total)
+        visited.append(climber.key)
+        idle += 1
+        if trace[-1] > top + climber.slack:
+            best, top, idle = climber.joined.copy(), trace[-1], 0
     return Found(best, top, trace, stopped=True)
 
 

@@ -45,11 +45,13 @@ class SetValues:
         self._place: dict[tuple[int, ...], int] = {(): 0}
         self._value = [0.0]  # L of each set
         self._more = [alone]  # (n,): L of it with each variable
+        self._scored: set[tuple[int, tuple[int, ...]]] = set()
 
     def derive(self, scored: Scored, slack: float) -> Derived:
-        """Learn from families that were scored; all that are new and have a parent that gains."""
+        """Learn from families that were scored; what follows, where the last parent gains."""
         fresh: list[tuple[int, ...]] = []
         for (v, parents), family in sorted(scored, key=lambda item: len(item[0][1])):
+            self._scored.add((v, parents))
             members = tuple(sorted((v, *parents)))
             at = self._place.get(parents) if len(parents) < self._most else None
             if at is not None and members not in self._place:
@@ -57,39 +59,40 @@ class SetValues:
                 self._value.append(self._value[at] + family.score)
                 self._more.append(self._more[at] + family.more)
                 fresh.append(members)
-        pairs = [
-            (self._place[members], z, below)
-            for members in fresh
-            for k, z in enumerate(members)
-            if (below := self._place.get(members[:k] + members[k + 1 :])) is not None
+        parts = [
+            (k, z, below, (z, rest) not in self._scored)
+            for k, members in enumerate(fresh)
+            for i, z in enumerate(members)
+            if (below := self._place.get(rest := members[:i] + members[i + 1 :])) is not None
         ]
-        return self._families(fresh, pairs, slack)
+        return self._families(fresh, np.array(parts, np.int64).reshape(-1, 4), slack)
 
-    def _families(
-        self, fresh: Sequence[tuple[int, ...]], pairs: list[tuple[int, int, int]], slack: float
-    ) -> Derived:
-        """Of sets S, a member z, and the place of S - z: w given S, and z given S - z + w.
+    def _families(self, fresh: Sequence[tuple[int, ...]], parts: Ints, slack: float) -> Derived:
+        """Of sets S, members z, the places of S - z, and whether z given that is new.
 
-        What z gains w in the first, w gains z in the second.
+        These are w given S, and z given S - z + w: what z gains w in the first, w gains z in the
+        second. Of the first every known z has to gain.
         """
-        n = len(self._more[0])
-        if not pairs:
-            return Derived(np.empty(0, np.int64), np.empty((0, n), bool), np.empty(0))
-        at, z, below = np.array(pairs, np.int64).T
-        first = len(self._value) - len(fresh)
-        flags = np.zeros((len(fresh), n), bool)
+        n, m = len(self._more[0]), len(fresh)
+        sets, value = np.zeros((m, n), bool), np.array(self._value)
         for k, members in enumerate(fresh):
-            flags[k, list(members)] = True
-        sets, value = flags[at - first], np.array(self._value)
-        whole, part = (np.array([self._more[i] for i in x.tolist()]) for x in (at, below))
+            sets[k, list(members)] = True
+        k, z, below, is_new = parts.T
+        whole = np.array(self._more[len(value) - m :]).reshape(m, n)
+        rest = np.array([self._more[i] for i in below.tolist()]).reshape(-1, n)
+        here = value[len(value) - m :]
         with np.errstate(invalid="ignore"):  # what stands at members means nothing
-            gain = whole - part - (value[at] - value[below])[:, None]
-        rows, w = np.nonzero((gain > slack) & ~sets)
-        as_child, as_parent = sets[rows], sets[rows]
-        as_parent[np.arange(len(rows)), z[rows]] = False
-        as_parent[np.arange(len(rows)), w] = True
+            score = whole[k] - rest
+            gains = (score > (here[k] - value[below])[:, None] + slack) & ~sets[k]
+        by_all = np.ones((m, n), bool)
+        np.logical_and.at(by_all, k, gains)
+        at, w = np.nonzero(by_all)
+        row, other = np.nonzero(gains & (is_new > 0)[:, None])
+        grown = sets[k[row]]
+        grown[np.arange(len(row)), z[row]] = False
+        grown[np.arange(len(row)), other] = True
         return Derived(
-            np.concatenate([w, z[rows]]),
-            np.concatenate([as_child, as_parent]),
-            np.concatenate([whole[rows, w] - value[at[rows]], whole[rows, w] - part[rows, w]]),
+            np.concatenate([w, z[row]]),
+            np.concatenate([sets[at], grown]),
+            np.concatenate([whole[at, w] - here[at], score[row, other]]),
         )
