@@ -216,9 +216,24 @@ def test_never_below_plain_greedy_search_in_the_order_of_names():
             assert recombining.thorough_climb(begun(scorer), patient).score >= least - 1e-6
             walked = recombining.climb_and_walk(begun(scorer), patient).score
             assert walked >= least_tabu - 1e-6
-            climber = begun(scorer)
-            climber.ties = search.FIRST
-            assert search.hill_climb(climber, patient).score >= least - 1e-6
+            for climb, expected in ((search.plain_climb, least), (search.plain_tabu, least_tabu)):
+                climber = begun(scorer)
+                climber.ties = search.FIRST
+                assert climb(climber, patient).score == pytest.approx(expected, rel=1e-9)
+
+
+def test_plain_tabu_leaves_no_edge_for_nothing():
+    """A column that is constant, one that is there twice, and one that follows from two others."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, (2, 200))
+    columns = {"a": a, "b": b, "c": a | b, "d": a, "e": np.zeros(200, int), "f": (a | b) ^ (b & a)}
+    scorer = make_scorer(jn.Table(columns, states={"e": [0, 1]}), "k2")
+    climber = begun(scorer)
+    found = search.plain_tabu(climber, patient)
+    assert found.joined.any()
+    for v, up in enumerate(naive.parents_of(found.joined)):
+        assert all(scorer.without_each(v, sorted(up)) < scorer.family(v, sorted(up)) - 1e-9)
+    assert found.score == climber.total
 
 
 def test_hardly_ever_below_plain_greedy_search():

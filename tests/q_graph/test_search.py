@@ -96,7 +96,7 @@ class Case:
         tabu = np.array([*tabu, self.key(naive.parents_of(self.joined))], np.uint64)
         gain = graph_moves.best_move(
             self.joined, ancestors, self.more, self.less, self.score, allowed,
-            rules.max_parents, self.keys, tabu, floor, slack, move,
+            rules.max_parents, self.keys, tabu, floor, slack, False, move,
         )  # fmt: skip
         return None if move[0] < 0 else (tuple(move[:3].tolist()), gain)
 

@@ -35,6 +35,7 @@ from jensen.q_graph.search import (
     Found,
     Watch,
     hill_climb,
+    plain_climb,
     plain_tabu,
 )
 from jensen.q_graph.set_values import Scored, SetValues
@@ -65,7 +66,7 @@ def thorough_climb(climber: Climber, watch: Watch) -> Found:
     start = climber.joined.copy()
     best = hill_climb(climber, watch)
     for ties in (FIRST, BACK):
-        best = _better(climber, best, start, watch, ties)
+        best = _better(climber, best, start, watch, ties, plain_climb)
     recombiner, is_turned = Recombiner(climber), False
     while not best.stopped:
         before = best.score
