@@ -16,6 +16,7 @@ from benchmarks.plain_greedy import Greedy
 from jensen.kernels.family_orders import improve_order
 from jensen.q_graph import recombining, search
 from jensen.q_graph.constraints import read_constraints
+from jensen.q_graph.set_values import SetValues
 from jensen.scores.make_scorer import make_scorer
 
 ANY = np.random.default_rng(0).random((60, 3, 2))
@@ -165,8 +166,78 @@ def test_a_wish_to_stop_is_heard_in_every_climb():
         assert found.score == pytest.approx(total, rel=1e-12)
 
 
+def test_families_that_follow_score_what_was_said():
+    """Each is new or not worse than what is known, has no member twice, and obeys the most."""
+    n_found = 0
+    for seed, score in enumerate(["bdeu", "bic", "aic", "loglik"]):
+        scorer = make_scorer(make_table(seed, 7), score)
+        climber = begun(scorer, max_parents=3)
+        search.hill_climb(climber, patient)
+        known = list(climber.families.known())
+        alone = np.array([scorer.family(v, []) for v in range(7)])
+        values, half = SetValues(alone, 3), len(known) // 2
+        for part in (known[:half], known[half:], []):
+            found = values.derive(part, climber.slack)
+            n_found += len(found.children)
+            for v, above, local in zip(*found, strict=True):
+                parents = np.flatnonzero(above).tolist()
+                assert v not in parents
+                assert 1 <= len(parents) <= 3
+                assert local == pytest.approx(scorer.family(v, parents), rel=1e-10)
+                fewer = scorer.without_each(v, parents)
+                assert local > fewer.min() + climber.slack
+    assert n_found > 50
+
+
+def test_nothing_follows_where_a_score_is_no_function_of_sets():
+    climber = begun(make_scorer(make_table(0), "k2"))
+    found = search.hill_climb(climber, patient)
+    recombiner = recombining.Recombiner(climber)
+    recombiner.recombined(found.joined)
+    assert recombiner.values is None
+
+
+def test_the_same_families_are_put_together_once():
+    climber = begun(make_scorer(make_table(3), "bic"))
+    found = search.hill_climb(climber, patient)
+    recombiner = recombining.Recombiner(climber)
+    first = recombiner.recombined(found.joined, 0)
+    assert recombiner.recombined(found.joined, 0) is None
+    assert first is None or recombiner.recombined(first, 0) is None
+
+
+def test_never_below_plain_greedy_search_in_the_order_of_names():
+    """Nor tabu below plain tabu search: these are among the climbs."""
+    for seed in range(10):
+        for score in ("bdeu", "bic", "aic", "k2"):
+            scorer, known = make_scorer(make_table(seed, 9, 400), score), {}
+            plain, tabu = (Greedy(scorer, range(9), 9, known) for _ in range(2))
+            least, least_tabu = plain.climb(), tabu.tabu()
+            assert recombining.thorough_climb(begun(scorer), patient).score >= least - 1e-6
+            walked = recombining.climb_and_walk(begun(scorer), patient).score
+            assert walked >= least_tabu - 1e-6
+            for climb, expected in ((search.plain_climb, least), (search.plain_tabu, least_tabu)):
+                climber = begun(scorer)
+                climber.ties = search.FIRST
+                assert climb(climber, patient).score == pytest.approx(expected, rel=1e-9)
+
+
+def test_plain_tabu_leaves_no_edge_for_nothing():
+    """A column that is constant, one that is there twice, and one that follows from two others."""
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, (2, 200))
+    columns = {"a": a, "b": b, "c": a | b, "d": a, "e": np.zeros(200, int), "f": (a | b) ^ (b & a)}
+    scorer = make_scorer(jn.Table(columns, states={"e": [0, 1]}), "k2")
+    climber = begun(scorer)
+    found = search.plain_tabu(climber, patient)
+    assert found.joined.any()
+    for v, up in enumerate(naive.parents_of(found.joined)):
+        assert all(scorer.without_each(v, sorted(up)) < scorer.family(v, sorted(up)) - 1e-9)
+    assert found.score == climber.total
+
+
 def test_hardly_ever_below_plain_greedy_search():
-    """Of 160 orders of columns, on which that depends, in 2; climbing once in 16."""
+    """Of 160 orders of columns, on which that depends, in none; climbing once in 16."""
     below, once = 0, 0
     for seed in range(10):
         for score in ("bdeu", "bic", "aic", "k2"):
@@ -178,5 +249,5 @@ def test_hardly_ever_below_plain_greedy_search():
                 order = np.random.default_rng(k).permutation(9).tolist()
                 plain = Greedy(scorer, order, 9, known).climb()
                 below, once = below + (ours < plain - 1e-6), once + (climbed < plain - 1e-6)
-    assert below <= 3
+    assert below <= 1
     assert once >= 12

@@ -140,6 +140,30 @@ def test_a_family_and_the_same_turned_round(monkeypatch, score, way):
     check(scorer, [(0, [1]), (1, [0]), (1, [0]), (0, [1]), (2, [0]), (0, [2]), (3, [5]), (5, [3])])
 
 
+@every_score
+@pytest.mark.parametrize("way", WAYS[:2])
+def test_variables_that_were_counted_are_not_counted_again(monkeypatch, score, way):
+    """Whichever of them is the child; unless there was no room to keep them."""
+    force(monkeypatch, way)
+    table, families = (
+        make_table([2, 3, 4, 17, 300, 1], 200),
+        [(1, [0, 2]), (0, [1, 2]), (2, [1, 0])],
+    )
+    scorer, n_counted, count = make_scorer(table, score), [], CountScorer._count
+
+    def counted(self, family, out):
+        n_counted.append(family)
+        return count(self, family, out)
+
+    monkeypatch.setattr(CountScorer, "_count", counted)
+    check(scorer, [*families, (5, [2]), (2, [5])])
+    assert n_counted == [(1, 0, 2), (5, 2)]
+    n_counted.clear()
+    monkeypatch.setattr(count_scorer, "KEPT_COUNTS", 1)
+    check(make_scorer(table, score), [*families, (5, [2]), *families])
+    assert len(n_counted) >= (3 if way == "_with_bits" else 7)
+
+
 @every_way
 def test_neither_columns_nor_rows_in_another_order_change_a_bit(monkeypatch, way):
     force(monkeypatch, way)

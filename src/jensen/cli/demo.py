@@ -14,6 +14,7 @@ KERNELS = (
         "intern",
         "order_sets",
         "pack_bits",
+        "score_counted",
         "score_family",
         "score_pairs",
         "score_with_bits",

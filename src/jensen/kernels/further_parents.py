@@ -2,13 +2,17 @@
 
 The table of a family has its child first, then its parents; that with a further parent has this one
 before them all. So the cells of the family stand together, and loops over them become vectors.
+
+Counts of (state of another, cell of the family) begin at at[other] of the room. Where these places
+are apart, all counts stand there afterwards: the same variables are scored with another of them as
+the child, and no row is read. Where all places are 0, one table after the other is overwritten.
 """
 
 import numpy as np
 
 from jensen.kernels import helper, kernel
 from jensen.kernels.counting import and_count, and_into, table_positions
-from jensen.kernels.local_terms import local_score, make_desk, sum_over_parent, sum_over_states
+from jensen.kernels.local_terms import local_score, make_desk, sum_over_child
 from jensen.kernels.records import HALF_BYTES, signature
 
 WORDS = 320
@@ -22,27 +26,23 @@ WIDE = 2
 
 
 @helper
-def score_table(joint, q, r, s, n_configs, kind, amount, above, desk, score, u):
-    """Fill score[0, u] from counts (s, r, q) of a variable of s states with child and parents.
+def score_table(joint, r, after, n_configs, kind, amount, above, desk):
+    """Return the score of a child of r states from counts of its family with a further parent.
 
-    If score has a second row, child and parent are one each, and u is scored the other way round.
+    The child's states stand before `after` cells each; n_configs: all configurations.
     """
-    total = n_configs * s
-    sum_over_states(joint, q, r, s, above)
-    score[0, u] = local_score(joint, above[: s * q], total, r, kind, amount, desk)
-    if score.shape[0] == 2:
-        sum_over_parent(joint, q, s * r, above)
-        score[1, u] = local_score(joint, above[: s * r], float(r * s), q, kind, amount, desk)
+    before = joint.shape[0] // (r * after)
+    sum_over_child(joint, before, r, after, above)
+    return local_score(joint, above[: before * after], n_configs, r, kind, amount, desk)
 
 
 @helper
-def tally_bits(bits, first, size, family, others, at, room):
+def tally_bits(bits, first, size, family, others, table, at, room):
     """Add counts of (state of another, cell of the family), by ANDs of bitsets, depth first.
 
-    Variable v has bitsets first[v] .. + size[v]. The table of the family stands first; that of the
-    k-th of the others begins at at[k], and its last state comes by difference.
+    Variable v has bitsets first[v] .. + size[v]. Its last state comes by difference.
     """
-    depth, n_words, cells = family.shape[0], bits.shape[1], at[0]
+    depth, n_words, cells = family.shape[0], bits.shape[1], table.shape[0]
     sets = np.empty((depth, WORDS), np.uint64)
     state, cell = np.zeros(depth, np.int64), np.zeros(depth, np.int64)
     for begin in range(0, n_words, WORDS):
@@ -66,9 +66,9 @@ def tally_bits(bits, first, size, family, others, at, room):
                 level += 1
                 state[level] = 0
                 continue
-            room[cell[level]] += np.int32(found)
-            for k in range(others.shape[0]):
-                u, rest, to = others[k], found, at[k] + cell[level]
+            table[cell[level]] += np.int32(found)
+            for u in others:
+                rest, to = found, at[u] + cell[level]
                 for t in range(size[u] - 1):
                     if rest == 0:
                         break
@@ -80,30 +80,38 @@ def tally_bits(bits, first, size, family, others, at, room):
 
 @kernel(
     "void(uint64[:, ::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, float64, "
-    "int32[::1], float64[:, ::1])"
+    "int32[::1], int64[::1], int32[::1], float64[::1])"
 )
-def score_with_bits(bits, first, size, family, others, kind, amount, room, score):
-    """Fill score[0, u] for the others, counting with bitsets; family: the child, its parents.
+def score_with_bits(bits, first, size, family, others, kind, amount, table, at, room, score):
+    """Fill score[u] for the others, counting with bitsets; family: the child, its parents.
 
-    If score has a second row, a pair is scored the other way round too, from the same counts.
-    `room` is filled with the table of the family, and then those of the others.
+    Fills table (cells,) and the counts of the others, whose places are apart.
     """
-    cells, widest = 1, 1
-    for j in range(family.shape[0]):
-        cells *= size[family[j]]
-    at = np.empty(others.shape[0] + 1, np.int64)
-    at[0] = cells
-    for k in range(others.shape[0]):
-        at[k + 1] = at[k] + cells * size[others[k]]
-        widest = max(widest, size[others[k]])
-    for i in range(at[others.shape[0]]):
-        room[i] = 0
-    tally_bits(bits, first, size, family, others, at, room)
-    r = size[family[0]]
+    cells, r, widest = table.shape[0], size[family[0]], 1
+    table[:] = 0
+    for u in others:
+        room[at[u] : at[u] + cells * size[u]] = 0
+        widest = max(widest, size[u])
+    tally_bits(bits, first, size, family, others, table, at, room)
     q, desk, above = cells // r, make_desk(), np.empty(cells * widest, np.int32)
-    for k in range(others.shape[0]):
-        u, joint = others[k], room[at[k] : at[k + 1]]
-        score_table(joint, q, r, size[u], float(q), kind, amount, above, desk, score, u)
+    for u in others:
+        joint = room[at[u] : at[u] + cells * size[u]]
+        score[u] = score_table(joint, r, q, float(q * size[u]), kind, amount, above, desk)
+
+
+@kernel(
+    "void(int32[::1], int64[::1], int64[::1], int64[::1], int64, int64, int64, int64, float64, "
+    "float64[::1])"
+)
+def score_counted(room, at, size, others, cells, r, after, kind, amount, score):
+    """Fill score[u] for the others from the counts of a family, in whatever place its child is."""
+    widest, q, desk = 1, cells // r, make_desk()
+    for u in others:
+        widest = max(widest, size[u])
+    above = np.empty(q * widest, np.int32)
+    for u in others:
+        joint = room[at[u] : at[u] + cells * size[u]]
+        score[u] = score_table(joint, r, after, float(q * size[u]), kind, amount, above, desk)
 
 
 @helper
@@ -212,25 +220,26 @@ def is_wide(packed, g):
     signature(
         "uint8[:, ::1], int64[::1], int64[::1], uint32[::1]",
         HALF_BYTES,
-        "int64[::1], int64, float64, int64, float64, int32[:, ::1], int32[::1], float64[:, ::1]",
+        "int64[::1], int64, float64, int64, float64, int32[:, ::1], int32[::1], int64[::1], "
+        "int32[::1], float64[::1]",
     )
 )
 def score_with_bytes(
-    planes, plane, stride, place, packed, size, r, n_configs, kind, amount, counts, table, score
-):
-    """Fill score[0, u] for the variables that stand in bytes, and the table of the family.
+    planes, plane, stride, place, packed, size, r, n_configs, kind, amount, counts, table, at, room,
+    score,
+):  # fmt: skip
+    """Fill score[u] for the variables that stand in bytes, and the table of the family.
 
     Byte g holds packed.member[ptr[g]:ptr[g + 1]]; a variable is (half byte // divide) modulo its
-    size. `counts` (4, 256 · cells) is room. If score has a second row, a pair is scored the other
-    way round too.
+    size. `counts` (4, 256 · cells) is room. What has no place, at[u] < 0, is left out.
     """
     cells, n_bytes, widest = table.shape[0], packed.bytes.shape[0], 1
     for s in size:
         widest = max(widest, s)
     limits, desk = np.empty((n_bytes, 2), np.int64), make_desk()
     find_limits(packed, size, limits)
-    joint, above = np.empty(cells * widest, np.int32), np.empty(cells * widest, np.int32)
-    halves = np.empty((2, cells * 16), np.int32)
+    above, halves = np.empty(cells * widest, np.int32), np.empty((2, cells * 16), np.int32)
+    q = cells // r
     for g in range(n_bytes):
         here, n_low, n_high = counts[g % 4], limits[g, 0], limits[g, 1]
         if g % 4 == 0:
@@ -239,24 +248,22 @@ def score_with_bytes(
                 used = limits[k, 0] if is_wide(packed, k) else 16 * limits[k, 1]
                 counts[k % 4, : used * cells] = 0
             tally_bytes(planes, plane, stride, place, packed.bytes[g:last], cells, counts)
-        if is_wide(packed, g):
-            u = packed.member[packed.ptr[g]]
-            if g == 0:
-                spread(here, cells, size[u], np.int64(1), np.int64(1), table)
-            mine = here[: size[u] * cells]
-            score_table(
-                mine, cells // r, r, size[u], n_configs, kind, amount, above, desk, score, u
-            )
-            continue
-        sum_halves(here, cells, n_high, halves)
+        if not is_wide(packed, g):
+            sum_halves(here, cells, n_high, halves)
         if g == 0:
-            spread(halves[0], cells, n_low, np.int64(1), np.int64(1), table)
+            low = here if is_wide(packed, g) else halves[0]
+            spread(low, cells, n_low, np.int64(1), np.int64(1), table)
         for j in range(packed.ptr[g], packed.ptr[g + 1]):
             u, h = packed.member[j], packed.half[j]
+            if at[u] < 0:
+                continue
             s = size[u]
-            mine = joint[: s * cells]
-            spread(halves[h], cells, limits[g, h], packed.divide[j], s, mine)
-            score_table(mine, cells // r, r, s, n_configs, kind, amount, above, desk, score, u)
+            joint = room[at[u] : at[u] + s * cells]
+            if h == WIDE:
+                joint[:] = here[: s * cells]
+            else:
+                spread(halves[h], cells, limits[g, h], packed.divide[j], s, joint)
+            score[u] = score_table(joint, r, q, n_configs * s, kind, amount, above, desk)
 
 
 @helper
@@ -278,12 +285,12 @@ def tally_column(planes, plane, n_planes, step, position, joint):
 
 @kernel(
     "void(uint8[:, ::1], int64[::1], int64[::1], uint32[::1], int64[:, ::1], int64[::1], "
-    "int64, int64, float64, int64, float64, float64[:, ::1])"
+    "int64, int64, float64, int64, float64, float64[::1])"
 )
 def score_with_columns(
     planes, plane, stride, place, columns, others, r, cells, n_configs, kind, amount, score
 ):
-    """Fill score[0, u] for the others, each counted by itself.
+    """Fill score[u] for the others, each counted by itself.
 
     columns (3, n): the first plane of every variable, how many it has, how many states.
     """
@@ -301,7 +308,7 @@ def score_with_columns(
         here = joint[: s * cells]
         here[:] = 0
         tally_column(planes, columns[0, u], columns[1, u], cells, position, here)
-        score_table(here, cells // r, r, s, n_configs, kind, amount, above, desk, score, u)
+        score[u] = score_table(here, r, cells // r, n_configs * s, kind, amount, above, desk)
 
 
 @kernel("int64(int32[::1], int64, uint32[::1])")

@@ -63,18 +63,21 @@ def turns_freely(joined, ancestors, u, v):
 
 @kernel(
     "float64(boolean[:, ::1], uint64[:, ::1], float64[:, ::1], float64[:, ::1], float64[::1], "
-    "uint8[:, ::1], int64, uint64[:, ::1], uint64[::1], float64, float64, int64[::1])"
+    "uint8[:, ::1], int64, uint64[:, ::1], uint64[::1], float64, float64, boolean, int64[::1])"
 )
-def best_move(joined, ancestors, more, less, score, allowed, most, keys, tabu, floor, slack, move):
+def best_move(
+    joined, ancestors, more, less, score, allowed, most, keys, tabu, floor, slack, for_nothing, move
+):
     """Return what the best move gains, and fill move (4,): what, parent, child, how many were seen.
 
     What is -1 if none gains.
 
     more[v, u] and less[v, u] are the scores of v with u as a further parent, or without it;
     allowed[u, v] has bit 0 if the edge may be added, bit 1 if it may be dropped. The first of
-    moves that gain the same within `slack` is taken; none gains less than `floor`, and no edge is
-    added for nothing. The last of `tabu` is the key of the graph, the others of graphs that no move
-    may lead to.
+    moves that gain the same within `slack` is taken: what is added comes before what is dropped,
+    and that before what is turned. None gains less than `floor`; only if `for_nothing` is an edge
+    added that gains nothing, as at a constant column. The last of `tabu` is the key of the graph,
+    the others of graphs that no move may lead to.
     """
     n = joined.shape[0]
     now = tabu[tabu.shape[0] - 1]
@@ -90,7 +93,7 @@ def best_move(joined, ancestors, more, less, score, allowed, most, keys, tabu, f
                 continue
             move[3] += 1
             gain = more[v, u] - score[v]
-            if -slack <= gain <= slack:  # an edge for nothing, as at a constant column
+            if -slack <= gain <= slack and not for_nothing:
                 continue
             if gain > best + slack and not has_bit(ancestors[u], v):
                 if not is_known(tabu, now ^ keys[u, v]):
@@ -105,10 +108,14 @@ def best_move(joined, ancestors, more, less, score, allowed, most, keys, tabu, f
             if gain > best + slack and not is_known(tabu, now ^ keys[u, v]):
                 best = gain
                 move[0], move[1], move[2] = DROP, u, v
+    for u in range(n):
+        for v in range(n):
+            if not joined[u, v] or allowed[u, v] & 2 == 0:
+                continue
             if allowed[v, u] & 1 == 0 or n_parents[u] >= most:
                 continue
             move[3] += 1
-            gain += more[u, v] - score[u]
+            gain = less[v, u] - score[v] + (more[u, v] - score[u])
             if gain > best + slack and turns_freely(joined, ancestors, u, v):
                 if not is_known(tabu, now ^ keys[u, v] ^ keys[v, u]):
                     best = gain

@@ -200,6 +200,15 @@ def sum_over_parent(table, q, n, above):
 
 
 @helper
+def sum_over_child(table, before, r, after, above):
+    """Fill above (before, after) with counts (before, r, after) summed over r."""
+    if after == 1:
+        sum_over_parent(table, r, before, above)
+    else:
+        sum_over_states(table, after, r, before, above)
+
+
+@helper
 def sum_terms(counts, a, kind, small, desk):
     """Return what counts add to a score, if each cell has the prior count a."""
     if kind == LIKELIHOOD:
@@ -241,10 +250,7 @@ def score_family(table, sizes, r, kind, amount, less):
     for j in range(sizes.shape[0] - 1, -1, -1):
         size, left = sizes[j], q // sizes[j]
         before = r * left // after
-        if after == 1:
-            sum_over_parent(table, size, before, summed)
-        else:
-            sum_over_states(table, after, size, before, summed)
+        sum_over_child(table, before, size, after, summed)
         sum_over_states(summed, left, r, one, above)
         less[j] = local_score(summed[: r * left], above[:left], float(left), r, kind, amount, desk)
         after *= size

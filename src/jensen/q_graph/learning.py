@@ -66,9 +66,10 @@ def learn_structure(
         tests also mixed); the order of the columns changes nothing.
     method
         "hill-climb": from the start, the best of adding, dropping or turning an edge until nothing
-        gains, a few times; and again from the best graph that is made of all families scored so
-        far; "tabu": the same, and from there on over losses without undoing the last moves,
-        never worse than hill climbing from the same start;
+        gains, three times; and again from the best graph that is made of all families scored so
+        far; never worse than plain greedy search in the order of the names; "tabu": the same, and
+        from there on over losses without undoing the last moves, never worse than hill climbing
+        from the same start;
         "ges": greedy search over Markov equivalence classes, never worse than hill climbing;
         "exact": the optimum of the score, proven, by dynamic programming for up to 24 variables
         (seconds for 20, a minute and 2 GiB for 24, half of both for one fewer), and by integer

@@ -17,7 +17,7 @@ from jensen.q_graph.equivalence_search import equivalence_search
 from jensen.q_graph.exact import best_network
 from jensen.q_graph.info import Outcome
 from jensen.q_graph.integer_program import prove_best
-from jensen.q_graph.recombining import thorough_climb
+from jensen.q_graph.recombining import climb_and_walk, thorough_climb
 from jensen.q_graph.stopping import StoppedError, climbed, end_after, heeding
 from jensen.scores.scorer import Scorer
 from jensen.scores.units import left_out
@@ -45,7 +45,7 @@ def by_search(method: str, task: Task) -> Outcome:
     def climb(climber: search.Climber, watch: search.Watch) -> search.Found:
         if method == "hill-climb":
             return thorough_climb(climber, watch)
-        return search.tabu_search(climber, watch, task.tabu_length, thorough_climb)
+        return search.tabu_search(climber, watch, task.tabu_length, climb_and_walk)
 
     first = read_start(task.start, task.scorer.names, task.constraints)
     climber = search.Climber(task.scorer, task.constraints)

@@ -7,10 +7,10 @@ is read for it: in a given order every variable takes its best family of those w
 before it, and variables move in the order as long as that gains. The best graph of these is where
 climbing goes on, and what it scores there is put together again.
 
-Which families climbing visits depends on how it directs its first edges, so it climbs a second time
-with edges that gain the same either way directed from the later name; and unless that ends as high,
-a third time, directing them to leave less to be gained. Once nothing gains, it climbs from an
-equivalent graph with edges turned that can be.
+Which families climbing visits depends on how it directs its first edges, so it climbs three times:
+where an edge gains the same either way, it is directed to leave more to be gained, or from the
+earlier name, or from the later one. The second of these is plain greedy search, which the result is
+never below. Once nothing gains, it climbs from an equivalent graph with edges turned that can be.
 
 References
 ----------
@@ -18,13 +18,27 @@ Teyssier and Koller (2005), *Ordering-based search: a simple and effective algor
 Bayesian networks*, UAI.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.graphs.order import topological_order
 from jensen.q_graph.class_graph import members, set_of
 from jensen.q_graph.class_members import class_of, member
-from jensen.q_graph.search import BACK, LESS, MORE, Climber, Flags, Found, Watch, hill_climb
+from jensen.q_graph.search import (
+    BACK,
+    FIRST,
+    MORE,
+    Climber,
+    Flags,
+    Found,
+    Watch,
+    hill_climb,
+    plain_climb,
+    plain_tabu,
+)
+from jensen.q_graph.set_values import Scored, SetValues
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -46,22 +60,22 @@ MOST_WORK = 4_000_000
 def thorough_climb(climber: Climber, watch: Watch) -> Found:
     """Climb, put families together anew, and climb on, until nothing gains.
 
-    The climber stands at its start. The score is never below that of `hill_climb`.
+    The climber stands at its start. The score is never below that of `hill_climb`, nor of plain
+    greedy search in the order of names.
     """
     start = climber.joined.copy()
     best = hill_climb(climber, watch)
-    for ties in (BACK, LESS):
-        climber.ties, before = ties, best.score
-        best, reached = _better(climber, best, start, watch)
-        if abs(reached - before) <= climber.slack:  # the same hill: no need to climb it again
-            break
-    climber.ties = MORE
+    for ties in (FIRST, BACK):
+        best = _better(climber, best, start, watch, ties, plain_climb)
     recombiner, is_turned = Recombiner(climber), False
     while not best.stopped:
         before = best.score
-        joined = recombiner.recombined(best.joined)
-        if joined is not None:
-            best, _ = _better(climber, best, joined, watch)
+        for n_rounds in (0, ROUNDS):  # moving variables at random takes longer
+            joined = recombiner.recombined(best.joined, n_rounds)
+            if joined is not None:
+                best = _better(climber, best, joined, watch)
+            if best.score > before or best.stopped:
+                break
         if best.score > before:
             is_turned = False
         elif is_turned:
@@ -69,19 +83,35 @@ def thorough_climb(climber: Climber, watch: Watch) -> Found:
         else:
             is_turned, other = True, turned(best.joined)
             if not (climber.constraints.refuse(other) or np.array_equal(other, best.joined)):
-                best, _ = _better(climber, best, other, watch)
+                best = _better(climber, best, other, watch)
     return best
 
 
-def _better(climber: Climber, best: Found, start: Flags, watch: Watch) -> tuple[Found, float]:
-    """The better one of what is known and a climb from another graph; what that one reached."""
+def climb_and_walk(climber: Climber, watch: Watch) -> Found:
+    """What tabu search goes on from: the best of `thorough_climb` and of plain tabu search."""
+    start = climber.joined.copy()
+    best = thorough_climb(climber, watch)
+    return _better(climber, best, start, watch, FIRST, plain_tabu)
+
+
+def _better(
+    climber: Climber,
+    best: Found,
+    start: Flags,
+    watch: Watch,
+    ties: int = MORE,
+    climb: Callable[[Climber, Watch], Found] = hill_climb,
+) -> Found:
+    """The better one of what is known and a climb from another graph."""
     if best.stopped:
-        return best, best.score
-    found = hill_climb(climber.begin(start), watch)
+        return best
+    climber.ties = ties
+    found = climb(climber.begin(start), watch)
+    climber.ties = MORE
     trace = best.trace + found.trace[1:]
     if found.score > best.score + climber.slack:
-        return found._replace(trace=trace), found.score
-    return best._replace(trace=trace, stopped=found.stopped), found.score
+        return found._replace(trace=trace)
+    return best._replace(trace=trace, stopped=found.stopped)
 
 
 def turned(joined: Flags) -> Flags:
@@ -104,15 +134,18 @@ class Recombiner:
         n = len(climber.joined)
         self.climber = climber
         self.n_seen = 0  # of the families that the climber keeps
+        self.tried: dict[int, bytes] = {}  # by the number of rounds, from where nothing came
+        self.values: SetValues | None = None
         self.children: Ints = np.empty(0, np.int64)
         self.sets: Words = np.empty((0, (n + 63) // 64), np.uint64)
         self.scores: Array = np.empty(0)
 
-    def recombined(self, joined: Flags) -> Flags | None:
+    def recombined(self, joined: Flags, n_rounds: int = ROUNDS) -> Flags | None:
         """The best graph that a search over orders makes of the families that were scored.
 
-        It begins with the order of a graph that was visited. None: there is no other graph, or
-        the families of this one are forgotten, because there was no room for so many.
+        It begins with the order of a graph that was visited, and moves variables at random in so
+        many rounds at most. None: there is no other graph, or this one was asked for with the
+        same families before, or they are forgotten, because there was no room for so many.
         """
         from jensen.kernels.family_orders import improve_order
 
@@ -120,28 +153,32 @@ class Recombiner:
         parents = [tuple(column.nonzero()[0].tolist()) for column in joined.T]
         if any(find((v, above)) is None for v, above in enumerate(parents)):
             return None
-        self._collect()
+        if self._collect():
+            self.tried.clear()
+        if self.tried.get(n_rounds) == joined.tobytes():
+            return None
+        self.tried[n_rounds] = joined.tobytes()
         sets, scores, first = self._by_child()
         order, chosen = np.array(topological_order(parents), np.int64), np.empty(n, np.int64)
-        n_rounds = min(ROUNDS, MOST_WORK // (n * len(scores)))
+        n_rounds = min(n_rounds, MOST_WORK // (n * len(scores)))
         uniforms = np.random.default_rng(0).random((n_rounds, KICKS, 2))
         improve_order(sets, scores, first, self.climber.slack, uniforms, PATIENCE, order, chosen)
         bits = np.ascontiguousarray(sets[chosen], "<u8").view(np.uint8)
         found = np.unpackbits(bits, axis=1, count=n, bitorder="little").T.astype(bool)
         return None if np.array_equal(found, joined) else np.ascontiguousarray(found)
 
-    def _collect(self) -> None:
+    def _collect(self) -> bool:
         """Add what was scored since: families, those with a parent less, and with one more.
 
-        A further parent is of use only where it gains.
+        A further parent is of use only where it gains. Returns whether there was anything new.
         """
         climber, n = self.climber, len(self.climber.joined)
         rules, visited = climber.constraints, list(climber.families.known())
         if len(visited) < self.n_seen:  # there was no room, so they are others now
-            self.n_seen = 0
+            self.n_seen, self.values = 0, None
         visited, self.n_seen = visited[self.n_seen :], len(visited)
         if not visited:
-            return
+            return False
         child, above, score = (
             [v for (v, _), _ in visited],
             [parents for (_, parents), _ in visited],
@@ -156,8 +193,7 @@ class Recombiner:
         sets = np.zeros((len(children), n), bool)
         rows = np.repeat(np.arange(len(above)), [len(parents) for parents in above])
         sets[rows, [u for parents in above for u in parents]] = True
-        lost = (sets & rules.forbidden.T[children]) | (~sets & rules.required.T[children])
-        obey: Flags = np.asarray(~lost.any(1))
+        obey: Flags = self._obey(children, sets)
         has_room = obey[:m] & (sets[:m].sum(1) < rules.most_parents)
         may_add = (climber.allowed.T[children[:m]] & 1 > 0) & ~sets[:m] & has_room[:, None]
         more = np.array([family.more for _, family in visited])
@@ -165,9 +201,34 @@ class Recombiner:
         grown = sets[at]
         grown[np.arange(len(at)), new] = True
         obey &= scores > -np.inf
-        self.children = np.concatenate([self.children, children[obey], children[at]])
-        self.sets = np.concatenate([self.sets, _words(sets[obey]), _words(grown)])
-        self.scores = np.concatenate([self.scores, scores[obey], more[at, new]])
+        self._add(children[obey], sets[obey], scores[obey])
+        self._add(children[at], grown, more[at, new])
+        self._derive(visited)
+        return True
+
+    def _derive(self, visited: Scored) -> None:
+        """Add families that follow from those that were scored."""
+        climber = self.climber
+        if self.values is None and climber.scorer.is_set_function:
+            alone = [climber.families.find((v, ())) for v in range(len(climber.joined))]
+            known = [family.score for family in alone if family is not None]
+            if len(known) == len(alone):
+                self.values = SetValues(np.array(known), climber.constraints.most_parents)
+        if self.values is not None:
+            found = self.values.derive(visited, climber.slack)
+            obey = self._obey(found.children, found.sets)
+            self._add(found.children[obey], found.sets[obey], found.scores[obey])
+
+    def _obey(self, children: Ints, sets: Flags) -> Flags:
+        """(m,): whether families have all parents that they must have, and no forbidden one."""
+        rules = self.climber.constraints
+        lost = (sets & rules.forbidden.T[children]) | (~sets & rules.required.T[children])
+        return np.asarray(~lost.any(1))
+
+    def _add(self, children: Ints, sets: Flags, scores: Array) -> None:
+        self.children = np.concatenate([self.children, children])
+        self.sets = np.concatenate([self.sets, _words(sets)])
+        self.scores = np.concatenate([self.scores, scores])
 
     def _by_child(self) -> tuple[Words, Array, Ints]:
         """The families of each child, the best first; and (n + 1,) where those of each begin.

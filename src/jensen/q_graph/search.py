@@ -39,12 +39,15 @@ TABU_LENGTH = 100
 TENURE = 10
 """How many moves tabu search leaves two variables alone; of few variables half of all pairs."""
 
+SHORT = 10
+"""Of plain tabu search: how many graphs it does not go back to, and moves it makes for nothing."""
+
 PATIENCE = 8
 """How many moves that gain nothing hill climbing makes in a row."""
 
-MORE, LESS, BACK = 0, 1, 2
-"""Of the directions of an edge that gain the same: that which leaves more to be gained, or less, or
-that from the later name."""
+MORE, FIRST, BACK = 0, 1, 2
+"""Of the directions of an edge that gain the same: that which leaves more to be gained, or that
+from the earlier name, or from the later."""
 
 Move = tuple[int, int, int]
 """What, parent, child."""
@@ -110,11 +113,17 @@ class Climber:
         return self
 
     def best_move(
-        self, tabu: Sequence[np.uint64], floor: float, shut: Sequence[Pair] = ()
+        self,
+        tabu: Sequence[np.uint64],
+        floor: float,
+        shut: Sequence[Pair] = (),
+        *,
+        for_nothing: bool = False,
     ) -> Move | None:
         """The best move that gains more than `floor` and leads to none of these graphs.
 
-        A pair of variables that is shut is neither joined nor parted nor turned.
+        A pair of variables that is shut is neither joined nor parted nor turned. Edges that gain
+        nothing are added only on request.
         """
         move = np.empty(4, np.int64)
         allowed = self.allowed.copy() if shut else self.allowed
@@ -124,7 +133,8 @@ class Climber:
         visited = np.array([*tabu, self.key], np.uint64) if tabu else self.now
         self.gain = self.kernels.best_move(
             self.joined, self.ancestors, self.more, self.less, self.score, allowed,
-            self.constraints.most_parents, self.keys, visited, floor, self.slack, move,
+            self.constraints.most_parents, self.keys, visited, floor, self.slack, for_nothing,
+            move,
         )  # fmt: skip
         what, u, v, n_tried = move.tolist()
         self.n_tried += n_tried
@@ -144,15 +154,24 @@ class Climber:
         self._refresh(v)
         self._sum_up()
 
+    def drop_idle(self) -> None:
+        """Drop edges that may go and gain nothing, the first by name again and again."""
+        idle: Sequence[Pair] = [(0, 0)]
+        while idle:
+            idle = [
+                (u, v)
+                for u, v in np.argwhere(self.joined & (self.allowed & 2 > 0)).tolist()
+                if self.less[v, u] >= self.score[v] - self.slack
+            ]
+            for u, v in idle[:1]:
+                self.make((self.kernels.DROP, u, v))
+
     def _is_better_turned(self, u: int, v: int) -> bool:
         """Whether v -> u gains as much as u -> v, and is the direction to take."""
         gain, other = self.more[v, u] - self.score[v], self.more[u, v] - self.score[u]
-        if abs(gain - other) > self.slack or not self._may_add(v, u):
+        if self.ties == FIRST or abs(gain - other) > self.slack or not self._may_add(v, u):
             return False
-        if self.ties == BACK:
-            return True
-        more = self._prospect(v, u) - self._prospect(u, v)
-        return (more if self.ties == MORE else -more) > self.slack
+        return self.ties == BACK or self._prospect(v, u) - self._prospect(u, v) > self.slack
 
     def _prospect(self, u: int, v: int) -> float:
         """What u -> v adds to the sum of all gains of further parents of v."""
@@ -200,7 +219,7 @@ def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Foun
         move = climber.best_move((), 0.0)
         if move is None and idle < patience:  # an edge that turns for nothing
             move = climber.best_move(visited, -2.0 * climber.slack)
-        if move is None or idle >= 2 * patience:  # what seems a gain may be rounding, for ever
+        if move is None or idle > 2 * patience:  # what seems a gain may be rounding, for ever
             return Found(best, top, trace, stopped=False)
         climber.make(move)
         trace.append(climber.total)
@@ -209,6 +228,37 @@ def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Foun
         if trace[-1] > top + climber.slack:
             best, top, idle, visited = climber.joined.copy(), trace[-1], 0, [climber.key]
     return Found(best, top, trace, stopped=True)
+
+
+def plain_climb(climber: Climber, watch: Watch) -> Found:
+    """Make the best move until none gains anything."""
+    return hill_climb(climber, watch, patience=0)
+
+
+def plain_tabu(climber: Climber, watch: Watch) -> Found:
+    """Make the best move to none of the last graphs; over losses until a few gain nothing.
+
+    Edges are added for nothing too: where one variable follows from others, another edge may then
+    be dropped. Those that are left over in the best graph go.
+    """
+    trace, visited = [climber.total], deque([climber.key], maxlen=SHORT)
+    best, top, idle = climber.joined.copy(), trace[0], 0
+    stopped = watch(top, 0)
+    while not stopped and idle <= SHORT:
+        move = climber.best_move(visited, 0.0)
+        if move is None and idle < SHORT:
+            move = climber.best_move(visited, -np.inf, for_nothing=True)
+        if move is None:
+            break
+        climber.make(move)
+        trace.append(climber.total)
+        visited.append(climber.key)
+        idle += 1
+        if trace[-1] > top + climber.slack:
+            best, top, idle = climber.joined.copy(), trace[-1], 0
+        stopped = watch(top, len(trace) - 1)
+    climber.begin(best).drop_idle()
+    return Found(climber.joined.copy(), climber.total, trace, stopped)
 
 
 def tabu_search(

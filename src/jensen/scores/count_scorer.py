@@ -23,7 +23,7 @@ from jensen.scores.family_cells import (
     TILE,
     Cells,
     Counts,
-    Turned,
+    Kept,
 )
 from jensen.scores.plain_scorer import PlainScorer
 
@@ -32,6 +32,9 @@ Ints = NDArray[np.int64]
 
 MOST_COUNTS = 1 << 23
 """The most counts that are held at once; larger families are counted by sorting."""
+
+KEPT_COUNTS = 1 << 23
+"""The most that are kept of all families together; then these are forgotten."""
 
 MOST_PAIRED_STATES, MOST_MEETINGS = 16, 2048
 """Pairs are scored all at once if no variable, and all variables, have more states than this."""
@@ -69,8 +72,10 @@ class CountScorer:
         self._with_bitsets = self._by_size[has_bits[self._by_size]]
         self._without_bits = [v for v in self._all if not has_bits[v]]
         self._without_bytes = [v for v in self._all if self._sizes[v] > WHOLE]
+        self._in_bytes = self._by_size[self.size[self._by_size] <= WHOLE]
         self._last: tuple[int, tuple[int, ...], float, Array] | None = None
-        self._turned: Turned | None = None
+        self._kept: dict[tuple[int, ...], Kept] = {}
+        self._n_kept = 0
         self._rooms: dict[int, Counts] = {}
         self._byte_parts = cache(lambda n: cut(self._half_bytes, n))
 
@@ -100,22 +105,28 @@ class CountScorer:
         if not len(parents) and self._pairs is not None:
             self._last = child, (), float(self._pairs[child, child]), np.empty(0)
             return np.array(self._pairs[child])
-        family = (child, *parents)
-        table: Counts | None
-        if self._turned is not None and self._turned.family == family:
-            _, out, table, left = self._turned
-        else:
-            found = np.full((2 if len(family) == 2 else 1, len(self.names)), np.nan)
-            table, left = self._count(family, found)
-            out = found[0]
-            if len(found) == 2 and table is not None:
-                turned = table.reshape(self.size[list(family)]).T.ravel()
-                self._turned = Turned((*parents, child), found[1], turned, left)
+        family, out = (child, *parents), np.full(len(self.names), np.nan)
+        known = self._kept.get(tuple(sorted(family)))
+        table, left = self._count(family, out) if known is None else self._read(known, family, out)
         if table is not None:
             self._remember(child, parents, table)
         if left:
             self.plain.with_some(child, parents, [u for u in left if u not in family], out)
         return out
+
+    def _read(
+        self, known: Kept, family: tuple[int, ...], out: Array
+    ) -> tuple[Counts | None, list[int]]:
+        """Score what was counted with another of the same variables as the child."""
+        from jensen.kernels.further_parents import score_counted
+
+        sizes, place = [self._sizes[v] for v in known.family], known.family.index(family[0])
+        score_counted(
+            known.counts, known.at, self.size, known.others, known.table.size, sizes[place],
+            math.prod(sizes[place + 1 :]), self.kind, self.amount, out,
+        )  # fmt: skip
+        axes = [known.family.index(v) for v in family]
+        return known.table.reshape(sizes).transpose(axes).ravel(), known.left
 
     def _count(self, family: tuple[int, ...], out: Array) -> tuple[Counts | None, list[int]]:
         """Score what is quickly counted, by the way that takes least; the table, and the rest."""
@@ -204,24 +215,33 @@ class CountScorer:
         is_other[list(family)] = False
         return among[is_other[among]]
 
+    def _apart(self, others: Ints, n_cells: int) -> tuple[Ints, int]:
+        """(n,): where the counts of each of the others begin, -1 for the rest; and their number."""
+        at, size = np.full(len(self.names), -1, np.int64), n_cells * self.size[others]
+        at[others] = size.cumsum() - size
+        return at, int(size.sum())
+
     def _with_bits(self, cells: Cells, n: int, out: Array) -> tuple[Counts, list[int]]:
         """Score what has bitsets."""
         from jensen.kernels.further_parents import score_with_bits
 
-        chosen, size = np.array(cells.family, np.int64), cells.n_cells
+        chosen = np.array(cells.family, np.int64)
         others = self._others(self._with_bitsets, cells.family)
+        at, n_counts = self._apart(others, cells.n_cells)
+        counts = np.empty(n_counts, np.int32)
         parts = [np.ascontiguousarray(others[k::n]) for k in range(n)]
-        rooms = [self._room(k, size * (1 + int(self.size[u].sum()))) for k, u in enumerate(parts)]
+        tables = [np.empty(cells.n_cells, np.int32) for _ in parts]
         bits = self._bits  # filled before there are threads that would wait for it
 
         def score(k: int) -> None:
             score_with_bits(
                 bits, self.first, self.size, chosen, parts[k], self.kind, self.amount,
-                rooms[k], out,
+                tables[k], at, counts, out,
             )  # fmt: skip
 
         run_all(score, range(n))
-        return rooms[0][:size].copy(), self._without_bits
+        self._keep(Kept(cells.family, tables[0], at, counts, others, self._without_bits))
+        return tables[0], self._without_bits
 
     def _with_bytes(self, cells: Cells, n: int, out: Array) -> tuple[Counts, list[int]]:
         """Score what stands in bytes."""
@@ -231,15 +251,32 @@ class CountScorer:
         parts, size, planes = self._byte_parts(n), cells.n_cells, self._planes
         tables = [np.empty(size, np.int32) for _ in parts]
         rooms = [self._room(k, 1024 * size).reshape(4, -1) for k in range(len(parts))]
+        others = self._others(self._in_bytes, cells.family)
+        at, n_counts = self._apart(others, size)
+        is_kept = not len(cells.place) and n_counts <= KEPT_COUNTS
+        if not is_kept:  # one after the other
+            at, n_counts = np.minimum(at, 0), size * int(self.size[others].max(initial=1))
+        counts = [np.empty(n_counts, np.int32) for _ in range(1 if is_kept else len(parts))]
 
         def score(k: int) -> None:
             score_with_bytes(
                 planes, plane, stride, cells.place, parts[k], self.size, cells.n_states,
-                cells.n_configs, self.kind, self.amount, rooms[k], tables[k], out,
+                cells.n_configs, self.kind, self.amount, rooms[k], tables[k], at,
+                counts[k % len(counts)], out,
             )  # fmt: skip
 
         run_all(score, range(len(parts)))
+        if is_kept:
+            self._keep(Kept(cells.family, tables[0], at, counts[0], others, self._without_bytes))
         return (tables[0] if cells.table is None else cells.table), self._without_bytes
+
+    def _keep(self, found: Kept) -> None:
+        """Keep the counts of a family as long as there is room."""
+        self._n_kept += found.counts.size
+        if self._n_kept > KEPT_COUNTS:
+            self._kept.clear()
+            self._n_kept = found.counts.size
+        self._kept[tuple(sorted(found.family))] = found
 
     def _with_columns(self, cells: Cells, n: int, out: Array) -> tuple[Counts, list[int]]:
         """Score all, one after the other."""

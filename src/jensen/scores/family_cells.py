@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float64]
 Counts = NDArray[np.int32]
+Ints = NDArray[np.int64]
 Places = NDArray[np.uint32]
 
 TILE, NS_PER_CALL = 320, 9.0
@@ -25,12 +25,14 @@ MANY_CELLS = 256
 """Of larger families only those configurations of parents are numbered that occur."""
 
 
-class Turned(NamedTuple):
-    """What was found about a pair of variables the other way round, from the same counts."""
+class Kept(NamedTuple):
+    """Counts of a family with each other variable, for whichever of its variables is the child."""
 
-    family: tuple[int, ...]
-    out: Array  # (n,)
-    table: Counts
+    family: tuple[int, ...]  # the child that it was counted for, and its parents
+    table: Counts  # of the family alone
+    at: Ints  # (n,): where the counts of another variable begin
+    counts: Counts  # by its state, and the cell of the family
+    others: Ints  # which were counted
     left: list[int]  # still to be scored
 
 
