@@ -188,3 +188,24 @@ def test_infinite_numbers_are_refused_with_their_place(refuse, model):
         "X contains infinity: row 3 of the column 'x' is inf, which no model of numbers has; "
         "correct it, or make it missing"
     )
+
+
+# --- slips, in the words of the shell ---
+
+
+@warned
+def test_a_slip_is_told_with_the_option_that_mends_it(run):
+    write("x;y\n" + "".join(f"{k}.5;{k % 7}.25\n" for k in range(30)) + "12,5;3\n")
+    done = run("learn", "rows.csv")
+    assert "the first '12,5' in line 32): correct them, or say --missing 12,5 if" in done.err
+    assert "--categorical x if all are labels" in done.err
+    done = run("learn", "rows.csv", "--missing", "12,5", "--complete-rows", "--prior", "bge")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_a_first_line_that_contradicts_the_separator_is_refused(run):
+    write(f"sep=;\n{EXCEL}")
+    assert run("learn", "rows.csv", "--graph", "rain -> wet", "--decimal", ",").code == 0
+    done = run("learn", "rows.csv", "--graph", "rain -> wet", "--separator", ",")
+    assert "sep=; names the separator ';', but --separator , was said: leave that out" in done.err
+    assert done.code == 2

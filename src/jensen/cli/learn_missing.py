@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from jensen.checks import WITH_SAMPLE_SIZE
 from jensen.cli.structure_options import BEYOND, TREE_SCORES, Search, StructureChoices
-from jensen.data.row_names import what_names_rows
 from jensen.exceptions import JensenError
 from jensen.text import plural, some
 
@@ -73,6 +72,8 @@ def refuse_empty(table: Table, names: Sequence[str], asked: Asked) -> None:
 
 def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
     """Refuse columns of different kinds, and whole numbers that may mean anything."""
+    from jensen.data.row_names import what_names_rows
+
     by_kind: dict[str, list[str]] = {"categorical": [], "continuous": [], "count": []}
     for name in names:
         by_kind[table.variable(name).kind].append(name)
