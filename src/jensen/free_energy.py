@@ -191,7 +191,8 @@ def _evaluate(
     """The state at this θ: q(h) and its statistics, and F."""
     at_sweep = streams.at(sweep) if streams else None
     sums, kept = expect(model, data, algorithm.q_hidden, theta.t, at_sweep, memory)
-    parts = zip(model.families, *model.prior_given(theta.t), theta.eta, theta.t, strict=True)
+    prior, normalizer = model.prior_given(theta.t)
+    parts = zip(model.families, prior, theta.eta, theta.t, normalizer, strict=True)
     cost = sum(algorithm.q_theta.cost(*part) for part in parts)
     return State(theta, sums.stats, kept, sums.value - cost, algorithm.is_bound, sweep)
 

@@ -61,7 +61,9 @@ class Streams(NamedTuple):
             return cls(int.from_bytes(rng.bytes(16), "little"), (0,))
         entropy, first = seed.entropy, seed.n_children_spawned
         rng.spawn(n)
-        known = entropy if isinstance(entropy, int) else tuple(map(int, np.ravel(entropy or 0)))
+        known = (
+            entropy if isinstance(entropy, int) else tuple(map(int, np.ravel(np.asarray(entropy))))
+        )
         return cls(known, (*map(int, seed.spawn_key), first))
 
     def start(self, k: int) -> "Streams":

@@ -59,15 +59,22 @@ def log_partition(family: Family, prior: Any) -> float:
     return 0.0 if prior is None else family.log_partition(prior)
 
 
-def kl(family: Family, prior: Any, log_partition: float, eta: Any, t: Any) -> float:
-    """KL[q(θ) ‖ p(θ)] for q = p(· | eta), where t = E_q[t(θ)] and `log_partition` is A(prior)."""
+def kl(family: Family, prior: Any, eta: Any, t: Any, normalizer: float | None = None) -> float:
+    """KL[q(θ) ‖ p(θ)] for q = p(· | eta), where t = E_q[t(θ)].
+
+    `normalizer` is A(prior), expected under q where the prior depends on other parameters.
+    """
     gain = inner(subtract(eta, prior), t)  # subtracted first: t is huge where nothing was counted
-    return gain - family.log_partition(eta) + log_partition
+    before = log_partition(family, prior) if normalizer is None else normalizer
+    return gain - family.log_partition(eta) + before
 
 
-def neg_log_density(family: Family, prior: Any, log_partition: float, eta: Any, t: Any) -> float:
+def neg_log_density(
+    family: Family, prior: Any, eta: Any, t: Any, normalizer: float | None = None
+) -> float:
     """-log p(θ | prior) at the one θ whose statistics are t; 0 under the flat prior."""
-    return log_partition - inner(prior, t)
+    before = log_partition(family, prior) if normalizer is None else normalizer
+    return before - inner(prior, t)
 
 
 def log_evidence(family: Family, prior: Any, stats: Any) -> float:

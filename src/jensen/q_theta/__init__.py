@@ -12,7 +12,7 @@ class ThetaRule(NamedTuple):
     """How the E-step sees one field of θ, and what F pays for it."""
 
     read: Callable[..., tuple[Any, Any]]  # (family, eta, memory, rng) -> (t(θ), memory)
-    cost: Callable[..., float]  # (family, prior, log partition of the prior, eta, t) -> float
+    cost: Callable[..., float]  # (family, prior, eta, t, log partition of the prior) -> float
     is_random: bool  # whether it draws, so that sweeps make a chain and no ascent
     is_distribution: bool  # whether F bounds the log evidence
 
