@@ -104,6 +104,7 @@ labels = st.text(
 )
 
 
+@pytest.mark.filterwarnings("ignore::jensen.exceptions.DataWarning")  # any text may be drawn
 @settings(max_examples=40)
 @given(st.lists(st.tuples(st.one_of(st.none(), labels), st.one_of(st.none(), labels)), min_size=1))
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".csv.gz"])

@@ -74,6 +74,7 @@ def test_numbers_keep_their_value_whatever_their_kind(values):
         assert variable.kind == "continuous"
 
 
+@pytest.mark.filterwarnings("ignore::jensen.exceptions.DataWarning")  # any text may be drawn
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), max_size=20))
 def test_labels_of_a_text_column_stay_as_they_are(values):
     variable, rows = one(values)
@@ -344,3 +345,12 @@ def test_labels_with_digits_are_no_numbers_with_signs(write, form):
 def test_values_that_are_neither_labels_nor_numbers(values, message):
     with pytest.raises(DataError, match=message):
         one(values)
+
+
+def test_labels_that_differ_by_spaces_are_told(write):
+    words = (
+        r"labels that differ only by spaces around them are different states, in 'a' \('x', 'x '\)"
+    )
+    with pytest.warns(jn.DataWarning, match=words):
+        table = jn.read_table(write("a,b\nx,p\nx ,p\ny,q\n"))
+    assert table.variable("a").states == ("x", "x ", "y")

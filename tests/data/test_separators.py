@@ -68,6 +68,8 @@ def test_a_separator_may_be_said(write):
         ("t.tsv", "a;b\nx;y\n", {}, ";"),
         ("t.csv", "a;b\nx;y\n", {"separator": ","}, ";"),
         ("t.csv", "a|b\nx|y\n", {"separator": ";"}, "|"),
+        ("t.csv", "a b\nx y\nz w\n", {}, " "),
+        ("t.tsv", "a:b\nx:y\nz:w\n", {}, ":"),
     ],
 )
 def test_a_header_that_still_looks_separated_is_refused(write, name, text, choices, mark):
@@ -86,8 +88,25 @@ def test_quoted_names_with_spaces_between_them_are_several(write):
 @pytest.mark.parametrize("name", ["a;b", "a,b", "a|b", "a\tb", "a b", 'a";b', "sep=;", "sep=:"])
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".dat"])
 def test_a_single_column_with_any_name_survives_a_file(tmp_path, name, suffix):
-    jn.Table({name: ["x", "y"]}).write(tmp_path / f"t{suffix}")
-    assert read(tmp_path / f"t{suffix}") == {name: ["x", "y"]}
+    for labels in (["x", "y"], ["x y", "z w"], ["x:y", "z:w"]):
+        jn.Table({name: labels}).write(tmp_path / f"t{suffix}")
+        assert read(tmp_path / f"t{suffix}") == {name: labels}
+
+
+@pytest.mark.parametrize(
+    "text", ["a name\nAda Lovelace\nMary Ann Evans\n", "at: 7\n1:2\n", "x y\n1 2\n"]
+)
+def test_one_column_of_texts_is_not_separated(write, text):
+    assert len(jn.read_table(write(text)).names) == 1
+
+
+def test_a_first_line_of_numbers_is_told(write):
+    words = r"line 1: the names of the columns are read from this line, and all are numbers \(5.1,"
+    with pytest.warns(jn.DataWarning, match=words):
+        table = jn.read_table(write("5.1,3.5\n4.9,3\n4.7,3.2\n"))
+    assert table.names == ("5.1", "3.5")
+    for header in ("0,1", "1,2", "a,1"):
+        jn.read_table(write(f"{header}\n4.9,3\n4.7,3.2\n"))
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|", ":", " "])

@@ -22,8 +22,9 @@ from jensen.data.separators import (
     read_named_separator,
     refuse_unseparated,
 )
-from jensen.exceptions import DataError, FileError
-from jensen.text import plural
+from jensen.data.variable import parse_number
+from jensen.exceptions import DataError, FileError, warn
+from jensen.text import plural, some
 
 BLOCK = 1 << 22
 """Bytes of text that are parsed at a time."""
@@ -79,6 +80,17 @@ def read_delimited(
     if quoted or header.delimiter != ",":  # else no field holds a comma
         table = read_decimals(table, choices.decimal, MISSING_WORDS.union(missing), where)
     return [Raw(name, table[name], written=True) for name in header.names]
+
+
+def _warn_of_numbers(names: Sequence[str], where: str) -> None:
+    """Warn of a first line that is probably a row; whole numbers in turn are names of columns."""
+    numbers = [parse_number(name.strip()) for name in names]
+    in_turn = any(numbers == [*range(k, k + len(names))] for k in (0, 1))
+    if len(names) > 1 and None not in numbers and not in_turn:
+        warn(
+            f"{where}: the names of the columns are read from this line, and all are numbers "
+            f"({some(names)}): if it is a row, put a line with names before it"
+        )
 
 
 def find_line(content: pa.Buffer, row: int, choices: TextChoices, *, spaces: bool) -> int:
@@ -150,7 +162,8 @@ def _read_header(content: pa.Buffer, where: str, choices: TextChoices, spaces: b
     names = next(csv.reader([text], delimiter=delimiter))
     if delimiter == " " and "" in names:
         raise FileError(f"{where_it_stands}: several spaces in a row; use one, a tab or a comma")
-    refuse_unseparated(text, names, delimiter, where_it_stands)
+    refuse_unseparated(text, names, delimiter, where_it_stands, content.slice(start))
+    _warn_of_numbers(names, where_it_stands)
     names = [name.strip() or f"column {k}" for k, name in enumerate(names, 1)]
     twice = [name for name, n in Counter(names).items() if n > 1]
     if twice:

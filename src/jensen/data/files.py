@@ -13,7 +13,7 @@ import pyarrow.parquet
 from jensen.atomic import check_name, show_path
 from jensen.data.delimited import find_line, read_delimited
 from jensen.data.scan import Raw
-from jensen.data.separators import AS_IT_TELLS, NAMED, SEPARATORS, TextChoices
+from jensen.data.separators import AS_IT_TELLS, NAMED, SELDOM, SEPARATORS, TextChoices
 from jensen.data.sources import raw_columns
 from jensen.exceptions import FileError, JensenError
 from jensen.memory import check_memory, show_bytes
@@ -178,6 +178,7 @@ def write_arrow(table: pa.Table, target: BinaryIO, kind: str) -> None:
     delimiter = DELIMITERS[kind] or ","
     # Whoever reads the file may look for a separator in the names.
     marks = SEPARATORS + " " if kind in WITH_SPACES else SEPARATORS
+    marks += SELDOM if table.num_columns == 1 else ""
     names = _fields(pa.array(table.column_names, pa.string()), marks)
     header = f"{delimiter.join(names.to_pylist())}\n".encode()
     target.write(b'"%b"\n' % header[:-1] if NAMED.match(header) else header)

@@ -53,6 +53,13 @@ def warn_of_labels(
 
     if with_words:
         warn_of_missing_words(columns, where, say)
+    spaced = {c.variable.name: pair for c in columns if (pair := _spaced_twins(c)) is not None}
+    if spaced and is_text:
+        shown = some(f"{name!r} ({a!r}, {b!r})" for name, (a, b) in spaced.items())
+        warn(
+            f"{where}: labels that differ only by spaces around them are different states, in "
+            f"{shown}: take the spaces out"
+        )
     signed = {c.variable.name: text for c in columns if (text := _signed_number(c)) is not None}
     if signed:
         shown = some(f"{name!r} ({text})" for name, text in signed.items())
@@ -107,6 +114,16 @@ def find_misfits(column: Column) -> Misfits | None:
         row,
         variable.states[int(codes[row])],
     )
+
+
+def _spaced_twins(column: Column) -> tuple[str, str] | None:
+    """Two states that are the same but for spaces around them, if there are such."""
+    seen: dict[str, str] = {}
+    for state in column.variable.states:
+        other = seen.setdefault(state.strip(), state)
+        if other is not state:
+            return other, state
+    return None
 
 
 def _signed_number(column: Column) -> str | None:

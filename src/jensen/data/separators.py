@@ -15,6 +15,9 @@ from jensen.wording import option
 SEPARATORS = ",;\t|"
 """What may separate fields, the most usual first."""
 
+SELDOM = " :"
+"""What separates fields in some files; it stands in names and texts as well."""
+
 SAMPLE_BYTES = 1 << 16
 SAMPLE_ROWS = 30
 """How far a file is looked at to choose between separators."""
@@ -119,16 +122,22 @@ def _share_alike(counts: Sequence[int]) -> float:
     return sum(n == counts[0] for n in rows) / len(rows) if rows else 1.0
 
 
-def refuse_unseparated(header: str, names: Sequence[str], separator: str, where: str) -> None:
+def refuse_unseparated(
+    header: str, names: Sequence[str], separator: str, where: str, content: pa.Buffer
+) -> None:
     """Refuse one name that looks like several, unless it stands in quotes.
 
-    `where` is the file and the line.
+    `where` is the file and the line, `content` the text from the header on.
     """
     if len(names) > 1:
         return
     found = [mark for mark in SEPARATORS if mark in names[0] and mark != separator]
     if header.lstrip().startswith('"'):
         found = [" "] if QUOTED_NAMES.fullmatch(header) else []
+    elif not found:
+        text = content[:SAMPLE_BYTES].to_pybytes().decode("utf-8", errors="replace")
+        shapes = {mark: _field_counts(text, mark, len(content) > SAMPLE_BYTES) for mark in SELDOM}
+        found = [mark for mark, n in shapes.items() if len(n) > 2 and len(set(n)) == 1 < n[0]]
     if found:
         raise FileError(
             f"{where}: the header {names[0]!r:.80} looks separated by {found[0]!r}, but "
