@@ -16,6 +16,8 @@ from jensen.families import gamma
 from jensen.families.collapse import NO_ROWS, NO_SPREAD, NOISE, SMALLEST
 
 Array = NDArray[np.float64]
+LOG_2 = float(np.log(2.0))
+
 Refuse = Callable[[NDArray[np.bool_], str], None]
 """Given which matrices are bad, and why: raises if any is, naming its components."""
 
@@ -78,10 +80,14 @@ def mode(count: Array, scatter: Array, second: Array, refuse: Refuse) -> tuple[A
 
 def log_normaliser(degrees: Array, lower: Array) -> Array:
     """Log ∫ |Λ|^((ν - D - 1)/2) exp(-tr(W⁻¹ Λ)/2) dΛ."""
-    size = lower.shape[-1]
+    return log_normaliser_at(degrees, lower.shape[-1], log_det(lower, 1.0))
+
+
+def log_normaliser_at(degrees: Array, size: int, log_det_scale: Array) -> Array:
+    """The same from ν, D and log |W|."""
     constant = 0.25 * size * (size - 1) * np.log(np.pi)
     log_gammas = gammaln(_halves(degrees, size)).sum(-1)
-    return np.asarray(constant + log_gammas + 0.5 * degrees * log_det(lower, 2.0))
+    return np.asarray(constant + log_gammas + 0.5 * degrees * (size * LOG_2 + log_det_scale))
 
 
 def mean_log_det(degrees: Array, lower: Array) -> Array:
