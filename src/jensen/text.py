@@ -81,3 +81,13 @@ def many(noun: str) -> str:
     ('states', 'classes')
     """
     return f"{noun}es" if noun.endswith("s") else f"{noun}s"
+
+
+def either(names: Iterable[object], word: str = "or") -> str:
+    """All names, with a word before the last.
+
+    >>> either(["a", "b", "c"]), either(["a"], "and")
+    ('a, b or c', 'a')
+    """
+    *others, last = map(str, names)
+    return f"{', '.join(others)} {word} {last}" if others else last

@@ -7,7 +7,7 @@ import pytest
 from naive import gaussian_networks as naive
 
 import jensen as jn
-from jensen.scores import schur
+from jensen.families import schur
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.moments import merged, moments_of
 

@@ -12,6 +12,7 @@ from jensen.estimators.choices import Choices
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.set_rows import WasSet
 from jensen.exceptions import DataError, JensenError
+from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.models.emissions.columns import column_moments
@@ -25,7 +26,6 @@ from jensen.scores.constant_columns import (
     refuse_edges,
     warn_of_constants,
 )
-from jensen.scores.gaussian import BGe
 from jensen.scores.gaussian_checks import require_continuous
 from jensen.scores.gaussian_prior import PARTS, make_bge
 from jensen.text import some
@@ -68,8 +68,7 @@ def regression_problem(
             was_set = np.array([kept.index(v) if v in kept else -1 for v in was_set.tolist()])
     parents = graph.parent_indices
     prior = Regressions(None) if bge is None else make_prior(bge, parents, shift)
-    held = None if bge is None else bge.held
-    model = RegressionNetwork(graph.nodes, parents, prior, graph, shift, held, constants)
+    model = RegressionNetwork(graph.nodes, parents, prior, graph, shift, bge, constants)
     units = encode(values, rows.weights, shift, was_set)
     content = (graph.nodes, graph.edges, values, rows.weights, was_set)
     data, start = Data(units, (values, rows.weights), content), None
@@ -137,7 +136,9 @@ def _constants(graph: DAG, choices: Choices, values: Array) -> list[int]:
     return found
 
 
-def _prior(graph: DAG, choices: Choices, means: Array, variances: Array) -> BGe | None:
+def _prior(
+    graph: DAG, choices: Choices, means: Array, variances: Array
+) -> NormalWishartPrior | None:
     """The prior, made once, by the means and variances of the values that are known."""
     prior = choices.prior
     if prior is None and choices.algorithm.name == "em":

@@ -82,10 +82,10 @@ def _numbers_of_prior(model: Any) -> dict[str, float]:
         return {}
     shares = {n: x for n, x in fitted.prior._asdict().items() if isinstance(x, np.ndarray)}
     found = {"concentration" if n == "weights" else n: eta + 1.0 for n, eta in shares.items()}
-    emission, eta = fitted.model.emission, fitted.prior[-1]
-    if hasattr(emission.family, "words") and not fitted.model.held:
-        words = emission.family.words(eta)
-        found |= {name: getattr(words, name) for name in ("mean_strength", "degrees_of_freedom")}
+    eta = fitted.prior[-1]
+    if eta is not None and not fitted.model.held:
+        told = fitted.model.emission.family.describe(eta)
+        found |= {x: told[x] for x in ("mean_strength", "degrees_of_freedom") if x in told}
     return {name: x.flat[0] for name, x in found.items() if x.size and (x == x.flat[0]).all()}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jensen.inference.gaussian_network import NormalWishartPrior
+from jensen.families.joint_prior import NormalWishartPrior
 from jensen.io.checked import Checked
 from jensen.io.json_arrays import plain_array, read_array
 

@@ -112,10 +112,12 @@ class DiscreteNetwork(Conjugate):
     def finish(self, state: State, *, is_posterior: bool) -> Network:
         """The network at the end of an ascent, hidden states in a stable order."""
         family, eta = self.families.tables, self._in_order(state.stats, state.eta.tables)
-        tables = family.mean(eta) if is_posterior else family.mode(eta)
-        concentration = eta + 1.0 if is_posterior else None
+        weight, tables, concentration = eta, family.mode(eta), None
+        if is_posterior:
+            told = family.describe(eta)
+            tables, weight = told["mean"], told["concentration"]
+            concentration = weight
         network = Network(self.graph, self.variables, tables, concentration)
-        weight = eta if concentration is None else concentration
         warn_of_empty_rows(network, family.totals(weight) <= 0.0)
         return network
 

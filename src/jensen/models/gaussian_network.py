@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from jensen.exceptions import CollapseError, DataError
 from jensen.families import linear_regression
 from jensen.families.collapse import NO_ROWS
+from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import Regression
 from jensen.families.product import Product
 from jensen.fields import add, record
@@ -23,7 +24,6 @@ from jensen.graphs import DAG
 from jensen.inference.gaussian_joint import joint
 from jensen.inference.gaussian_network import (
     GaussianNetwork,
-    NormalWishartPrior,
     Posterior,
     point_network,
 )
@@ -32,8 +32,6 @@ from jensen.models.emissions.columns import column_moments
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import GaussianCells, Hidden
 from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern
-from jensen.scores.gaussian import BGe
-from jensen.scores.schur import given
 
 Array = NDArray[np.float64]
 
@@ -227,32 +225,8 @@ def independent_moments(values: Array, weights: Array | None, shift: Array) -> A
     return np.asarray(total * (np.outer(z, z) + np.diag(np.append(0.0, variance))))
 
 
-def make_prior(bge: BGe, parents: Sequence[Sequence[int]], shift: Array) -> Regressions:
-    """What the normal-Wishart prior of all columns says of each regression.
-
-    Given its precision λ ~ Wishart(1/t, a), where a = α_w - n + p + 1 and t is the residual of T, a
-    variable less its prior mean has an intercept ~ N(0, 1/(α_μ λ)), at the prior means of the
-    parents, and slopes ~ N(T_PP⁻¹ T_Pv, (λ T_PP)⁻¹). The evidence of complete data is BGe.
-    """
-    away = shift - bge.mean
-    found = []
-    for v, own in enumerate(parents):
-        members = list(own)
-        degrees = bge.degrees_of_freedom - len(bge.mean) + len(members) + 1
-        left = given(bge.prior, members, [v])
-        slopes = left.coefficients[:, 0]
-        strength = np.zeros((len(members) + 1,) * 2)
-        strength[0, 0] = bge.mean_strength
-        strength[1:, 1:] = bge.prior[np.ix_(members, members)]
-        turn = np.eye(len(members) + 1)
-        turn[0, 1:] = -away[members]  # intercept at the prior means, from that at the shift
-        intercept = away[members] @ slopes - away[v]
-        found.append(
-            linear_regression.from_words(
-                np.array([[intercept, *slopes]]),
-                (turn.T @ strength @ turn)[None],
-                np.array([degrees]),
-                1.0 / left.left.residual,
-            )
-        )
-    return Regressions(tuple(found))
+def make_prior(
+    prior: NormalWishartPrior, parents: Sequence[Sequence[int]], shift: Array
+) -> Regressions:
+    """What the prior of all columns says of each regression; the evidence is then BGe."""
+    return Regressions(tuple(prior.regression(v, own, shift) for v, own in enumerate(parents)))

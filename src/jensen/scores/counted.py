@@ -1,0 +1,68 @@
+"""Statistics of rows as they are: families counted where a row shows them, moments of columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from jensen.data import Table
+from jensen.data.statistics import Coordinates, Family, FamilyCounts, Moments
+from jensen.data.variable import Variable
+from jensen.scores.constant_columns import constant_columns
+from jensen.scores.counts import family_counts
+from jensen.scores.moments import coordinates_of, moments_of
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The statistics of a table; implements `FamilyStatistics`.
+
+    Rows that miss a member of a family are left out of its counts. Moments are of complete columns.
+    """
+
+    table: Table
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, sorted by name."""
+        return tuple(sorted(self.table.variables, key=lambda variable: variable.name))
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return self.table.total_weight
+
+    @property
+    def rows(self) -> Table:
+        """The table."""
+        return self.table
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row counts a whole number of times."""
+        weights = self.table.weights
+        return weights is None or not np.any(weights != np.floor(weights))
+
+    def counts(self, families: Sequence[Family]) -> list[FamilyCounts]:
+        """Counts of many families in one pass over the rows."""
+        return family_counts(self.table, families)
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """In which the columns have ranges of about 1."""
+        return coordinates_of(self.table, self._names)
+
+    @cached_property
+    def constant(self) -> frozenset[int]:
+        """The places of columns that are constant, as far as their digits tell."""
+        return frozenset(constant_columns(self.table, self._names))
+
+    def moments(self, coordinates: Coordinates | None = None) -> Moments:
+        """Weight, means and scatter of all columns."""
+        here = self.coordinates if coordinates is None else coordinates
+        return moments_of(self.table, self._names, here)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(variable.name for variable in self.variables)
