@@ -30,33 +30,47 @@ def moments(rows):
     return float(len(rows)), mean, (rows - mean).T @ (rows - mean)
 
 
+def statistics(rows):
+    n = np.array([float(len(rows))])
+    return NormalWishart(n, (rows.T @ rows)[None], rows.sum(0)[None], n)
+
+
 @pytest.mark.parametrize("columns", [[0], [1, 3], [0, 1, 2], [0, 1, 2, 3]])
-def test_log_partitions_of_blocks(columns):
-    prior = random_prior(0)
-    block = prior.of_columns(columns)
-    log_det = np.linalg.slogdet(block.scale)[1]
-    found = prior.log_partition_of_sets(len(columns), np.array([log_det]))
-    np.testing.assert_allclose(found, normal_wishart.log_partition(eta_of(block)), rtol=1e-12)
+def test_evidences_of_blocks(columns):
+    prior, rows = random_prior(0), np.random.default_rng(1).standard_normal((6, N)) + 0.5
+    after = prior.after(*moments(rows))
+    old, new = (np.linalg.slogdet(x.of_columns(columns).scale)[1] for x in (prior, after))
+    size = len(columns)
+    found = prior.log_evidence_of_sets(6.0, size, np.array([old]), np.array([new]))
+    family = log_evidence(
+        normal_wishart, eta_of(prior.of_columns(columns)), statistics(rows[:, columns])
+    )
+    np.testing.assert_allclose(found, family - 6 * size / 2 * np.log(2 * np.pi), rtol=1e-12)
 
 
 def test_the_empty_block_has_none():
-    assert random_prior(0).log_partition_of_sets(0, np.zeros(1)) == 0.0
+    nothing = np.zeros(1)
+    assert random_prior(0).log_evidence_of_sets(5.0, 0, nothing, nothing) == 0.0
 
 
 @pytest.mark.parametrize("parents", [[], [2], [0, 3], [0, 2, 3]])
-def test_log_partitions_of_regressions(parents):
-    prior, shift = random_prior(1), np.zeros(N)
-    left = given(prior.scale, parents, [1]).left
-    found = prior.log_partition_of_children(len(parents), left.residual, left.log_det)
-    eta = prior.regression(1, parents, shift)
-    np.testing.assert_allclose(found, linear_regression.log_partition(eta), rtol=1e-12)
+def test_evidences_of_regressions(parents):
+    prior, rows = random_prior(1), np.random.default_rng(2).standard_normal((6, N)) + 0.5
+    after = prior.after(*moments(rows))
+    old, new = (given(x.scale, parents, [1]).left for x in (prior, after))
+    found = prior.log_evidence_of_children(6.0, len(parents), old, new)
+    z = np.column_stack([np.ones(6), rows[:, parents]])
+    y = rows[:, 1]
+    stats = Regression(np.array([6.0]), (y @ y)[None], (y @ z)[None], (z.T @ z)[None])
+    eta = prior.regression(1, parents, np.zeros(N))
+    family = log_evidence(linear_regression, eta, stats)
+    np.testing.assert_allclose(found, family - 3 * np.log(2 * np.pi), rtol=1e-11)
 
 
 def test_the_posterior_is_prior_plus_statistics():
     prior, rows = random_prior(2), np.random.default_rng(3).standard_normal((9, N)) + 1.0
     found = eta_of(prior.after(*moments(rows)))
-    n = np.array([9.0])
-    stats = NormalWishart(n, (rows.T @ rows)[None], rows.sum(0)[None], n)
+    stats = statistics(rows)
     for own, before, more in zip(found, eta_of(prior), stats, strict=True):
         np.testing.assert_allclose(own, before + more, rtol=1e-10)
 
@@ -70,9 +84,8 @@ def test_a_regression_has_the_evidence_of_one_column_given_others(parents):
     def evidence(columns):
         if not columns:
             return 0.0
-        x, n = rows[:, columns], np.array([7.0])
-        stats = NormalWishart(n, (x.T @ x)[None], x.sum(0)[None], n)
-        return log_evidence(normal_wishart, eta_of(prior.of_columns(columns)), stats)
+        own = statistics(rows[:, columns])
+        return log_evidence(normal_wishart, eta_of(prior.of_columns(columns)), own)
 
     z = np.column_stack([np.ones(7), (rows - shift)[:, parents]])
     y = (rows - shift)[:, 1]
@@ -87,9 +100,7 @@ def test_the_prior_in_other_coordinates():
     origin, unit = np.array([1.0, -2.0, 0.5, 3.0]), np.array([2.0, 0.5, 4.0, 0.25])
 
     def evidence(own, x):
-        n = np.array([5.0])
-        stats = NormalWishart(n, (x.T @ x)[None], x.sum(0)[None], n)
-        return log_evidence(normal_wishart, eta_of(own), stats)
+        return log_evidence(normal_wishart, eta_of(own), statistics(x))
 
     inside = evidence(prior.within(origin, unit), (rows - origin) / unit)
     assert inside - 5 * np.log(unit).sum() == pytest.approx(evidence(prior, rows), rel=1e-10)

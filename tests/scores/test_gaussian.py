@@ -7,9 +7,9 @@ import pytest
 from naive import gaussian_networks as naive
 
 import jensen as jn
+from jensen.data.moments import merged, moments_of
 from jensen.families import schur
 from jensen.scores.gaussian_scorer import GaussianScorer
-from jensen.scores.moments import merged, moments_of
 
 NAMES = ("a", "b", "c", "d")
 SCALE = np.diag([1.0, 2.0, 0.5, 3.0]) + 0.2

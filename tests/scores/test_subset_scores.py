@@ -8,9 +8,10 @@ import jensen as jn
 from jensen.data.threads import set_threads
 from jensen.exceptions import JensenError
 from jensen.scores import set_functions
+from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.set_functions import sizes_of_sets
-from jensen.scores.subset_scores import fill_family_scores, sets_up_to
+from jensen.scores.subset_scores import candidate_scores, fill_family_scores, sets_up_to
 
 SCORES = ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml"]
 CLOSE = {"rtol": 1e-11, "atol": 1e-9}
@@ -203,3 +204,9 @@ def test_sets_and_their_numbers():
     assert list(sets_up_to(3, 1)) == [(0, ()), (1, (0,)), (2, (1,)), (4, (2,))]
     assert sizes_of_sets(3).tolist() == [0, 1, 1, 2, 1, 2, 2, 3]
     assert sum(1 for _ in sets_up_to(6, 6)) == 64
+
+
+def test_subsets_of_listed_scores():
+    listed = LocalScores.of({"a": {(): -1.0, ("b",): -2.0}, "b": {(): -3.0}})
+    np.testing.assert_array_equal(candidate_scores(listed, 0, [1], 1), [-1.0, -2.0])
+    np.testing.assert_array_equal(candidate_scores(listed, 1, [0], 1), [-3.0, -np.inf])

@@ -25,7 +25,7 @@ from jensen.inference import (
 )
 from jensen.inference import query as queries
 from jensen.inference.completions import Method, complete
-from jensen.inference.counts import expected_counts
+from jensen.inference.expected import expected_counts
 from jensen.inference.findings import known_states
 from jensen.inference.gaussian_distribution import GaussianDistribution
 from jensen.inference.gaussian_distributions import GaussianDistributions

@@ -2,9 +2,9 @@
 
 The mean μ | Λ ~ N(ν, (α_μ Λ)⁻¹) and the precision Λ ~ Wishart(T⁻¹, α_w), in the letters of Geiger
 and Heckerman. Of every block of columns it is a normal-Wishart distribution too, with fewer degrees
-of freedom, and of every column given others a prior of that regression. Their log partitions need
-no more of T than a determinant and what is left of a column when others are known, so many sets of
-columns are scored at once.
+of freedom, and of every column given others a prior of that regression. Evidences need no more of T
+than a determinant and what is left of a column when others are known, so many sets of columns are
+scored at once; what cancels in A(prior + stats) - A(prior) is never computed.
 """
 
 from collections.abc import Sequence
@@ -13,11 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.families import linear_regression, tied, wishart
+from jensen.families import linear_regression, wishart
 from jensen.families.linear_regression import Regression
-from jensen.families.schur import given
+from jensen.families.rising import log_rising
+from jensen.families.schur import Left, given
 
 Array = NDArray[np.float64]
+
+LOG_PI = float(np.log(np.pi))
 
 
 class NormalWishartPrior(NamedTuple):
@@ -41,40 +44,46 @@ class NormalWishartPrior(NamedTuple):
 
     def after(self, weight: float, mean: Array, scatter: Array) -> "NormalWishartPrior":
         """The posterior by rows of so much weight, with this mean and the scatter about it."""
-        later = self.heavier(weight)
-        away = mean - self.mean
-        pull = weight * self.mean_strength / later.mean_strength
-        return later._replace(
-            mean=self.mean + weight / later.mean_strength * away,
-            scale=np.asarray(self.scale + scatter + pull * np.outer(away, away)),
-        )
-
-    def heavier(self, weight: float) -> "NormalWishartPrior":
-        """Worth so many rows more, wherever they lie."""
-        return self._replace(
-            mean_strength=self.mean_strength + weight,
-            degrees_of_freedom=self.degrees_of_freedom + weight,
+        strength, away = weight + self.mean_strength, mean - self.mean
+        pull = weight * self.mean_strength / strength
+        return NormalWishartPrior(
+            self.mean + weight / strength * away,
+            strength,
+            weight + self.degrees_of_freedom,
+            np.asarray(self.scale + scatter + pull * np.outer(away, away)),
         )
 
     def degrees_of(self, size: int) -> float:
         """Degrees of freedom of so many of the columns."""
         return self.degrees_of_freedom - (len(self.mean) - size)
 
-    def log_partition_of_sets(self, size: int, log_det: Array) -> Array:
-        """A of the means and precisions of sets of `size` columns, from log |T| of each set."""
-        degrees = np.asarray(self.degrees_of(size))
-        of_means = tied.means_log_normaliser(size, self.mean_strength)
-        return np.asarray(of_means + wishart.log_normaliser_at(degrees, size, -log_det))
+    def log_evidence_of_sets(self, weight: float, size: int, before: Array, after: Array) -> Array:
+        """Log p of rows of so much weight, of sets of `size` columns.
 
-    def log_partition_of_children(self, n_parents: int, residual: Array, log_det: Array) -> Array:
-        """A of regressions on so many parents.
-
-        `residual` is what T leaves of the child when they are known, and log_det is that of their
-        own block.
+        `before` and `after` are log |T| of each set by the prior and by the posterior. It is
+        A(prior + stats) - A(prior) of a normal-Wishart distribution, with its base measure.
         """
-        log_strength = np.log(self.mean_strength) + log_det
-        shape = np.asarray(0.5 * self.degrees_of(n_parents + 1))
-        return linear_regression.log_normaliser(n_parents + 1, log_strength, shape, 0.5 * residual)
+        degrees = np.asarray(self.degrees_of(size))
+        constant = np.log(self.mean_strength / (weight + self.mean_strength))
+        constant = 0.5 * size * (constant - weight * LOG_PI)
+        constant += wishart.log_multigamma(weight + degrees, size)
+        constant -= wishart.log_multigamma(degrees, size)
+        return np.asarray(constant + 0.5 * (degrees * before - (weight + degrees) * after))
+
+    def log_evidence_of_children(
+        self, weight: float, n_parents: int, before: Left, after: Left
+    ) -> Array:
+        """Log p of rows of so much weight, of columns given so many parents.
+
+        `before` and `after` are what the T of the prior and of the posterior leave of each column.
+        It is A(prior + stats) - A(prior) of a regression, with its base measure.
+        """
+        degrees = self.degrees_of(n_parents + 1)
+        constant = 0.5 * np.log(self.mean_strength / (weight + self.mean_strength))
+        constant += log_rising(0.5 * degrees, 0.5 * weight) - 0.5 * weight * LOG_PI
+        old = degrees * np.log(before.residual) + before.log_det
+        new = (weight + degrees) * np.log(after.residual) + after.log_det
+        return np.asarray(constant + 0.5 * (old - new))
 
     def regression(self, child: int, parents: Sequence[int], shift: Array) -> Regression:
         """What it says of a column given others, all of them less `shift`.

@@ -73,12 +73,7 @@ def log_partition(eta: Regression) -> float:
 def log_partitions(eta: Regression) -> Array:
     """A(η) of each component."""
     _, shape, rate, lower = _posterior(eta)
-    return log_normaliser(eta.first.shape[-1], -log_det(lower, 1.0), shape, rate)
-
-
-def log_normaliser(size: int, log_det_strength: Array, shape: Array, rate: Array) -> Array:
-    """A of regressions on `size` numbers, from log |V|, ν/2 and 1/(2W), element by element."""
-    of_slopes = 0.5 * (size * np.log(2.0 * np.pi) - log_det_strength)
+    of_slopes = 0.5 * (eta.first.shape[-1] * np.log(2.0 * np.pi) + log_det(lower, 1.0))
     return np.asarray(of_slopes + gamma.log_normaliser(shape, rate))
 
 

@@ -56,13 +56,8 @@ def log_partition(eta: Tied) -> float:
 def log_partitions(eta: Tied) -> Array:
     """Of each precision matrix: Σ_k D/2 log(2π / β_k), and that of the Wishart distribution."""
     _, degrees, lower = _posterior(eta)
-    of_means = means_log_normaliser(eta.first.shape[-1], eta.strength).sum(-1)
-    return np.asarray(of_means + wishart.log_normaliser(degrees, lower))
-
-
-def means_log_normaliser(size: int, strength: Array | float) -> Array:
-    """D/2 log(2π / β): what a mean of so many columns adds, but for ½ log |Λ|."""
-    return np.asarray(0.5 * size * np.log(2.0 * np.pi / strength))
+    of_means = 0.5 * eta.first.shape[-1] * np.log(2.0 * np.pi / eta.strength)
+    return np.asarray(of_means.sum(-1) + wishart.log_normaliser(degrees, lower))
 
 
 def mean_stats(eta: Tied) -> Tied:

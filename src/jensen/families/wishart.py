@@ -16,8 +16,6 @@ from jensen.families import gamma
 from jensen.families.collapse import NO_ROWS, NO_SPREAD, NOISE, SMALLEST
 
 Array = NDArray[np.float64]
-LOG_2 = float(np.log(2.0))
-
 Refuse = Callable[[NDArray[np.bool_], str], None]
 """Given which matrices are bad, and why: raises if any is, naming its components."""
 
@@ -80,14 +78,14 @@ def mode(count: Array, scatter: Array, second: Array, refuse: Refuse) -> tuple[A
 
 def log_normaliser(degrees: Array, lower: Array) -> Array:
     """Log ∫ |Λ|^((ν - D - 1)/2) exp(-tr(W⁻¹ Λ)/2) dΛ."""
-    return log_normaliser_at(degrees, lower.shape[-1], log_det(lower, 1.0))
+    log_gammas = log_multigamma(degrees, lower.shape[-1])
+    return np.asarray(log_gammas + 0.5 * degrees * log_det(lower, 2.0))
 
 
-def log_normaliser_at(degrees: Array, size: int, log_det_scale: Array) -> Array:
-    """The same from ν, D and log |W|."""
+def log_multigamma(degrees: Array, size: int) -> Array:
+    """Log Γ_D(ν/2) = D(D - 1)/4 log π + Σ_i log Γ((ν + 1 - i)/2)."""
     constant = 0.25 * size * (size - 1) * np.log(np.pi)
-    log_gammas = gammaln(_halves(degrees, size)).sum(-1)
-    return np.asarray(constant + log_gammas + 0.5 * degrees * (size * LOG_2 + log_det_scale))
+    return np.asarray(constant + gammaln(_halves(degrees, size)).sum(-1))
 
 
 def mean_log_det(degrees: Array, lower: Array) -> Array:

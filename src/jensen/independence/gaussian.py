@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from jensen.data import Table
+from jensen.data.moments import moments_of
 from jensen.independence.testing import (
     Around,
     Array,
@@ -19,7 +20,6 @@ from jensen.independence.testing import (
     near_one,
     search_in_turn,
 )
-from jensen.scores.moments import moments_of
 
 NO_SPREAD = "no spread: one of the two is constant, or a linear function of what is given"
 """What is said of a test that nothing could surprise."""

@@ -80,6 +80,14 @@ class FillsRows(Protocol):
 
 
 @runtime_checkable
+class ScoresMany(Protocol):
+    """Scores many families sooner than one after the other."""
+
+    def score_families(self, families: Sequence[tuple[int, Sequence[int]]]) -> Array:
+        """The scores of families (child, parents)."""
+
+
+@runtime_checkable
 class HasSetValues(Protocol):
     """Gives its set function for all sets at once."""
 

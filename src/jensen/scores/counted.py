@@ -7,11 +7,11 @@ from functools import cached_property
 import numpy as np
 
 from jensen.data import Table
+from jensen.data.moments import coordinates_of, moments_of
 from jensen.data.statistics import Coordinates, Family, FamilyCounts, Moments
 from jensen.data.variable import Variable
 from jensen.scores.constant_columns import constant_columns
 from jensen.scores.counts import family_counts
-from jensen.scores.moments import coordinates_of, moments_of
 
 
 @dataclass(frozen=True, eq=False)

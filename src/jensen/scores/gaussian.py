@@ -104,13 +104,8 @@ class BGe:
     def local(self, weight: float, n_parents: int, data: Left, prior: Left | None) -> Array:
         """L(P + v) - L(P): the log evidence of one regression."""
         assert prior is not None
-        after = self.joint.heavier(weight)
-        gain = after.log_partition_of_children(n_parents, data.residual, data.log_det)
-        gain -= self.joint.log_partition_of_children(n_parents, prior.residual, prior.log_det)
-        return np.asarray(gain - 0.5 * weight * LOG_2PI)
+        return self.joint.log_evidence_of_children(weight, n_parents, prior, data)
 
     def of_set(self, weight: float, size: int, log_det: Array, prior_log_det: Array) -> Array:
         """L of sets of one size."""
-        gain = self.joint.heavier(weight).log_partition_of_sets(size, log_det)
-        gain -= self.joint.log_partition_of_sets(size, prior_log_det)
-        return np.asarray(gain - 0.5 * weight * size * LOG_2PI)
+        return self.joint.log_evidence_of_sets(weight, size, prior_log_det, log_det)

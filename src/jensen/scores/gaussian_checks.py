@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
+from jensen.data.moments import spread
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.known_values import require_values
-from jensen.scores.moments import spread
 from jensen.scores.registry import DEFAULTS, names_of
 from jensen.text import some
 

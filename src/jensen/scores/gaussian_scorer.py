@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
+from jensen.data.moments import merged
 from jensen.data.statistics import Coordinates, Moments, MomentStatistics
 from jensen.exceptions import DataError, JensenError
 from jensen.families import schur
@@ -26,7 +27,6 @@ from jensen.scores.gaussian_checks import (
     require_continuous,
 )
 from jensen.scores.gaussian_prior import PARTS, prior_of, refuse_prior
-from jensen.scores.moments import merged
 from jensen.scores.registry import DEFAULTS, SPECS
 from jensen.scores.set_functions import differences
 from jensen.text import plural, some

@@ -126,9 +126,9 @@ def scorer_on(
     Examples
     --------
     >>> import jensen as jn
-    >>> from jensen.inference.expected import Expected
+    >>> from jensen.inference.expected import expected
     >>> net = jn.BayesianNetwork("a -> b").fit({"a": [0, 0, 1, 1], "b": [0, 0, 1, None]})
-    >>> scorer = scorer_on(Expected(net.network_, jn.Table({"a": [0, 1], "b": [None, None]})))
+    >>> scorer = scorer_on(expected(net.network_, jn.Table({"a": [0, 1], "b": [None, None]})))
     >>> scorer.names, round(scorer.family(1, [0]), 6)
     (('a', 'b'), -1.386294)
     """

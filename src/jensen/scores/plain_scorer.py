@@ -50,7 +50,7 @@ class PlainScorer:
         """The weight of all rows."""
         return self.statistics.total_weight
 
-    def families(self, families: Sequence[tuple[int, Sequence[int]]]) -> Array:
+    def score_families(self, families: Sequence[tuple[int, Sequence[int]]]) -> Array:
         """The scores of many families (child, parents)."""
         named = [(self.names[v], [self.names[p] for p in parents]) for v, parents in families]
         n_total = self.statistics.total_weight
@@ -58,11 +58,11 @@ class PlainScorer:
 
     def family(self, child: int, parents: Sequence[int]) -> float:
         """The score of a variable given its parents."""
-        return float(self.families([(child, parents)])[0])
+        return float(self.score_families([(child, parents)])[0])
 
     def without_each(self, child: int, parents: Sequence[int]) -> Array:
         """(p,): the score without each parent."""
-        return self.families([(child, [p for p in parents if p != x]) for x in parents])
+        return self.score_families([(child, [p for p in parents if p != x]) for x in parents])
 
     def with_each(self, child: int, parents: Sequence[int]) -> Array:
         """(n,): the score with each other variable as a further parent."""
@@ -74,7 +74,7 @@ class PlainScorer:
     ) -> Array:
         """The same for some of the others, filled in."""
         if len(others):
-            out[others] = self.families([(child, sorted((*parents, u))) for u in others])
+            out[others] = self.score_families([(child, sorted((*parents, u))) for u in others])
         return out
 
     # --- quicker ways, where the statistics are counts of rows ---

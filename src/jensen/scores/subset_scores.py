@@ -6,17 +6,27 @@ bit k stands for the k-th of the others, in the order of names.
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, islice
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
-from jensen.scores.abilities import FillsRows, FillsTables, HasSetValues, ScoresSubsets, offered
+from jensen.scores.abilities import (
+    FillsRows,
+    FillsTables,
+    HasSetValues,
+    ScoresMany,
+    ScoresSubsets,
+    offered,
+)
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import Progress, differences
 
 Array = NDArray[np.float64]
+
+TOGETHER = 1 << 10
+"""Families that a scorer is asked for at once: it may count them together."""
 
 MOST_FAMILIES = 1 << 22
 """Families that are scored one by one: a few minutes."""
@@ -76,11 +86,22 @@ def candidate_scores(
 
 
 def score_subsets(scorer: Scorer, child: int, candidates: Sequence[int], max_parents: int) -> Array:
-    """The same, one by one."""
-    scores = np.full(1 << len(candidates), -np.inf)
-    for number, chosen in sets_up_to(len(candidates), max_parents):
-        scores[number] = scorer.family(child, [candidates[k] for k in chosen])
+    """The same, family by family."""
+    scores, sets = np.full(1 << len(candidates), -np.inf), sets_up_to(len(candidates), max_parents)
+    while some := list(islice(sets, TOGETHER)):
+        numbers = [number for number, _ in some]
+        scores[numbers] = _score_many(
+            scorer, [(child, [candidates[k] for k in chosen]) for _, chosen in some]
+        )
     return scores
+
+
+def _score_many(scorer: Scorer, families: Sequence[tuple[int, Sequence[int]]]) -> Array:
+    """The scores of some families (child, parents)."""
+    able = offered(scorer, ScoresMany)
+    if able is None:
+        return np.array([scorer.family(child, parents) for child, parents in families])
+    return able.score_families(families)
 
 
 def _fill_one_by_one(
@@ -90,8 +111,7 @@ def _fill_one_by_one(
     _check_work(len(children) * sum(math.comb(n - 1, k) for k in range(max_parents + 1)))
     for done, child in enumerate(children):
         others = [v for v in range(n) if v != child]
-        for number, places in sets_up_to(n - 1, max_parents):
-            out[child, number] = scorer.family(child, [others[k] for k in places])
+        out[child] = score_subsets(scorer, child, others, max_parents)
         if progress is not None:
             progress((done + 1) / len(children))
 
@@ -113,11 +133,15 @@ def _set_values(scorer: Scorer, max_parents: int, progress: Progress) -> Array:
     _check_work(n_sets)
     values = np.full(1 << n, -np.inf)
     values[0] = 0.0
-    for done, (number, chosen) in enumerate(sets_up_to(n, max_parents + 1)):
-        if chosen:  # L(P + v) = L(P) + score(v, P)
-            *parents, child = chosen
-            values[number] = values[number ^ 1 << child] + scorer.family(child, parents)
-        if progress is not None and done & 0xFFF == 0xFFF:
+    sets, done = sets_up_to(n, max_parents + 1), 0
+    next(sets)  # the empty one
+    while some := list(islice(sets, TOGETHER)):
+        scores = _score_many(scorer, [(chosen[-1], chosen[:-1]) for _, chosen in some])
+        for (number, chosen), score in zip(some, scores, strict=True):
+            # L(P + v) = L(P) + score(v, P)
+            values[number] = values[number ^ 1 << chosen[-1]] + score
+        done += len(some)
+        if progress is not None:
             progress(done / n_sets)
     return values
 

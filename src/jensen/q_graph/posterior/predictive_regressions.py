@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
+from jensen.data.moments import merged
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError, JensenError
 from jensen.families.joint_prior import NormalWishartPrior
@@ -21,7 +22,6 @@ from jensen.inference.regression import LinearRegression
 from jensen.models.gaussian_encoding import values_of
 from jensen.q_graph.posterior.predictive_tables import Answer, Family
 from jensen.scores.abilities import OfNumbers
-from jensen.scores.moments import merged
 from jensen.text import plural, some
 
 Array = NDArray[np.float64]

@@ -4,11 +4,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from jensen.data import Table
 from jensen.data.statistics import Array, Coordinates, Moments
-from jensen.data.table import Block
-
-__all__ = ["Coordinates", "Moments", "coordinates_of", "merged", "moments_of", "spread"]
+from jensen.data.table import Block, Table
 
 
 def coordinates_of(table: Table, names: Sequence[str]) -> Coordinates:
