@@ -165,7 +165,7 @@ def _complete_rows(rows: Table, names: Sequence[str], asked: Asked, is_numbers: 
     if not is_numbers or asked.choices.search is Search.TREE:
         return asked.but("--complete-rows", without=FLAGS)
     prior, foreign = ["--prior", "bge"], [*FLAGS, "--score", "--prior", "--scale"]
-    if any(is_constant(rows.column(x).data) for x in names):
+    if any(is_constant(*rows.range_of(x)[1:]) for x in names):
         return asked.but("--complete-rows", *prior, "--scale", "unit", without=foreign)
     if rows.n_rows < len(names) + 2:
         return asked.but("--complete-rows", *prior, without=foreign[:-1])

@@ -15,7 +15,7 @@ from jensen.text import plural, some
 from jensen.wording import leave_out
 
 if TYPE_CHECKING:
-    from jensen.data.table import Table
+    from jensen.data.blocks import RowSource
 
 FEWEST = MAX_INTEGER_STATES + 1
 """Fewer labels, or fewer rows, may be anything."""
@@ -28,7 +28,7 @@ DATE = re.compile(rf"(?:{_DAY}|{_NAMED})(?:[T ,]{{1,2}}{_CLOCK})?|{_CLOCK}", re.
 
 
 def warn_of_row_names(
-    table: Table,
+    table: RowSource,
     names: Iterable[str] | None = None,
     advice: str | None = None,
     *,
@@ -48,9 +48,10 @@ def warn_of_row_names(
     asked = table.names if names is None else names
     chosen = [name for name in asked if name not in table.looked_at]
     table.looked_at.update(chosen)
-    columns = {name: table.column(name) for name in chosen}
+    head = table.head()  # of a scan some rows are enough to see it
+    columns = {name: head.column(name) for name in chosen}
     found = {
-        name: what_names_rows(column, table.weights)
+        name: what_names_rows(column, head.weights)
         for name, column in columns.items()
         if counts or column.variable.kind != "count"
     }

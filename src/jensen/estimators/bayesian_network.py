@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Variable, as_table
+from jensen.data import Variable, as_rows
 from jensen.data.row_names import warn_of_row_names
 from jensen.estimators.base import Estimator
 from jensen.estimators.choices import Choices
@@ -191,7 +191,7 @@ class BayesianNetwork(Views, Estimator):
         given = self.get_params()
         graph = given.pop("graph")
         choices = Choices(**{**given, "hidden": given["hidden"] or {}})
-        data, was_set = split_set_rows(graph, as_table(table), interventions)
+        data, was_set = split_set_rows(graph, as_rows(table), interventions)
         warn_of_row_names(data, [x for x in graph.nodes if x in data], "Leave it out of the graph")
         make = regression_problem if is_gaussian(graph, data) else table_problem
         self.network_, course = learn(make(graph, data, choices, was_set), checkpoint)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
-from jensen.data import Table, Variable
+from jensen.data import RowSource, Variable
 from jensen.data.counting import require_states
 from jensen.data.variable import label_text
 from jensen.estimators.loop_choices import LoopChoices
@@ -40,7 +40,7 @@ class Choices(LoopChoices):
 
 
 def learned_variables(
-    graph: DAG, table: Table, hidden: Mapping[str, int | Sequence[object]]
+    graph: DAG, table: RowSource, hidden: Mapping[str, int | Sequence[object]]
 ) -> tuple[Variable, ...]:
     """The variable of every node: of its column, or as declared hidden."""
     for name in hidden:
@@ -55,7 +55,7 @@ def learned_variables(
     )
 
 
-def _seen(name: str, table: Table) -> Variable:
+def _seen(name: str, table: RowSource) -> Variable:
     if not table.names:
         raise DataError("there is nothing to learn from: the table has no columns")
     if name not in table:
@@ -66,8 +66,8 @@ def _seen(name: str, table: Table) -> Variable:
     return require_states(table, name)
 
 
-def _hidden_variable(name: str, states: int | Sequence[object], table: Table) -> Variable:
-    if name in table and not table.column(name).missing().all():
+def _hidden_variable(name: str, states: int | Sequence[object], table: RowSource) -> Variable:
+    if name in table and table.n_seen(name):
         raise DataError(
             f"{name!r} is declared hidden, but its column has values: leave it out of hidden, or "
             f"leave the column out"

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.cluster_trees.problems import code_rows
-from jensen.data import Table
+from jensen.data import Block, Table
 from jensen.graphs.order import reach
 from jensen.inference.network import Network
 
@@ -36,7 +36,7 @@ def relevant_part(
     irrelevant[variables] = False
 
     def read(start: int, stop: int) -> NDArray[np.int32]:
-        rows = code_rows(table, shown, start, stop)
+        rows = code_rows(Block(table, start, stop), shown)
         rows[:, irrelevant] = 0  # what cannot matter is not missing
         return rows
 

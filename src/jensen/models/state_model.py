@@ -113,7 +113,7 @@ class StateModel(Conjugate):
         """Which sequence is impossible."""
         if data.rows.sequences is not None:
             at = self.potentials(t)
-            each = [q_hidden.exact(at(unit)).value for unit in data.units.items]
+            each = [q_hidden.exact(at(unit)).value for unit in data.units.each()]
             impossible = np.flatnonzero(np.concatenate(each) == -np.inf)
             if len(impossible):
                 return ImpossibleSequenceError(

@@ -11,12 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jensen.data import Table
+from jensen.data import RowSource
 from jensen.exceptions import DataError, warn
 from jensen.text import some
 
@@ -34,16 +33,16 @@ class _Notes(NamedTuple):
 _notes: ContextVar[_Notes | None] = ContextVar("notes", default=None)
 
 
-def constant_columns(table: Table, names: Sequence[str]) -> tuple[int, ...]:
+def constant_columns(table: RowSource, names: Sequence[str]) -> tuple[int, ...]:
     """The places of the complete columns that are constant, as far as their digits tell."""
     if not table.n_rows:
         return ()
-    return tuple(v for v, name in enumerate(names) if is_constant(table.column(name).data))
+    ranges = [table.range_of(name) for name in names]
+    return tuple(v for v, (_, least, most) in enumerate(ranges) if is_constant(least, most))
 
 
-def is_constant(values: NDArray[Any]) -> bool:
-    """Whether known values do not vary, as far as their digits tell."""
-    least, most = float(values.min()), float(values.max())
+def is_constant(least: float, most: float) -> bool:
+    """Whether values in this range do not vary, as far as their digits tell."""
     return most - least <= ROUNDING * max(abs(least), abs(most))
 
 

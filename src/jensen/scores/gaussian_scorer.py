@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table
+from jensen.data import RowSource
 from jensen.exceptions import DataError, JensenError
 from jensen.memory import check_memory
 from jensen.scores import schur
@@ -58,7 +58,7 @@ class GaussianScorer:
     @classmethod
     def of(
         cls,
-        table: Table,
+        table: RowSource,
         score: str = "bge",
         *,
         interventions: NDArray[np.int64] | None = None,
@@ -330,7 +330,7 @@ def _places(members: Sequence[int], varying: Sequence[int]) -> NDArray[np.int64]
 
 
 def _groups(
-    rows: Table,
+    rows: RowSource,
     names: Sequence[str],
     coordinates: Coordinates,
     interventions: NDArray[np.int64] | None,

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from jensen.data import Table, as_table
+from jensen.data import RowSource, Table, as_rows, as_table
 from jensen.data.counting import is_complete, require_states
 from jensen.data.row_names import warn_of_row_names
 from jensen.exceptions import DataError
@@ -49,7 +49,7 @@ def make_scorer(
         is left out of that variable's family.
     """
     check_gaussian_choices(gaussian)
-    data, was_set = split_interventions(as_table(table), interventions)
+    data, was_set = split_interventions(as_rows(table), interventions)
     scorer = scorer_of(
         data, was_set, score, equivalent_sample_size=equivalent_sample_size, missing=missing,
         prior_network=prior_network, **gaussian,
@@ -59,7 +59,7 @@ def make_scorer(
 
 
 def scorer_of(
-    data: Table,
+    rows: RowSource,
     was_set: WasSet,
     score: str | None,
     *,
@@ -69,12 +69,12 @@ def scorer_of(
     **gaussian: Any,
 ) -> Scorer:
     """The same, with what was set in each row known already."""
-    if not data.names:
+    if not rows.names:
         raise DataError("the table has no columns to learn a graph of")
-    require_rows(data)
+    require_rows(rows)
     if prior_network is None:  # which would know the states
-        refuse_stateless(data, data.names)
-    if _kind(data) == "continuous":
+        refuse_stateless(rows, rows.names)
+    if _kind(rows) == "continuous":
         discrete = {
             "equivalent_sample_size": (equivalent_sample_size, None),
             "missing": (missing, "refuse"),
@@ -83,11 +83,12 @@ def scorer_of(
         for name, (given, default) in discrete.items():
             if given != default:
                 raise DataError(f"{name}= belongs to scores of categorical columns, not to these")
-        return GaussianScorer.of(data, score or "bge", interventions=was_set, **gaussian)
+        return GaussianScorer.of(rows, score or "bge", interventions=was_set, **gaussian)
     if gaussian:
         raise DataError(
             f"{some(sorted(gaussian))}: these choices belong to scores of continuous columns"
         )
+    data = as_table(rows)  # states are counted again and again: in memory that is far quicker
     name = score or "bdeu"
     chosen = make_score(name, equivalent_sample_size, missing, prior_network)
     if missing == "refuse" and not is_complete(data):
@@ -110,7 +111,7 @@ def scorer_of(
     return make(data) if was_set is None else PerChild.of(data, was_set, make)
 
 
-def _kind(table: Table) -> str:
+def _kind(table: RowSource) -> str:
     kinds = {variable.kind: variable.name for variable in table.variables}
     if len(kinds) == 1 and "count" not in kinds:
         return next(iter(kinds))
