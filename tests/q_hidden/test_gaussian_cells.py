@@ -81,7 +81,7 @@ def test_moments_without_dependence():
 def test_the_potentials_of_a_network_are_its_log_densities():
     model = RegressionNetwork(("x", "y"), ((), (0,)), Regressions(None))
     values = np.random.default_rng(2).normal(size=(20, 2)) @ np.array([[1.0, 0.5], [0.0, 1.0]])
-    (unit,) = encode(values, None, np.zeros(2)).items
+    (unit,) = encode(NumberRows.of(values), np.zeros(2)).items
     z = np.column_stack([np.ones(20), values])
     stats = model.stats_of(z.T @ z)
     t = Regressions(model.families.regressions.mode_stats(stats.regressions))

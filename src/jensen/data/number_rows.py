@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from jensen.data.units import TreeSum, Units
 from jensen.fields import add
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 SUMMED_ROWS = 1 << 14
 """Rows that are summed at once; fixed, so that sums never depend on threads."""
@@ -48,15 +50,15 @@ class NumberRows:
     ----------
     n_rows, n_columns
         How many there are.
-    read
-        Begins a pass: blocks of that many rows, the last of which may be shorter.
+    cut
+        Begins a pass: blocks that end before these rising row numbers, the last of which is n_rows.
     is_kept
         Whether the rows are in memory, so that units made of them may be kept there too.
     """
 
     n_rows: int
     n_columns: int
-    read: Callable[[int], Iterable[NumberBlock]]
+    cut: Callable[[Ints], Iterable[NumberBlock]]
     is_kept: bool
 
     @classmethod
@@ -64,11 +66,11 @@ class NumberRows:
         """Rows in memory; each counts once unless weights say otherwise."""
         weight = np.ones(len(values)) if weight is None else weight
 
-        def read(size: int) -> list[NumberBlock]:
-            starts = range(0, len(values), size)
-            return [NumberBlock(values[a : a + size], weight[a : a + size], a) for a in starts]
+        def cut(ends: Ints) -> list[NumberBlock]:
+            pairs = pairwise([0, *ends.tolist()])
+            return [NumberBlock(values[a:b], weight[a:b], a) for a, b in pairs]
 
-        return cls(values.shape[0], values.shape[1], read, is_kept=True)
+        return cls(values.shape[0], values.shape[1], cut, is_kept=True)
 
     @classmethod
     def scanned(cls, rows: RowSource, names: Sequence[str]) -> NumberRows:
@@ -76,13 +78,15 @@ class NumberRows:
         if isinstance(rows, Table):
             return cls.of(numbers_of(rows, names), rows.weights)
 
-        def read(size: int) -> Iterator[NumberBlock]:
-            start = 0
-            for block in rows.blocks(size):
-                yield NumberBlock(numbers_of(block.table, names), block.weights, start)
-                start += block.n_rows
+        def cut(ends: Ints) -> Iterator[NumberBlock]:
+            tables = ((numbers_of(t, names), Block(t, 0, t.n_rows).weights) for t in rows.tables())
+            return _recut(tables, ends)
 
-        return cls(rows.n_rows, len(names), read, is_kept=False)
+        return cls(rows.n_rows, len(names), cut, is_kept=False)
+
+    def read(self, size: int) -> Iterable[NumberBlock]:
+        """The rows in blocks of that many, the last of which may be shorter."""
+        return self.cut(np.append(np.arange(size, self.n_rows, size), self.n_rows)[: self.n_rows])
 
     @cached_property
     def total_weight(self) -> float:
@@ -118,12 +122,32 @@ class NumberRows:
         values, weight = zip(*parts, strict=True)
         return np.concatenate(values), np.concatenate(weight)
 
-    def units(self, encode: Callable[[NumberBlock], Any], size: int, *, is_complete: bool) -> Units:
-        """Units of that many rows: kept where the rows are, else made again in every pass."""
+    def units(
+        self,
+        encode: Callable[[NumberBlock], Any],
+        begin: Callable[[], Iterable[NumberBlock]],
+        *,
+        total_weight: float,
+        is_complete: bool,
+    ) -> Units:
+        """Units of blocks: kept where the rows are, else made again in every pass."""
         if self.is_kept:
-            made = tuple(ordered_map(encode, self.read(size)))
-            return Units(made, self.total_weight, is_complete)
-        return Units(Passes(lambda: self.read(size)), self.total_weight, is_complete, encode)
+            return Units(tuple(ordered_map(encode, begin())), total_weight, is_complete)
+        return Units(Passes(begin), total_weight, is_complete, encode)
+
+
+def _recut(tables: Iterable[tuple[Array, Array]], ends: Ints) -> Iterator[NumberBlock]:
+    """Rows that come in any pieces, in blocks that end before these row numbers."""
+    pieces, start, n = iter(tables), 0, 0
+    held: list[tuple[Array, Array]] = []
+    for end in ends.tolist():
+        while start + n < end:
+            held.append(next(pieces))
+            n += len(held[-1][1])
+        values, weight = (np.concatenate(part) for part in zip(*held, strict=True))
+        size = end - start
+        yield NumberBlock(values[:size], weight[:size], start)
+        held, n, start = [(values[size:], weight[size:])], n - size, end
 
 
 def numbers_of(table: Table | Block, names: Sequence[str]) -> Array:
