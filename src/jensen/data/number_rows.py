@@ -102,11 +102,10 @@ class NumberRows:
         self,
         f: Callable[[NumberBlock], Any],
         join: Callable[[Any, Any], Any] = add,
-        size: int = SUMMED_ROWS,
     ) -> Any:
         """Σ f(block) on threads, as a dyadic tree; None of no rows."""
         tree = TreeSum(join)
-        for number, term in enumerate(ordered_map(f, self.read(size))):
+        for number, term in enumerate(ordered_map(f, self.read(SUMMED_ROWS))):
             tree.put(number, term)
         return tree.total()
 
