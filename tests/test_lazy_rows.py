@@ -6,7 +6,6 @@ import pytest
 import jensen as jn
 from jensen.cluster_trees import problems
 from jensen.data import TableScan, blocks, number_rows
-from jensen.exceptions import DataError
 
 SIZES = (1, 37, 1, 101, 63, 8, 89)
 

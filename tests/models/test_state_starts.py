@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from models.mixture_cases import KINDS, make_case
 
+from jensen.data.number_rows import NumberRows
 from jensen.fields import leaves
 from jensen.free_energy import EM, state_at
 from jensen.models import state_starts
@@ -17,7 +18,8 @@ def begin(case, k, seed=0, K=None, values=None, weight=None):
     values = case.values + case.shift if values is None else values
     weight = case.weight if weight is None else weight
     rng = np.random.default_rng(seed)
-    return start_stats(case.model.emission, K or case.K, values, weight, k % 2 == 0, rng)
+    rows = NumberRows.of(values, weight)
+    return start_stats(case.model.emission, K or case.K, rows, k % 2 == 0, rng)
 
 
 @every_kind

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -87,6 +87,20 @@ class NumberRows:
     def read(self, size: int) -> Iterable[NumberBlock]:
         """The rows in blocks of that many, the last of which may be shorter."""
         return self.cut(np.append(np.arange(size, self.n_rows, size), self.n_rows)[: self.n_rows])
+
+    def by_sequence(self, lengths: Ints, weight: Array) -> NumberRows:
+        """The same rows, each as heavy as the sequence that it belongs to."""
+        ends = np.cumsum(lengths)
+
+        def weigh(block: NumberBlock) -> NumberBlock:
+            numbers = np.arange(block.start, block.start + len(block.weight))
+            return block._replace(weight=weight[np.searchsorted(ends, numbers, "right")])
+
+        def cut(at: Ints) -> Iterable[NumberBlock]:
+            blocks = self.cut(at)
+            return [*map(weigh, blocks)] if self.is_kept else map(weigh, blocks)
+
+        return replace(self, cut=cut)
 
     @cached_property
     def total_weight(self) -> float:

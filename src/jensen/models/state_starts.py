@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.number_rows import NumberRows
 from jensen.fields import add
 from jensen.hidden_states.segments import segments
 from jensen.models.emissions import Emission
@@ -28,18 +29,18 @@ SURE, MIXED = 0.99, 0.9
 
 
 def start_stats(
-    emission: Emission, K: int, values: Array, weight: Array, near: bool, rng: np.random.Generator
+    emission: Emission, K: int, data: NumberRows, near: bool, rng: np.random.Generator
 ) -> tuple[Array, Any]:
     """Counts of states (K,) and statistics of rows to start from, near centres or at random."""
-    some = np.arange(len(values))
-    if len(values) > LOOKED_AT:
-        some = np.sort(rng.choice(len(values), LOOKED_AT, replace=False))
-    rows, share = _distinct(values[some], weight[some])
+    some = np.arange(data.n_rows)
+    if len(some) > LOOKED_AT:
+        some = np.sort(rng.choice(len(some), LOOKED_AT, replace=False))
+    rows, share = _distinct(*data.take(some))
     points = np.ascontiguousarray(emission.place(rows).T)
     near = near and emission.has_distances
     nodes = (_near_centres if near else _random_cells)(points, share, K, rng)
     sure = SURE if near else MIXED
-    nodes = (sure * nodes + (1.0 - sure) / K) * (share * weight.sum() / share.sum())
+    nodes = (sure * nodes + (1.0 - sure) / K) * (share * data.total_weight / share.sum())
     return nodes.sum(1), _stats(emission, rows, nodes)
 
 
