@@ -26,7 +26,7 @@ Array = NDArray[np.float64]
 Record = TypeVar("Record", bound=NamedTuple)
 
 UNIT_ROWS = 1 << 14
-"""Rows of one unit; fixed, so that sums depend neither on threads nor on how many rows there are."""
+"""Rows of one unit; fixed, so that sums depend neither on threads nor on the number of rows."""
 
 
 @record
