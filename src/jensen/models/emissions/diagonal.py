@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.families.normal_gamma import NormalGamma
 from jensen.families.spherical import Spherical
+from jensen.hidden_states.readings import SUM, Reading
 from jensen.models.emissions.averages import mean_record, side_by_side
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.columns import column_moments, standardised
@@ -198,8 +199,8 @@ class Seen(QuickColumns):
         self.components = components
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
-        """(K, rows); `peak` changes nothing, for what is missing here is real numbers."""
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+        """(K, rows), whatever the reading, for what is missing here is real numbers."""
         from jensen.kernels.columns import add_diagonal
 
         constant, mean, precision = self.components
@@ -209,21 +210,15 @@ class Seen(QuickColumns):
         return out
 
     def stats(
-        self,
-        start: int,
-        stop: int,
-        nodes: Array,
-        rng: np.random.Generator | None = None,
-        *,
-        peak: bool = False,
+        self, start: int, stop: int, nodes: Array, how: Reading = SUM
     ) -> NormalGamma | Spherical:
         """Counts and moments."""
         from jensen.kernels.columns import add_diagonal_moments
 
         mean = self.components.mean
         x, at = self.rows, start
-        if rng is not None:
-            x, at = self._completed(start, stop, nodes, rng), 0
+        if how.rng is not None:
+            x, at = self._completed(start, stop, nodes, how.rng), 0
         first, second = np.zeros_like(mean), np.zeros_like(mean)
         add_diagonal_moments(x, at, at + stop - start, nodes, mean, self._square, first, second)
         return self.emission.gather(nodes.sum(1), first, second)
@@ -279,7 +274,7 @@ class Predicted:
         self.freedom = np.broadcast_to(freedom, shape)
         self.precision = np.broadcast_to(freedom * scale / (1.0 + 1.0 / strength), shape)
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """(K, rows)."""
         x = self.rows[:, start:stop]
         seen = ~np.isnan(x)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from jensen.families.beta import beta
 from jensen.families.dirichlet import dirichlet
 from jensen.families.masked import MaskedDirichlet
+from jensen.hidden_states.readings import MAX, SUM, Reading
 from jensen.hidden_states.records import ChainSums, ChainTables
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.named import read_array, read_shares
@@ -141,11 +142,11 @@ class Seen(QuickColumns):
         self.t = t
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """(K, rows)."""
         from jensen.kernels.columns import add_looked_up
 
-        tables = self._peaks if peak else self._sums
+        tables = self._peaks if how == MAX else self._sums
         out = recycled(len(tables), stop - start)
         out[:] = 0.0
         add_looked_up(self.rows, start, stop, self._at, tables.reshape(len(tables), -1), out)
@@ -224,38 +225,28 @@ class Seen(QuickColumns):
         peak = self.t.max(-1, keepdims=True)
         return np.ascontiguousarray(np.concatenate([self.t, peak], axis=-1))
 
-    def stats(
-        self,
-        start: int,
-        stop: int,
-        nodes: Array,
-        rng: np.random.Generator | None = None,
-        *,
-        peak: bool = False,
-    ) -> Array:
+    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> Array:
         """Counts."""
         from jensen.kernels.columns import add_counts
 
         counts = self._no_counts
         add_counts(self.rows, start, stop, nodes, self._at, counts)
-        return self._complete(counts, rng, peak)
+        return self._complete(counts, how)
 
-    def _complete(
-        self, counts: Array, rng: np.random.Generator | None = None, peak: bool = False
-    ) -> Array:
+    def _complete(self, counts: Array, how: Reading = SUM) -> Array:
         """Counts of labels (K, D, V), the last of (K, D · (V + 1)) shared out: the missing one."""
         K, D, V = self.t.shape
         counts = counts.reshape(K, D, V + 1)
         absent = counts[:, :, -1]
         if not absent.any():
             return counts[:, :, :-1]
-        return np.asarray(counts[:, :, :-1] + self._missing(absent, rng, peak))
+        return np.asarray(counts[:, :, :-1] + self._missing(absent, how))
 
-    def _missing(self, count: Array, rng: np.random.Generator | None, peak: bool) -> Array:
+    def _missing(self, count: Array, how: Reading) -> Array:
         """How missing labels count; count (K, D) is how many are missing."""
-        if peak:
+        if how == MAX:
             return np.asarray(np.eye(self.t.shape[-1])[self.t.argmax(-1)] * count[:, :, None])
         shares = dirichlet.share(np.exp(self.t - self.t.max(-1, keepdims=True)))
-        if rng is None:
+        if how.rng is None:
             return np.asarray(shares * count[:, :, None])
-        return rng.multinomial(count.astype(np.int64), shares).astype(np.float64)
+        return how.rng.multinomial(count.astype(np.int64), shares).astype(np.float64)

@@ -11,6 +11,7 @@ from scipy.special import gammaln, xlogy
 from jensen.exceptions import JensenError
 from jensen.families import gamma
 from jensen.families.gamma import Gamma
+from jensen.hidden_states.readings import MAX, SUM, Reading
 from jensen.models.emissions.averages import mean_record, side_by_side
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.columns import column_moments, standardised
@@ -138,36 +139,28 @@ class Seen(QuickColumns):
         self.rate = np.array(-t.exposure, order="C")
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """(K, rows)."""
         from jensen.kernels.columns import add_poisson
 
         out = recycled(len(self.rate), stop - start)
         out[:] = self.rows.base[start:stop]
         absent = self._uncounted
-        if peak:
+        if how == MAX:
             likely = np.floor(np.exp(self.log_rate))
             absent = xlogy(likely, np.exp(self.log_rate)) - gammaln(likely + 1.0) - self.rate
         add_poisson(self.rows.x, start, stop, self.log_rate, self.rate, absent, out)
         return out
 
-    def stats(
-        self,
-        start: int,
-        stop: int,
-        nodes: Array,
-        rng: np.random.Generator | None = None,
-        *,
-        peak: bool = False,
-    ) -> Gamma:
+    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> Gamma:
         """Totals, and how many rows."""
         from jensen.kernels.columns import add_diagonal_moments
 
         expected = np.exp(self.log_rate)
         x, at = self.rows.x, start
-        if rng is not None:
-            x, at = self._completed(start, stop, nodes, rng), 0
-        if peak:
+        if how.rng is not None:
+            x, at = self._completed(start, stop, nodes, how.rng), 0
+        if how == MAX:
             expected = np.floor(expected)
         total, unused = np.zeros_like(expected), np.zeros_like(expected)
         add_diagonal_moments(x, at, at + stop - start, nodes, expected, expected, total, unused)
@@ -221,7 +214,7 @@ class Predicted:
         self.shape, self.rate = shape, rate
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """(K, rows)."""
         out = np.repeat(self.rows.base[None, start:stop], len(self.rate), axis=0)
         for x, a, b in zip(self.rows.x[:, start:stop], self.shape.T, self.rate.T, strict=True):

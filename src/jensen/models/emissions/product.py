@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.families.product import Product as ProductFamily
 from jensen.fields import without_cached
+from jensen.hidden_states.readings import SUM, Reading
 from jensen.hidden_states.records import Likely
 from jensen.models.emissions import ColumnEmission
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
@@ -167,10 +168,10 @@ class Predicted:
     def __init__(self, parts: tuple[Likely, ...]) -> None:
         self.parts: tuple[Any, ...] = parts
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """The sum over parts."""
         total: Array
-        total, *others = (part.log_like(start, stop, peak=peak) for part in self.parts)
+        total, *others = (part.log_like(start, stop, how) for part in self.parts)
         for other in others:
             total += other
         return total
@@ -205,14 +206,6 @@ class Seen(Predicted, QuickColumns):
         pairs = zip(self.theta.parts, sums.split(self.theta.tables), strict=True)
         return tuple(part.gather(states, own) for part, own in pairs)
 
-    def stats(
-        self,
-        start: int,
-        stop: int,
-        nodes: Array,
-        rng: np.random.Generator | None = None,
-        *,
-        peak: bool = False,
-    ) -> tuple[Any, ...]:
+    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> tuple[Any, ...]:
         """Of every part."""
-        return tuple(part.stats(start, stop, nodes, rng, peak=peak) for part in self.parts)
+        return tuple(part.stats(start, stop, nodes, how) for part in self.parts)
