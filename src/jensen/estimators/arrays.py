@@ -18,7 +18,6 @@ from jensen.data.threads import ordered_map
 from jensen.data.variable import EXACT, parse_number
 from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
-from jensen.models.emissions.poisson import LARGEST_COUNT
 
 Array = NDArray[np.float64]
 
@@ -137,19 +136,6 @@ def _columns_of_objects(X: Any) -> Iterator[tuple[str, list[Any]]]:
 
 def _known(values: Any) -> list[Any]:
     return [None if is_missing(value) else value for value in values]
-
-
-def check_counts(values: Array, names: Sequence[str]) -> None:
-    """Refuse counts so large that their likelihood has no digits left."""
-    large = values > LARGEST_COUNT
-    if large.any():
-        row, column = np.argwhere(large)[0]
-        raise DataError(
-            f"row {row + 1} of the column {names[column]!r} is {values[row, column]:g}, and the "
-            f"likelihood of counts beyond {LARGEST_COUNT:g} loses its digits: divide the column, "
-            f"or learn it as numbers (emission='gaussian', or continuous=[{names[column]!r}] in "
-            f"jn.Table)"
-        )
 
 
 def is_file(X: Any) -> bool:

@@ -19,7 +19,7 @@ from jensen.estimators.arrays import (
 )
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.mixture_questions import MixtureQuestions
-from jensen.estimators.state_memory import check_state_memory, gaussian_size
+from jensen.estimators.state_memory import check_state_memory
 from jensen.estimators.states_estimator import (
     check_held,
     check_one_of,
@@ -30,15 +30,19 @@ from jensen.estimators.states_estimator import (
     words_of_prior,
 )
 from jensen.exceptions import JensenError
-from jensen.models.emissions.held_parts import PARTS
-from jensen.models.emissions.making import make_gaussian
-from jensen.models.emissions.named import read_shares, with_spread
-from jensen.models.emissions.priors import COVARIANCES, GAUSSIAN_WORDS, check_words
+from jensen.models.emissions.kinds import Chosen
+from jensen.models.emissions.making import completed, make_emission, summary_for
+from jensen.models.emissions.named import read_shares
+from jensen.models.emissions.priors import COVARIANCES, check_words
+from jensen.models.emissions.registry import USUAL, parameters_of
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateRows
 
 Array = NDArray[np.float64]
+
+NUMBERS = USUAL["continuous"]
+"""What components make."""
 
 
 class GaussianMixture(MixtureQuestions):
@@ -230,18 +234,19 @@ class GaussianMixture(MixtureQuestions):
         check_one_of("covariance", self.covariance, COVARIANCES)
         check_columns(values, names_of(self, values.shape[1]))
         values, weight = rows_that_count(values, weight)
-        size = K * (1.0 + gaussian_size(values.shape[1], self.covariance))
+        size = K * (1.0 + NUMBERS.kind.size(values.shape[1], Chosen(self.covariance)))
         check_state_memory(K, size, len(values), values.shape[1], self.noun)
         words = words_of_prior(self.prior, choices.algorithm)
-        fixed = check_held(self.fixed, ("weights", "components", *PARTS), self.start)
-        if words is None and not {"components", *PARTS} & {*fixed}:
+        fixed = check_held(self.fixed, ("weights", "components", *NUMBERS.held), self.start)
+        if words is None and not {"components", *NUMBERS.held} & {*fixed}:
             check_rows(len(values), K, self.noun)
         repeated = repeat_by_weight(weight, choices.algorithm)
         if repeated is not None:
             values, weight = values[repeated], np.ones(len(repeated))
         if words is not None:
-            check_words(words, ("concentration", *GAUSSIAN_WORDS))
-        emission = make_gaussian(K, values, words, self.covariance, weight)
+            check_words(words, ("concentration", *NUMBERS.prior))
+        columns = summary_for([NUMBERS], values, weight, words, self.covariance)
+        emission = make_emission(NUMBERS, K, columns, words, covariance=self.covariance)
         weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
         may_relabel = self.start is None and not _tells_apart(words, K)
         model = Mixture(emission, weights_prior, K, may_relabel=may_relabel, always_near=True)
@@ -258,11 +263,7 @@ class GaussianMixture(MixtureQuestions):
         start = self.start
         if isinstance(start, GaussianMixture):
             start.require_fitted()
-            return {
-                "weights": start.weights_,
-                "means": start.means_,
-                "covariances": start.covariances_,
-            }
+            return {"weights": start.weights_, **parameters_of(start)}
         if not isinstance(start, Mapping):
             raise JensenError(
                 f"start must be a fitted mixture or a dict of weights, means and covariances, "
@@ -273,8 +274,8 @@ class GaussianMixture(MixtureQuestions):
     def _read_start(self, model: Mixture, values: Array) -> Mixed:
         """η whose mode has the parameters of `start`."""
         start, K = self._named_start(), model.n_states
-        check_words(start, ("weights", "means", "covariances"), "start")
-        named = {"weights": np.full(K, 1.0 / K), **with_spread(start, model.emission, values)}
+        check_words(start, ("weights", *NUMBERS.parameters), "start")
+        named = {"weights": np.full(K, 1.0 / K), **completed(start, model.emission, values)}
         return Mixed(read_shares(named, "weights", (K,)), model.emission.read(named))
 
     def _show(self) -> None:

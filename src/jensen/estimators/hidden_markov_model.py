@@ -35,6 +35,7 @@ from jensen.estimators.sequences import (
 from jensen.estimators.states_estimator import check_states
 from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
+from jensen.models.emissions.registry import EMISSIONS
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 
 Array = NDArray[np.float64]
@@ -322,7 +323,7 @@ class HiddenMarkovModel(ChainQuestions):
         if reset:
             self.kind_ = find_emission(self, rows)
             check_chosen_kind(self)
-        if self.kind_ != "categorical":
+        if not EMISSIONS[self.kind_].has_labels:
             values = read_numbers(self, rows, reset=reset, emission=self.kind_)
             self.variables_, self.whole_labels_ = None, ()
         elif reset:
@@ -340,7 +341,7 @@ class HiddenMarkovModel(ChainQuestions):
 
     def _read_start(self, model: HiddenMarkov, values: Array) -> Chained:
         """η whose mode has the parameters of `start`."""
-        chain_masks(self, model.n_states)  # refuses what masks leave out
+        chain_masks(self, model.n_states, model.emission)  # refuses what masks leave out
         return read_chain_start(self.start, model, values)
 
     def _labelled(self, values: Array) -> Any:
@@ -354,9 +355,10 @@ class HiddenMarkovModel(ChainQuestions):
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks: counts, 0 and 1, and labels are not any number."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = self.emission in ("poisson", "bernoulli")
-        tags.input_tags.categorical = self.emission != "gaussian"
-        tags.input_tags.string = self.emission in (None, "categorical")
+        record = EMISSIONS.get(self.emission or "")
+        tags.input_tags.positive_only = record is not None and record.is_positive
+        tags.input_tags.categorical = record is None or record.column != "continuous"
+        tags.input_tags.string = self.emission is None or (record is not None and record.has_labels)
         return tags
 
     def _show(self) -> None:
@@ -364,6 +366,7 @@ class HiddenMarkovModel(ChainQuestions):
         self.initial_, self.transition_ = shown["initial"], shown["transition"]
         if self.end:
             self.end_ = shown["end"]
-        if self.kind_ == "gaussian":
-            self.means_, self.covariances_ = shown["means"], shown["covariances"]
-        self.emission_ = shown["means"] if self.kind_ == "gaussian" else shown["emission"]
+        names = EMISSIONS[self.kind_].parameters
+        for name in names:
+            setattr(self, f"{name}_", shown[name])
+        self.emission_ = shown[names[0]]

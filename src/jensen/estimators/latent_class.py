@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +13,9 @@ from jensen.data import Table, Variable, as_table
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.own_columns import nearest
 from jensen.data.row_names import warn_of_row_names
+from jensen.data.variable import Kind
 from jensen.estimators.arrays import (
     check_columns,
-    check_counts,
     check_size,
     read_weights,
     rows_that_count,
@@ -33,11 +33,12 @@ from jensen.estimators.states_estimator import (
     words_of_prior,
 )
 from jensen.exceptions import DataError, JensenError
-from jensen.models.emissions import ColumnEmission
-from jensen.models.emissions.making import make_diagonal, make_labels, make_poisson
-from jensen.models.emissions.named import read_shares, with_spread
-from jensen.models.emissions.priors import GAUSSIAN_WORDS, POISSON_WORDS, check_words
+from jensen.models.emissions.making import completed, make_columns, summary_for
+from jensen.models.emissions.named import read_shares
+from jensen.models.emissions.priors import check_words
 from jensen.models.emissions.product import Product
+from jensen.models.emissions.registry import USUAL
+from jensen.models.emissions.registry import words_of_prior as words_of_columns
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateRows
@@ -191,8 +192,7 @@ class LatentClass(MixtureQuestions):
             values, weight = values[repeated], np.ones(len(repeated))
         words = words_of_prior(self.prior, algorithm)
         if words is not None:
-            known = ("concentration", "emission", *POISSON_WORDS, *GAUSSIAN_WORDS)
-            check_words(words, known)
+            check_words(words, ("concentration", *words_of_columns(get_args(Kind))))
         emission = self._emission(K, values, weight, with_labels(words, algorithm))
         fixed = check_held(self.fixed, ("weights", "components"), self.start)
         shares = concentration(words, "concentration", (K,), algorithm)
@@ -209,17 +209,9 @@ class LatentClass(MixtureQuestions):
     def _emission(
         self, K: int, values: Array, weight: Array, words: Mapping[str, Any] | None
     ) -> Product:
-        parts: list[ColumnEmission] = []
-        for i, variable in enumerate(self.variables_):
-            column = values[:, i : i + 1]
-            if variable.kind == "categorical":
-                parts.append(make_labels(K, variable.n_states, words))
-            elif variable.kind == "count":
-                parts.append(make_poisson(K, column, words, weight))
-            else:
-                parts.append(make_diagonal(K, column, words, "diagonal", weight))
-        columns = tuple(np.array([i]) for i in range(len(parts)))
-        return Product(tuple(parts), columns, tuple(v.name for v in self.variables_))
+        records = [USUAL[variable.kind] for variable in self.variables_]
+        columns = summary_for(records, values, weight, words, "diagonal")
+        return make_columns(records, self.variables_, K, columns, words)
 
     def _named_start(self) -> Mapping[str, Any]:
         """The parameters of `start`, by name."""
@@ -239,10 +231,7 @@ class LatentClass(MixtureQuestions):
         start, K, emission = self._named_start(), model.n_states, model.emission
         assert isinstance(emission, Product)
         check_words(start, ("weights", *emission.names), "start")
-        named = {"weights": np.full(K, 1.0 / K), **start}
-        for i, (name, part) in enumerate(zip(emission.names, emission.parts, strict=True)):
-            if isinstance(named.get(name), Mapping):
-                named[name] = with_spread(named[name], part, values[:, i : i + 1])
+        named = {"weights": np.full(K, 1.0 / K), **completed(start, emission, values)}
         return Mixed(read_shares(named, "weights", (K,)), emission.read(named))
 
     def _show(self) -> None:
@@ -279,8 +268,8 @@ def _values(rows: Table, variables: tuple[Variable, ...]) -> Array:
         columns.append(np.where(column.missing(), np.nan, data))
     values = np.stack(columns, axis=1)
     check_size(values, [variable.name for variable in variables])
-    counted = [i for i, variable in enumerate(variables) if variable.kind == "count"]
-    check_counts(values[:, counted], [variables[i].name for i in counted])
+    for i, variable in enumerate(variables):
+        USUAL[variable.kind].kind.check(values[:, i : i + 1], [variable.name])
     return values
 
 

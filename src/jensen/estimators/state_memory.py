@@ -23,11 +23,3 @@ def check_state_memory(
         f"{plural(n_rows, 'row')}",
         f"choose fewer {noun}s" if noun != "class" else "choose fewer classes",
     )
-
-
-def gaussian_size(n_columns: int, covariance: str) -> float:
-    """How many numbers a state has."""
-    D = float(n_columns)
-    return {"full": D * (D + 1.0) + 2.0, "tied": D + 1.0, "spherical": D + 3.0}.get(
-        covariance, 4.0 * D
-    )
