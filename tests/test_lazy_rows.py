@@ -6,6 +6,8 @@ import pytest
 import jensen as jn
 from jensen.cluster_trees import problems
 from jensen.data import TableScan, blocks, number_rows
+from jensen.exceptions import DataError, JensenError
+from jensen.models import hidden_markov, mixture
 
 SIZES = (1, 37, 1, 101, 63, 8, 89)
 
@@ -16,6 +18,8 @@ def small_units(monkeypatch):
     monkeypatch.setattr(blocks, "UNIT_ROWS", 64)
     monkeypatch.setattr(problems, "BLOCK_ROWS", 64)
     monkeypatch.setattr(number_rows, "SUMMED_ROWS", 64)
+    monkeypatch.setattr(mixture, "UNIT_ROWS", 64)
+    monkeypatch.setattr(hidden_markov, "UNIT_ROWS", 64)
 
 
 class Source:
@@ -97,6 +101,30 @@ ASIA = "asia -> tub; smoke -> lung; smoke -> bronc; tub -> either; lung -> eithe
 HIDDEN = "H -> smoke; H -> lung; H -> bronc; H -> xray"
 LINE = "x -> y; x -> z; y -> z; noise"
 
+
+def labels(table):
+    """Columns of labels, counts and numbers."""
+    rng = np.random.default_rng(6)
+    n = table.n_rows
+    state = rng.random(n) < 0.4
+    columns = {
+        "label": np.where(rng.random(n) < 0.2, "a", np.where(state, "b", "c")),
+        "count": rng.poisson(np.where(state, 3.0, 40.0)),
+        "number": np.where(state, 1.0, -1.0) + rng.normal(size=n),
+    }
+    return with_holes(jn.Table(columns, counts=["count"]), 0.1, 7).with_weights(table.weights)
+
+
+def states(make, **how):
+    def learn(table):
+        model = make.fit(table, **how)
+        return model.free_energy_, model.trace_, [*model._shown().values()]
+
+    return learn
+
+
+LENGTHS = [70, 5, 1, 124, 60, 40]
+
 LEARNERS = {
     "score bdeu": (asia(), lambda t: jn.score(ASIA, t, "bdeu")),
     "score bic, weights": (asia(weighted=True), lambda t: jn.score(ASIA, t, "bic")),
@@ -150,6 +178,50 @@ LEARNERS = {
             .trace_
         ),
     ),
+    "mixture": (numbers(), states(jn.GaussianMixture(2, n_init=2, random_state=0, max_iter=30))),
+    "mixture, gaps, weights": (
+        numbers(share=0.15, weighted=True),
+        states(jn.GaussianMixture(3, prior={}, random_state=0, max_iter=30)),
+    ),
+    "mixture, tied": (
+        numbers(share=0.1),
+        states(jn.GaussianMixture(2, covariance="tied", prior={}, random_state=0, max_iter=30)),
+    ),
+    "mixture, gibbs": (
+        numbers(100, share=0.1),
+        lambda t: (
+            jn.GaussianMixture(
+                2, method="gibbs", n_samples=10, burn_in=5, n_chains=2, random_state=0
+            )
+            .fit(t)
+            .trace_
+        ),
+    ),
+    "mixture, start": (
+        numbers(),
+        states(jn.GaussianMixture(2, start={"means": [[0, 0, 999, 0], [1, 0, 1001, 0]]})),
+    ),
+    "latent class": (labels(asia()), states(jn.LatentClass(2, prior={}, random_state=0))),
+    "latent class, weights": (
+        labels(asia(weighted=True)),
+        states(jn.LatentClass(2, prior={}, random_state=0)),
+    ),
+    "chain of labels": (
+        asia(300).select(["smoke", "lung"]),
+        states(jn.HiddenMarkovModel(2, prior={}, random_state=0, max_iter=30), lengths=LENGTHS),
+    ),
+    "chain of numbers, gaps": (
+        numbers(share=0.1),
+        states(jn.HiddenMarkovModel(2, prior={}, random_state=0, max_iter=30), lengths=LENGTHS),
+    ),
+    "chain of numbers, weights": (
+        numbers(share=0.1),
+        states(
+            jn.HiddenMarkovModel(2, prior={}, random_state=0, max_iter=20),
+            lengths=LENGTHS,
+            sequence_weight=[1.5, 2.0, 1.0, 0.25, 3.0, 1.0],
+        ),
+    ),
     "regressions": (numbers(), network(LINE, prior="bge")),
     "regressions, gaps": (numbers(share=0.15), network(LINE, prior="bge")),
     "regressions, gaps, weights": (numbers(share=0.15, weighted=True), network(LINE)),
@@ -166,3 +238,48 @@ def _graph(dag):
 def test_a_scan_gives_the_bits_of_the_table(name):
     table, learn = LEARNERS[name]
     assert flat(learn(lazily(table))) == flat(learn(table))
+
+
+@pytest.mark.filterwarnings("ignore::jensen.exceptions.EstimateWarning")
+def test_a_mixture_looks_at_its_rows_three_times_before_the_first_sweep():
+    """Besides the one pass that tells a scan how many rows it has, and of what it has no value."""
+    counts = []
+    for n_sweeps in (0, 3):
+        source = Source(numbers(share=0.1))
+        model = jn.GaussianMixture(2, prior={}, random_state=0, max_iter=n_sweeps)
+        model.fit(source.scan())
+        counts.append(source.n_passes)
+    assert counts[1] - counts[0] == 3  # a pass for every sweep
+    looked, head, evaluated_start = 1, 1, 1
+    assert counts[0] == 3 + looked + head + evaluated_start
+
+
+def test_blocks_of_a_scan_must_agree():
+    table, other = asia(10), numbers(10)
+    scan = TableScan(table.variables, lambda: iter([table, other]))
+    with pytest.raises(DataError, match="block 2 of a scan has other columns, states or weights"):
+        _ = scan.n_rows
+
+
+def test_a_scan_without_rows():
+    table = asia(10)
+    scan = TableScan(table.variables, lambda: iter([]))
+    assert (scan.n_rows, scan.total_weight, scan.n_missing()) == (0, 0.0, {})
+    with pytest.raises(DataError, match="the table has no rows"):
+        jn.score("asia -> tub", scan, "bic")
+
+
+def test_columns_that_are_too_large_to_hold_are_refused():
+    scan = lazily(asia())
+    jn.set_memory_limit(1000)
+    try:
+        with pytest.raises(JensenError, match="holding 8 columns of 400 rows"):
+            jn.chow_liu(scan)
+    finally:
+        jn.set_memory_limit(None)
+
+
+def test_a_scan_has_one_fingerprint_however_it_is_cut():
+    table = asia(share=0.1, weighted=True)
+    assert lazily(table).digest() == table.digest()
+    assert lazily(table.take(np.arange(399))).digest() != table.digest()

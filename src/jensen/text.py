@@ -65,6 +65,16 @@ def _nearest(name: str, names: Sequence[str]) -> list[str]:
     return [known for letters in close for known in by_letters[letters]][:3]
 
 
+def either(items: Iterable[object]) -> str:
+    """Words to choose from.
+
+    >>> either(["a", "b", "c"]), either(["a"])
+    ('a, b or c', 'a')
+    """
+    *others, last = map(str, items)
+    return f"{', '.join(others)} or {last}" if others else last
+
+
 def plural(n: int, noun: str) -> str:
     """A number with its noun.
 

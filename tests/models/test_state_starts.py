@@ -8,6 +8,7 @@ from jensen.data.number_rows import NumberRows
 from jensen.fields import leaves
 from jensen.free_energy import EM, state_at
 from jensen.models import state_starts
+from jensen.models.emissions.state_records import by_state
 from jensen.models.mixture import Mixed
 from jensen.models.state_starts import start_stats
 
@@ -31,7 +32,7 @@ def test_states_differ_and_all_rows_are_shared_out(kind, k):
     assert np.all(counts > 0.0)
     state = state_at(case.model, case.units, EM, Mixed(counts, stats))
     assert np.isfinite(state.free_energy)
-    rows = case.model.emission.by_state(state.t.components)
+    rows = by_state(state.t.components)
     for a in range(3):
         for b in range(a):
             assert np.abs(rows[a] - rows[b]).max() > 1e-6

@@ -9,9 +9,15 @@ import typer
 
 from jensen.cli.inputs import Reading, read_data
 from jensen.exceptions import JensenError
+from jensen.models.emissions.registry import EMISSIONS, USUAL
+from jensen.text import either
 
 if TYPE_CHECKING:
     from jensen.data import Table
+
+
+KINDS = ("categorical", "continuous", "count")
+"""Of columns, in the order in which the help names what states make of them."""
 
 
 class ModelKind(StrEnum):
@@ -93,8 +99,8 @@ Emission = Annotated[
     typer.Option(
         "--emission",
         metavar="KIND",
-        help="What a state of an hmm makes: categorical, gaussian, poisson or bernoulli; by the "
-        "kinds of the columns unless given (labels, real numbers, counts).",
+        help=f"What a state of an hmm makes: {either(EMISSIONS)}; by the kinds of the columns "
+        f"unless given ({', '.join(USUAL[kind].makes for kind in KINDS)}).",
     ),
 ]
 End = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +17,8 @@ from jensen.data.table import Table
 from jensen.data.threads import ordered_map
 from jensen.data.units import TreeSum, Units
 from jensen.fields import add
+from jensen.fingerprint import fingerprint
+from jensen.memory import check_memory
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -30,6 +33,20 @@ class NumberBlock(NamedTuple):
     values: Array  # (n, D)
     weight: Array  # (n,)
     start: int  # how many rows come before
+
+
+class Profile(NamedTuple):
+    """What one look at rows tells of them."""
+
+    weight: float  # of all rows
+    n_weighted: int  # rows of another weight than 1
+    n_without_weight: int
+    least: Array  # (D,), NaN of a column without values
+    most: Array  # (D,)
+    n_seen: Array  # (D,): values that are there
+    seen: Array  # (D,): their weight
+    total: Array  # (D,): Σ weight · value
+    squares: Array  # (D,): Σ weight · value²
 
 
 class Passes:
@@ -103,14 +120,67 @@ class NumberRows:
         return replace(self, cut=cut)
 
     @cached_property
+    def profile(self) -> Profile:
+        """One look at all rows."""
+        found: Profile | None = self.sum(_profile, _join)
+        if found is None:
+            nothing, unknown = np.zeros(self.n_columns), np.full(self.n_columns, np.nan)
+            found = Profile(0.0, 0, 0, unknown, unknown, *(nothing,) * 4)
+        return found
+
+    @property
     def total_weight(self) -> float:
         """How many rows there are, each counted as often as its weight says."""
-        return float(self.sum(lambda block: block.weight.sum()) or 0.0)
+        return self.profile.weight
 
-    @cached_property
+    @property
+    def counts_once(self) -> bool:
+        """Whether every row has the weight 1."""
+        return not self.profile.n_weighted
+
+    def values(self) -> Array:
+        """All rows (n, D) in memory; refused if they are too large."""
+        return self._whole().values
+
+    def weights(self) -> Array:
+        """The weights of all rows (n,)."""
+        return self._whole().weight
+
+    def _whole(self) -> NumberBlock:
+        if not self.is_kept:
+            check_memory(
+                16.0 * self.n_rows * self.n_columns,
+                f"holding {self.n_rows:,} rows of {self.n_columns} numbers at once",
+                "leave out columns, or choices that need all rows",
+            )
+        (block,) = self.cut(np.array([self.n_rows]))
+        return block
+
+    def columns(self, chosen: Sequence[int] | NDArray[np.intp]) -> NumberRows:
+        """Some of the columns."""
+        some = list(chosen)
+
+        def cut(ends: Ints) -> Iterable[NumberBlock]:
+            return (block._replace(values=block.values[:, some]) for block in self.cut(ends))
+
+        return replace(self, n_columns=len(some), cut=cut)
+
+    def counted(self) -> NumberRows:
+        """The rows that have a weight, which are copied only if some are left out."""
+        if not self.profile.n_without_weight:
+            return self
+        block = self._whole()
+        return NumberRows.of(block.values[block.weight > 0.0], block.weight[block.weight > 0.0])
+
+    def digest(self) -> str:
+        """A hash of all rows."""
+        hashes = ordered_map(lambda b: fingerprint(b.values, b.weight), self.read(SUMMED_ROWS))
+        return fingerprint(self.n_columns, list(hashes))
+
+    @property
     def has_gaps(self) -> bool:
         """Whether anything is missing."""
-        return bool(self.sum(lambda block: int(np.isnan(block.values).any())))
+        return bool((self.profile.n_seen < self.n_rows).any())
 
     def sum(
         self,
@@ -147,6 +217,38 @@ class NumberRows:
         if self.is_kept:
             return Units(tuple(ordered_map(encode, begin())), total_weight, is_complete)
         return Units(Passes(begin), total_weight, is_complete, encode)
+
+
+def _profile(block: NumberBlock) -> Profile:
+    columns = np.ascontiguousarray(block.values.T)  # quicker along rows
+    weight = block.weight
+    return Profile(
+        float(weight.sum()),
+        int(np.count_nonzero(weight != 1.0)),
+        int(np.count_nonzero(weight <= 0.0)),
+        np.fmin.reduce(columns, axis=1, initial=np.nan),
+        np.fmax.reduce(columns, axis=1, initial=np.nan),
+        len(weight) - np.isnan(columns).sum(1).astype(np.float64),
+        *column_sums(block, np.zeros(len(columns))),
+    )
+
+
+def _join(a: Profile, b: Profile) -> Profile:
+    both = Profile(*map(operator.add, a, b))
+    return both._replace(least=np.fmin(a.least, b.least), most=np.fmax(a.most, b.most))
+
+
+def column_sums(block: NumberBlock, center: Array) -> Array:
+    """(3, D): the weight of the values of each column, their sum and that of their squares.
+
+    Values are taken relative to `center`.
+    """
+    from jensen.kernels.columns import add_column_sums
+
+    own = np.array(block.values, np.float64, order="C")  # a kernel wants its own
+    sums = np.zeros((3, len(center)))
+    add_column_sums(own, np.array(block.weight), center, sums)
+    return sums
 
 
 def _recut(tables: Iterable[tuple[Array, Array]], ends: Ints) -> Iterator[NumberBlock]:

@@ -266,8 +266,7 @@ class ChainQuestions(StatesEstimator):
         fitted = self.require_fitted()
         K, emission = fitted.model.n_states, fitted.model.emission
         draws = list(parameters_of(fitted))
-        own = [t.emission for t in draws]
-        shown = emission.show(own[0]) if fitted.samples is None else emission.show_average(own)
+        shown = emission.show(*(t.emission for t in draws))
         moves = np.mean([dirichlet.share(np.exp(t.transition)) for t in draws], axis=0)
         initial = np.mean([dirichlet.share(np.exp(t.initial)) for t in draws], axis=0)
         named = {"initial": initial, "transition": moves[:, :K]}

@@ -15,7 +15,7 @@ from jensen.estimators.set_rows import WasSet, counted_rows
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG
 from jensen.inference.gaussian_network import GaussianNetwork
-from jensen.models.emissions.columns import moments_of
+from jensen.models.emissions.columns import summarise
 from jensen.models.gaussian_encoding import encode
 from jensen.models.gaussian_network import RegressionNetwork, Regressions, make_prior
 from jensen.models.protocol import Data
@@ -54,7 +54,7 @@ def regression_problem(
     for name in graph.nodes:
         if not rows.n_seen(name):
             raise DataError(f"the column {name!r} has no value in any row that has a weight")
-    shift, variances = moments_of(NumberRows.scanned(rows, graph.nodes))
+    _, shift, variances, _ = summarise(NumberRows.scanned(rows, graph.nodes))
     constant = _constants(graph, choices, rows)
     variances[constant] = 1.0  # never asked for
     bge = _prior(graph, choices, shift, variances)

@@ -29,7 +29,7 @@ from jensen.inference.gaussian_network import (
     point_network,
 )
 from jensen.inference.regression import LinearRegression
-from jensen.models.emissions.columns import moments_of
+from jensen.models.emissions.columns import summarise
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import GaussianCells, Hidden
 from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern
@@ -221,9 +221,10 @@ def _with_dependence(moments: Array, rng: np.random.Generator) -> Array:
 
 def independent_moments(rows: NumberRows, shift: Array) -> Array:
     """Σ z zᵀ of rows as heavy as the data, with their means and variances and no dependence."""
-    mean, variance = moments_of(rows)
-    z = np.append(1.0, mean - shift)
-    return np.asarray(rows.total_weight * (np.outer(z, z) + np.diag(np.append(0.0, variance))))
+    found = summarise(rows)
+    z = np.append(1.0, found.mean - shift)
+    spread = np.diag(np.append(0.0, found.variance))
+    return np.asarray(rows.total_weight * (np.outer(z, z) + spread))
 
 
 def make_prior(bge: BGe, parents: Sequence[Sequence[int]], shift: Array) -> Regressions:

@@ -15,7 +15,8 @@ from jensen.families.masked import MaskedDirichlet
 from jensen.fields import add, record, without_cached
 from jensen.hidden_states.records import Chain
 from jensen.models.emissions import Emission
-from jensen.models.emissions.held_parts import hold_parts
+from jensen.models.emissions.changed import hold_parts
+from jensen.models.emissions.state_records import select_states
 from jensen.models.mixture import (
     UNIT_ROWS,
     emission_point,
@@ -106,7 +107,7 @@ class HiddenMarkov(StateModel):
         """An η or t of these states only, in this order; shares of a t are not made to sum to 1."""
         columns = np.append(states, self.n_states) if self.has_end else states
         transition = record.transition[np.ix_(states, columns)]
-        emission = self.emission.select(record.emission, states)
+        emission = select_states(record.emission, states)
         return Chained(record.initial[states], transition, emission)
 
     def point(self, eta: Chained) -> Chained:
@@ -132,7 +133,7 @@ class HiddenMarkov(StateModel):
         counts, rows = start_stats(self.emission, K, data.rows.rows, k % 2 == 0, rng)
         initial = _shares(families.initial, (K,), rng) * data.rows.weight.sum()
         transition = _shares(families.transition, (K, K + self.has_end), rng) * counts[:, None]
-        stats = Chained(initial, transition, _inside(self.emission, rows))
+        stats = Chained(initial, transition, rows)
         return Chained(*add(self.prior, stats))
 
     def encode(self, rows: NumberRows, lengths: NDArray[np.int64], weight: Array) -> Units:
@@ -161,12 +162,6 @@ def _shares(family: Any, shape: tuple[int, ...], rng: np.random.Generator) -> Ar
     """Rows halfway between uniform and random, 0 where they must be."""
     share = 0.5 / shape[-1] + 0.5 * rng.dirichlet(np.ones(shape[-1]), shape[:-1])
     return family.share(share) if isinstance(family, MaskedDirichlet) else np.asarray(share)
-
-
-def _inside(emission: Any, stats: Any) -> Any:
-    """Counts of labels that a state may not have are taken away."""
-    mask = getattr(emission, "mask", None)
-    return stats if mask is None else np.where(mask, stats, 0.0)
 
 
 def groups(lengths: NDArray[np.int64]) -> list[tuple[int, int]]:

@@ -15,7 +15,8 @@ from jensen.families.held import Held
 from jensen.fields import add, record, without_cached
 from jensen.hidden_states.records import Independent
 from jensen.models.emissions import Emission
-from jensen.models.emissions.held_parts import hold_parts
+from jensen.models.emissions.changed import hold_parts
+from jensen.models.emissions.state_records import select_states
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateModel
 from jensen.models.state_starts import start_stats
@@ -85,7 +86,7 @@ class Mixture(StateModel):
     def select(self, record: Mixed, states: NDArray[np.intp]) -> Mixed:
         """An η or t of these states only, in this order; shares of a t are not made to sum to 1."""
         weights = record.weights[states]
-        return Mixed(weights, self.emission.select(record.components, states))
+        return Mixed(weights, select_states(record.components, states))
 
     def point(self, eta: Mixed) -> Mixed:
         """The one θ that is shown for a posterior."""
