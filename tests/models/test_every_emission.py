@@ -182,6 +182,19 @@ def test_what_is_shown_can_be_read_again(word, covariance):
 
 
 @every_case
+def test_the_point_of_a_posterior_is_the_mean_of_its_draws(word, covariance):
+    """As draws are averaged, over 4,000; within 5 standard errors, told by 20 batches of them."""
+    emission, _, eta = make(word, covariance)
+    rng = np.random.default_rng(0)
+    draws = [emission.family.sample_stats(eta, rng) for _ in range(4000)]
+    whole, at = emission.show(*draws), emission.show(emission.point(eta))
+    batches = [emission.show(*draws[k::20]) for k in range(20)]
+    for name, value in whole.items():
+        error = np.std([batch[name] for batch in batches], axis=0) / np.sqrt(20)
+        assert (np.abs(value - at[name]) <= 5.0 * error).all()
+
+
+@every_case
 def test_parameters_that_are_left_out_are_those_of_the_rows(word, covariance):
     emission, values, eta = make(word, covariance)
     first, *others = EMISSIONS[word].parameters
