@@ -59,7 +59,7 @@ def matched_orders(model: Any, samples: Sequence[Any], first: int) -> Order:
         for s, (stats, rows, n) in enumerate(zip(samples, emissions, counts, strict=True)):
             log_like = own @ rows.T  # [j, k]: of the rows of k under j
             found[s] = _best_pairs(log_like + np.outer(log_count, n))
-            if hasattr(stats, "transition"):
+            if "transition" in stats._fields:
                 found[s] = _climb(stats, t, log_like, found[s])
         reference = mean_record(list(map(model.select, samples, found)))
         if np.array_equal(found, orders):

@@ -116,7 +116,7 @@ def _equal_rows(rows: Array) -> list[tuple[int, int]]:
 
 def _moves_alike(t: Any, j: int, k: int) -> bool:
     """Whether two states of a chain have the same ways out, and ways in with one proportion."""
-    if not hasattr(t, "transition"):
+    if "transition" not in t._fields:
         return True
     moves = np.exp(t.transition)
     into = np.concatenate([np.exp(t.initial)[None], moves[:, : len(moves)]])

@@ -97,7 +97,7 @@ def _prior(words: Words, shape: tuple[int, int, int]) -> Array | None:
 def shares_fault(t: Array, mask: NDArray[np.bool_] | None) -> Fault | None:
     """What is wrong with logs of probabilities along the last axis, if anything is."""
     total = np.exp(np.minimum(t, 1.0)).sum(-1)
-    if (np.abs(total - 1.0) > TOLERANCE).any():
+    if not (np.abs(total - 1.0) <= TOLERANCE).all():
         worst = total.flat[np.argmax(np.abs(total - 1.0))]
         return "", f"holds logs of probabilities that sum to {worst:.6g}, not to 1"
     if mask is not None and (t[~mask] > -np.inf).any():
