@@ -632,3 +632,15 @@ def test_an_interrupt_before_anything_has_begun(monkeypatch, capsys):
     monkeypatch.undo()
     assert code == 130
     assert capsys.readouterr().err == "jensen: interrupted: nothing had begun yet\n"
+
+
+@pytest.mark.filterwarnings("always::jensen.DataWarning")
+@pytest.mark.parametrize("model", [MIXTURE, [*HMM, "--emission", "gaussian"], CLASSES])
+def test_a_constant_column_whose_variance_the_prior_guesses_is_told(run, model):
+    rng = np.random.default_rng(0)
+    rows = {"a": np.concatenate([rng.normal(0, 1, 20), rng.normal(8, 1, 20)]), "k": [7.5] * 40}
+    pd.DataFrame(rows).to_csv("still.csv", index=False)
+    (line,) = run("learn", "still.csv", *model, "--prior", "default").err.splitlines()
+    assert line.startswith("jensen: warning: column 'k' is constant, so nothing says how much")
+    assert run("learn", "still.csv", *model, "--prior", "scale=2").err == ""
+    assert run("learn", "still.csv", *model, "--prior", "default", "--without", "k").err == ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -19,6 +19,7 @@ from jensen.data.variable import EXACT, parse_number
 from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
 from jensen.models.emissions.poisson import LARGEST_COUNT
+from jensen.scores.constant_columns import warn_of_guessed_spread
 
 Array = NDArray[np.float64]
 
@@ -26,6 +27,8 @@ LARGEST = 1e100
 """Statistics are sums of squares, which overflow far beyond."""
 NARROWEST = 1e-70
 """Of what values differ by: precisions are inverses of squares."""
+NO_SPREAD = 1e-12
+"""Values that differ by a smaller share of the largest do not vary."""
 BLOCK_ROWS = 1 << 14
 """Rows that are looked at together: they stay in the cache."""
 
@@ -193,8 +196,11 @@ def rows_that_count(values: Array, weight: Array) -> tuple[Array, Array]:
     return values if counts.all() else values[counts], weight[counts]
 
 
-def check_columns(values: Array, names: Sequence[str]) -> None:
-    """Refuse columns without any value, and those whose variance is too small for a number."""
+def check_columns(values: Array, names: Sequence[str]) -> list[str]:
+    """Refuse columns without any value, and those whose variance is too small for a number.
+
+    Returns the names of the columns that are constant.
+    """
     low, high = _extremes(values)
     empty = np.isnan(low)
     if empty.any():
@@ -207,6 +213,17 @@ def check_columns(values: Array, names: Sequence[str]) -> None:
             f"the values of the column {names[column]!r} differ by {width[column]:g} at most, "
             f"whose square is as good as 0: multiply the column"
         )
+    is_constant = width <= NO_SPREAD * np.maximum(np.abs(low), np.abs(high))
+    return [name for name, here in zip(names, is_constant, strict=True) if here]
+
+
+def warn_where_spread_is_guessed(
+    constant: Sequence[str], words: Mapping[str, Any] | None, fixed: Sequence[str]
+) -> None:
+    """Tell of constant columns of Gaussian states whose variance a default prior has to guess."""
+    if words is not None and words.get("scale") is None:
+        if not {"components", "emission", "covariances"} & {*fixed}:
+            warn_of_guessed_spread(constant)
 
 
 def _extremes(values: Array) -> tuple[Array, Array]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.estimators.arrays import check_columns, names_of
+from jensen.estimators.arrays import check_columns, names_of, warn_where_spread_is_guessed
 from jensen.estimators.chain_settings import chain_masks, read_chain_start
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.loop_choices import LoopChoices
@@ -42,7 +42,7 @@ SETTINGS = ("n_states", "kind_", "covariance", "end", "symbols", "prior", "masks
 def chain_problem(estimator: Any, choices: LoopChoices, steps: Steps, weight: Array) -> Problem:
     """What is learned from these sequences; weight (S,) is how often each counts."""
     algorithm = choices.algorithm
-    check_columns(steps.values, names_of(estimator, steps.values.shape[1]))
+    constant = check_columns(steps.values, names_of(estimator, steps.values.shape[1]))
     _check_memory(estimator, steps)
     repeated = repeat_by_weight(weight, algorithm)
     chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
@@ -50,6 +50,8 @@ def chain_problem(estimator: Any, choices: LoopChoices, steps: Steps, weight: Ar
     weight = weight[chosen] if repeated is None else np.ones(len(chosen))
     words = _words(estimator, algorithm)
     fixed = _held(estimator)
+    if estimator.kind_ == "gaussian":
+        warn_where_spread_is_guessed(constant, words, fixed)
     if words is None and estimator.kind_ == "gaussian" and not {"emission", *PARTS} & {*fixed}:
         check_rows(len(steps.values), estimator.n_states, estimator.noun)
     model = _model(estimator, algorithm, steps, weight, words)

@@ -15,6 +15,7 @@ from jensen.estimators.arrays import (
     read_matrix,
     read_weights,
     rows_that_count,
+    warn_where_spread_is_guessed,
     weights_of,
 )
 from jensen.estimators.learning import Problem, Start
@@ -228,7 +229,7 @@ class GaussianMixture(MixtureQuestions):
         choices.check()
         K = check_states("n_components", self.n_components)
         check_one_of("covariance", self.covariance, COVARIANCES)
-        check_columns(values, names_of(self, values.shape[1]))
+        constant = check_columns(values, names_of(self, values.shape[1]))
         values, weight = rows_that_count(values, weight)
         size = K * (1.0 + gaussian_size(values.shape[1], self.covariance))
         check_state_memory(K, size, len(values), values.shape[1], self.noun)
@@ -241,6 +242,7 @@ class GaussianMixture(MixtureQuestions):
             values, weight = values[repeated], np.ones(len(repeated))
         if words is not None:
             check_words(words, ("concentration", *GAUSSIAN_WORDS))
+        warn_where_spread_is_guessed(constant, words, fixed)
         emission = make_gaussian(K, values, words, self.covariance, weight)
         weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
         may_relabel = self.start is None and not _tells_apart(words, K)

@@ -19,6 +19,7 @@ from jensen.estimators.arrays import (
     check_size,
     read_weights,
     rows_that_count,
+    warn_where_spread_is_guessed,
 )
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.mixture_questions import MixtureQuestions
@@ -182,7 +183,7 @@ class LatentClass(MixtureQuestions):
         choices = self._choices_of_loop()
         choices.check()
         K, algorithm = check_states("n_classes", self.n_classes), choices.algorithm
-        check_columns(values, [v.name for v in self.variables_])
+        constant = check_columns(values, [v.name for v in self.variables_])
         values, weight = rows_that_count(values, weight)
         size = 1.0 + sum(max(variable.n_states, 4) for variable in self.variables_)
         check_state_memory(K, K * size, len(values), values.shape[1], self.noun)
@@ -195,6 +196,8 @@ class LatentClass(MixtureQuestions):
             check_words(words, known)
         emission = self._emission(K, values, weight, with_labels(words, algorithm))
         fixed = check_held(self.fixed, ("weights", "components"), self.start)
+        numbers = {v.name for v in self.variables_ if v.kind == "continuous"}
+        warn_where_spread_is_guessed([x for x in constant if x in numbers], words, fixed)
         shares = concentration(words, "concentration", (K,), algorithm)
         model = Mixture(emission, shares, K, may_relabel=self.start is None, noun=self.noun)
         start = None if self.start is None else self._read_start(model, values)

@@ -72,6 +72,24 @@ def warn_of_constants(names: Sequence[str], left_out_of: str = "score") -> None:
         warn(f"{_are(names)} constant, so {told[left_out_of]}")
 
 
+def warn_of_guessed_spread(names: Sequence[str]) -> None:
+    """Tell of which columns the prior of Gaussian states guesses the variance.
+
+    Under `noting` their names are kept, and nothing is told.
+    """
+    notes = _notes.get()
+    if notes is not None:
+        notes.names.update(names)
+    elif names:
+        varies, column = ("it varies", "column") if len(names) == 1 else ("they vary", "columns")
+        warn(
+            f"{_are(names)} constant, so nothing says how much {varies}: the prior takes the "
+            f"variance for 1, and all that is learned of it is this guess. Leave the {column} out "
+            f"(--without on the command line), or give the prior a scale, prior={{'scale': ...}} "
+            f"(--prior scale=...)"
+        )
+
+
 OWN_SCALE = (
     "give the prior a scale of its own, prior={'scale': 'unit'} (--prior bge --scale unit on the "
     "command line)"
