@@ -383,7 +383,11 @@ def test_many_whole_numbers_are_perhaps_no_labels(run):
 
 
 def test_columns_of_different_kinds(advise, paste, numbers):
-    columns = {**labels(jn.read_table(numbers)), "kind": ["p", "q"] * 100, "sort": ["r"] * 200}
+    columns = {
+        **labels(jn.read_table(numbers)),
+        "kind": ["p", "q"] * 100,
+        "sort": ["r", "s", "s", "s"] * 50,
+    }
     write("mixed.csv", columns)
     line, commands = advise("learn", "mixed.csv")
     assert line.startswith(
@@ -579,10 +583,18 @@ ALONE = (
 )
 
 
+@pytest.mark.filterwarnings("always::jensen.DataWarning")
 def test_one_row_and_constant_columns(run, refuse, numbers):
-    assert edges_of(run("learn", write("one.csv", {"a": "x", "b": "y"}), "--json")) == set()
+    done = run("learn", write("one.csv", {"a": "x", "b": "y"}), "--json")
+    assert edges_of(done) == set()
+    assert done.err.startswith("jensen: warning: there is one row to learn from")
     write("constant.csv", {"a": "0101", "b": "0011", "c": "xxxx"})
-    assert not any("c" in edge for edge in edges_of(run("learn", "constant.csv", "--json")))
+    done = run("learn", "constant.csv", "--json")
+    assert not any("c" in edge for edge in edges_of(done))
+    assert done.err == (
+        "jensen: warning: column 'c' ('x') holds one label only, so the data say nothing of edges "
+        "there, and what is said of them rests on the prior. Leave it out, --without c"
+    )
     write("row.csv", {"a": [1.5], "b": [2.5]})
     said = warned(run, "learn", "row.csv")
     assert "but its parameters: every column is constant ('a', 'b'), so nothing says" in said[0]

@@ -311,6 +311,7 @@ def test_predict_states_of_sequences(run, models, walks):
         assert found == expected.tolist()
 
 
+@pytest.mark.filterwarnings("always::jensen.DataWarning")
 def test_labels_that_are_not_known(run, refuse, models):
     with open("new.csv", "w") as file:
         file.write("fur,legs\nperhaps,2\nno,2\n")
@@ -319,8 +320,10 @@ def test_labels_that_are_not_known(run, refuse, models):
         "labels that this model does not know stand in 1 row (1), the first one is 'perhaps' in "
         "column 'fur': correct them, or pass unknown='missing' (--unknown missing)"
     )
-    answer = json.loads(run("score", "classes.json", "new.csv", "--json").out)
+    done = run("score", "classes.json", "new.csv", "--json")
+    answer = json.loads(done.out)
     assert (answer["log_likelihood"], answer["impossible_rows"]) == (None, 1)
+    assert "the first one is 'perhaps' in column 'fur': the log-likelihood there is" in done.err
     done = run("predict", "classes.json", "new.csv", "--unknown", "missing")
     expected = jn.load("classes.json").predict(jn.Table({"fur": [None, "no"], "legs": [2.0, 2.0]}))
     assert [int(x.split(",")[-1]) for x in done.out.splitlines()[1:]] == expected.tolist()

@@ -12,12 +12,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from jensen.data import Table, Variable
+from jensen.data.missing_words import find_codes, show_codes
 from jensen.data.row_names import warn_of_row_numbers
 from jensen.data.sources import is_missing
 from jensen.data.threads import ordered_map
 from jensen.data.variable import EXACT, parse_number
 from jensen.data.weights import check_weights
-from jensen.exceptions import DataError
+from jensen.exceptions import DataError, warn
 from jensen.models.emissions.poisson import LARGEST_COUNT
 from jensen.scores.constant_columns import warn_of_guessed_spread
 
@@ -47,9 +48,10 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
 
     if is_file(X):
         X = Table(X)
+    is_table = isinstance(X, Table)  # which was looked at when it was made
     refuse_dates(X, otherwise)
     refuse_words(X, type(estimator).__name__, otherwise)
-    if isinstance(X, Table):
+    if is_table:
         X = _from_table(X)
     checked = validate_data(
         estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False, order="C"
@@ -58,7 +60,15 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
     if reset and hasattr(estimator, "feature_names_in_"):
         warn_of_row_numbers(values, names_of(estimator, values.shape[1]))
     check_size(values, names_of(estimator, values.shape[1]))
+    if reset and not is_table:
+        _warn_of_missing_codes(values, names_of(estimator, values.shape[1]))
     return values
+
+
+def _warn_of_missing_codes(values: Array, names: Sequence[str]) -> None:
+    """Warn of numbers that probably mean missing, such as -999."""
+    if text := show_codes({name: find_codes(values[:, i]) for i, name in enumerate(names)}):
+        warn(f"X: {text}: if they mean missing, put NaN in their place")
 
 
 def names_of(estimator: Any, n_columns: int) -> list[str]:
@@ -221,9 +231,9 @@ def warn_where_spread_is_guessed(
     constant: Sequence[str], words: Mapping[str, Any] | None, fixed: Sequence[str]
 ) -> None:
     """Tell of constant columns of Gaussian states whose variance a default prior has to guess."""
-    if words is not None and words.get("scale") is None:
-        if not {"components", "emission", "covariances"} & {*fixed}:
-            warn_of_guessed_spread(constant)
+    is_held = {"components", "emission", "covariances"} & {*fixed}
+    if words is not None and words.get("scale") is None and not is_held:
+        warn_of_guessed_spread(constant)
 
 
 def _extremes(values: Array) -> tuple[Array, Array]:

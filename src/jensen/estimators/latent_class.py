@@ -42,6 +42,7 @@ from jensen.models.emissions.product import Product
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateRows
+from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.text import some
 
 Array = NDArray[np.float64]
@@ -174,6 +175,7 @@ class LatentClass(MixtureQuestions):
                 "rename it, or read it as the weights of rows, jn.Table(..., weights='weights')"
             )
         warn_of_row_names(rows, counts=True)
+        warn_of_constant_labels(rows, learned="states")
         self.variables_ = tuple(rows.variable(name) for name in sorted(rows.names))
         weight = read_weights(rows.weights, len(rows))
         self._learn(self._problem(_values(rows, self.variables_), weight), checkpoint)

@@ -16,6 +16,7 @@ from jensen.scores.by_name import (
     check_integer_weights,
     make_score,
 )
+from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild, WasSet, split_interventions
@@ -55,6 +56,7 @@ def make_scorer(
         prior_network=prior_network, **gaussian,
     )  # fmt: skip
     warn_of_row_names(data)
+    warn_of_constant_labels(data)
     return scorer
 
 
