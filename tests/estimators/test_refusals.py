@@ -42,10 +42,11 @@ def test_rows_with_unknown_labels_have_no_probability(classes):
     np.testing.assert_array_equal(found == -np.inf, [False, True, False, True])
     known = classes.log_likelihood(AS_MISSING)
     np.testing.assert_array_equal(found[::2], known[::2])
-    with pytest.warns(jn.DataWarning, match=NO_PROBABILITY) as met:
+    with pytest.warns(jn.DataWarning, match=NO_PROBABILITY):
         np.testing.assert_array_equal(classes.score_samples(ROWS), found)
+    with pytest.warns(jn.DataWarning, match=NO_PROBABILITY) as met:
         assert classes.score(ROWS) == -np.inf
-    assert len(met) == 2
+    assert len(met) == 1
 
 
 def test_unknown_labels_in_rows_are_named_or_taken_as_missing(classes):
@@ -69,6 +70,7 @@ def test_sequences_with_unknown_labels_have_no_probability(chain):
     np.testing.assert_array_equal(found[::2], chain.log_likelihood(sequences[::2]))
     with pytest.warns(jn.DataWarning, match="the log-likelihood there is -inf"):
         assert chain.score(sequences) == -np.inf
+    with pytest.warns(jn.DataWarning, match="the log-likelihood there is -inf"):
         assert chain.bic(sequences) == np.inf
 
 
