@@ -96,8 +96,8 @@ REFUSALS = [
         r"^columns 'a', 'c' hold counts \(whole numbers with more than 20 different values are "
         r"taken for these\), and a graph is learned of labels \('b'\) or of measurements, not of "
         r"both: make few labels of them with jn.discretize; or say jn.Table\(..., "
-        r"continuous=\['a', 'c'\]\) and leave the labels out; or say jn.Table\(..., categorical=\['a', 'c'\]\) if "
-        r"they are labels as they stand$",
+        r"continuous=\['a', 'c'\]\) and leave the labels out; or say jn.Table\(..., "
+        r"categorical=\['a', 'c'\]\) if they are labels as they stand$",
     ),
     (
         {"a": range(30), "c": range(30)},
