@@ -125,8 +125,8 @@ class RowSource(Protocol):
         """Σ f(block) over blocks of rows."""
 
     @property
-    def looked_at(self) -> set[str]:
-        """Columns of which learners have told what is odd."""
+    def looked_at(self) -> set[tuple[str, str]]:
+        """Columns, and what learners have told of them."""
 
     def tables(self) -> Iterable[Table]:
         """The rows as tables: one that has all of them, or some rows each."""

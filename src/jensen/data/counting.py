@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.blocks import Block, RowSource
+from jensen.data.encode import MAX_INTEGER_STATES
 from jensen.data.packed import Level
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.memory import check_memory
-from jensen.text import plural
+from jensen.text import plural, some
+from jensen.wording import of_frame
 
 NS_PER_WORD = 0.33
 """What one cell costs per 64 rows by bitsets; measured, like the next."""
@@ -187,6 +189,37 @@ def _keep_complete(table: RowSource, names: Sequence[str]) -> str:
     return (
         f"keep only the {plural(n, 'complete row')} of {table.n_rows:,} with "
         f"table.complete_rows() (--complete-rows on the command line)"
+    )
+
+
+def refuse_counts(table: RowSource, names: Iterable[str], *, mixes: bool = False) -> None:
+    """Refuse whole numbers of many values, of which nobody says whether they measure something.
+
+    `mixes`: whether columns of labels and of numbers go together.
+    """
+    kinds = {name: table.variable(name).kind for name in names}
+    counts, labels, numbers = (
+        [name for name in kinds if kinds[name] == kind]
+        for kind in ("count", "categorical", "continuous")
+    )
+    if not counts:
+        return
+    measured, few = of_frame(continuous=counts), "make few labels of them with jn.discretize"
+    named = "" if numbers and not mixes else f"; or say {of_frame(categorical=counts)} if they are"
+    holds = "column {} holds" if len(counts) == 1 else "columns {} hold"
+    problem = (
+        f"{holds.format(some(map(repr, counts), most=20))} counts (whole numbers with more than "
+        f"{MAX_INTEGER_STATES} different values are taken for these), and a graph is learned of"
+    )
+    if labels and not mixes:
+        shown = some(map(repr, labels), most=3)
+        raise DataError(
+            f"{problem} labels ({shown}) or of measurements, not of both: {few}; or say {measured} "
+            f"and leave the labels out{named and named + ' labels as they stand'}"
+        )
+    raise DataError(
+        f"{problem} labels or of measurements: say {measured} if they measure something"
+        f"{named and named + ' labels'}; or {few}"
     )
 
 

@@ -45,9 +45,7 @@ def warn_of_row_names(
     counts
         Whether the learner takes counts; others refuse them.
     """
-    asked = table.names if names is None else names
-    chosen = [name for name in asked if name not in table.looked_at]
-    table.looked_at.update(chosen)
+    chosen = not_looked_at(table, names, "names rows")
     head = table.head()  # of a scan some rows are enough to see it
     columns = {name: head.column(name) for name in chosen}
     found = {
@@ -56,6 +54,14 @@ def warn_of_row_names(
         if counts or column.variable.kind != "count"
     }
     _tell({name: what for name, what in found.items() if what is not None}, advice)
+
+
+def not_looked_at(table: RowSource, names: Iterable[str] | None, what: str) -> list[str]:
+    """The columns of a table that nobody has asked this of; now somebody has."""
+    asked = table.names if names is None else names
+    chosen = [name for name in asked if (name, what) not in table.looked_at]
+    table.looked_at.update((name, what) for name in chosen)
+    return chosen
 
 
 def warn_of_row_numbers(values: NDArray[np.float64], names: Sequence[str]) -> None:

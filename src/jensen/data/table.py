@@ -115,10 +115,10 @@ class Table:
             weights, readers = take_weights(weights, readers)
         columns = ordered_map(lambda r: r[1](kinds.get(r[0]), labels.get(r[0]), absent), readers)
         self._set(columns, weights)
-        self.looked_at.update(kinds, labels)
-        known = {*kinds, *labels, *declared}
-        inferred = [column for name, column in self._columns.items() if name not in known]
-        warn_of_labels(inferred, data, text, with_words=said is None or any(said))
+        self.looked_at.update((name, "names rows") for name in [*kinds, *labels])
+        numbers = [c for x, c in self._columns.items() if x not in {*labels, *declared}]
+        inferred = [column for column in numbers if column.variable.name not in kinds]
+        warn_of_labels(inferred, numbers, data, text, with_words=said is None or any(said))
 
     @classmethod
     def from_columns(
@@ -141,7 +141,7 @@ class Table:
             raise DataError(f"the columns differ in length: {lengths}")
         self.n_rows = next(iter(lengths.values()), 0)
         self.weights = None if weights is None else check_weights(weights, self.n_rows)
-        self.looked_at: set[str] = set()  # columns of which learners have told what is odd
+        self.looked_at: set[tuple[str, str]] = set()  # columns, and what learners told of them
         self.incomplete: Collection[str] = ()  # columns that miss values in other blocks
 
     # --- what is in it ---

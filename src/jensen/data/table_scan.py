@@ -66,7 +66,7 @@ class TableScan:
     read: Callable[[], Iterable[Table]]
     is_weighted: bool = False
     source: str = "pandas"
-    looked_at: set[str] = field(default_factory=set)
+    looked_at: set[tuple[str, str]] = field(default_factory=set)
 
     @property
     def names(self) -> tuple[str, ...]:

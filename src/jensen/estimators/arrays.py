@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -12,13 +12,15 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from jensen.data import Table, TableScan, Variable
+from jensen.data.missing_words import find_codes, show_codes
 from jensen.data.number_rows import NumberRows
 from jensen.data.row_names import warn_of_row_numbers
 from jensen.data.sources import is_missing
 from jensen.data.threads import ordered_map
 from jensen.data.variable import EXACT, parse_number
 from jensen.data.weights import check_weights
-from jensen.exceptions import DataError
+from jensen.exceptions import DataError, warn
+from jensen.scores.constant_columns import warn_of_guessed_spread
 
 Array = NDArray[np.float64]
 
@@ -26,6 +28,8 @@ LARGEST = 1e100
 """Statistics are sums of squares, which overflow far beyond."""
 NARROWEST = 1e-70
 """Of what values differ by: precisions are inverses of squares."""
+NO_SPREAD = 1e-12
+"""Values that differ by a smaller share of the largest do not vary."""
 BLOCK_ROWS = 1 << 14
 """Rows that are looked at together: they stay in the cache."""
 
@@ -44,9 +48,10 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
 
     if is_file(X):
         X = Table(X)
+    is_table = isinstance(X, Table)  # which was looked at when it was made
     refuse_dates(X, otherwise)
     refuse_words(X, type(estimator).__name__, otherwise)
-    if isinstance(X, Table):
+    if is_table:
         X = _from_table(X)
     checked = validate_data(
         estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False, order="C"
@@ -55,6 +60,8 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
     if reset and hasattr(estimator, "feature_names_in_"):
         warn_of_row_numbers(values, names_of(estimator, values.shape[1]))
     check_size(values, names_of(estimator, values.shape[1]))
+    if reset and not is_table:
+        _warn_of_missing_codes(values, names_of(estimator, values.shape[1]))
     return values
 
 
@@ -80,6 +87,12 @@ def check_sizes(rows: NumberRows, names: Sequence[str]) -> None:
     largest = np.fmax(-rows.profile.least, rows.profile.most)
     if np.any(largest > LARGEST):
         rows.sum(lambda block: check_size(block.values, names, block.start))
+
+
+def _warn_of_missing_codes(values: Array, names: Sequence[str]) -> None:
+    """Warn of numbers that probably mean missing, such as -999."""
+    if text := show_codes({name: find_codes(values[:, i]) for i, name in enumerate(names)}):
+        warn(f"X: {text}: if they mean missing, put NaN in their place")
 
 
 def names_of(estimator: Any, n_columns: int) -> list[str]:
@@ -198,8 +211,11 @@ def read_weights(sample_weight: Any, n_rows: int) -> Array:
     return weight
 
 
-def check_columns(rows: NumberRows, names: Sequence[str]) -> None:
-    """Refuse columns without any value, and those whose variance is too small for a number."""
+def check_columns(rows: NumberRows, names: Sequence[str]) -> list[str]:
+    """Refuse columns without any value, and those whose variance is too small for a number.
+
+    Returns the names of the columns that are constant.
+    """
     low, high = rows.profile.least, rows.profile.most
     empty = np.isnan(low)
     if empty.any():
@@ -212,3 +228,14 @@ def check_columns(rows: NumberRows, names: Sequence[str]) -> None:
             f"the values of the column {names[column]!r} differ by {width[column]:g} at most, "
             f"whose square is as good as 0: multiply the column"
         )
+    is_constant = width <= NO_SPREAD * np.maximum(np.abs(low), np.abs(high))
+    return [name for name, here in zip(names, is_constant, strict=True) if here]
+
+
+def warn_where_spread_is_guessed(
+    constant: Sequence[str], words: Mapping[str, Any] | None, fixed: Sequence[str]
+) -> None:
+    """Tell of constant columns of Gaussian states whose variance a default prior has to guess."""
+    is_held = {"components", "emission", "covariances"} & {*fixed}
+    if words is not None and words.get("scale") is None and not is_held:
+        warn_of_guessed_spread(constant)

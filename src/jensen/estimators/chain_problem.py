@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.number_rows import NumberRows
-from jensen.estimators.arrays import check_columns, names_of
+from jensen.estimators.arrays import check_columns, names_of, warn_where_spread_is_guessed
 from jensen.estimators.chain_settings import chain_masks, read_chain_start
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.loop_choices import LoopChoices
@@ -48,7 +48,7 @@ def chain_problem(
 ) -> Problem:
     """What is learned from these sequences; weight (S,) is how often each counts."""
     algorithm = choices.algorithm
-    check_columns(rows, names_of(estimator, rows.n_columns))
+    constant = check_columns(rows, names_of(estimator, rows.n_columns))
     _check_memory(estimator, rows)
     repeated = repeat_by_weight(weight, algorithm)
     chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
@@ -60,6 +60,8 @@ def chain_problem(
     words = _words(estimator, algorithm)
     fixed = _held(estimator)
     record = EMISSIONS[estimator.kind_]
+    if record.has_spread:
+        warn_where_spread_is_guessed(constant, words, fixed)
     if words is None and record.has_spread and not {"emission", *record.held} & {*fixed}:
         check_rows(rows.n_rows, estimator.n_states, estimator.noun)
     model = _model(estimator, algorithm, rows, words)

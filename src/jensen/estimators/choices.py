@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any
 
 from jensen.data import RowSource, Variable
-from jensen.data.counting import require_states
+from jensen.data.counting import refuse_counts, require_states
 from jensen.data.variable import label_text
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.exceptions import DataError, JensenError
@@ -49,6 +49,7 @@ def learned_variables(
                 f"hidden={{{name!r}: ...}}: the graph has no node {name!r}; "
                 f"{offer(name, graph.nodes, 'node')}"
             )
+    refuse_counts(table, [x for x in graph.nodes if x in table and x not in hidden])
     return tuple(
         _hidden_variable(name, hidden[name], table) if name in hidden else _seen(name, table)
         for name in graph.nodes

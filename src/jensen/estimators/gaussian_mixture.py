@@ -210,13 +210,15 @@ class GaussianMixture(MixtureQuestions):
         return self
 
     def _components(self, rows: NumberRows) -> Components:
+        names = names_of(self, rows.n_columns)
         return Components(
-            names_of(self, rows.n_columns),
+            names,
             1.0 + NUMBERS.kind.size(rows.n_columns, Chosen(self.covariance)),
             self._make,
             prior=NUMBERS.prior,
             content=self.covariance,
             held=NUMBERS.held,
+            numbers=names,
             has_spread=True,
             are_near=True,
             tell_apart=_tells_apart,

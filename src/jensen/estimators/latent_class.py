@@ -27,6 +27,7 @@ from jensen.models.emissions.product import Product
 from jensen.models.emissions.registry import USUAL
 from jensen.models.emissions.registry import words_of_prior as words_of_columns
 from jensen.models.mixture import Mixed, Mixture
+from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.text import some
 
 Array = NDArray[np.float64]
@@ -159,6 +160,7 @@ class LatentClass(MixtureQuestions):
                 "rename it, or read it as the weights of rows, jn.Table(..., weights='weights')"
             )
         warn_of_row_names(rows, counts=True)
+        warn_of_constant_labels(rows, learned="states")
         self.variables_ = tuple(rows.variable(name) for name in sorted(rows.names))
         self._learn(mixture_problem(self, self._numbers(rows), self._components()), checkpoint)
         return self
@@ -188,6 +190,7 @@ class LatentClass(MixtureQuestions):
             self._make,
             prior=words_of_columns(get_args(Kind)),
             content=[(v.name, v.kind, v.states) for v in self.variables_],
+            numbers=[v.name for v in self.variables_ if v.kind == "continuous"],
         )
 
     def _make(self, K: int, rows: NumberRows, words: Mapping[str, Any] | None) -> Product:

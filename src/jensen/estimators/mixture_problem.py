@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.number_rows import NumberRows
-from jensen.estimators.arrays import check_columns
+from jensen.estimators.arrays import check_columns, warn_where_spread_is_guessed
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.state_memory import check_state_memory
 from jensen.estimators.states_estimator import (
@@ -40,6 +40,7 @@ class Components(NamedTuple):
     prior: tuple[str, ...]  # the parts of a prior
     content: Any  # choices that shape the result, as plain data
     held: tuple[str, ...] = ()  # parts of components that can be held by themselves
+    numbers: Sequence[str] = ()  # columns of which components have a variance
     has_spread: bool = False  # whether a component without a prior needs two rows
     are_near: bool = False  # whether all starts are near centres
     tell_apart: Callable[[Words, int], bool] = lambda words, K: False  # whether a prior does
@@ -50,7 +51,7 @@ def mixture_problem(estimator: Any, rows: NumberRows, components: Components) ->
     choices = estimator._choices_of_loop()
     choices.check()
     K = check_states(estimator.size, getattr(estimator, estimator.size))
-    check_columns(rows, components.names)
+    constant = check_columns(rows, components.names)
     check_state_memory(K, K * components.size, rows, estimator.noun)
     words = words_of_prior(estimator.prior, choices.algorithm)
     known = ("weights", "components", *components.held)
@@ -60,6 +61,9 @@ def mixture_problem(estimator: Any, rows: NumberRows, components: Components) ->
     rows = repeat_rows(rows, choices.algorithm)
     if words is not None:
         check_words(words, ("concentration", *components.prior))
+    warn_where_spread_is_guessed(
+        [name for name in constant if name in components.numbers], words, fixed
+    )
     emission = components.make(K, rows, words)
     shares = concentration(words, "concentration", (K,), choices.algorithm)
     may_relabel = estimator.start is None and not components.tell_apart(words, K)

@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 
 from jensen.checks import check_whole
 from jensen.estimators.arrays import read_matrix, read_weights, weights_of
-from jensen.estimators.refusals import UnknownLabels, refuse_impossible, refuse_unknown
+from jensen.estimators.refusals import (
+    UnknownLabels,
+    refuse_impossible,
+    refuse_unknown,
+    warn_of_unknown,
+)
 from jensen.estimators.states_estimator import StatesEstimator, best_states
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
@@ -81,6 +86,7 @@ class MixtureQuestions(StatesEstimator):
         values, strange = self._read(X)
         log_like, _ = row_posteriors(fitted, values)
         if strange is not None:
+            warn_of_unknown(strange)
             log_like[strange.rows] = -np.inf
         return log_like
 

@@ -21,6 +21,7 @@ from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
 from jensen.models.emissions.registry import EMISSIONS, owner_of
+from jensen.scores.constant_columns import warn_of_constant_labels
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -191,7 +192,9 @@ def learn_labels(
     columns = _label_columns(estimator, X, reset=True)
     table = label_table(columns, symbols)
     inferred = Table.from_columns(map(table.column, table.names))
-    warn_of_row_names(X if isinstance(X, Table) else inferred)
+    rows = X if isinstance(X, Table) else inferred
+    warn_of_row_names(rows)
+    warn_of_constant_labels(rows, learned="states")
     given = columns.values() if symbols is None else [list(symbols)] * len(columns)
     pairs = zip(table.variables, given, strict=True)
     return _codes(table), table.variables, tuple(are_whole(v, labels) for v, labels in pairs)

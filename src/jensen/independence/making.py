@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from jensen.checks import check_whole, is_real
 from jensen.data import Block, RowSource, as_table
+from jensen.data.counting import refuse_counts
 from jensen.exceptions import DataError, JensenError
 from jensen.independence.categorical import CategoricalTests
 from jensen.independence.gaussian import GaussianTests
@@ -85,12 +86,7 @@ def make_tests(
         )
     check_whole("permutations", permutations, at_least=0)
     check_many(permutations, 24.0, "permutations", "choose fewer")
-    for variable in table.variables:
-        if variable.kind == "count":
-            raise DataError(
-                f"column {variable.name!r} holds counts: declare it categorical=[...] or "
-                f"continuous=[...], or group its values with jn.discretize"
-            )
+    refuse_counts(table, table.names, mixes=test in (None, "conditional-gaussian"))
     name: Any = test or default_test(table)
     wanted = {"categorical"} if name in FOR_STATES else {"continuous"}
     for variable in table.variables if name != "conditional-gaussian" else ():

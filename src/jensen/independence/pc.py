@@ -22,6 +22,7 @@ from jensen.independence.skeleton import Skeleton, find_skeleton
 from jensen.independence.testing import Tests
 from jensen.interrupts import interruptible
 from jensen.q_graph.constraints import Constraints, read_constraints
+from jensen.scores.constant_columns import warn_of_constant_labels
 
 Correction = Literal["bonferroni", "fdr"]
 
@@ -100,6 +101,7 @@ def pc(
     data = as_rows(table)
     check_table(data)
     warn_of_row_names(data)
+    warn_of_constant_labels(data)
     tests, name = make_tests(data, test, permutations, random_state)
     constraints = read_constraints(tests.names, None, required, forbidden, tiers)
     return pc_by_tests(

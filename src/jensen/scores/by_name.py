@@ -9,6 +9,7 @@ import numpy as np
 
 from jensen.checks import WITH_SAMPLE_SIZE, check_sample_size
 from jensen.data import Table, as_table
+from jensen.data.counting import refuse_counts
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.scores import dirichlet, fnml, likelihood
@@ -213,6 +214,7 @@ def local_scores(
         return {x: terms[x] + read.of_family(v, above[v]) for v, x in enumerate(dag.nodes)}
     if prior_network is None:  # which would know the states
         refuse_stateless(data, dag.nodes)
+        refuse_counts(data, dag.nodes)
     if interventions is not None:
         return _interventional_scores(dag, data, name, discrete, interventions, gaussian)
     if _is_gaussian(name, data, dag.nodes):

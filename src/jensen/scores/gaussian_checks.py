@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource
+from jensen.data.counting import refuse_counts
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.known_values import require_values
 from jensen.scores.moments import spread
@@ -33,7 +34,6 @@ def require_continuous(table: RowSource, names: Sequence[str], what: str) -> Non
     """Refuse columns of another kind, and values that are no numbers."""
     kinds = {name: table.variable(name).kind for name in names}
     states = [name for name, kind in kinds.items() if kind == "categorical"]
-    counts = [name for name, kind in kinds.items() if kind == "count"]
     if states and len(states) == len(names):
         raise DataError(
             f"{what} needs continuous columns, and {some(map(repr, states))} "
@@ -46,12 +46,7 @@ def require_continuous(table: RowSource, names: Sequence[str], what: str) -> Non
             f"{'is' if len(states) == 1 else 'are'} categorical: leave them out, make states of "
             f"the others with jn.discretize, or declare continuous=[...] if they are numbers"
         )
-    if counts:
-        raise DataError(
-            f"{what} is for measurements, and {some(map(repr, counts))} "
-            f"{'holds' if len(counts) == 1 else 'hold'} counts: if they are measurements, say so, "
-            f"jn.Table(data, continuous=[{some(map(repr, counts), most=20)}])"
-        )
+    refuse_counts(table, names)
     for name in names:
         _, low, high = table.range_of(name)
         most = np.fmax(-low, high)

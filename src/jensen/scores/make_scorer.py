@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from jensen.data import RowSource, Table, as_rows, as_table
-from jensen.data.counting import is_complete, require_states
+from jensen.data.counting import is_complete, refuse_counts, require_states
 from jensen.data.row_names import warn_of_row_names
 from jensen.exceptions import DataError
 from jensen.scores.bde import PriorNetworkScore
@@ -16,6 +16,7 @@ from jensen.scores.by_name import (
     check_integer_weights,
     make_score,
 )
+from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild, WasSet, split_interventions
@@ -55,6 +56,7 @@ def make_scorer(
         prior_network=prior_network, **gaussian,
     )  # fmt: skip
     warn_of_row_names(data)
+    warn_of_constant_labels(data)
     return scorer
 
 
@@ -112,14 +114,10 @@ def scorer_of(
 
 
 def _kind(table: RowSource) -> str:
+    refuse_counts(table, table.names)
     kinds = {variable.kind: variable.name for variable in table.variables}
-    if len(kinds) == 1 and "count" not in kinds:
+    if len(kinds) == 1:
         return next(iter(kinds))
-    if "count" in kinds:
-        raise DataError(
-            f"column {kinds['count']!r} holds counts: declare it categorical=[...] or "
-            f"continuous=[...], or group its values with jn.discretize"
-        )
     raise DataError(
         f"column {kinds['continuous']!r} is continuous and {kinds['categorical']!r} categorical: "
         f"a graph is learned of columns of one kind; use jn.discretize, or choose columns"
