@@ -18,7 +18,7 @@ from jensen import checkpoint
 from jensen.checkpoint import Checkpoint
 from jensen.fingerprint import fingerprint
 from jensen.randomness import generator_state, restore_generator
-from jensen.sample_file import SampleFile
+from jensen.sample_file import LostSamplesError, SampleFile
 
 NAN_WITH_PAYLOAD = np.array([0x7FF80000DEADBEEF], dtype=np.uint64).view(np.float64)
 ARRAYS = {
@@ -269,7 +269,7 @@ KILLED = """
 import sys
 import numpy as np
 from jensen.checkpoint import Checkpoint
-from jensen.sample_file import SampleFile
+from jensen.sample_file import LostSamplesError, SampleFile
 path = sys.argv[1]
 mine = Checkpoint(path, "mine")
 i = mine.content.notes if mine.content else 0
@@ -342,15 +342,25 @@ def test_an_append_that_fails_leaves_the_rows_before(path, monkeypatch):
     assert np.array_equal(SampleFile(path, 1, 2).read(), [[1], [5]])
 
 
-def test_fewer_samples_than_known_are_refused(path):
+@pytest.mark.parametrize("n_left", [0, 10, None])
+def test_lost_samples_are_told_with_the_files_to_delete(path, n_left):
+    """Of rows, within the first line, and nothing at all."""
     SampleFile(path, 2, 0).append(np.ones((3, 2)))
-    os.truncate(f"{path}.samples", os.path.getsize(f"{path}.samples") - 1)
-    with pytest.raises(jn.FileError) as error:
+    os.truncate(
+        f"{path}.samples", os.path.getsize(f"{path}.samples") - 1 if n_left is None else n_left
+    )
+    with pytest.raises(LostSamplesError) as error:
         SampleFile(path, 2, 3)
     assert str(error.value) == (
-        f"cannot use {path}.samples: it holds 2 of 3 samples; delete it and the checkpoint, or "
-        f"name another file, and let no two runs share one"
+        f"cannot use {path}.samples: of 3 samples {2 if n_left is None else 0} are whole, and the "
+        f"rest, cut short or damaged, cannot be drawn again, for the run had no seed "
+        f"(random_state=, --seed): put back copies of this file and of {path}, or delete both, and "
+        f"the run begins anew"
     )
+
+
+def test_samples_that_are_gone_are_refused(path):
+    SampleFile(path, 2, 0).append(np.ones((3, 2)))
     os.remove(f"{path}.samples")
     with pytest.raises(jn.FileError) as error:
         SampleFile(path, 2, 3)
@@ -419,15 +429,17 @@ def test_samples_with_one_wrong_bit_are_refused_in_words(path):
     n_head = whole.index(b"\n") + 1
     for bit in range(0, 8 * len(whole), 5):
         flip(file, bit)
-        text = "does not hold the samples of this run"
+        texts = ["does not hold the samples of this run"] * 2
         if bit >= 8 * n_head:
             row = (bit // 8 - n_head) // 24
-            text = (
+            texts = [
                 f"sample {row + 1} of 3 is damaged, and all that follows would be wrong; put back "
-                f"a copy of it and of the checkpoint, or delete both"
-            )
+                f"a copy of it and of {path}, or delete both, and the run begins anew"
+            ] * 2
+            texts[1] = texts[1] if row < 2 else "of 3 samples 2 are whole, and the rest, cut short"
         damaged = file.read_bytes()
-        for use in (samples.read, lambda: SampleFile(path, 2, 3)):
+        uses = (samples.read, lambda: SampleFile(path, 2, 3))
+        for use, text in zip(uses, texts, strict=True):
             with pytest.raises(jn.FileError, match=text):
                 use()
         assert file.read_bytes() == damaged
@@ -437,11 +449,12 @@ def test_samples_with_one_wrong_bit_are_refused_in_words(path):
 
 def test_rows_that_have_changed_places_are_refused(path):
     file = path.parent / "run.checkpoint.samples"
-    SampleFile(path, 1, 0).append([[1], [2], [3]])
-    head, rows = file.read_bytes()[:-48], file.read_bytes()[-48:]
-    file.write_bytes(head + rows[:16] + rows[32:] + rows[16:32])
-    with pytest.raises(jn.FileError, match="sample 2 of 3 is damaged"):
-        SampleFile(path, 1, 3)
+    SampleFile(path, 1, 0).append([[1], [2], [3], [4]])
+    head, rows = file.read_bytes()[:-64], file.read_bytes()[-64:]
+    file.write_bytes(head + rows[:16] + rows[32:48] + rows[16:32] + rows[48:])
+    for n_known in (3, 4):  # a whole row follows, whether it is known or not
+        with pytest.raises(jn.FileError, match=f"sample 2 of {n_known} is damaged"):
+            SampleFile(path, 1, n_known)
 
 
 @pytest.mark.parametrize(("n_cut", "is_told"), [(0, False), (1, True), (15, True), (16, False)])
@@ -475,7 +488,7 @@ def test_samples_of_the_first_format_are_read_and_written_anew(path):
     assert file.read_bytes().startswith(b"jensen samples 2, 2 float64 a row")
     assert SampleFile(path, 2, 2, "mine").read().tolist() == [[0, 1], [2, 3]]
     file.write_bytes(head + np.arange(6.0).tobytes())
-    with pytest.raises(jn.FileError, match="it holds 3 of 4 samples"):
+    with pytest.raises(LostSamplesError, match="of 4 samples 3 are whole"):
         SampleFile(path, 2, 4, "mine")
 
 

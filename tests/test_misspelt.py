@@ -8,7 +8,7 @@ from jensen.exceptions import JensenError
 from jensen.text import offer
 
 NET = jn.examples.load("asia")
-TABLE = NET.sample(60, random_state=0)
+TABLE = NET.sample(400, random_state=0)
 NUMBERS = jn.BayesianNetwork.from_regressions(
     "smoke -> tar", {"smoke": {}, "tar": {"coefficients": {"smoke": 1.0}}}
 )

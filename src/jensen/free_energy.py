@@ -16,7 +16,7 @@ from jensen.data.units import Units
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.families import inner
 from jensen.families.held import Held
-from jensen.fields import leaves, record, zip_fields
+from jensen.fields import leaves, rebuild, record, zip_fields
 from jensen.models.protocol import Model
 from jensen.q_theta import Improving
 from jensen.randomness import Streams
@@ -272,8 +272,14 @@ def _size(prior: Any) -> float:
 
 
 def _cancelled(state: State) -> float:
-    """How large the terms of ⟨stats, t⟩ are, which nearly cancel where rows are far from 0."""
-    return inner(*(tuple(map(np.abs, leaves(record))) for record in (state.stats, state.t)))
+    """How large the terms of ⟨η, t⟩ are, which nearly cancel where rows are far from 0."""
+    return inner(_absolute(state.eta), _absolute(state.t))
+
+
+def _absolute(record: Any) -> Any:
+    """The same without signs."""
+    parts = (leaf if leaf is None else np.abs(leaf) for leaf in leaves(record))
+    return rebuild(record, parts)
 
 
 def _check_possible(free_energy: float) -> None:

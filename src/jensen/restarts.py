@@ -26,7 +26,7 @@ from jensen.free_energy import Algorithm, Fit, State
 from jensen.interrupts import interruptible
 from jensen.models.protocol import Learnable
 from jensen.randomness import Streams
-from jensen.sample_file import SampleFile
+from jensen.sample_file import LostSamplesError, SampleFile
 
 log = logging.getLogger("jensen")
 
@@ -246,9 +246,8 @@ def sample(
     model, data, algorithm, begin = job
     kept = _Progress(checkpoint)
     streams = kept.streams(rng, n_chains)
+    rows = _open_rows(kept, n_chains, width)
     found = dict(kept.last)
-    known = [found[k][2]["n"] if k in found else 0 for k in range(n_chains)]
-    rows = _Rows(checkpoint, n_chains, width, known)
     kept.before_save = rows.flush
     total = n_chains * (burn_in + thin * n_samples)
     with interruptible() as wish, _bar("sampling", total, progress) as bar:
@@ -271,6 +270,18 @@ def sample(
         run_all(run, range(n_chains))
         kept.save()
         return rows.chains(wish.is_set())
+
+
+def _open_rows(kept: _Progress, n_chains: int, width: int) -> _Rows:
+    """The samples so far; if the last of them are lost, all chains begin anew from their seed."""
+    known = [kept.last[k][2]["n"] if k in kept.last else 0 for k in range(n_chains)]
+    try:
+        return _Rows(kept.checkpoint, n_chains, width, known)
+    except LostSamplesError as lost:
+        kept.last.clear()
+        kept.save()  # else the old states might be taken for those of the new samples
+        lost.tell()
+        return _Rows(kept.checkpoint, n_chains, width, [0] * n_chains)
 
 
 class _Rows:

@@ -14,7 +14,7 @@ import logging
 import os
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO
+from typing import BinaryIO, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,7 +31,34 @@ CUT_OFF = (
     "writes: they are cut off and drawn again"
 )
 
+BEGINS_ANEW = (
+    "of %s in %s only %s whole, the rest is cut short or damaged: the run begins anew from its "
+    "seed, and draws the same samples again"
+)
+
 log = logging.getLogger("jensen")
+
+
+class LostSamplesError(FileError):
+    """The last samples that a checkpoint counts on are cut short or damaged; none is after them.
+
+    A chain is known where it ended, not where the first lost sample was drawn, so it can go on from
+    its seed alone.
+    """
+
+    def __init__(self, path: Path, n_whole: int, n_known: int) -> None:
+        self.path, self.n_whole, self.n_known = path, n_whole, n_known
+        super().__init__(
+            f"cannot use {path}: of {plural(n_known, 'sample')} {n_whole:,} "
+            f"{'is' if n_whole == 1 else 'are'} whole, and the rest, cut short or damaged, cannot "
+            f"be drawn again, for the run had no seed (random_state=, --seed): put back copies of "
+            f"this file and of {path.with_suffix('')}, or delete both, and the run begins anew"
+        )
+
+    def tell(self) -> None:
+        """Say that the run begins anew."""
+        whole = f"{self.n_whole:,} {'is' if self.n_whole == 1 else 'are'}"
+        log.warning(BEGINS_ANEW, plural(self.n_known, "sample"), self.path, whole)
 
 
 class SampleFile:
@@ -44,8 +71,9 @@ class SampleFile:
     width
         Numbers in a row.
     n_known
-        Rows that the checkpoint knows of: they are kept, or refused if one of them is damaged. What
-        follows is cut off, half a row of a killed run included. With 0 the file starts anew.
+        Rows that the checkpoint knows of: they are kept, or refused if one of them is damaged
+        (with `LostSamplesError` if no whole one follows it). What follows is cut off, half a row of
+        a killed run included. With 0 the file starts anew.
     fingerprint
         Of the run, as in `Checkpoint`; the samples of another run are refused.
 
@@ -115,14 +143,25 @@ class SampleFile:
         file.seek(len(self._head))
         found = np.fromfile(file, "<f8", self.n_rows * (self.width + 1))
         found = found.reshape(self.n_rows, self.width + 1)
-        wrong = _first_wrong(found, 0)
-        if wrong is not None:
-            raise FileError(
-                f"cannot use {self.path}: sample {wrong + 1:,} of {self.n_rows:,} is damaged, and "
-                f"all that follows would be wrong; put back a copy of it and of the checkpoint, or "
-                f"delete both"
-            )
+        self._refuse_wrong(_wrong(found))
         return np.ascontiguousarray(found[:, :-1], np.float64)
+
+    def _refuse_wrong(self, wrong: NDArray[np.bool_]) -> None:
+        if wrong.any():
+            raise FileError(
+                f"cannot use {self.path}: sample {int(wrong.argmax()) + 1:,} of {self.n_rows:,} is "
+                f"damaged, and all that follows would be wrong; put back a copy of it and of "
+                f"{self.path.with_suffix('')}, or delete both, and the run begins anew"
+            )
+
+    def _read_all(self, file: BinaryIO) -> tuple[NDArray[np.float64], bool]:
+        """All whole rows with their hashes, known or not, and whether part of a row follows."""
+        if not self._head.startswith(file.readline(LONGEST_LINE)):  # which may be cut short too
+            self._refuse_other()
+        rest = file.read()
+        n_rows, n_over = divmod(len(rest), 8 * (self.width + 1))
+        rows = np.frombuffer(rest, "<f8", n_rows * (self.width + 1))
+        return rows.reshape(n_rows, self.width + 1), n_over > 0
 
     def _start_anew(self) -> None:
         """An empty file in the place of older samples, and of nothing else."""
@@ -144,14 +183,14 @@ class SampleFile:
             with open(self.path, "r+b") as file:
                 self._renew(file)
             with open(self.path, "r+b") as file:
-                self._expect_rows(file)
-                self._read_known(file)
-                file.seek(self._end())
-                rest = file.read()
-                n_whole, n_over = divmod(len(rest), 8 * (self.width + 1))
-                rows = np.frombuffer(rest, "<f8", n_whole * (self.width + 1))
-                rows = rows.reshape(n_whole, self.width + 1)
-                if n_over or _first_wrong(rows, self.n_rows) is not None:
+                rows, is_cut = self._read_all(file)
+                wrong = _wrong(rows)
+                known = np.append(wrong, np.ones(max(self.n_rows - len(rows), 0), bool))
+                n_whole = int(known.argmax()) if known.any() else len(known)
+                if n_whole < self.n_rows and wrong[n_whole:].all():
+                    raise LostSamplesError(self.path, n_whole, self.n_rows)
+                self._refuse_wrong(wrong[: self.n_rows])
+                if is_cut or wrong.any():
                     log.warning(CUT_OFF, self.path)
                 file.truncate(self._end())
         except FileNotFoundError:
@@ -175,10 +214,7 @@ class SampleFile:
     def _expect_rows(self, file: BinaryIO) -> None:
         """Refuse a file that is another's, or shorter than it was."""
         if file.readline(LONGEST_LINE) != self._head:
-            raise FileError(
-                f"cannot use {self.path}: it does not hold the samples of this run; "
-                f"delete it and the checkpoint, or name another file"
-            )
+            self._refuse_other()
         size = os.fstat(file.fileno()).st_size
         if size < self._end():
             found = (size - len(self._head)) // (8 * (self.width + 1))
@@ -187,6 +223,12 @@ class SampleFile:
                 f"{plural(self.n_rows, 'sample')}; delete it and the checkpoint, or name another "
                 f"file, and let no two runs share one"
             )
+
+    def _refuse_other(self) -> NoReturn:
+        raise FileError(
+            f"cannot use {self.path}: it does not hold the samples of this run; "
+            f"delete it and the checkpoint, or name another file"
+        )
 
 
 def _hashes(rows: NDArray[np.float64], first: int) -> NDArray[np.float64]:
@@ -203,8 +245,7 @@ def _with_hashes(rows: NDArray[np.float64], first: int) -> bytes:
     return np.column_stack([rows, _hashes(rows, first)]).astype("<f8", copy=False).tobytes()
 
 
-def _first_wrong(found: NDArray[np.float64], first: int) -> int | None:
-    """The first row that does not have its hash; none if all are as they were written."""
-    kept, made = np.ascontiguousarray(found[:, -1]), _hashes(found[:, :-1], first)
-    wrong = np.flatnonzero(kept.view(np.uint64) != made.view(np.uint64))
-    return int(wrong[0]) if len(wrong) else None
+def _wrong(found: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(n,): which rows, from the first of the file on, do not have their hash."""
+    kept, made = np.ascontiguousarray(found[:, -1]), _hashes(found[:, :-1], 0)
+    return np.asarray(kept.view(np.uint64) != made.view(np.uint64))

@@ -65,6 +65,16 @@ def _nearest(name: str, names: Sequence[str]) -> list[str]:
     return [known for letters in close for known in by_letters[letters]][:3]
 
 
+def either(items: Iterable[object], word: str = "or") -> str:
+    """Words to choose from, or with "and" all of them.
+
+    >>> either(["a", "b", "c"]), either(["a", "b"], "and"), either(["a"])
+    ('a, b or c', 'a and b', 'a')
+    """
+    *others, last = map(str, items)
+    return f"{', '.join(others)} {word} {last}" if others else last
+
+
 def plural(n: int, noun: str) -> str:
     """A number with its noun.
 
@@ -81,13 +91,3 @@ def many(noun: str) -> str:
     ('states', 'classes')
     """
     return f"{noun}es" if noun.endswith("s") else f"{noun}s"
-
-
-def either(names: Iterable[object], word: str = "or") -> str:
-    """All names, with a word before the last.
-
-    >>> either(["a", "b", "c"]), either(["a"], "and")
-    ('a, b or c', 'a')
-    """
-    *others, last = map(str, names)
-    return f"{', '.join(others)} {word} {last}" if others else last

@@ -50,12 +50,12 @@ def of_file(**choices: str | Sequence[str]) -> str:
 
 
 def of_frame(**choices: str | Sequence[str]) -> str:
-    """How choices are made for a dataframe.
+    """How choices are made for a table of any kind: in the shell it is always a file.
 
     >>> of_frame(missing=["NA"])
     "jn.Table(..., missing=['NA'])"
     """
-    return f"jn.Table(..., {of_file(**choices)})"
+    return of_file(**choices) if _in_shell else f"jn.Table(..., {of_file(**choices)})"
 
 
 def leave_out(columns: Sequence[str]) -> str:

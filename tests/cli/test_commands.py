@@ -152,6 +152,7 @@ def test_learn_takes_weights_missing_labels_and_states(run):
     assert jn.load("net.json").states["b"] == ("x", "y")
 
 
+@pytest.mark.filterwarnings("ignore:there is one row")
 def test_one_row_and_many_rows_are_told_in_full(run, rain):
     with open("one.csv", "w") as file:
         file.write("a\nx\n")

@@ -225,15 +225,21 @@ def test_a_node_without_a_column_is_told_what_to_do(refuse, answers):
     assert line.endswith("hidden={'kind': 2} (--hidden kind=2)")
 
 
+@pytest.mark.filterwarnings("always::jensen.DataWarning")
 def test_one_row_and_a_constant_column(run):
     with open("one.csv", "w") as file:
         file.write("a,b\nx,\n")
     done = run("learn", "one.csv", "--graph", "b -> a", "--states", "b=n,y", "--prior", 1)
     assert done.code == 0, done
     assert "learned from 1 row;" in done.out
+    assert done.err.startswith("jensen: warning: there is one row to learn from")
     with open("same.csv", "w") as file:
         file.write("a,b\nx,u\nx,v\n,u\n")
-    assert run("learn", "same.csv", "--graph", "a -> b", "--prior", 1).code == 0
+    done = run("learn", "same.csv", "--graph", "a -> b", "--prior", 1)
+    assert done.code == 0
+    assert done.err.startswith("jensen: warning: column 'a' ('x') holds one label only, to which")
+    done = run("learn", "same.csv", "--graph", "a -> b", "--prior", 1, "--states", "a=x,y")
+    assert (done.code, done.err) == (0, "")
 
 
 @pytest.mark.parametrize("method", ["vbem", "me"])

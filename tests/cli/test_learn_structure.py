@@ -336,15 +336,16 @@ def test_whole_numbers_are_asked_about(run, advise, paste):
     write("marks.csv", {"x": x.tolist(), "y": (x + rng.integers(0, 9, 60)).tolist()})
     line, commands = advise("learn", "marks.csv")
     assert line == (
-        "whole numbers may be labels, measurements or names of rows: say what is in x, y:"
+        "x, y hold whole numbers with more than 20 different values, which may be measurements or "
+        "labels: say which:"
     )
     assert commands == [
-        "jensen learn marks.csv --categorical x --categorical y",
         "jensen learn marks.csv --continuous x --continuous y",
+        "jensen learn marks.csv --categorical x --categorical y",
     ]
     for command in commands:
         paste(command)
-    paste(f"{commands[1]} --structure exact")
+    paste(f"{commands[0]} --structure exact")
     done = run("score", "x -> y", "marks.csv", "--continuous", "x", "--continuous", "y", "--json")
     table = jn.Table("marks.csv", continuous=["x", "y"])
     assert json.loads(done.out)["bge"] == jn.score("x -> y", table, "bge")
@@ -383,7 +384,11 @@ def test_many_whole_numbers_are_perhaps_no_labels(run):
 
 
 def test_columns_of_different_kinds(advise, paste, numbers):
-    columns = {**labels(jn.read_table(numbers)), "kind": ["p", "q"] * 100, "sort": ["r"] * 200}
+    columns = {
+        **labels(jn.read_table(numbers)),
+        "kind": ["p", "q"] * 100,
+        "sort": ["r", "s", "s", "s"] * 50,
+    }
     write("mixed.csv", columns)
     line, commands = advise("learn", "mixed.csv")
     assert line.startswith(
@@ -391,21 +396,46 @@ def test_columns_of_different_kinds(advise, paste, numbers):
         "w, x, y, z with numbers; leave one kind out, learn a tree, which may have both (without "
         "parameters), or make labels of numbers with jn.discretize in Python"
     )
-    assert commands[1:] == ["jensen learn mixed.csv --without kind --without sort",
+    assert commands[:2] == ["jensen learn mixed.csv --without kind --without sort",
                             "jensen learn mixed.csv --structure tree"]  # fmt: skip
     for command in commands:
         paste(command)
     _, commands = advise("learn", "mixed.csv", "--column=x", "--column", "kind", "--column", "y")
     assert commands == [
-        "jensen learn mixed.csv --column kind",
         "jensen learn mixed.csv --column x --column y",
         "jensen learn mixed.csv --column=x --column kind --column y --structure tree",
+        "jensen learn mixed.csv --column kind",
     ]
+    paste(commands[0])
     paste(commands[1])
-    paste(commands[2])
     _, commands = advise("learn", "mixed.csv", "--structure", "exact", "--score", "bic")
-    assert commands[2] == "jensen learn mixed.csv --score bic --structure tree"
-    paste(commands[2])
+    assert commands[1] == "jensen learn mixed.csv --score bic --structure tree"
+    paste(commands[1])
+
+
+def test_whole_numbers_beside_labels_are_measurements_first(advise, paste):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 100, 60)
+    rows = {"x": x.tolist(), "y": (x + rng.integers(0, 9, 60)).tolist(), "sex": ["m", "f"] * 30}
+    write("marks.csv", rows)
+    line, commands = advise("learn", "marks.csv")
+    assert line == (
+        "a graph has columns of labels or of numbers, and here are both: sex with labels, x, y "
+        "with numbers; leave one kind out, learn a tree, which may have both (without parameters), "
+        "or make labels of numbers with jn.discretize in Python:"
+    )
+    assert commands == [
+        "jensen learn marks.csv --continuous x --continuous y --without sex",
+        "jensen learn marks.csv --continuous x --continuous y --structure tree",
+        "jensen learn marks.csv --categorical x --categorical y",
+        "jensen learn marks.csv --without x --without y",
+    ]
+    for command in commands:
+        paste(command)
+    _, commands = advise("learn", "marks.csv", "--column", "x", "--column", "sex")
+    assert commands[0] == "jensen learn marks.csv --continuous x --column x"
+    for command in commands:
+        paste(command)
 
 
 @pytest.mark.parametrize(
@@ -579,10 +609,18 @@ ALONE = (
 )
 
 
+@pytest.mark.filterwarnings("always::jensen.DataWarning")
 def test_one_row_and_constant_columns(run, refuse, numbers):
-    assert edges_of(run("learn", write("one.csv", {"a": "x", "b": "y"}), "--json")) == set()
+    done = run("learn", write("one.csv", {"a": "x", "b": "y"}), "--json")
+    assert edges_of(done) == set()
+    assert done.err.startswith("jensen: warning: there is one row to learn from")
     write("constant.csv", {"a": "0101", "b": "0011", "c": "xxxx"})
-    assert not any("c" in edge for edge in edges_of(run("learn", "constant.csv", "--json")))
+    done = run("learn", "constant.csv", "--json")
+    assert not any("c" in edge for edge in edges_of(done))
+    assert done.err == (
+        "jensen: warning: column 'c' ('x') holds one label only, so the data say nothing of edges "
+        "there, and what is said of them rests on the prior. Leave it out, --without c"
+    )
     write("row.csv", {"a": [1.5], "b": [2.5]})
     said = warned(run, "learn", "row.csv")
     assert "but its parameters: every column is constant ('a', 'b'), so nothing says" in said[0]

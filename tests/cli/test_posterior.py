@@ -316,13 +316,14 @@ def test_no_row_is_refused(refuse):
     assert "none.csv has no rows" in refuse("posterior", "none.csv")
 
 
+@pytest.mark.filterwarnings("always::jensen.DataWarning")
 def test_constant_columns_are_told(run):
     write("still.csv", {"a": ["u"] * 40, "b": ["v", "w"] * 20, "c": ["v", "v", "w", "w"] * 10})
     done = run("posterior", "still.csv", "--method", "exact")
     assert done.code == 0
     assert done.err == (
-        "jensen: warning: a never varied, so what is said of edges there rests on the priors: "
-        "--without a leaves it out"
+        "jensen: warning: column 'a' ('u') holds one label only, so the data say nothing of edges "
+        "there, and what is said of them rests on the prior. Leave it out, --without a"
     )
     assert run("posterior", "still.csv", "--method", "exact", "--without", "a").err == ""
 

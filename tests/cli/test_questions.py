@@ -211,7 +211,7 @@ def test_impossible_and_unknown_rows_are_refused_or_left_out(run, refuse, asia):
         file.write("tub,either,smoke,lung\nyes,no,yes,no\nno,no,maybe,\nno,no,no,\n")
     words = ["predict", asia, "rows.csv", "--target", "bronc"]
     line = run(*words).err.splitlines()[-1]
-    assert "that the network does not know" in line
+    assert "the first one is 'maybe' in column 'smoke'" in line
     assert line.endswith("(--unknown missing)")
     line = run(*words, "--unknown", "missing").err.splitlines()[-1]
     assert "either=no, tub=yes cannot occur together" in line

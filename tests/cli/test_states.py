@@ -311,6 +311,7 @@ def test_predict_states_of_sequences(run, models, walks):
         assert found == expected.tolist()
 
 
+@pytest.mark.filterwarnings("always::jensen.DataWarning")
 def test_labels_that_are_not_known(run, refuse, models):
     with open("new.csv", "w") as file:
         file.write("fur,legs\nperhaps,2\nno,2\n")
@@ -319,8 +320,10 @@ def test_labels_that_are_not_known(run, refuse, models):
         "labels that this model does not know stand in 1 row (1), the first one is 'perhaps' in "
         "column 'fur': correct them, or pass unknown='missing' (--unknown missing)"
     )
-    answer = json.loads(run("score", "classes.json", "new.csv", "--json").out)
+    done = run("score", "classes.json", "new.csv", "--json")
+    answer = json.loads(done.out)
     assert (answer["log_likelihood"], answer["impossible_rows"]) == (None, 1)
+    assert "the first one is 'perhaps' in column 'fur': the log-likelihood there is" in done.err
     done = run("predict", "classes.json", "new.csv", "--unknown", "missing")
     expected = jn.load("classes.json").predict(jn.Table({"fur": [None, "no"], "legs": [2.0, 2.0]}))
     assert [int(x.split(",")[-1]) for x in done.out.splitlines()[1:]] == expected.tolist()
@@ -632,3 +635,15 @@ def test_an_interrupt_before_anything_has_begun(monkeypatch, capsys):
     monkeypatch.undo()
     assert code == 130
     assert capsys.readouterr().err == "jensen: interrupted: nothing had begun yet\n"
+
+
+@pytest.mark.filterwarnings("always::jensen.DataWarning")
+@pytest.mark.parametrize("model", [MIXTURE, [*HMM, "--emission", "gaussian"], CLASSES])
+def test_a_constant_column_whose_variance_the_prior_guesses_is_told(run, model):
+    rng = np.random.default_rng(0)
+    rows = {"a": np.concatenate([rng.normal(0, 1, 20), rng.normal(8, 1, 20)]), "k": [7.5] * 40}
+    pd.DataFrame(rows).to_csv("still.csv", index=False)
+    (line,) = run("learn", "still.csv", *model, "--prior", "default").err.splitlines()
+    assert line.startswith("jensen: warning: column 'k' is constant, so nothing says how much")
+    assert run("learn", "still.csv", *model, "--prior", "scale=2").err == ""
+    assert run("learn", "still.csv", *model, "--prior", "default", "--without", "k").err == ""

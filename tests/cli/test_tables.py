@@ -209,3 +209,34 @@ def test_a_first_line_that_contradicts_the_separator_is_refused(run):
     done = run("learn", "rows.csv", "--graph", "rain -> wet", "--separator", ",")
     assert "sep=; names the separator ';', but --separator , was said: leave that out" in done.err
     assert done.code == 2
+
+
+@warned
+def test_numbers_that_mean_missing_are_told_in_words_of_the_shell(run):
+    rows = [f"{k % 7 + 0.5 if k > 4 else -999},{'uv'[k % 2]}" for k in range(40)]
+    write("\n".join(["x,y", *rows]), "codes.csv")
+    words = ["learn", "codes.csv", "--model", "mixture", "--states", "1", "--column", "x"]
+    line = run(*words).err
+    assert line == (
+        "jensen: warning: codes.csv: numbers that may mean missing are read as they stand, in 'x' "
+        "(-999, 5 times, beside 0.5 to 6.5): if they mean missing, say --missing -999; if they are "
+        "numbers, say --missing ''"
+    )
+    done = run(*words, "--missing", "-999")
+    assert (done.code, done.err) == (0, "")
+    assert run(*words, "--missing", "").err == ""
+
+
+@warned
+def test_the_score_of_an_unseen_label_says_which(run):
+    write("a,b\nx,u\nx,v\ny,u\ny,v\n", "seen.csv")
+    assert run("learn", "seen.csv", "--graph", "a -> b", "-o", "net.json").code == 0
+    write("a,b\nx,u\ny,w\nx,w\n", "new.csv")
+    done = run("score", "net.json", "new.csv", "--json")
+    assert json.loads(done.out)["impossible_rows"] == 2
+    assert done.err == (
+        "jensen: warning: labels that this model does not know stand in 2 rows (2, 3), the first "
+        "one is 'w' in column 'b': the log-likelihood there is -inf. Correct them, make them "
+        "missing, or learn with them among the states"
+    )
+    assert run("score", "net.json", "new.csv", "--missing", "w").err == ""

@@ -11,6 +11,7 @@ import jensen as jn
 from jensen.cluster_trees import problems as problems_module
 from jensen.cluster_trees import run
 from jensen.cluster_trees.problems import code_rows, cut, pick, split_table
+from jensen.data import Block
 from jensen.data.encode import Column, smallest_code_type
 
 
@@ -200,8 +201,8 @@ def test_tables_are_read_by_name(weights):
     ]
     table = jn.Table.from_columns(columns, weights)
     rows = [[-1, 0, 0], [-1, 255, 1], [-1, 256, 2], [-1, 299, -1], [-1, -1, -1], [-1, -1, 1]]
-    assert code_rows(table, names, 0, 6).tolist() == rows
-    assert code_rows(table, names, 2, 4).tolist() == rows[2:4]
+    assert code_rows(Block(table, 0, 6), names).tolist() == rows
+    assert code_rows(Block(table, 2, 4), names).tolist() == rows[2:4]
     case = cases.Case([(0,), (0, 1), (1, 2)], cards, [])
     found = split_table(cases.make_plans(case), table, names).split
     expected = cases.split(cases.make_plans(case), rows, weights)

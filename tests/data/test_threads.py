@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.data import table as table_module
+from jensen.data import blocks
 from jensen.data.threads import ordered_map
 from jensen.exceptions import JensenError
 
@@ -20,7 +20,7 @@ class Moments(NamedTuple):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(table_module, "UNIT_ROWS", 64)
+    monkeypatch.setattr(blocks, "UNIT_ROWS", 64)
 
 
 def sum_of(table):

@@ -349,3 +349,25 @@ def test_ctrl_c_before_the_first_sample(press_at):
         match=r"^interrupted before the first sample was drawn: nothing was learned$",
     ):
         estimator("gibbs").fit(make_table())
+
+
+@pytest.mark.parametrize("seed", [1, None])
+@pytest.mark.parametrize("n_cut", [1, 400, 5000])
+def test_samples_that_a_finished_run_has_lost_are_drawn_again(tmp_path, caplog, seed, n_cut):
+    """A checkpoint keeps the seed, also of a run that was given none."""
+    path, table = tmp_path / "run", make_table()
+    expected = estimator("gibbs", random_state=seed).fit(table, checkpoint=path)
+    os.truncate(f"{path}.samples", os.path.getsize(f"{path}.samples") - n_cut)
+    caplog.clear()
+    assert_same(estimator("gibbs", random_state=seed).fit(table, checkpoint=path), expected)
+    assert "begins anew from its seed, and draws the same samples again" in caplog.messages[-1]
+    assert_same(estimator("gibbs", random_state=seed).fit(table, checkpoint=path), expected)
+
+
+def test_a_run_that_begins_anew_may_be_killed_too(tmp_path, kill_at):
+    path, table = tmp_path / "run", make_table()
+    expected = estimator("gibbs", random_state=None).fit(table, checkpoint=path)
+    os.truncate(f"{path}.samples", os.path.getsize(f"{path}.samples") - 1)
+    for n in (5, 60, 40):
+        kill_at(n, lambda: estimator("gibbs", random_state=None).fit(table, checkpoint=path))
+    assert_same(estimator("gibbs", random_state=None).fit(table, checkpoint=path), expected)

@@ -84,6 +84,7 @@ DIFFICULT = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:column.* constant:jensen.DataWarning")
 @pytest.mark.parametrize("name", DIFFICULT)
 @pytest.mark.parametrize("covariance", ["full", "diagonal"])
 def test_difficult_tables_are_learned(name, covariance):
@@ -195,3 +196,73 @@ def test_what_is_forgotten_is_that_of_one_state(covariance):
         np.testing.assert_array_equal(kept, before)
     assert less.weights[1] == 0.0
     assert np.all(less.components.first[1] == 0.0)
+
+
+def with_constant(n=60):
+    """Two clusters, and a column that says nothing."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(0, 1, n), rng.normal(9, 1, n)])
+    return {"x": x, "k": np.full(2 * n, 7.25)}
+
+
+def messages(learn, data):
+    with pytest.warns(jn.DataWarning) as met:
+        learn(data)
+    return [str(w.message) for w in met if issubclass(w.category, jn.DataWarning)]
+
+
+GUESSED = (
+    "column 'k' is constant, so nothing says how much it varies: the prior takes the variance for "
+    "1, and all that is learned of it is this guess. Leave the column out (--without on the "
+    "command line), or give the prior a scale, prior={'scale': ...} (--prior scale=...)"
+)
+LEARNERS = {
+    "mixture": lambda data, **how: jn.GaussianMixture(2, random_state=0, **how).fit(data),
+    "diagonal": lambda data, **how: jn.GaussianMixture(
+        2, covariance="diagonal", random_state=0, **how
+    ).fit(data),
+    "classes": lambda data, **how: jn.LatentClass(2, random_state=0, **how).fit(data),
+    "hmm": lambda data, **how: jn.HiddenMarkovModel(2, random_state=0, **how).fit(data),
+    "numbers": lambda data, **how: jn.choose_components(
+        data, [1, 2], model=jn.GaussianMixture(random_state=0, **how)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_constant_column_whose_variance_the_prior_guesses_is_told_once(name):
+    table = jn.Table(with_constant(), continuous=["k"])
+    assert messages(lambda rows: LEARNERS[name](rows, prior={}), table) == [GUESSED]
+
+
+@pytest.mark.filterwarnings("ignore::jensen.EstimateWarning")
+def test_constant_columns_of_arrays_and_of_gibbs_are_told():
+    rows = np.column_stack(list(with_constant().values()))
+    rows[:, 1] += np.spacing(7.0) * np.arange(len(rows)) % 2  # but for rounding
+    (text,) = messages(jn.GaussianMixture(2, prior={}, random_state=0).fit, rows)
+    assert text.startswith("column 'x1' is constant")
+    wider = np.column_stack([rows, np.zeros(len(rows))])
+    gibbs = jn.GaussianMixture(2, method="gibbs", n_samples=5, burn_in=5, random_state=0)
+    (text,) = messages(gibbs.fit, wider)
+    assert text.startswith("columns 'x1', 'x2' are constant, so nothing says how much they vary")
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        {"prior": {"scale": 1.0}},
+        {
+            "prior": {},
+            "start": {"means": [[0, 7], [9, 7]], "covariances": [np.eye(2)] * 2},
+            "fixed": ["covariances"],
+        },
+    ],
+)
+def test_who_says_how_much_a_constant_column_varies_is_told_nothing(how):
+    rows = np.column_stack(list(with_constant().values()))
+    assert jn.GaussianMixture(2, random_state=0, **how).fit(rows).n_components_ == 2
+
+
+def test_a_constant_count_has_a_rate():
+    table = jn.Table({**with_constant(), "k": [7] * 120}, counts=["k"])
+    assert jn.LatentClass(2, prior={}, random_state=0).fit(table).n_components_ == 2

@@ -12,6 +12,7 @@ import jensen as jn
 from jensen.exceptions import CollapseError, DataError, EstimateWarning, JensenError
 
 COVARIANCES = ["full", "tied", "diagonal", "spherical"]
+guessed = pytest.mark.filterwarnings("ignore:column.* constant, so nothing:jensen.DataWarning")
 every_covariance = pytest.mark.parametrize("covariance", COVARIANCES)
 every_ascent = pytest.mark.parametrize("method", ["em", "vbem", "viterbi", "me"])
 
@@ -462,6 +463,7 @@ def test_more_components_than_rows(covariance, method):
             jn.GaussianMixture(8, covariance=covariance, method=method).fit(x)
 
 
+@guessed
 @every_covariance
 @every_ascent
 def test_one_row(covariance, method):
@@ -474,6 +476,7 @@ def test_one_row(covariance, method):
     assert found.predict(x).shape == (1,)
 
 
+@guessed
 @every_covariance
 @every_ascent
 def test_a_constant_column(covariance, method):
@@ -631,6 +634,7 @@ def test_a_prior_with_extreme_numbers_works_or_is_refused(covariance, method):
             jn.GaussianMixture(2, prior=words, **choices).fit(x)
 
 
+@guessed
 def test_columns_that_do_not_vary_have_a_prior_variance_of_one():
     x = np.array([[2.0], [2.0], [2.0]])
     usual = jn.GaussianMixture(1, prior={}).fit(x)

@@ -332,9 +332,9 @@ def test_choices_that_make_no_sense_are_refused(choices, message):
             "a Gaussian network cannot mix states with numbers, and 'b' is categorical: leave",
         ),
         (
-            "a",
-            {"a": range(100)},
-            "column 'a' is count, and only states can be counted: use jn.discretize",
+            "a -> b",
+            {"a": range(100), "b": range(100)},
+            "columns 'a', 'b' hold counts (whole numbers with more than 20 different values are ",
         ),
         ("a", jn.Table({"a": [0, 1]}, weights=[0.0, 0.0]), "there is nothing to learn from: the "),
         ("a", jn.Table({"a": [0, 1]}).take(np.array([], int)), "there is nothing to learn from: "),

@@ -38,20 +38,28 @@ def test_labels_match_by_text(net, a):
 
 def test_a_new_table_may_know_fewer_states_or_others(net):
     assert np.isfinite(net.log_likelihood({"a": [1], "b": [True]})).all()
-    found = net.log_likelihood({"b": ["True", "true", "1"], "a": [2, 2, 3]})
+    with pytest.warns(jn.DataWarning) as met:
+        found = net.log_likelihood({"b": ["True", "true", "1"], "a": [2, 2, 3]})
+    assert [str(w.message) for w in met] == [
+        "labels that this model does not know stand in 2 rows (2, 3), the first one is 'true' in "
+        "column 'b': the log-likelihood there is -inf. Correct them, make them missing, or learn "
+        "with them among the states"
+    ]
     assert np.isfinite(found[0])
     assert found[1:].tolist() == [-math.inf, -math.inf]
 
 
 def test_many_whole_numbers_are_still_the_networks_states(net):
     """Forty distinct numbers would be counts in a fresh table."""
-    found = net.log_likelihood({"a": np.arange(40), "b": ["True"] * 40})
+    with pytest.warns(jn.DataWarning, match="in 37 rows .* the first one is '3' in column 'a'"):
+        found = net.log_likelihood({"a": np.arange(40), "b": ["True"] * 40})
     assert np.isfinite(found[:3]).all()
     assert (found[3:] == -math.inf).all()
 
 
 def test_fractions_are_unknown_states(net):
-    found = net.log_likelihood({"a": [0.0, 0.5, 1.0], "b": ["True"] * 3})
+    with pytest.warns(jn.DataWarning, match="the first one is '0.5' in column 'a'"):
+        found = net.log_likelihood({"a": [0.0, 0.5, 1.0], "b": ["True"] * 3})
     assert (found == -math.inf).tolist() == [False, True, False]
 
 

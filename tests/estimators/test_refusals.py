@@ -28,13 +28,25 @@ ROWS = {"fur": ["no", "perhaps", "yes", "never"], "legs": [2.0, 4.0, 4.0, 2.0]}
 AS_MISSING = {"fur": ["no", None, "yes", None], "legs": [2.0, 4.0, 4.0, 2.0]}
 
 
+NO_PROBABILITY = (
+    r"^labels that this model does not know stand in 2 rows \(2, 4\), the first one is 'perhaps' "
+    r"in column 'fur': the log-likelihood there is -inf. Correct them, make them missing, or learn "
+    r"with them among the states$"
+)
+
+
 def test_rows_with_unknown_labels_have_no_probability(classes):
-    found = classes.log_likelihood(ROWS)
+    with pytest.warns(jn.DataWarning, match=NO_PROBABILITY) as met:
+        found = classes.log_likelihood(ROWS)
+    assert len(met) == 1
     np.testing.assert_array_equal(found == -np.inf, [False, True, False, True])
     known = classes.log_likelihood(AS_MISSING)
     np.testing.assert_array_equal(found[::2], known[::2])
-    np.testing.assert_array_equal(classes.score_samples(ROWS), found)
-    assert classes.score(ROWS) == -np.inf
+    with pytest.warns(jn.DataWarning, match=NO_PROBABILITY):
+        np.testing.assert_array_equal(classes.score_samples(ROWS), found)
+    with pytest.warns(jn.DataWarning, match=NO_PROBABILITY) as met:
+        assert classes.score(ROWS) == -np.inf
+    assert len(met) == 1
 
 
 def test_unknown_labels_in_rows_are_named_or_taken_as_missing(classes):
@@ -52,11 +64,14 @@ def test_unknown_labels_in_rows_are_named_or_taken_as_missing(classes):
 
 def test_sequences_with_unknown_labels_have_no_probability(chain):
     sequences = [list("ab"), list("azb"), list("b")]
-    found = chain.log_likelihood(sequences)
+    with pytest.warns(jn.DataWarning, match=r"in 1 row \(4\), the first one is 'z' in column"):
+        found = chain.log_likelihood(sequences)
     np.testing.assert_array_equal(found == -np.inf, [False, True, False])
     np.testing.assert_array_equal(found[::2], chain.log_likelihood(sequences[::2]))
-    assert chain.score(sequences) == -np.inf
-    assert chain.bic(sequences) == np.inf
+    with pytest.warns(jn.DataWarning, match="the log-likelihood there is -inf"):
+        assert chain.score(sequences) == -np.inf
+    with pytest.warns(jn.DataWarning, match="the log-likelihood there is -inf"):
+        assert chain.bic(sequences) == np.inf
 
 
 def test_unknown_labels_in_sequences_are_named_or_taken_as_missing(chain):

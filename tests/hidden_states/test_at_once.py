@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.data.number_rows import NumberRows
 from jensen.fields import leaves
 from jensen.free_energy import EM, state_at
 from jensen.hidden_states import chain as chains
@@ -147,23 +148,16 @@ def test_sweeps_have_the_same_bits_on_any_number_of_threads(monkeypatch):
     rows = mixture.Mixture(emission, None, K)
     steps = hidden_markov.HiddenMarkov(emission, None, None, K)
     problems = [
-        (rows, rows.encode(values, np.ones(2000)), mixture.Mixed(np.ones(K), eta)),
+        (rows, rows.encode(NumberRows.of(values)), mixture.Mixed(np.ones(K), eta)),
         (
             steps,
-            steps.encode(values, np.full(100, 20), np.ones(100)),
+            steps.encode(NumberRows.of(values), np.full(100, 20), np.ones(100)),
             hidden_markov.Chained(np.ones(K), np.ones((K, K)), eta),
         ),
     ]
     for model, units, start in problems:
-        assert len(units) == mixture.TEAM
+        assert len(units) == 7
         first, *others = states_on_threads(model, units, start)
         for other in others:
             for x, y in zip(first, other, strict=True):
                 np.testing.assert_array_equal(x, y)
-
-
-@pytest.mark.parametrize(
-    ("n_rows", "size"), [(0, 1), (1, 1), (100, 100), (199, 100), (201, 26), (800, 100), (801, 51)]
-)
-def test_many_units_are_of_one_size_and_a_multiple(n_rows, size):
-    assert mixture.unit_size(n_rows, 100) == size

@@ -12,6 +12,7 @@ from jensen import kernels, q_hidden
 from jensen.fields import leaves
 from jensen.hidden_states import chain as chains
 from jensen.hidden_states import chain_sweeps
+from jensen.hidden_states.readings import MAX, SUM
 from jensen.hidden_states.records import Chain
 from jensen.kernels.log_tables import scale_rows
 
@@ -32,13 +33,13 @@ class Rows:
         self.all = log_like  # (T, K)
         self.asked = []
 
-    def log_like(self, start, stop, *, peak=False):
-        self.asked.append((start, stop, peak))
+    def log_like(self, start, stop, how=SUM):
+        self.asked.append((start, stop, how == MAX))
         return np.ascontiguousarray(self.all[start:stop].T)
 
-    def stats(self, start, stop, nodes, rng=None, *, peak=False):
+    def stats(self, start, stop, nodes, how=SUM):
         assert nodes.shape == (self.all.shape[1], stop - start)
-        self.asked.append((rng, peak))
+        self.asked.append((how.rng, how == MAX))
         out = np.zeros(self.all.shape)
         out[start:stop] = nodes.T
         return Seen(out, Extra(nodes.sum(1)))
@@ -403,10 +404,10 @@ class Plain:
     def __init__(self, log_like):
         self.all = log_like
 
-    def log_like(self, start, stop, *, peak=False):
+    def log_like(self, start, stop, how=SUM):
         return self.all[:, start:stop]
 
-    def stats(self, start, stop, nodes, rng=None, *, peak=False):
+    def stats(self, start, stop, nodes, how=SUM):
         return nodes.sum(1)
 
 

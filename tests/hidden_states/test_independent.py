@@ -6,6 +6,7 @@ from scipy.special import logsumexp
 from scipy.stats import chisquare
 
 from jensen.hidden_states import independent, segments
+from jensen.hidden_states.readings import MAX, SUM
 from jensen.hidden_states.records import Independent
 
 
@@ -15,10 +16,10 @@ class Looked:
     def __init__(self, log_like, x):
         self.table, self.x = log_like, x
 
-    def log_like(self, start, stop, *, peak=False):
-        return self.table[:, start:stop] + (1.0 if peak else 0.0)
+    def log_like(self, start, stop, how=SUM):
+        return self.table[:, start:stop] + (1.0 if how == MAX else 0.0)
 
-    def stats(self, start, stop, nodes, rng=None, *, peak=False):
+    def stats(self, start, stop, nodes, how=SUM):
         assert nodes.flags.c_contiguous
         return nodes @ self.x[start:stop]
 

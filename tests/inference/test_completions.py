@@ -222,7 +222,7 @@ def test_impossible_rows_raise_or_stay_as_they_are():
 def test_unknown_labels_raise_or_are_filled():
     net = jn.examples.load("sprinkler")
     table = jn.Table({"rain": ["hail", "no"], "wet_grass": ["yes", "no"]})
-    with pytest.raises(DataError, match="states that the network does not know stand in 1 row"):
+    with pytest.raises(DataError, match="labels that this model does not know stand in 1 row"):
         net.impute(table)
     filled = columns(net.impute(table, unknown="missing"))
     assert filled == {"rain": ["yes", "no"], "wet_grass": ["yes", "no"]}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from naive.mixtures import GAUSSIAN, Part
 
+from jensen.data.number_rows import NumberRows
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
 from jensen.families.gamma import Gamma
 from jensen.free_energy import state_at
@@ -221,7 +222,7 @@ def assemble(kind, K, alpha, words, values, weight, shift):
         emission = Product(tuple(emissions), columns, tuple("abc"))
     model = Mixture(emission, None if alpha is None else alpha - 1.0, K)
     prior = (alpha, [Part(layout.kind, layout.columns, w) for layout, w in pairs])
-    units = model.encode(values + shift, weight)
+    units = model.encode(NumberRows.of(values + shift, weight))
     return Case(kind, model, prior, values, weight, shift, units)
 
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import gamma, kstest, wishart
 
+from jensen.data.number_rows import NumberRows
 from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
-from jensen.models.emissions.columns import column_covariance, column_moments
+from jensen.models.emissions.columns import column_moments, summarise
 from jensen.models.emissions.priors import (
     check_words,
     gaussian_prior,
@@ -21,6 +22,11 @@ FAMILIES = {
     "spherical": spherical,
 }
 every_covariance = pytest.mark.parametrize("covariance", list(FAMILIES))
+
+
+def column_covariance(x, weight=None):
+    found = summarise(NumberRows.of(x, weight), covariance=True)
+    return found.mean, found.covariance
 
 
 def rows(D=3):

@@ -12,11 +12,13 @@ from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
 from jensen.families.gamma import Gamma
 from jensen.fields import leaves
+from jensen.hidden_states.readings import MAX, SUM, draw
 from jensen.models.emissions.diagonal import Diagonal
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.emissions.poisson import Poisson
 from jensen.models.emissions.product import Product
+from jensen.models.emissions.state_records import by_state, select_states
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -77,7 +79,7 @@ def test_drawn_numbers_have_the_conditional_mean_and_covariance(is_tied, pattern
     rows = emission.encode(np.tile(x, (n, 1)))
     nodes = np.zeros((2, n))
     nodes[1] = 1.0  # all rows in the second state
-    stats = emission.observe(at, rows).stats(0, n, nodes, rng)
+    stats = emission.observe(at, rows).stats(0, n, nodes, draw(rng))
     C = covariances[0] if is_tied else covariances[1]
     seen = naive.look("full", (0.0, means[1], np.linalg.inv(C)), x)
     mean, square = seen.stats
@@ -102,7 +104,7 @@ def test_drawn_cells_follow_their_state(kind):
     n = 6000
     nodes = np.repeat(np.array([[0.0], [1.0]]), n, axis=1)
     rows = emission.encode(np.full((n, 2), np.nan))
-    stats = emission.observe(at, rows).stats(0, n, nodes, rng)
+    stats = emission.observe(at, rows).stats(0, n, nodes, draw(rng))
     if kind in ("labels", "binary"):
         p = theta[1]
         z = (stats[1] - n * p) / np.sqrt(n * p * (1.0 - p))
@@ -316,10 +318,10 @@ def test_states_can_be_selected_and_turned(kind):
     at = emission.family.mode_stats(eta.components)
     rows = emission.encode(case.values + case.shift)
     whole = emission.observe(at, rows).log_like(0, len(case.values))
-    some = emission.select(at, np.array([2, 0]))
+    some = select_states(at, np.array([2, 0]))
     found = emission.observe(some, rows).log_like(0, len(case.values))
     np.testing.assert_allclose(found, whole[[2, 0]], rtol=1e-12)
-    assert len(emission.by_state(at)) == 3
+    assert len(by_state(at)) == 3
 
 
 @every_kind
@@ -340,13 +342,13 @@ def test_any_part_of_the_rows_can_be_looked_at(kind):
     at, n = emission.family.mean_stats(eta.components), len(case.values)
     observed = emission.observe(at, emission.encode(case.values + case.shift))
     nodes = np.random.default_rng(1).random((2, n))
-    for peak in (False, True):
-        whole = observed.log_like(0, n, peak=peak)
-        parts = [observed.log_like(a, min(a + 3, n), peak=peak) for a in range(0, n, 3)]
+    for how in (SUM, MAX):
+        whole = observed.log_like(0, n, how)
+        parts = [observed.log_like(a, min(a + 3, n), how) for a in range(0, n, 3)]
         np.testing.assert_allclose(np.concatenate(parts, axis=1), whole, rtol=1e-12)
-        total = leaves(observed.stats(0, n, nodes, peak=peak))
+        total = leaves(observed.stats(0, n, nodes, how))
         pieces = [
-            leaves(observed.stats(a, min(a + 3, n), nodes[:, a : a + 3].copy(), peak=peak))
+            leaves(observed.stats(a, min(a + 3, n), nodes[:, a : a + 3].copy(), how))
             for a in range(0, n, 3)
         ]
         for i, leaf in enumerate(total):
@@ -359,7 +361,7 @@ def test_a_state_that_cannot_make_a_row_says_so():
     observed = counts.observe(at, counts.encode(rows))
     log_like = observed.log_like(0, 3)
     assert log_like[0].tolist() == [0.0, -np.inf, 0.0]
-    assert observed.log_like(0, 3, peak=True)[0].tolist() == [0.0, -np.inf, 0.0]
+    assert observed.log_like(0, 3, MAX)[0].tolist() == [0.0, -np.inf, 0.0]
     stats = observed.stats(0, 3, np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
     assert stats.total.ravel().tolist() == [0.0, 3.0]
     assert stats.exposure.ravel().tolist() == [2.0, 1.0]

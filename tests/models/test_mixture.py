@@ -11,6 +11,7 @@ from scipy.integrate import quad
 from scipy.stats import ks_2samp
 
 from jensen import q_hidden
+from jensen.data.number_rows import NumberRows
 from jensen.families.held import Held
 from jensen.fields import leaves, rebuild
 from jensen.free_energy import (
@@ -133,7 +134,9 @@ def test_maximum_likelihood_ends_where_its_gradient_is_zero(kind):
     """Two clusters, so that no component collapses and no probability ends at 0."""
     values = two_clusters(kind, 150)
     case, rng = make_case(kind, 2, flat=True, values=values), np.random.default_rng(0)
-    begun = start_stats(case.model.emission, 2, values + case.shift, case.weight, True, rng)
+    begun = start_stats(
+        case.model.emission, 2, NumberRows.of(values + case.shift, case.weight), True, rng
+    )
     state = state_at(case.model, case.units, EM, Mixed(*begun))
     found = fit(case.model, case.units, EM, state, tol=1e-15, max_iter=3000)
     eta = found.state.eta
@@ -266,7 +269,7 @@ def test_the_order_of_rows_and_of_states_changes_nothing(kind):
     _, eta = case.posterior(np.random.default_rng(1))
     here = state_at(case.model, case.units, VBEM, eta)
     order = np.random.default_rng(2).permutation(len(case.values))
-    units = case.model.encode((case.values + case.shift)[order], case.weight[order])
+    units = case.model.encode(NumberRows.of((case.values + case.shift)[order], case.weight[order]))
     there = state_at(case.model, units, VBEM, eta)
     assert there.free_energy == pytest.approx(here.free_energy, rel=1e-12)
     assert_same(there.stats, here.stats, rtol=1e-11)
@@ -369,7 +372,7 @@ def test_gibbs_leaves_the_joint_distribution_alone(kind):
         t, states, values = simulate_prior(case, rng)
         forward.append(numbers(t, complete_stats(case, t, states, values)))
         t, states, values = simulate_prior(case, rng)
-        units = case.model.encode(np.where(missing, np.nan, values), np.ones(n))
+        units = case.model.encode(NumberRows.of(np.where(missing, np.nan, values)))
         drawn = q_hidden.draw(case.model.potentials(t)(units.items[0]), None, rng)
         stats, streams = case.model.expected_stats(units.items[0], drawn), Streams.of(rng)
         nothing = Mixed(None, None)
@@ -389,7 +392,7 @@ def test_drawn_states_follow_their_posterior(kind):
     theta, eta = case.point(np.random.default_rng(2))
     times = 4000
     for row in (case.values[0], case.values[1]):
-        units = case.model.encode(np.tile(row + case.shift, (times, 1)), np.ones(times))
+        units = case.model.encode(NumberRows.of(np.tile(row + case.shift, (times, 1))))
         state = state_at(case.model, units, STOCHASTIC_EM, eta, Streams(4, ()))
         _, found = naive.log_joint(case.prior, theta, row[None], [1.0])
         p = found.nodes[0]
@@ -411,8 +414,8 @@ def test_rows_are_cut_into_units_and_segments_without_a_trace(monkeypatch):
     whole = state_at(case.model, case.units, VBEM, case.posterior(rng)[1])
     monkeypatch.setattr(mixture, "UNIT_ROWS", 150)
     monkeypatch.setattr(segments, "ENTRIES", 200)
-    units = case.model.encode(values + case.shift, case.weight)
-    assert len(units) == mixture.TEAM
+    units = case.model.encode(NumberRows.of(values + case.shift, case.weight))
+    assert len(units) == 5
     cut = state_at(case.model, units, VBEM, whole.eta)
     assert cut.free_energy == pytest.approx(whole.free_energy, rel=1e-12)
     assert_same(cut.stats, whole.stats, rtol=1e-11)
@@ -422,7 +425,7 @@ def test_impossible_rows_have_no_states():
     from jensen.models.emissions.discrete import Discrete
 
     model = Mixture(Discrete(2, 1, 2, None), None, 2)
-    units = model.encode(np.array([[0.0], [1.0]]), np.ones(2))
+    units = model.encode(NumberRows.of(np.array([[0.0], [1.0]])))
     eta = Mixed(np.array([0.5, 0.5]), np.array([[[1.0, 0.0]], [[1.0, 0.0]]]))
     state = state_at(model, units, EM, eta)
     assert state.free_energy == -np.inf

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from models.mixture_cases import KINDS, make_case
 
+from jensen.data.number_rows import NumberRows
 from jensen.families import normal_wishart
 from jensen.fields import leaves, rebuild
 from jensen.free_energy import GIBBS, state_at, step
@@ -45,7 +46,9 @@ def chain(end):
     prior = np.full((K, K + end), -0.5)
     model = HiddenMarkov(Discrete(K, 1, 2, np.zeros((K, 1, 2))), prior[0, :K], prior, K, bool(end))
     values = (np.repeat([0, 1, 0, 1, 0], [9, 8, 30, 9, 8]) + (rng.random(64) < 0.1)) % 2
-    units = model.encode(values[:, None].astype(float), np.array([26, 38]), np.ones(2))
+    units = model.encode(
+        NumberRows.of(values[:, None].astype(float)), np.array([26, 38]), np.ones(2)
+    )
     eta = type(model.blank)(
         rng.uniform(0.5, 2.0, K),
         20.0 * np.eye(K, K + end) + rng.uniform(0.5, 3.0, (K, K + end)),

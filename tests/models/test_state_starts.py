@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from models.mixture_cases import KINDS, make_case
 
+from jensen.data.number_rows import NumberRows
 from jensen.fields import leaves
 from jensen.free_energy import EM, state_at
 from jensen.models import state_starts
+from jensen.models.emissions.state_records import by_state
 from jensen.models.mixture import Mixed
 from jensen.models.state_starts import start_stats
 
@@ -17,7 +19,8 @@ def begin(case, k, seed=0, K=None, values=None, weight=None):
     values = case.values + case.shift if values is None else values
     weight = case.weight if weight is None else weight
     rng = np.random.default_rng(seed)
-    return start_stats(case.model.emission, K or case.K, values, weight, k % 2 == 0, rng)
+    rows = NumberRows.of(values, weight)
+    return start_stats(case.model.emission, K or case.K, rows, k % 2 == 0, rng)
 
 
 @every_kind
@@ -29,7 +32,7 @@ def test_states_differ_and_all_rows_are_shared_out(kind, k):
     assert np.all(counts > 0.0)
     state = state_at(case.model, case.units, EM, Mixed(counts, stats))
     assert np.isfinite(state.free_energy)
-    rows = case.model.emission.by_state(state.t.components)
+    rows = by_state(state.t.components)
     for a in range(3):
         for b in range(a):
             assert np.abs(rows[a] - rows[b]).max() > 1e-6

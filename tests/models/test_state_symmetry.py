@@ -8,6 +8,7 @@ from models.mixture_cases import KINDS, make_case
 from scipy.integrate import quad
 from scipy.stats import beta
 
+from jensen.data.number_rows import NumberRows
 from jensen.free_energy import EM, state_at, step
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.poisson import Poisson
@@ -93,7 +94,9 @@ def test_twins_of_a_chain_are_those_that_never_part(initial, transition, yes, ex
     model, start = hmm(initial, transition, yes)
     assert find_twins(model, start, np.full(3, 10.0)) == expected
     rng = np.random.default_rng(0)
-    units = model.encode(rng.integers(0, 2, (60, 1)) * 1.0, np.array([25, 35]), np.ones(2))
+    units = model.encode(
+        NumberRows.of(rng.integers(0, 2, (60, 1)) * 1.0), np.array([25, 35]), np.ones(2)
+    )
     state = state_at(model, units, EM, start)
     for _ in range(5):
         state = step(model, units, EM, state)

@@ -64,8 +64,8 @@ def test_counts():
     table = {"a": [0, 1] * 15, "n": range(30)}
     with pytest.raises(
         jn.DataError,
-        match=r"^column 'n' is a count, and a tree joins categorical and Gaussian columns: declare "
-        r"categorical=\['n'\] or continuous=\['n'\]$",
+        match=r"^column 'n' holds counts .*: say jn.Table\(..., continuous=\['n'\]\) if they "
+        r"measure something; or say jn.Table\(..., categorical=\['n'\]\) if they are labels; or ",
     ):
         jn.chow_liu(table)
     assert jn.chow_liu(jn.Table(table, continuous=["n"])) == jn.DAG("a -> n")
@@ -133,7 +133,8 @@ def test_classes_are_categorical(learn):
 def test_continuous_features():
     with pytest.raises(
         jn.DataError,
-        match=r"^column 'x' is continuous, and mutual information given a column is there for "
-        r"categorical columns only: use jn.discretize, or declare categorical=\['x'\]$",
+        match=r"^'x' holds numbers, and mutual information given a column is there for "
+        r"categorical columns only: use jn.discretize, or say jn.Table\(..., categorical=\['x'\]\) "
+        r"if these are labels$",
     ):
         jn.tan({**TABLE, "x": [0.5, 1.5, 2.5]}, "a")

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal
 
+from jensen.data.number_rows import NumberRows
 from jensen.exceptions import DataError
 from jensen.models.gaussian_encoding import encode
 from jensen.models.gaussian_network import RegressionNetwork, Regressions, independent_moments
@@ -34,7 +35,7 @@ def rows(n=30, missing=0.4):
 
 def test_values_and_moments_are_those_of_the_joint_distribution():
     values, weights = rows()
-    units = encode(values, weights, np.zeros(3))
+    units = encode(NumberRows.of(values, weights), np.zeros(3))
     constant, matrix = quadratic()
     total, moments = 0.0, np.zeros((4, 4))
     for row, weight in zip(values, weights, strict=True):
@@ -55,7 +56,7 @@ def test_values_and_moments_are_those_of_the_joint_distribution():
     np.testing.assert_allclose(found.moments, moments, rtol=1e-10, atol=1e-10)
     assert units.total_weight == pytest.approx(weights.sum())
     assert not units.is_complete
-    assert encode(np.nan_to_num(values), None, np.zeros(3)).is_complete
+    assert encode(NumberRows.of(np.nan_to_num(values)), np.zeros(3)).is_complete
 
 
 def test_many_rows_are_as_good_as_few():
@@ -68,7 +69,7 @@ def test_many_rows_are_as_good_as_few():
 
 def test_moments_without_dependence():
     values, weights = rows()
-    found = independent_moments(values, weights, np.zeros(3)) / weights.sum()
+    found = independent_moments(NumberRows.of(values, weights), np.zeros(3)) / weights.sum()
     assert found[0, 0] == pytest.approx(1.0)
     covariance = found[1:, 1:] - np.outer(found[0, 1:], found[0, 1:])
     np.testing.assert_allclose(covariance, np.diag(np.diagonal(covariance)), atol=1e-12)
@@ -80,7 +81,7 @@ def test_moments_without_dependence():
 def test_the_potentials_of_a_network_are_its_log_densities():
     model = RegressionNetwork(("x", "y"), ((), (0,)), Regressions(None))
     values = np.random.default_rng(2).normal(size=(20, 2)) @ np.array([[1.0, 0.5], [0.0, 1.0]])
-    (unit,) = encode(values, None, np.zeros(2)).items
+    (unit,) = encode(NumberRows.of(values), np.zeros(2)).items
     z = np.column_stack([np.ones(20), values])
     stats = model.stats_of(z.T @ z)
     t = Regressions(model.families.regressions.mode_stats(stats.regressions))

@@ -52,12 +52,16 @@ def test_mixed_columns():
 def test_counts():
     data = {"n": np.arange(30), "x": X}
     with refused(
-        r"^the score 'bge' is for measurements, and 'n' holds counts: if they are measurements, "
-        r"say so, jn.Table\(data, continuous=\['n'\]\)$"
+        r"^column 'n' holds counts \(whole numbers with more than 20 different values are taken "
+        r"for these\), and a graph is learned of labels or of measurements: say jn.Table\(..., "
+        r"continuous=\['n'\]\) if they measure something; or make few labels of them with "
+        r"jn.discretize$"
     ):
         jn.score("x -> n", data, "bge")
-    with refused("^the score 'bic' is for measurements, and 'n' holds counts"):
+    with refused("^column 'n' holds counts"):
         jn.score("x -> n", data, "bic")
+    with refused("^column 'n' holds counts .* if they measure something"):
+        jn.BayesianNetwork("x -> n").fit(data)
     assert np.isfinite(jn.score("x -> n", jn.Table(data, continuous=["n"]), "bge"))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.data import table as table_module
+from jensen.data import blocks
 from jensen.scores import SCORES, counts
 
 GRAPH = "a -> b -> d; a -> d; c -> d"
@@ -72,7 +72,7 @@ def test_rows_without_weight_are_not_there(table, name):
 @every_score
 @pytest.mark.parametrize("weighted", [False, True])
 def test_threads_change_nothing(make_example, monkeypatch, name, weighted):
-    monkeypatch.setattr(table_module, "UNIT_ROWS", 64)
+    monkeypatch.setattr(blocks, "UNIT_ROWS", 64)
     table = make_example(1000, (3, 4, 2, 5)).table
     if weighted:
         random = np.random.default_rng(0)

@@ -91,12 +91,21 @@ REFUSALS = [
         r"kind; use jn\.discretize, or choose columns$",
     ),
     (
-        {"a": range(30), "b": ["x"] * 30},
+        {"a": range(30), "b": ["x"] * 30, "c": range(30)},
         {},
-        r"^column 'a' holds counts: declare it categorical=\[\.\.\.\] or continuous=\[\.\.\.\], or "
-        r"group its values with jn\.discretize$",
+        r"^columns 'a', 'c' hold counts \(whole numbers with more than 20 different values are "
+        r"taken for these\), and a graph is learned of labels \('b'\) or of measurements, not of "
+        r"both: make few labels of them with jn.discretize; or say jn.Table\(..., "
+        r"continuous=\['a', 'c'\]\) and leave the labels out; or say jn.Table\(..., "
+        r"categorical=\['a', 'c'\]\) if they are labels as they stand$",
     ),
-    ({"a": range(30)}, {}, "^column 'a' holds counts"),
+    (
+        {"a": range(30), "c": range(30)},
+        {},
+        r"^columns 'a', 'c' hold counts .*: say jn.Table\(..., continuous=\['a', 'c'\]\) if they "
+        r"measure something; or say jn.Table\(..., categorical=\['a', 'c'\]\) if they are labels; "
+        r"or make few labels of them with jn.discretize$",
+    ),
     ({"INT": ["INT"]}, {"interventions": "INT"}, "'INT' is no column"),
     ({"INT": [None]}, {"interventions": "INT"}, "^the table has no columns to learn a graph of$"),
     (

@@ -9,9 +9,10 @@ ROWS = 5000
 
 KERNELS = (
     *("add_log_probabilities", "added_hope", "best_move", "count_bits", "count_pairs", "draw_rows"),
-    *("expect", "find_ancestors", "find_bases", "find_hidden", "find_needed", "improve_order"),
+    *("expect", "find_ancestors", "find_bases", "find_hidden", "improve_order", "intern"),
     *(
-        "intern",
+        "list_around",
+        "merge_families",
         "order_sets",
         "pack_bits",
         "score_counted",

@@ -50,12 +50,12 @@ class Asked(NamedTuple):
         end = words.index("--") if "--" in words else len(words)
         return shlex.join(["jensen", *words[:end], *more, *words[end:]])
 
-    def naming(self, option: str, columns: Sequence[str]) -> str:
-        """The command with an option for each of some columns."""
+    def naming(self, option: str, columns: Sequence[str], *more: str) -> str:
+        """The command with an option for each of some columns, and more options."""
         if option == "--without" and self.choices.column:
             kept = [name for name in self.choices.column if name not in columns]
-            return self.but(*_each("--column", kept), without=["--column"])
-        return self.but(*_each(option, columns))
+            return self.but(*more, *_each("--column", kept), without=["--column"])
+        return self.but(*more, *_each(option, columns))
 
 
 def refuse_empty(table: Table, names: Sequence[str], asked: Asked) -> None:
@@ -72,6 +72,7 @@ def refuse_empty(table: Table, names: Sequence[str], asked: Asked) -> None:
 
 def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
     """Refuse columns of different kinds, and whole numbers that may mean anything."""
+    from jensen.data.encode import MAX_INTEGER_STATES
     from jensen.data.row_names import what_names_rows
 
     by_kind: dict[str, list[str]] = {"categorical": [], "continuous": [], "count": []}
@@ -86,25 +87,30 @@ def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
             f"something, say --continuous):",
             [asked.naming("--without", list(found))],
         )
-    if counts:
-        ways = [] if numbers else [asked.naming("--categorical", counts)]
-        ways += [] if labels else [asked.naming("--continuous", counts)]
-        ways += [asked.naming("--without", counts)] if len(counts) < len(names) else []
-        raise AskAgainError(
-            f"whole numbers may be labels, measurements or names of rows: say what is in "
-            f"{some(counts)}:",
-            ways,
-        )
-    if labels and numbers and asked.choices.search is not Search.TREE:
-        ways = [asked.naming("--without", numbers), asked.naming("--without", labels)]
+    measured = _each("--continuous", counts)
+    if labels and counts + numbers and asked.choices.search is not Search.TREE:
+        ways = [asked.naming("--without", labels, *measured)]
         tree = ""
         if asked.no_parameters and asked.choices.fits_tree:
             tree = "learn a tree, which may have both (without parameters), "
-            ways.append(asked.but("--structure", "tree", without=["--structure"]))
+            ways.append(asked.but(*measured, "--structure", "tree", without=["--structure"]))
+        if counts and not numbers:
+            ways.append(asked.naming("--categorical", counts))
+        ways.append(asked.naming("--without", counts + numbers))
         raise AskAgainError(
             f"a graph has columns of labels or of numbers, and here are both: {some(labels)} with "
-            f"labels, {some(numbers)} with numbers; leave one kind out, {tree}or make labels of "
-            f"numbers with jn.discretize in Python:",
+            f"labels, {some(counts + numbers)} with numbers; leave one kind out, {tree}or make "
+            f"labels of numbers with jn.discretize in Python:",
+            ways,
+        )
+    if counts:
+        ways = [asked.naming("--continuous", counts)]
+        ways += [] if numbers else [asked.naming("--categorical", counts)]
+        ways += [asked.naming("--without", counts)] if len(counts) < len(names) else []
+        raise AskAgainError(
+            f"{some(counts)} {'holds' if len(counts) == 1 else 'hold'} whole numbers with more "
+            f"than {MAX_INTEGER_STATES} different values, which may be measurements or labels: say "
+            f"which:",
             ways,
         )
 
@@ -165,7 +171,7 @@ def _complete_rows(rows: Table, names: Sequence[str], asked: Asked, is_numbers: 
     if not is_numbers or asked.choices.search is Search.TREE:
         return asked.but("--complete-rows", without=FLAGS)
     prior, foreign = ["--prior", "bge"], [*FLAGS, "--score", "--prior", "--scale"]
-    if any(is_constant(rows.column(x).data) for x in names):
+    if any(is_constant(*rows.range_of(x)[1:]) for x in names):
         return asked.but("--complete-rows", *prior, "--scale", "unit", without=foreign)
     if rows.n_rows < len(names) + 2:
         return asked.but("--complete-rows", *prior, without=foreign[:-1])

@@ -9,11 +9,16 @@ import typer
 
 from jensen.cli.inputs import Reading, read_data
 from jensen.exceptions import JensenError
+from jensen.models.emissions.registry import EMISSIONS, USUAL
 from jensen.scores.registry import DEFAULTS, PRIORS, WITH_JOINT_PRIOR
 from jensen.text import either
 
 if TYPE_CHECKING:
     from jensen.data import Table
+
+
+KINDS = ("categorical", "continuous", "count")
+"""Of columns, in the order in which the help names what states make of them."""
 
 
 class ModelKind(StrEnum):
@@ -96,8 +101,8 @@ Emission = Annotated[
     typer.Option(
         "--emission",
         metavar="KIND",
-        help="What a state of an hmm makes: categorical, gaussian, poisson or bernoulli; by the "
-        "kinds of the columns unless given (labels, real numbers, counts).",
+        help=f"What a state of an hmm makes: {either(EMISSIONS)}; by the kinds of the columns "
+        f"unless given ({', '.join(USUAL[kind].makes for kind in KINDS)}).",
     ),
 ]
 End = Annotated[

@@ -9,6 +9,7 @@ from jensen.cli import inputs
 from jensen.cli.learn_options import Loop, ModelKind, Source
 from jensen.cli.state_rows import Groups, group_rows, require_numbers
 from jensen.exceptions import JensenError, StoppedError
+from jensen.models.emissions.registry import EMISSIONS, owner_of
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -49,7 +50,7 @@ class StateChoices(NamedTuple):
         for text in self.labels():
             if "=" not in text:
                 raise JensenError(f"--states {text}: write how many there are: --states 3")
-        if model is ModelKind.MIXTURE or self.emission not in (None, "categorical"):
+        if model is ModelKind.MIXTURE or not _may_have_labels(self.emission):
             given = {"--states": self.labels(), "--categorical": source.categorical}
             for option, texts in given.items():
                 if texts:
@@ -176,13 +177,14 @@ def _hmm(
 
     usual = getattr(choices.get("start"), "kind_", None)
     emission = chosen.emission or usual or emission_of(table.variables, BY_KIND)
-    if emission != "categorical":
+    if not _may_have_labels(emission):
         require_numbers(table, f"an hmm with --emission {emission}", OTHERWISE)
     if chosen.covariance is not None:
-        if emission != "gaussian":
+        owner = owner_of("covariance").word
+        if emission != owner:
             raise JensenError(
                 f"--covariance does not belong to an hmm whose states make {emission} columns: "
-                f"add --emission gaussian"
+                f"add --emission {owner}"
             )
         choices["covariance"] = chosen.covariance
     choices["emission"] = emission
@@ -222,6 +224,11 @@ def read_prior(text: str | None) -> dict[str, float] | None:
             raise JensenError(f"--prior {text} names {name!r} twice")
         words[name] = value
     return words
+
+
+def _may_have_labels(emission: str | None) -> bool:
+    """Whether columns of labels may be what states make; a word that is none is refused later."""
+    return emission is None or (emission in EMISSIONS and EMISSIONS[emission].has_labels)
 
 
 def _is_number(text: str) -> bool:

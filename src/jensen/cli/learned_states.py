@@ -80,10 +80,10 @@ def description(model: Any) -> dict[str, Any]:
 
 def _parameters(model: Any) -> dict[str, Any]:
     """The parameters of every state; of labels by column and label."""
-    names = ("weights", "initial", "transition", "end", "means", "covariances", "emission")
-    found = {name: getattr(model, f"{name}_", None) for name in names}
-    if found["means"] is not None:
-        found["emission"] = None
+    from jensen.models.emissions.registry import parameters_of
+
+    names = ("weights", "initial", "transition", "end")
+    found = {name: getattr(model, f"{name}_", None) for name in names} | parameters_of(model)
     plain = {name: _plain(value) for name, value in found.items() if value is not None}
     if hasattr(model, "parameters_"):
         plain["columns"] = _plain(model.parameters_)

@@ -23,7 +23,7 @@ from jensen.cli.posterior_told import THRESHOLD, spell, summary, tell
 from jensen.cli.structure_options import StructureChoices
 from jensen.exceptions import JensenError
 from jensen.scores.registry import DEFAULTS, SAMPLE_SIZED
-from jensen.text import either, plural, some
+from jensen.text import either, plural
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -179,29 +179,22 @@ def _usable(
     has_gaps = bool(rows.n_missing(names)) and not choices.available_case
     if has_gaps or (table.n_rows and not rows.n_rows):
         refuse_missing(table, names, asked)
-    _tell_constant(rows, names)
+    _refuse_constant(rows, names)
     return rows
 
 
-def _tell_constant(rows: Table, names: Sequence[str]) -> None:
-    """Columns that never vary tell nothing of edges."""
-    import numpy as np
+def _refuse_constant(rows: Table, names: Sequence[str]) -> None:
+    """Refuse rows in which nothing varies; of single columns the library warns."""
 
     def varies(name: str) -> bool:
         column = rows.column(name)
-        return bool(len(np.unique(column.data[~column.missing()])) > 1)
+        known = column.data[~column.missing()]
+        return bool(len(known) and known.min() < known.max())
 
-    still = [name for name in names if not varies(name)]
-    if len(still) == len(names):
+    if not any(map(varies, names)):
         raise JensenError(
             f"no column varies in {plural(rows.n_rows, 'row')}, so nothing is known of edges: give "
             f"more rows"
-        )
-    still = [name for name in still if rows.variable(name).kind == "categorical"]
-    if still:  # of constant numbers the library warns
-        outputs.tell(
-            f"jensen: warning: {some(still)} never varied, so what is said of edges there rests on "
-            f"the priors: --without {still[0]} leaves it out"
         )
 
 

@@ -41,6 +41,7 @@ def sample_states(
 def _by_column(model: Any, rows: Any) -> dict[str, Any]:
     """Drawn rows column by column; counts as whole numbers."""
     from jensen.estimators.states_summary import column_names
+    from jensen.models.emissions.registry import EMISSIONS
 
     if hasattr(rows, "columns"):  # a dataframe
         kinds = {variable.name: variable.kind for variable in model.variables_}
@@ -48,7 +49,8 @@ def _by_column(model: Any, rows: Any) -> dict[str, Any]:
             name: rows[name].astype("int64" if kinds[name] == "count" else rows[name].dtype)
             for name in rows.columns
         }
-    is_count = getattr(model, "emission", None) in ("poisson", "bernoulli")
+    record = EMISSIONS.get(getattr(model, "emission", None) or "")
+    is_count = record is not None and record.column in ("count", "binary")
     columns = rows.astype("int64") if is_count else rows
     return {name: columns[:, i] for i, name in enumerate(column_names(model))}
 

@@ -1,6 +1,7 @@
 """`jensen score`: how well a graph or a model explains data."""
 
 import math
+import warnings
 from typing import Annotated, Any
 
 import typer
@@ -156,7 +157,8 @@ def _score_rows(net: Any, table: Any, missing_columns: str) -> dict[str, Any]:
 
 def _impossible(net: Any, table: Any) -> int:
     """How many rows have probability 0."""
-    each = net.log_likelihood(table, missing_columns="ignore")
+    with warnings.catch_warnings(action="ignore"):  # told when they were scored
+        each = net.log_likelihood(table, missing_columns="ignore")
     return int((each == -math.inf).sum())
 
 

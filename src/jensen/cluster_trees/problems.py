@@ -1,23 +1,26 @@
 """Rows split into sub-problems, equal ones kept once."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import pairwise
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees.lists import Lists
+from jensen.cluster_trees.lists import Lists, grown
 from jensen.cluster_trees.plans import Plans
 from jensen.cluster_trees.records import Problems, Sets
-from jensen.data.table import Table
+from jensen.data.blocks import Block, RowSource
 from jensen.data.threads import ordered_map
 from jensen.graphs.wiring import Wiring
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.int32]
+Weights = NDArray[np.float64]
+
+Item = TypeVar("Item")
 
 BLOCK_ROWS = 1 << 15
 """Rows that are split at a time."""
@@ -45,31 +48,39 @@ class _Part(NamedTuple):
     row_end: Ints
     numbers: Ints
     lists: Lists
+    weight: Weights  # of the row of each of the numbers
 
 
-def split_table(plans: Plans, table: Table, names: Sequence[str]) -> "HiddenRows":
+def split_table(
+    plans: Plans, table: RowSource, names: Sequence[str], *, with_rows: bool = True
+) -> "HiddenRows":
     """The sub-problems of the rows of a table; `names` are those of the variables of the wiring."""
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights
-    return HiddenRows(plans, lambda start, stop: code_rows(table, names, start, stop), weights)
+
+    def read(block: Block) -> tuple[Words, Weights]:
+        return code_rows(block, names), block.weights
+
+    return HiddenRows(plans, table.blocks(BLOCK_ROWS), read, with_rows=with_rows)
 
 
-def code_rows(table: Table, names: Sequence[str], start: int, stop: int) -> Words:
+def code_rows(block: Block, names: Sequence[str]) -> Words:
     """Codes of some rows, a column per name; -1 is missing, or has no column at all."""
-    rows = np.full((stop - start, len(names)), -1, np.int32)
+    rows = np.full((block.n_rows, len(names)), -1, np.int32)
     for v, name in enumerate(names):
-        if name in table:
-            column = table.column(name)
-            codes = column.data[start:stop].astype(np.int32)
-            codes[codes == column.variable.n_states] = -1
+        if name in block.table:
+            codes = block.values(name).astype(np.int32)
+            codes[codes == block.table.variable(name).n_states] = -1
             rows[:, v] = codes
     return rows
 
 
-def split_rows(
-    plans: Plans, read: Callable[[int, int], Words], weights: NDArray[np.float64]
-) -> Split:
+def split_rows(plans: Plans, read: Callable[[int, int], Words], weights: Weights) -> Split:
     """The sub-problems of coded rows (-1 is missing); `read(start, stop)` gives some of them."""
-    return HiddenRows(plans, read, weights).split
+
+    def part(start: int) -> tuple[Words, Weights]:
+        stop = min(start + BLOCK_ROWS, len(weights))
+        return read(start, stop), weights[start:stop]
+
+    return HiddenRows(plans, range(0, len(weights), BLOCK_ROWS), part).split
 
 
 class HiddenRows:
@@ -82,27 +93,36 @@ class HiddenRows:
     ----------
     plans
         The trees of this network.
+    blocks
+        Some rows each.
     read
-        Coded rows start..stop, -1 where a value is missing.
-    weights : array (N,)
-        Of the rows.
+        Coded rows of a block, -1 where a value is missing, and their weights.
+    with_rows
+        Whether to keep which sub-problems each row has; learners need not know.
     """
 
     def __init__(
-        self, plans: Plans, read: Callable[[int, int], Words], weights: NDArray[np.float64]
+        self,
+        plans: Plans,
+        blocks: Iterable[Item],
+        read: Callable[[Item], tuple[Words, Weights]],
+        *,
+        with_rows: bool = True,
     ) -> None:
-        n, wiring = len(weights), plans.wiring
-        starts = range(0, n, BLOCK_ROWS)
-        parts = list(ordered_map(lambda s: _split(read(s, min(s + BLOCK_ROWS, n)), wiring), starts))
-        lists, numbers = Lists(), []
-        for part in parts:  # in order, so that numbers never depend on threads
+        lists, numbers, row_ends, weight, n = Lists(), [], [], np.empty(0), 0
+        # in order, so that numbers never depend on threads
+        for part in ordered_map(lambda block: _split(*read(block), plans.wiring), blocks):
             known = lists.number(part.lists.words, part.lists.begin, part.lists.end)
-            numbers.append(known[part.numbers])
+            own = known[part.numbers]
+            weight = grown(weight, len(lists))
+            weight[n : len(lists)], n = 0.0, len(lists)
+            np.add.at(weight, own, part.weight)  # row by row, so that blocks change no bit
+            if with_rows:
+                numbers.append(own)
+                row_ends.append(part.row_end)
         of_row = np.concatenate([np.empty(0, np.int64), *numbers])
-        self.plans, self.words = plans, lists.words
-        self.row_end = _chain([part.row_end for part in parts])
-        rows = np.repeat(np.arange(len(self.row_end)), np.diff(self.row_end, prepend=0))
-        weight = np.bincount(of_row, weights[rows], minlength=len(lists)).astype(np.float64)
+        self.plans, self.words, weight = plans, lists.words, weight[:n]
+        self.row_end = _chain(row_ends)
         begin = lists.begin + 1
         end = begin + self.words[lists.begin]
         # Equal programs run one after the other; sets as they come in these rows, because draws
@@ -156,10 +176,11 @@ def hidden_sets(wiring: Wiring, hidden: Sequence[int]) -> tuple[Words, Ints, Int
     return words, begin + 1, begin + 1 + words[begin]
 
 
-def _split(rows: Words, wiring: Wiring) -> _Part:
+def _split(rows: Words, weights: Weights, wiring: Wiring) -> _Part:
     row_end, words, begin, end = _write_problems(rows, wiring)
     lists = Lists()
-    return _Part(row_end, lists.number(words, begin, end), lists)
+    numbers = lists.number(words, begin, end)
+    return _Part(row_end, numbers, lists, np.repeat(weights, np.diff(row_end, prepend=0)))
 
 
 def _write_problems(rows: Words, wiring: Wiring) -> tuple[Ints, Words, Ints, Ints]:

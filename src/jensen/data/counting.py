@@ -7,12 +7,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.blocks import Block, RowSource
+from jensen.data.encode import MAX_INTEGER_STATES
 from jensen.data.packed import Level
-from jensen.data.table import Block, Table
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.memory import check_memory
-from jensen.text import plural
+from jensen.text import plural, some
+from jensen.wording import of_frame
 
 NS_PER_WORD = 0.33
 """What one cell costs per 64 rows by bitsets; measured, like the next."""
@@ -43,7 +45,7 @@ class Plan(NamedTuple):
     at: NDArray[np.int64]  # where each table begins; the last entry is the total
 
 
-def count_families(table: Table, families: Sequence[Family]) -> list[NDArray[np.float64]]:
+def count_families(table: RowSource, families: Sequence[Family]) -> list[NDArray[np.float64]]:
     """One table of counts per family, an axis per member; rows that miss a member are left out.
 
     Examples
@@ -72,7 +74,7 @@ def count_families(table: Table, families: Sequence[Family]) -> list[NDArray[np.
     return result
 
 
-def count_pairs(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
+def count_pairs(table: RowSource, names: Sequence[str]) -> NDArray[np.float64]:
     """Counts of every pair of states of every pair of variables.
 
     Returns
@@ -85,7 +87,7 @@ def count_pairs(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
     levels = [_level(table, name) for name in names]
     n_states = sum(table.variable(name).n_states for name in names)
     check_memory(4 * 8.0 * n_states**2, "the counts of all pairs of states", "merge states")
-    if table.weights is not None or not all(level.bits for level in levels):
+    if table.is_weighted or not all(level.bits for level in levels):
         return _count_pairs_singly(table, names)
     upper = count_meetings(table, names)
     counts = np.triu(upper) + np.triu(upper, 1).T
@@ -103,18 +105,19 @@ def count_pairs(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
     return _add_last_states(half.T, starts, by_difference).astype(np.float64)
 
 
-def count_meetings(table: Table, names: Sequence[str]) -> NDArray[np.int64]:
+def count_meetings(table: RowSource, names: Sequence[str]) -> NDArray[np.int64]:
     """How often two codes meet, by ANDs of bitsets; only i <= j is filled.
 
     The last code of each variable is left out: what it meets comes by difference.
     """
     from jensen.kernels import counting
 
-    bits, (_, first, size) = table.packed.bits(names), table.packed.places(names)
+    table.packed.bits(names)  # filled here, where no other thread is
+    _, first, size = table.packed.places(names)
     n = sum(size.tolist()) - len(size)
 
     def count(block: Block) -> Counts:
-        out = np.zeros((n, n), np.int64)
+        bits, out = block.table.packed.bits(names), np.zeros((n, n), np.int64)
         counting.count_pairs(bits, first, size, block.start // 64, -(-block.stop // 64), out)
         return out
 
@@ -133,7 +136,7 @@ def _add_last_states(
     return np.concatenate(parts)
 
 
-def _count_pairs_singly(table: Table, names: Sequence[str]) -> NDArray[np.float64]:
+def _count_pairs_singly(table: RowSource, names: Sequence[str]) -> NDArray[np.float64]:
     """The same by one table for every pair: for weighted rows, and for very many states."""
     sizes = [table.variable(name).n_states for name in names]
     at = np.cumsum([0, *sizes])
@@ -148,12 +151,12 @@ def _count_pairs_singly(table: Table, names: Sequence[str]) -> NDArray[np.float6
     return out
 
 
-def plane_plan(table: Table, families: Sequence[Family]) -> Plan:
+def plane_plan(table: RowSource, families: Sequence[Family]) -> Plan:
     """Families as kernels that go row by row read them, over `table.packed.planes`."""
     return _plan([[_level(table, name) for name in family] for family in families], bits=False)
 
 
-def is_complete(table: Table) -> bool:
+def is_complete(table: RowSource) -> bool:
     """Whether all columns are categorical and miss nothing; quick, for packing looks at all codes.
 
     False for a column without states, too.
@@ -161,9 +164,9 @@ def is_complete(table: Table) -> bool:
     return table.packed.is_complete
 
 
-def require_complete(table: Table, names: Iterable[str], task: str, way_out: WayOut) -> None:
+def require_complete(table: RowSource, names: Iterable[str], task: str, way_out: WayOut) -> None:
     """Refuse missing values, saying how many, where, how many rows lack none, and what to do."""
-    counted = table if table.weights is None else table.take(table.weights > 0)
+    counted = table.counted()
     absent = counted.n_missing(names)
     if absent:
         shown = ", ".join(f"{name} ({count:,})" for name, count in list(absent.items())[:8])
@@ -175,7 +178,7 @@ def require_complete(table: Table, names: Iterable[str], task: str, way_out: Way
         )
 
 
-def _keep_complete(table: Table, names: Sequence[str]) -> str:
+def _keep_complete(table: RowSource, names: Sequence[str]) -> str:
     """The advice to keep complete rows, with their number; another one if there are none."""
     n = table.complete_rows(names).n_rows
     if not n:
@@ -189,7 +192,38 @@ def _keep_complete(table: Table, names: Sequence[str]) -> str:
     )
 
 
-def require_states(table: Table, name: str) -> Variable:
+def refuse_counts(table: RowSource, names: Iterable[str], *, mixes: bool = False) -> None:
+    """Refuse whole numbers of many values, of which nobody says whether they measure something.
+
+    `mixes`: whether columns of labels and of numbers go together.
+    """
+    kinds = {name: table.variable(name).kind for name in names}
+    counts, labels, numbers = (
+        [name for name in kinds if kinds[name] == kind]
+        for kind in ("count", "categorical", "continuous")
+    )
+    if not counts:
+        return
+    measured, few = of_frame(continuous=counts), "make few labels of them with jn.discretize"
+    named = "" if numbers and not mixes else f"; or say {of_frame(categorical=counts)} if they are"
+    holds = "column {} holds" if len(counts) == 1 else "columns {} hold"
+    problem = (
+        f"{holds.format(some(map(repr, counts), most=20))} counts (whole numbers with more than "
+        f"{MAX_INTEGER_STATES} different values are taken for these), and a graph is learned of"
+    )
+    if labels and not mixes:
+        shown = some(map(repr, labels), most=3)
+        raise DataError(
+            f"{problem} labels ({shown}) or of measurements, not of both: {few}; or say {measured} "
+            f"and leave the labels out{named and named + ' labels as they stand'}"
+        )
+    raise DataError(
+        f"{problem} labels or of measurements: say {measured} if they measure something"
+        f"{named and named + ' labels'}; or {few}"
+    )
+
+
+def require_states(table: RowSource, name: str) -> Variable:
     """The variable, refused if it is not categorical, or has no states at all."""
     variable = require_categorical(table, name)
     if not variable.states:
@@ -201,7 +235,7 @@ def require_states(table: Table, name: str) -> Variable:
     return variable
 
 
-def require_categorical(table: Table, name: str) -> Variable:
+def require_categorical(table: RowSource, name: str) -> Variable:
     """The variable, refused if it has no states to count."""
     variable = table.variable(name)
     if variable.kind != "categorical":
@@ -212,7 +246,7 @@ def require_categorical(table: Table, name: str) -> Variable:
     return variable
 
 
-def _level(table: Table, name: str) -> Level:
+def _level(table: RowSource, name: str) -> Level:
     return table.packed.levels[require_categorical(table, name).name]
 
 
@@ -223,8 +257,8 @@ def _n_cells(family: Sequence[Level]) -> int:
     return n
 
 
-def _bits_pay(table: Table, family: Sequence[Level], cells: int) -> bool:
-    if table.weights is not None or not family or not all(level.bits for level in family):
+def _bits_pay(table: RowSource, family: Sequence[Level], cells: int) -> bool:
+    if table.is_weighted or not family or not all(level.bits for level in family):
         return False
     return cells * table.n_rows / 64 * NS_PER_WORD < table.n_rows * NS_PER_ROW
 
@@ -249,14 +283,15 @@ def _plan(families: Sequence[Sequence[Level]], *, bits: bool) -> Plan:
 
 
 def _count_bits(
-    table: Table, names: Iterable[str], families: Sequence[Sequence[Level]]
+    table: RowSource, names: Iterable[str], families: Sequence[Sequence[Level]]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     from jensen.kernels import counting
 
-    bits, plan = table.packed.bits(names), _plan(families, bits=True)
+    table.packed.bits(names)  # filled here, where no other thread is
+    plan = _plan(families, bits=True)
 
     def count(block: Block) -> Counts:
-        out = np.zeros(plan.at[-1], np.int64)
+        bits, out = block.table.packed.bits(names), np.zeros(plan.at[-1], np.int64)
         counting.count_bits(bits, *plan, block.start // 64, -(-block.stop // 64), out)
         return out
 
@@ -264,14 +299,16 @@ def _count_bits(
 
 
 def _count_index(
-    table: Table, names: Iterable[str], families: Sequence[Sequence[Level]]
+    table: RowSource, names: Iterable[str], families: Sequence[Sequence[Level]]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     from jensen.kernels import counting
 
-    planes, plan, weights = table.packed.planes(names), _plan(families, bits=False), table.weights
+    table.packed.planes(names)  # filled here, where no other thread is
+    plan = _plan(families, bits=False)
     lanes = 4 if plan.at[-1] <= MAX_LANED_CELLS else 1
 
     def count(block: Block) -> NDArray[np.float64]:
+        planes, weights = block.table.packed.planes(names), block.table.weights
         if weights is None:
             out = np.zeros((lanes, plan.at[-1]), np.int32)
             counting.count_index(planes, *plan, block.start, block.stop, out)
@@ -284,7 +321,7 @@ def _count_index(
 
 
 def _known_states(
-    table: Table, family: Family, levels: Sequence[Level], flat: NDArray[np.float64]
+    table: RowSource, family: Family, levels: Sequence[Level], flat: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Drop the cells in which something is missing."""
     states = tuple(slice(table.variable(name).n_states) for name in family)

@@ -12,7 +12,8 @@ from jensen.data.cuts import interval_cuts, interval_labels, mdl_cuts, quantile_
 from jensen.data.encode import Column
 from jensen.data.recode import cut
 from jensen.data.sources import column_name
-from jensen.data.table import Table, as_table
+from jensen.data.table import Table
+from jensen.data.table_scan import as_table
 from jensen.data.threads import ordered_map
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError

@@ -11,7 +11,12 @@ import numpy as np
 from jensen.data.decimals import NUMBERS_PER_MISFIT
 from jensen.data.encode import MAX_INTEGER_STATES, Column
 from jensen.data.files import is_text_file, line_of_row, name_of
-from jensen.data.missing_words import MISSING_WORDS, warn_of_missing_words, words_for_missing
+from jensen.data.missing_words import (
+    MISSING_WORDS,
+    warn_of_missing_codes,
+    warn_of_missing_words,
+    words_for_missing,
+)
 from jensen.data.separators import TextChoices
 from jensen.data.variable import is_number, parse_number
 from jensen.exceptions import warn
@@ -36,11 +41,15 @@ class Misfits(NamedTuple):
 
 
 def warn_of_labels(
-    columns: Sequence[Column], data: Any, choices: TextChoices, with_words: bool
+    columns: Sequence[Column],
+    numbers: Sequence[Column],
+    data: Any,
+    choices: TextChoices,
+    with_words: bool,
 ) -> None:
     """Warn of labels in columns of a file or dataframe that were probably meant otherwise.
 
-    `with_words`: also of words for missing, of which nothing was said.
+    `with_words`: also of words for missing, of which nothing was said, and in `numbers` of numbers.
     """
     is_file = isinstance(data, (str, PathLike))
     where = name_of(data) if is_file else f"this {type(data).__name__}"
@@ -53,6 +62,7 @@ def warn_of_labels(
 
     if with_words:
         warn_of_missing_words(columns, where, say)
+        warn_of_missing_codes(numbers, where, say)
     spaced = {c.variable.name: pair for c in columns if (pair := _spaced_twins(c)) is not None}
     if spaced and is_text:
         shown = some(f"{name!r} ({a!r}, {b!r})" for name, (a, b) in spaced.items())

@@ -1,9 +1,13 @@
-"""Labels that probably mean missing: told once for a table, with what to say about them."""
+"""Labels and numbers that probably mean missing: told once, with what to say about them."""
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from jensen.data.encode import Column
-from jensen.data.variable import is_number, sort_naturally
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.encode import MAX_INTEGER_STATES, Column
+from jensen.data.variable import is_number, label_text, parse_number, sort_naturally
 from jensen.exceptions import warn
 from jensen.text import some
 from jensen.wording import Say, of_file
@@ -22,6 +26,27 @@ MISSING_WORDS = BESIDE_LABELS | {"", "none", "nil", "unknown", "-", "--", "\u201
 LONGEST = 12
 """Letters of a word for missing, with spaces around it: longer labels need no second look."""
 
+NINES = frozenset(
+    sign * float(f"{'9' * whole}.{'9' * decimals}0")
+    for whole in range(1, 10)
+    for decimals in range(3)
+    for sign in (1.0, -1.0)
+    if sign < 0.0 or whole > 1
+)
+"""Numbers that stand for missing in many files: -9, -99, -999.9, 99, 9999, 99999, ..."""
+
+FEWEST_TIMES = 3
+"""How often such a number is there at least, if it is told."""
+
+
+class Code(NamedTuple):
+    """A number that probably means missing."""
+
+    value: float
+    times: int
+    least: float  # of the other numbers in the column
+    most: float
+
 
 def warn_of_missing_words(columns: Iterable[Column], where: str, say: Say = of_file) -> None:
     """Warn if states of these columns are words for missing; labels they remain.
@@ -38,6 +63,57 @@ def warn_of_missing_words(columns: Iterable[Column], where: str, say: Say = of_f
         f"{where}: labels that may mean missing are read as states, in {shown}: if they mean "
         f"missing, say {say(missing=words)}; if they are labels, say {say(missing=[])}"
     )
+
+
+def warn_of_missing_codes(columns: Iterable[Column], where: str, say: Say = of_file) -> None:
+    """Warn of numbers that probably mean missing, such as -999; numbers they remain."""
+    found = {column.variable.name: find_codes(_numbers(column)) for column in columns}
+    if text := show_codes(found):
+        labels = sort_naturally({label_text(x.value) for codes in found.values() for x in codes})
+        warn(
+            f"{where}: {text}: if they mean missing, say {say(missing=labels)}; if they are "
+            f"numbers, say {say(missing=[])}"
+        )
+
+
+def show_codes(found: dict[str, list[Code]]) -> str:
+    """What is odd about numbers that probably mean missing; nothing, if there are none."""
+    shown = some(
+        f"{name!r} ({', '.join(f'{x.value:g}, {x.times:,} times' for x in codes)}, beside "
+        f"{codes[0].least:g} to {codes[0].most:g})"
+        for name, codes in found.items()
+        if codes
+    )
+    return f"numbers that may mean missing are read as they stand, in {shown}" if shown else ""
+
+
+def find_codes(values: NDArray[np.float64]) -> list[Code]:
+    """Numbers of nothing but nines, again and again, further from all others than these reach."""
+    if not {float(np.fmin.reduce(values, initial=np.inf)),
+            float(np.fmax.reduce(values, initial=-np.inf))} & NINES:  # fmt: skip
+        return []
+    is_odd = np.isin(values, list(NINES))
+    rest = values[~is_odd & ~np.isnan(values)]
+    least, most = (float(rest.min()), float(rest.max())) if len(rest) else (0.0, 0.0)
+    found, times = np.unique(values[is_odd], return_counts=True)
+    return [
+        Code(value, n, least, most)
+        for value, n in zip(found.tolist(), times.tolist(), strict=True)
+        if n >= FEWEST_TIMES and max(least - value, value - most) > most - least > 0.0
+    ]
+
+
+def _numbers(column: Column) -> NDArray[np.float64]:
+    """The values of a column of numbers; none of labels."""
+    variable, data = column
+    if variable.kind != "categorical":
+        return np.asarray(data, np.float64)
+    if variable.n_states > MAX_INTEGER_STATES + 2 or variable.cuts is not None:
+        return np.empty(0)
+    numbers = [parse_number(state) for state in variable.states]
+    if None in numbers or not NINES.intersection(numbers):
+        return np.empty(0)
+    return np.asarray(np.array([*numbers, np.nan], np.float64)[data])
 
 
 def words_for_missing(states: Sequence[str]) -> list[str]:

@@ -4,27 +4,27 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from jensen.data.blocks import Block, RowSource
 from jensen.data.statistics import Array, Coordinates, Moments
-from jensen.data.table import Block, Table
 
 
-def coordinates_of(table: Table, names: Sequence[str]) -> Coordinates:
+def coordinates_of(table: RowSource, names: Sequence[str]) -> Coordinates:
     """Coordinates in which the columns of a table have ranges of about 1."""
     if not table.n_rows:
         return Coordinates(np.zeros(len(names)), np.ones(len(names)))
-    origin = np.array([table.column(name).data[0] for name in names], np.float64)
+    origin = np.array([table.range_of(name).first for name in names], np.float64)
     exponents = np.frexp([spread(table, name) for name in names])[1]
     return Coordinates(origin, np.ldexp(1.0, np.clip(exponents, -1000, 1000)))
 
 
-def spread(table: Table, name: str) -> float:
+def spread(table: RowSource, name: str) -> float:
     """The largest value less the smallest of a complete column."""
-    data = table.column(name).data
-    return float(data.max()) - float(data.min())
+    _, least, most = table.range_of(name)
+    return most - least
 
 
 def moments_of(
-    table: Table, names: Sequence[str], coordinates: Coordinates | None = None
+    table: RowSource, names: Sequence[str], coordinates: Coordinates | None = None
 ) -> Moments:
     """The moments of complete continuous columns; rows of weight 0 must be gone.
 
@@ -39,11 +39,11 @@ def moments_of(
     here = coordinates
     if here is None:
         # From the first row, not from 0: a column without spread then has a scatter of exactly 0.
-        first = np.array([table.column(name).data[0] for name in names], np.float64)
+        first = np.array([table.range_of(name).first for name in names], np.float64)
         here = Coordinates(first, np.ones(len(names)))
 
     def totals(block: Block) -> Array:
-        weights = _weights(block)
+        weights = block.weights
         return np.array([np.sum(weights * row) for row in _rows(block, names, here)])
 
     mean = table.sum(totals) / weight
@@ -54,7 +54,9 @@ def moments_of(
         rows, second = _rows(block, names, here), np.zeros((1, len(names), len(names)))
         rows -= mean[:, None]
         unused = np.zeros((1, len(names)))
-        add_moments(rows, 0, block.stop - block.start, _weights(block)[None], unused, second)
+        add_moments(
+            rows, 0, block.n_rows, np.ascontiguousarray(block.weights)[None], unused, second
+        )
         return np.asarray(second[0])
 
     lower = table.sum(scatters)
@@ -76,17 +78,9 @@ def merged(parts: Iterable[Moments], size: int) -> Moments:
 
 def _rows(block: Block, names: Sequence[str], coordinates: Coordinates) -> Array:
     """(n, rows): the columns of a block in these coordinates."""
-    rows = np.empty((len(names), block.stop - block.start))
+    rows = np.empty((len(names), block.n_rows))
     for k, name in enumerate(names):
-        column = block.table.column(name).data[block.start : block.stop]
-        np.subtract(column, coordinates.origin[k], out=rows[k])
+        np.subtract(block.values(name), coordinates.origin[k], out=rows[k])
         if coordinates.unit[k] != 1.0:
             rows[k] *= 1.0 / coordinates.unit[k]
     return rows
-
-
-def _weights(block: Block) -> Array:
-    weights = block.table.weights
-    if weights is None:
-        return np.ones(block.stop - block.start)
-    return np.ascontiguousarray(weights[block.start : block.stop])

@@ -4,7 +4,7 @@ Both matrices are allocated whole. The bytes of a small table are copied at once
 variables that somebody counts are filled, and pages that nobody touches cost no memory.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, count, islice
 from typing import NamedTuple
@@ -39,9 +39,18 @@ class Packed:
     """Bytes (P, N) and bitsets (S, W) of the categorical columns of one table.
 
     Missing is the last code, so kernels need not know of it: they count it like a state.
+
+    Parameters
+    ----------
+    columns, n_rows
+        Of the table; only categorical ones are packed.
+    incomplete
+        Columns that have a code for missing in any case: other rows of theirs miss a value.
     """
 
-    def __init__(self, columns: Mapping[str, Column], n_rows: int) -> None:
+    def __init__(
+        self, columns: Mapping[str, Column], n_rows: int, incomplete: Collection[str] = ()
+    ) -> None:
         categorical = [x for x in columns.values() if x.variable.kind == "categorical"]
         # Those of one byte come first, so that they can be copied together.
         categorical.sort(key=lambda column: column.data.itemsize)
@@ -54,6 +63,8 @@ class Packed:
         self._is_small = self._widths.count(1) * n_rows <= SMALL
         tops = self._largest_codes()
         n_states = [len(column.variable.states) for column in categorical]
+        for k, name in enumerate(self._columns) if incomplete else ():
+            tops[k] = max(tops[k], n_states[k] * (name in incomplete))
         self._sizes = [n if n > top else top + 1 for n, top in zip(n_states, tops, strict=True)]
         self._n_bits = [size if size <= MAX_PACKED_STATES else 0 for size in self._sizes]
         self._bits = np.empty((sum(self._n_bits), (n_rows + 63) // 64), np.uint64)

@@ -15,7 +15,7 @@ from jensen.text import plural, some
 from jensen.wording import leave_out
 
 if TYPE_CHECKING:
-    from jensen.data.table import Table
+    from jensen.data.blocks import RowSource
 
 FEWEST = MAX_INTEGER_STATES + 1
 """Fewer labels, or fewer rows, may be anything."""
@@ -28,7 +28,7 @@ DATE = re.compile(rf"(?:{_DAY}|{_NAMED})(?:[T ,]{{1,2}}{_CLOCK})?|{_CLOCK}", re.
 
 
 def warn_of_row_names(
-    table: Table,
+    table: RowSource,
     names: Iterable[str] | None = None,
     advice: str | None = None,
     *,
@@ -45,16 +45,23 @@ def warn_of_row_names(
     counts
         Whether the learner takes counts; others refuse them.
     """
-    asked = table.names if names is None else names
-    chosen = [name for name in asked if name not in table.looked_at]
-    table.looked_at.update(chosen)
-    columns = {name: table.column(name) for name in chosen}
+    chosen = not_looked_at(table, names, "names rows")
+    head = table.head()  # of a scan some rows are enough to see it
+    columns = {name: head.column(name) for name in chosen}
     found = {
-        name: what_names_rows(column, table.weights)
+        name: what_names_rows(column, head.weights)
         for name, column in columns.items()
         if counts or column.variable.kind != "count"
     }
     _tell({name: what for name, what in found.items() if what is not None}, advice)
+
+
+def not_looked_at(table: RowSource, names: Iterable[str] | None, what: str) -> list[str]:
+    """The columns of a table that nobody has asked this of; now somebody has."""
+    asked = table.names if names is None else names
+    chosen = [name for name in asked if (name, what) not in table.looked_at]
+    table.looked_at.update((name, what) for name in chosen)
+    return chosen
 
 
 def warn_of_row_numbers(values: NDArray[np.float64], names: Sequence[str]) -> None:

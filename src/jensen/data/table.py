@@ -3,47 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import cached_property, partial, reduce
+from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from jensen.data import convert
+from jensen.data import blocks, convert
+from jensen.data.blocks import Block, Range, digest_blocks, sum_blocks
 from jensen.data.choices import kinds_by_column, list_of_columns, missing_labels, states_by_column
 from jensen.data.describe import describe
-from jensen.data.encode import Column, encode
-from jensen.data.files import read_columns
+from jensen.data.encode import Column
 from jensen.data.misfits import warn_of_labels
+from jensen.data.opening import (
+    Reader,
+    encode_again,
+    no_column,
+    open_columns,
+    take_weights,
+)
 from jensen.data.packed import Packed
 from jensen.data.recode import recode
 from jensen.data.separators import TextChoices
-from jensen.data.sources import collected, kind_of_source, raw_columns
 from jensen.data.threads import ordered_map
-from jensen.data.variable import Kind, Variable
+from jensen.data.variable import Variable
 from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
-from jensen.fields import add
-from jensen.text import offer
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
-
-UNIT_ROWS = 1 << 17
-"""Rows of one unit of work, a multiple of 64; fixed, so that sums never depend on threads."""
-
-
-class Block(NamedTuple):
-    """Rows start..stop of a table: what one thread works on at a time."""
-
-    table: Table
-    start: int
-    stop: int
 
 
 class Table:
@@ -82,6 +74,8 @@ class Table:
       drops  continuous
     """
 
+    source: str  # the kind of dataframe that came in
+
     def __init__(
         self,
         data: Any,
@@ -105,20 +99,26 @@ class Table:
         if isinstance(data, Table) and weights is None:
             weights = data.weights
         text = TextChoices(separator, decimal)
-        self.source, readers, declared = _open(data, names, absent, text)
+        readers: list[tuple[str, Reader]]
+        if isinstance(data, Table):
+            text.refuse_for("this Table")
+            readers = [(c.variable.name, partial(encode_again, c)) for c in data._columns.values()]
+            self.source, declared = data.source, list(data.names)
+        else:
+            self.source, readers, declared = open_columns(data, names, absent, text)
         for name in [*kinds, *labels]:
             if name not in dict(readers):
-                raise DataError(_no_column(name, [name for name, _ in readers]))
+                raise DataError(no_column(name, [name for name, _ in readers]))
         if isinstance(weights, str):
             if weights in kinds or weights in labels:
                 raise DataError(f"column {weights!r} holds the weights, so it is no variable")
-            weights, readers = _take_weights(weights, readers)
+            weights, readers = take_weights(weights, readers)
         columns = ordered_map(lambda r: r[1](kinds.get(r[0]), labels.get(r[0]), absent), readers)
         self._set(columns, weights)
-        self.looked_at.update(kinds, labels)
-        known = {*kinds, *labels, *declared}
-        inferred = [column for name, column in self._columns.items() if name not in known]
-        warn_of_labels(inferred, data, text, with_words=said is None or any(said))
+        self.looked_at.update((name, "names rows") for name in [*kinds, *labels])
+        numbers = [c for x, c in self._columns.items() if x not in {*labels, *declared}]
+        inferred = [column for column in numbers if column.variable.name not in kinds]
+        warn_of_labels(inferred, numbers, data, text, with_words=said is None or any(said))
 
     @classmethod
     def from_columns(
@@ -141,7 +141,8 @@ class Table:
             raise DataError(f"the columns differ in length: {lengths}")
         self.n_rows = next(iter(lengths.values()), 0)
         self.weights = None if weights is None else check_weights(weights, self.n_rows)
-        self.looked_at: set[str] = set()  # columns of which learners have told what is odd
+        self.looked_at: set[tuple[str, str]] = set()  # columns, and what learners told of them
+        self.incomplete: Collection[str] = ()  # columns that miss values in other blocks
 
     # --- what is in it ---
 
@@ -162,13 +163,29 @@ class Table:
     def column(self, name: str) -> Column:
         """A variable with its codes (missing is `n_states`) or floats (missing is NaN)."""
         if name not in self._columns:
-            raise DataError(_no_column(name, self.names))
+            raise DataError(no_column(name, self.names))
         return self._columns[name]
 
-    @property
+    @cached_property
     def total_weight(self) -> float:
         """How many rows there are, each counted as often as its weight says."""
-        return float(self.n_rows if self.weights is None else self.weights.sum())
+        return float(self.n_rows if self.weights is None else self.sum(lambda b: b.weights.sum()))
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether rows carry weights."""
+        return self.weights is not None
+
+    def n_seen(self, name: str) -> int:
+        """How many values of a column are not missing."""
+        return self.n_rows - self.n_missing([name]).get(name, 0)
+
+    def range_of(self, name: str) -> Range:
+        """The first, the least and the largest of the values of a column of numbers."""
+        data = self.column(name).data
+        if not len(data):
+            return Range(np.nan, np.nan, np.nan)
+        return Range(float(data[0]), float(np.fmin.reduce(data)), float(np.fmax.reduce(data)))
 
     def n_missing(self, names: Iterable[str] | None = None) -> dict[str, int]:
         """How many values are missing, for the columns that miss any."""
@@ -202,6 +219,16 @@ class Table:
         columns = [Column(c.variable, c.data[rows]) for c in self._columns.values()]
         weights = None if self.weights is None else self.weights[rows]
         return self._with(columns, weights)
+
+    def rows(self, start: int, stop: int) -> Table:
+        """Neighbouring rows, which share memory with this table."""
+        columns = [Column(c.variable, c.data[start:stop]) for c in self._columns.values()]
+        weights = None if self.weights is None else self.weights[start:stop]
+        return self._with(columns, weights)
+
+    def counted(self) -> Table:
+        """The rows that have a weight."""
+        return self if self.weights is None else self.take(self.weights > 0.0)
 
     def complete_rows(self, names: Iterable[str] | None = None) -> Table:
         """The rows that miss nothing (in these columns): dropping rows is the caller's decision."""
@@ -240,10 +267,28 @@ class Table:
     @cached_property
     def packed(self) -> Packed:
         """The categorical columns as the kernels read them."""
-        return Packed(self._columns, self.n_rows)
+        return Packed(self._columns, self.n_rows, self.incomplete)
+
+    def blocks(self, size: int | None = None) -> list[Block]:
+        """The rows in blocks of that many, the last of which may be shorter; at least one."""
+        size = size or blocks.UNIT_ROWS
+        starts = range(0, max(self.n_rows, 1), size)
+        return [Block(self, start, min(start + size, self.n_rows)) for start in starts]
+
+    def tables(self) -> list[Table]:
+        """Just one."""
+        return [self]
+
+    def head(self) -> Table:
+        """All rows."""
+        return self
+
+    def gather(self, names: Iterable[str]) -> Table:
+        """These columns, in memory."""
+        return self.select(names)
 
     def sum(self, f: Callable[[Block], Any]) -> Any:
-        """Σ f(block) over blocks of rows, on threads; added in order, so threads change nothing.
+        """Σ f(block) over blocks of rows, on threads, which change nothing (see `TreeSum`).
 
         `f` returns an array, a number, or a record or tuple of them.
 
@@ -251,12 +296,14 @@ class Table:
         --------
         >>> import jensen as jn
         >>> table = jn.Table({"x": [1.5, 2.5, 4.0]})
-        >>> float(table.sum(lambda b: b.table.column("x").data[b.start:b.stop].sum()))
+        >>> float(table.sum(lambda block: block.values("x").sum()))
         8.0
         """
-        starts = range(0, max(self.n_rows, 1), UNIT_ROWS)
-        blocks = [Block(self, s, min(s + UNIT_ROWS, self.n_rows)) for s in starts]
-        return reduce(add, ordered_map(f, blocks))
+        return sum_blocks(self.blocks(), f)
+
+    def digest(self) -> str:
+        """A hash of all rows, however they are cut into blocks."""
+        return digest_blocks(self)
 
     # --- out again ---
 
@@ -303,11 +350,6 @@ class Table:
         return [*columns, Column(Variable(weights, "continuous"), self.weights)]
 
 
-def as_table(data: Any) -> Table:
-    """A `Table` as it is; anything else through `Table`."""
-    return data if isinstance(data, Table) else Table(data)
-
-
 def read_table(
     path: str | PathLike[str],
     *,
@@ -344,57 +386,3 @@ def read_table(
     if not isinstance(path, (str, PathLike)):
         raise DataError(f"read_table reads a file, not {type(path).__name__}: use jn.Table")
     return Table(path, separator=separator, decimal=decimal, **choices)
-
-
-# Encodes one column as the caller's choices say: kind, states, missing labels.
-_Reader = Callable[[Kind | None, Sequence[str] | None, Collection[str]], Column]
-
-
-def _open(
-    data: Any, names: Sequence[str] | None, absent: Sequence[str], choices: TextChoices
-) -> tuple[str, list[tuple[str, _Reader]], list[str]]:
-    """Where the data came from, its columns, still to be encoded, and which it declares."""
-    readers: list[tuple[str, _Reader]]
-    if isinstance(data, (str, PathLike)):
-        raws = read_columns(data, absent, choices)
-    else:
-        choices.refuse_for(f"this {type(data).__name__}")
-        if isinstance(data, Table):
-            readers = [(c.variable.name, partial(_again, c)) for c in data._columns.values()]
-            return data.source, readers, list(data.names)
-        data = collected(data)
-        raws = raw_columns(data, names)
-    readers = [(raw.name, partial(encode, raw)) for raw in raws]
-    return kind_of_source(data), readers, [raw.name for raw in raws if raw.declared is not None]
-
-
-def _again(
-    column: Column, kind: Kind | None, states: Sequence[str] | None, missing: Collection[str]
-) -> Column:
-    """A column that is encoded already, under other choices."""
-    if kind is None and states is None and not missing:
-        return column
-    old = column.variable
-    if kind is None and states is None:
-        kind = old.kind
-    new = encode(raw_columns(convert.to_arrow([column]))[0], kind, states, missing)
-    same = new.variable == replace(old, cuts=None)
-    return Column(old, new.data) if same else new
-
-
-def _take_weights(
-    name: str, readers: list[tuple[str, _Reader]]
-) -> tuple[NDArray[np.float64], list[tuple[str, _Reader]]]:
-    """Weights from a column, which is then no variable."""
-    chosen = [read for known, read in readers if known == name]
-    if not chosen:
-        raise DataError(_no_column(name, [known for known, _ in readers]))
-    try:
-        column = chosen[0]("continuous", None, ())
-    except DataError as error:
-        raise DataError(f"weights={name!r}: {error}") from None
-    return np.asarray(column.data, np.float64), [pair for pair in readers if pair[0] != name]
-
-
-def _no_column(name: str, names: Sequence[str]) -> str:
-    return f"there is no column {name!r}; {offer(name, names, 'column')}"

@@ -2,10 +2,11 @@
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextvars import copy_context
 from functools import lru_cache, partial
+from itertools import islice
 from operator import index
 from threading import local
 from typing import NoReturn, SupportsIndex, TypeVar
@@ -13,6 +14,9 @@ from typing import NoReturn, SupportsIndex, TypeVar
 from jensen.exceptions import JensenError
 
 VARIABLE = "JENSEN_THREADS"
+
+WINDOW = 8
+"""Of an iterator so many items are taken at a time for each thread."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -71,9 +75,13 @@ def ordered_map(f: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[
     The caller's thread takes its share of the items. Within an item there are no further threads:
     parallelism is never nested. Threads have the caller's context, so each of them hears of Ctrl-C.
     Nothing runs on when this has ended, be it by an exception or by a caller who takes no more
-    results.
+    results. Of an iterator only some items are alive at a time.
     """
-    items = list(items)
+    if not isinstance(items, Sized):
+        remaining = iter(items)
+        while window := list(islice(remaining, WINDOW * n_parts())):
+            yield from ordered_map(f, window)
+        return
     n_others = min(n_parts(), len(items)) - 1
     if n_others < 1:
         yield from map(f, items)

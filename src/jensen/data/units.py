@@ -1,6 +1,8 @@
 """What is learned from, cut into units: sums over rows are sums over units."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sized
+from functools import reduce
+from itertools import repeat
 from typing import Any, NamedTuple
 
 from jensen.data.threads import ordered_map
@@ -17,6 +19,11 @@ class TreeSum:
     the total depend on the numbers of the terms alone, not on how the work is split, and rounding
     grows with the logarithm of how many there are. About as many partial sums are alive.
 
+    Parameters
+    ----------
+    join
+        What adding two neighbours means; leaf by leaf by default.
+
     Examples
     --------
     >>> tree = TreeSum()
@@ -26,14 +33,15 @@ class TreeSum:
     1.0000000000000002e+16
     """
 
-    def __init__(self) -> None:
+    def __init__(self, join: Callable[[Any, Any], Any] = add) -> None:
+        self._join = join
         self._nodes: dict[tuple[int, int], Any] = {}  # (level, number) → a sum of 2^level terms
 
     def put(self, number: int, term: Any, level: int = 0) -> None:
         """Add a term, or with a `level` the sum of 2^level terms; each once, in any order."""
         while (level, number ^ 1) in self._nodes:
             other = self._nodes.pop((level, number ^ 1))
-            term = add(other, term) if number & 1 else add(term, other)
+            term = self._join(other, term) if number & 1 else self._join(term, other)
             level, number = level + 1, number >> 1
         self._nodes[level, number] = term
 
@@ -44,10 +52,8 @@ class TreeSum:
 
     def total(self) -> Any:
         """The sum; None of no terms."""
-        total = None
-        for _, term in self._in_order():
-            total = add(total, term)
-        return total
+        terms = [term for _, term in self._in_order()]
+        return reduce(self._join, terms) if terms else None
 
     def _in_order(self) -> list[tuple[tuple[int, int], Any]]:
         return sorted(self._nodes.items(), key=lambda node: node[0][1] << node[0][0])
@@ -56,12 +62,13 @@ class TreeSum:
 class Units(NamedTuple):
     """Encoded rows. Units are cut by size, never by the number of threads."""
 
-    items: tuple[Any, ...]
+    items: Iterable[Any]  # units; or blocks of rows, which are read again in every pass
     total_weight: float  # of the rows
     is_complete: bool  # whether nothing is hidden, so that the first statistics are the last
+    encode: Callable[[Any], Any] | None = None  # makes a unit of a block, in the thread that sums
 
     def __len__(self) -> int:
-        return len(self.items)
+        return len(tuple(self.items))
 
     def sum(
         self, f: Callable[[int, Any, Any], tuple[Any, Any]], kept: Iterable[Any] = ()
@@ -70,11 +77,27 @@ class Units(NamedTuple):
 
         `kept` is what the last pass kept of every unit; without any each unit gets None.
         """
-        before = tuple(kept) or (None,) * len(self.items)
-        jobs = zip(range(len(self.items)), self.items, before, strict=True)
-        run = ordered_map if len(self.items) > FEW else map
+        before = tuple(kept)
+        pairs = zip(self.items, before, strict=True) if before else zip(self.items, repeat(None))
+        jobs: Iterable[tuple[int, tuple[Any, Any]]] = enumerate(pairs)
+        run: Callable[..., Iterator[tuple[Any, Any]]] = ordered_map
+        if isinstance(self.items, Sized):
+            jobs = list(jobs)
+            run = ordered_map if len(jobs) > FEW else map
+
+        def visit(job: tuple[int, tuple[Any, Any]]) -> tuple[Any, Any]:
+            number, (item, memory) = job
+            return f(number, self._unit(item), memory)
+
         tree, after = TreeSum(), []
-        for number, (term, keep) in enumerate(run(lambda job: f(*job), jobs)):
+        for number, (term, keep) in enumerate(run(visit, jobs)):
             tree.put(number, term)  # added while others are still at work
             after.append(keep)
         return tree.total(), tuple(after)
+
+    def each(self) -> Iterator[Any]:
+        """The units, in order."""
+        return map(self._unit, self.items)
+
+    def _unit(self, item: Any) -> Any:
+        return item if self.encode is None else self.encode(item)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from typing import Any
 
@@ -11,14 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 
-from jensen.data import Table, Variable
+from jensen.data import Table, TableScan, Variable
+from jensen.data.missing_words import find_codes, show_codes
+from jensen.data.number_rows import NumberRows
 from jensen.data.row_names import warn_of_row_numbers
 from jensen.data.sources import is_missing
 from jensen.data.threads import ordered_map
 from jensen.data.variable import EXACT, parse_number
 from jensen.data.weights import check_weights
-from jensen.exceptions import DataError
-from jensen.models.emissions.poisson import LARGEST_COUNT
+from jensen.exceptions import DataError, warn
+from jensen.scores.constant_columns import warn_of_guessed_spread
 
 Array = NDArray[np.float64]
 
@@ -26,6 +28,8 @@ LARGEST = 1e100
 """Statistics are sums of squares, which overflow far beyond."""
 NARROWEST = 1e-70
 """Of what values differ by: precisions are inverses of squares."""
+NO_SPREAD = 1e-12
+"""Values that differ by a smaller share of the largest do not vary."""
 BLOCK_ROWS = 1 << 14
 """Rows that are looked at together: they stay in the cache."""
 
@@ -44,9 +48,10 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
 
     if is_file(X):
         X = Table(X)
+    is_table = isinstance(X, Table)  # which was looked at when it was made
     refuse_dates(X, otherwise)
     refuse_words(X, type(estimator).__name__, otherwise)
-    if isinstance(X, Table):
+    if is_table:
         X = _from_table(X)
     checked = validate_data(
         estimator, X, reset=reset, dtype=np.float64, ensure_all_finite=False, order="C"
@@ -55,7 +60,39 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
     if reset and hasattr(estimator, "feature_names_in_"):
         warn_of_row_numbers(values, names_of(estimator, values.shape[1]))
     check_size(values, names_of(estimator, values.shape[1]))
+    if reset and not is_table:
+        _warn_of_missing_codes(values, names_of(estimator, values.shape[1]))
     return values
+
+
+def read_rows(
+    estimator: Any, X: Any, sample_weight: Any, *, otherwise: str = OTHERWISE
+) -> NumberRows:
+    """The rows that count, as numbers; the columns are learned from a scan's first block."""
+    if not isinstance(X, TableScan):
+        values = read_matrix(estimator, X, reset=True, otherwise=otherwise)
+        weight = read_weights(weights_of(X, sample_weight), len(values))
+        return NumberRows.of(values, weight).counted()
+    if sample_weight is not None:
+        raise DataError("a scan brings its own weights: leave out sample_weight")
+    read_matrix(estimator, X.head(), reset=True, otherwise=otherwise)
+    names = names_of(estimator, len(X.names))
+    rows = NumberRows.scanned(X.counted(), X.names)
+    check_sizes(rows, names)
+    return rows
+
+
+def check_sizes(rows: NumberRows, names: Sequence[str]) -> None:
+    """Refuse numbers that are infinite, or whose squares overflow, in rows that may be scanned."""
+    largest = np.fmax(-rows.profile.least, rows.profile.most)
+    if np.any(largest > LARGEST):
+        rows.sum(lambda block: check_size(block.values, names, block.start))
+
+
+def _warn_of_missing_codes(values: Array, names: Sequence[str]) -> None:
+    """Warn of numbers that probably mean missing, such as -999."""
+    if text := show_codes({name: find_codes(values[:, i]) for i, name in enumerate(names)}):
+        warn(f"X: {text}: if they mean missing, put NaN in their place")
 
 
 def names_of(estimator: Any, n_columns: int) -> list[str]:
@@ -64,23 +101,23 @@ def names_of(estimator: Any, n_columns: int) -> list[str]:
     return list(map(str, getattr(estimator, "feature_names_in_", usual)))
 
 
-def check_size(values: Array, names: Sequence[str]) -> None:
-    """Refuse numbers that are infinite, or whose squares overflow."""
+def check_size(values: Array, names: Sequence[str], start: int = 0) -> None:
+    """Refuse numbers that are infinite, or whose squares overflow; `start` rows come before."""
 
     def is_large(start: int) -> bool:
         return bool((np.abs(values[start : start + BLOCK_ROWS]) > LARGEST).any())
 
     if any(ordered_map(is_large, range(0, len(values), BLOCK_ROWS))):
         row, column = np.argwhere(np.abs(values) > LARGEST)[0]
+        where = f"row {start + row + 1} of the column {names[column]!r}"
         if np.isinf(values[row, column]):
             raise DataError(
-                f"X contains infinity: row {row + 1} of the column {names[column]!r} is "
-                f"{values[row, column]:g}, which no model of numbers has; correct it, or make it "
-                f"missing"
+                f"X contains infinity: {where} is {values[row, column]:g}, which no model of "
+                f"numbers has; correct it, or make it missing"
             )
         raise DataError(
-            f"row {row + 1} of the column {names[column]!r} is {values[row, column]:g}, and "
-            f"numbers beyond {LARGEST:g} overflow when they are squared: divide the column"
+            f"{where} is {values[row, column]:g}, and numbers beyond {LARGEST:g} overflow when "
+            f"they are squared: divide the column"
         )
 
 
@@ -139,19 +176,6 @@ def _known(values: Any) -> list[Any]:
     return [None if is_missing(value) else value for value in values]
 
 
-def check_counts(values: Array, names: Sequence[str]) -> None:
-    """Refuse counts so large that their likelihood has no digits left."""
-    large = values > LARGEST_COUNT
-    if large.any():
-        row, column = np.argwhere(large)[0]
-        raise DataError(
-            f"row {row + 1} of the column {names[column]!r} is {values[row, column]:g}, and the "
-            f"likelihood of counts beyond {LARGEST_COUNT:g} loses its digits: divide the column, "
-            f"or learn it as numbers (emission='gaussian', or continuous=[{names[column]!r}] in "
-            f"jn.Table)"
-        )
-
-
 def is_file(X: Any) -> bool:
     """Whether X is a path or a dict of columns, which scikit-learn does not read."""
     if hasattr(X, "__array__") or hasattr(X, "__dataframe__"):
@@ -187,15 +211,12 @@ def read_weights(sample_weight: Any, n_rows: int) -> Array:
     return weight
 
 
-def rows_that_count(values: Array, weight: Array) -> tuple[Array, Array]:
-    """Rows of weight > 0; values are copied only if some are left out."""
-    counts = weight > 0.0
-    return values if counts.all() else values[counts], weight[counts]
+def check_columns(rows: NumberRows, names: Sequence[str]) -> list[str]:
+    """Refuse columns without any value, and those whose variance is too small for a number.
 
-
-def check_columns(values: Array, names: Sequence[str]) -> None:
-    """Refuse columns without any value, and those whose variance is too small for a number."""
-    low, high = _extremes(values)
+    Returns the names of the columns that are constant.
+    """
+    low, high = rows.profile.least, rows.profile.most
     empty = np.isnan(low)
     if empty.any():
         raise DataError(f"the column {names[int(np.argmax(empty))]!r} has no values: leave it out")
@@ -207,14 +228,14 @@ def check_columns(values: Array, names: Sequence[str]) -> None:
             f"the values of the column {names[column]!r} differ by {width[column]:g} at most, "
             f"whose square is as good as 0: multiply the column"
         )
+    is_constant = width <= NO_SPREAD * np.maximum(np.abs(low), np.abs(high))
+    return [name for name, here in zip(names, is_constant, strict=True) if here]
 
 
-def _extremes(values: Array) -> tuple[Array, Array]:
-    """The smallest and the largest value of each column, NaN where there is none."""
-
-    def of_block(start: int) -> tuple[Array, Array]:
-        columns = np.ascontiguousarray(values[start : start + BLOCK_ROWS].T)  # quicker along rows
-        return np.fmin.reduce(columns, axis=1), np.fmax.reduce(columns, axis=1)
-
-    lows, highs = zip(*ordered_map(of_block, range(0, len(values), BLOCK_ROWS)), strict=True)
-    return np.fmin.reduce(lows), np.fmax.reduce(highs)
+def warn_where_spread_is_guessed(
+    constant: Sequence[str], words: Mapping[str, Any] | None, fixed: Sequence[str]
+) -> None:
+    """Tell of constant columns of Gaussian states whose variance a default prior has to guess."""
+    is_held = {"components", "emission", "covariances"} & {*fixed}
+    if words is not None and words.get("scale") is None and not is_held:
+        warn_of_guessed_spread(constant)

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Variable, as_table
+from jensen.data import Variable, as_rows
 from jensen.data.row_names import warn_of_row_names
 from jensen.estimators.base import Estimator
 from jensen.estimators.choices import Choices
@@ -25,6 +25,7 @@ from jensen.inference import CPT, Network, TablePosterior
 from jensen.inference.gaussian_network import GaussianNetwork, network_from_regressions
 from jensen.inference.handmade import network_from_tables, replace_table, written_parents
 from jensen.inference.regression import LinearRegression, RegressionPosterior
+from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.text import plural
 
 
@@ -191,10 +192,12 @@ class BayesianNetwork(Views, Estimator):
         given = self.get_params()
         graph = given.pop("graph")
         choices = Choices(**{**given, "hidden": given["hidden"] or {}})
-        data, was_set = split_set_rows(graph, as_table(table), interventions)
-        warn_of_row_names(data, [x for x in graph.nodes if x in data], "Leave it out of the graph")
+        data, was_set = split_set_rows(graph, as_rows(table), interventions)
         make = regression_problem if is_gaussian(graph, data) else table_problem
-        self.network_, course = learn(make(graph, data, choices, was_set), checkpoint)
+        problem, seen = make(graph, data, choices, was_set), [x for x in graph.nodes if x in data]
+        warn_of_row_names(data, seen, "Leave it out of the graph")
+        warn_of_constant_labels(data, seen, "network")
+        self.network_, course = learn(problem, checkpoint)
         course.set_on(self, choices)
         return self
 

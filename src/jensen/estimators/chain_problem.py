@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.estimators.arrays import check_columns, names_of
+from jensen.data.number_rows import NumberRows
+from jensen.estimators.arrays import check_columns, names_of, warn_where_spread_is_guessed
 from jensen.estimators.chain_settings import chain_masks, read_chain_start
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.estimators.sequences import chosen_steps
-from jensen.estimators.state_memory import check_state_memory, gaussian_size
+from jensen.estimators.state_memory import check_state_memory
 from jensen.estimators.states_estimator import (
     check_held,
     check_rows,
@@ -26,68 +27,80 @@ from jensen.estimators.states_estimator import (
 )
 from jensen.free_energy import Algorithm
 from jensen.inference.chains import Steps
-from jensen.models.emissions.held_parts import PARTS
-from jensen.models.emissions.making import make_emission, words_of_emission
+from jensen.models.emissions.changed import with_masks
+from jensen.models.emissions.kinds import Chosen
+from jensen.models.emissions.making import make_emission, summary_for
 from jensen.models.emissions.priors import check_words
+from jensen.models.emissions.registry import EMISSIONS
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateRows
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 SETTINGS = ("n_states", "kind_", "covariance", "end", "symbols", "prior", "masks", "fixed")
 """Choices that shape the result besides those of the loop."""
 
 
-def chain_problem(estimator: Any, choices: LoopChoices, steps: Steps, weight: Array) -> Problem:
+def chain_problem(
+    estimator: Any, choices: LoopChoices, rows: NumberRows, lengths: Ints, weight: Array
+) -> Problem:
     """What is learned from these sequences; weight (S,) is how often each counts."""
     algorithm = choices.algorithm
-    check_columns(steps.values, names_of(estimator, steps.values.shape[1]))
-    _check_memory(estimator, steps)
+    constant = check_columns(rows, names_of(estimator, rows.n_columns))
+    _check_memory(estimator, rows)
     repeated = repeat_by_weight(weight, algorithm)
     chosen = np.flatnonzero(weight > 0.0) if repeated is None else repeated
-    steps = chosen_steps(steps, chosen)
+    if not np.array_equal(chosen, np.arange(len(lengths))):
+        values, lengths = chosen_steps(Steps(rows.values(), lengths), chosen)
+        rows = NumberRows.of(values)
     weight = weight[chosen] if repeated is None else np.ones(len(chosen))
+    rows = rows.by_sequence(lengths, weight)
     words = _words(estimator, algorithm)
     fixed = _held(estimator)
-    if words is None and estimator.kind_ == "gaussian" and not {"emission", *PARTS} & {*fixed}:
-        check_rows(len(steps.values), estimator.n_states, estimator.noun)
-    model = _model(estimator, algorithm, steps, weight, words)
+    record = EMISSIONS[estimator.kind_]
+    if record.has_spread:
+        warn_where_spread_is_guessed(constant, words, fixed)
+    if words is None and record.has_spread and not {"emission", *record.held} & {*fixed}:
+        check_rows(rows.n_rows, estimator.n_states, estimator.noun)
+    model = _model(estimator, algorithm, rows, words)
     start = None
     if estimator.start is not None:
-        start = read_chain_start(estimator.start, model, steps.values)
+        start = read_chain_start(estimator.start, model, rows)
     if fixed:
         assert start is not None
         model = model.holding(start, fixed)
     may_relabel = start is None and not estimator.masks and not _gives_meaning(words)
     model = replace(model, may_relabel=may_relabel)
-    content = (repr(_plain_settings(estimator)), steps.values, steps.lengths, weight)
-    rows = StateRows(steps.values, weight, steps.lengths, chosen)
-    data = Data(model.encode(steps.values, steps.lengths, weight), rows, content)
+    content = (repr(_plain_settings(estimator)), rows, lengths, weight)
+    units = model.encode(rows, lengths, weight)
+    data = Data(units, StateRows(rows, lengths, weight, chosen), content)
     return Problem(model, data, choices, None if start is None else Start(start))
 
 
-def _check_memory(estimator: Any, steps: Steps) -> None:
+def _check_memory(estimator: Any, rows: NumberRows) -> None:
     """Refuse more states than there is room for."""
-    K, (n_rows, n_columns) = check_states("n_states", estimator.n_states), steps.values.shape
-    variables = estimator.variables_
-    each = 2.0 * n_columns if variables is None else float(sum(v.n_states for v in variables))
-    if estimator.kind_ == "gaussian":
-        each = gaussian_size(n_columns, estimator.covariance)
-    check_state_memory(K, K * (K + 2.0 + each), n_rows, n_columns, estimator.noun)
+    K = check_states("n_states", estimator.n_states)
+    size = EMISSIONS[estimator.kind_].kind.size
+    if estimator.variables_ is None:
+        each = size(rows.n_columns, Chosen(estimator.covariance))
+    else:
+        each = sum(size(1, Chosen(labels=variable.states)) for variable in estimator.variables_)
+    check_state_memory(K, K * (K + 2.0 + each), rows, estimator.noun)
 
 
 def _words(estimator: Any, algorithm: Algorithm) -> Mapping[str, Any] | None:
     """The prior in words, with what is usual."""
     words = words_of_prior(estimator.prior, algorithm)
     if words is not None:
-        check_words(words, ("initial", "transition", *words_of_emission(estimator.kind_)))
+        check_words(words, ("initial", "transition", *EMISSIONS[estimator.kind_].prior))
         words = with_labels(words, algorithm)
     return words
 
 
 def _held(estimator: Any) -> tuple[str, ...]:
-    parts = PARTS if estimator.kind_ == "gaussian" else ()
+    parts = EMISSIONS[estimator.kind_].held
     return check_held(
         estimator.fixed, ("initial", "transition", "emission", *parts), estimator.start
     )
@@ -96,24 +109,23 @@ def _held(estimator: Any) -> tuple[str, ...]:
 def _model(
     estimator: Any,
     algorithm: Algorithm,
-    steps: Steps,
-    weight: Array,
+    rows: NumberRows,
     words: Mapping[str, Any] | None,
 ) -> HiddenMarkov:
     """The model with its prior and its masks; nothing is held yet."""
-    K, variables = check_states("n_states", estimator.n_states), estimator.variables_
-    masks = chain_masks(estimator, K)
+    K, record = check_states("n_states", estimator.n_states), EMISSIONS[estimator.kind_]
+    columns = summary_for([record], rows, words, estimator.covariance)
     emission = make_emission(
-        estimator.kind_,
+        record,
         K,
-        steps.values,
+        columns,
         words,
-        weight=None if np.all(weight == 1.0) else np.repeat(weight, steps.lengths),
         covariance=estimator.covariance,
-        labels=None if variables is None else [v.n_states for v in variables],
-        masks=masks.pop("emission", None),
-        names=names_of(estimator, steps.values.shape[1]),
+        variables=estimator.variables_ or (),
     )
+    masks = chain_masks(estimator, K, emission)
+    if "emission" in masks:
+        emission = with_masks(emission, masks.pop("emission"))
     has_end = bool(estimator.end)
 
     def prior_of(name: str, shape: tuple[int, ...]) -> Array | None:

@@ -14,6 +14,7 @@ from jensen.estimators.refusals import (
     check_impossible,
     refuse_impossible,
     refuse_unknown,
+    warn_of_unknown,
 )
 from jensen.estimators.sequences import chosen_steps, read_sequence_weights, refuse_lengths_as_y
 from jensen.estimators.states_estimator import StatesEstimator, best_states
@@ -164,6 +165,7 @@ class ChainQuestions(StatesEstimator):
         steps, strange = self._read_known(X, lengths)
         log_like = chains.log_likelihood(fitted, steps)
         if strange is not None:
+            warn_of_unknown(strange)
             begins = np.cumsum(steps.lengths) - steps.lengths
             log_like[np.logical_or.reduceat(strange.rows, begins)] = -np.inf
         return log_like, steps.lengths
@@ -266,8 +268,7 @@ class ChainQuestions(StatesEstimator):
         fitted = self.require_fitted()
         K, emission = fitted.model.n_states, fitted.model.emission
         draws = list(parameters_of(fitted))
-        own = [t.emission for t in draws]
-        shown = emission.show(own[0]) if fitted.samples is None else emission.show_average(own)
+        shown = emission.show(*(t.emission for t in draws))
         moves = np.mean([dirichlet.share(np.exp(t.transition)) for t in draws], axis=0)
         initial = np.mean([dirichlet.share(np.exp(t.initial)) for t in draws], axis=0)
         named = {"initial": initial, "transition": moves[:, :K]}

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.estimators.arrays import names_of
+from jensen.data.number_rows import NumberRows
 from jensen.estimators.states_estimator import check_one_of
 from jensen.exceptions import JensenError
-from jensen.models.emissions.making import EMISSIONS
-from jensen.models.emissions.named import read_array, read_shares, with_spread
+from jensen.models.emissions.changed import labels_of
+from jensen.models.emissions.making import completed
+from jensen.models.emissions.named import read_array, read_shares
 from jensen.models.emissions.priors import COVARIANCES, check_words
+from jensen.models.emissions.product import Product, parts_of
+from jensen.models.emissions.registry import EMISSIONS, owner_of, parameters_of
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 
 Array = NDArray[np.float64]
@@ -26,7 +29,7 @@ MOVES = ("initial", "transition", "end")
 def check_kinds(estimator: Any) -> None:
     """Refuse kinds that there are not."""
     if estimator.emission is not None:
-        check_one_of("emission", estimator.emission, EMISSIONS)
+        check_one_of("emission", estimator.emission, tuple(EMISSIONS))
     check_one_of("covariance", estimator.covariance, COVARIANCES)
     if not isinstance(estimator.end, bool | np.bool_):
         raise JensenError(f"end must be True or False, not {estimator.end!r:.80}")
@@ -34,13 +37,15 @@ def check_kinds(estimator: Any) -> None:
 
 def check_chosen_kind(estimator: Any) -> None:
     """Refuse choices that an emission of this kind would ignore."""
-    if estimator.symbols is not None and estimator.kind_ != "categorical":
-        raise JensenError("symbols are the labels of emission='categorical'")
-    if estimator.covariance != "full" and estimator.kind_ != "gaussian":
+    options = EMISSIONS[estimator.kind_].options
+    if estimator.symbols is not None and "symbols" not in options:
+        raise JensenError(f"symbols are the labels of emission={owner_of('symbols').word!r}")
+    if estimator.covariance != "full" and "covariance" not in options:
         so = "" if estimator.emission is not None else ", which the kind of the columns asks for"
         raise JensenError(
-            f"covariance={estimator.covariance!r} belongs to emission='gaussian', and would be "
-            f"ignored by {estimator.kind_!r}{so}"
+            f"covariance={estimator.covariance!r} belongs to "
+            f"emission={owner_of('covariance').word!r}, and would be ignored by "
+            f"{estimator.kind_!r}{so}"
         )
 
 
@@ -48,11 +53,9 @@ def named_start(start: Any) -> Mapping[str, Any]:
     """A start as a dict of parameters."""
     if hasattr(start, "require_fitted"):
         start.require_fitted()
-        names = (*MOVES, "emission", "means", "covariances")
-        found = {name: getattr(start, f"{name}_", None) for name in names}
-        if found["means"] is not None:
-            found["emission"] = None
-        return {name: value for name, value in found.items() if value is not None}
+        moves = {name: getattr(start, f"{name}_", None) for name in MOVES}
+        said = {name: value for name, value in moves.items() if value is not None}
+        return {**said, **parameters_of(start)}
     if not isinstance(start, Mapping):
         raise JensenError(
             f"start must be a fitted model or a dict of its parameters, not {start!r:.80}"
@@ -79,22 +82,23 @@ def _places(names: Sequence[str]) -> list[str]:
     return [f"x{i}" for i in range(len(names)) if f"x{i}" not in names]
 
 
-def read_chain_start(start: Any, model: HiddenMarkov, values: Array | None = None) -> Chained:
+def read_chain_start(start: Any, model: HiddenMarkov, rows: NumberRows | None = None) -> Chained:
     """η whose mode has the parameters of a start; what it does not say is even, as masks allow.
 
-    Covariances that it does not say are those of the values, if there are any.
+    Covariances that it does not say are those of the rows, if there are any.
     """
     named = named_start(start)
     known = MOVES if model.has_end else MOVES[:2]
-    columns = getattr(model.emission, "names", ())
+    columns = model.emission.names if isinstance(model.emission, Product) else ()
     parts = (*columns, *_places(columns))
-    check_words(named, (*known, "emission", "means", "covariances", *parts), "start")
+    every = dict.fromkeys(name for record in EMISSIONS.values() for name in record.parameters)
+    check_words(named, (*known, *every, *parts), "start")
     own = _of_emission(named, columns)
     initial = _even(model, "initial")
     if "initial" in named:
         initial = read_shares(named, "initial", initial.shape)
-    if values is not None:
-        own = dict(with_spread(own, model.emission, values))
+    if rows is not None:
+        own = completed(own, model.emission, rows)
     return Chained(initial, _read_moves(named, model), model.emission.read(own))
 
 
@@ -118,17 +122,17 @@ def _even(model: HiddenMarkov, name: str) -> Array:
     return np.asarray(possible / possible.sum(-1, keepdims=True))
 
 
-def chain_masks(estimator: Any, n_states: int) -> dict[str, Any]:
+def chain_masks(estimator: Any, n_states: int, emission: Any) -> dict[str, Any]:
     """What may be, of each part that has something that may not: by masks, or by zeros of a start.
 
     A start that gives something to what masks leave out is refused.
     The transitions have a last column for the end, if there is one. That of the emission is a list,
     one (K, columns, labels) for each of its parts.
     """
-    K, labels = n_states, _numbers_of_labels(estimator)
+    K, labels = n_states, labels_of(emission)
     shapes = {"initial": (K,), "transition": (K, K), "end": (K,)}
-    if labels is not None and len(labels) == 1:
-        shapes["emission"] = (K, labels[0])
+    if len(labels) == 1 and labels[0].n_columns == 1:
+        shapes["emission"] = (K, labels[0].n_labels)
     found = {name: _fit(name, mask, shapes) for name, mask in _given_masks(estimator).items()}
     start = {} if estimator.start is None else named_start(estimator.start)
     for name in MOVES:
@@ -138,14 +142,14 @@ def chain_masks(estimator: Any, n_states: int) -> dict[str, Any]:
         ends = found.get("end", np.ones(K, bool))
         found["transition"] = np.concatenate([moves, ends[:, None]], axis=1)
     found.pop("end", None)
-    emission = _emission_masks(estimator, start, K, labels, found.pop("emission", None))
-    every = [*found.items(), *(("emission", mask) for mask in emission)]
+    masks = _emission_masks(start, emission, found.pop("emission", None))
+    every = [*found.items(), *(("emission", mask) for mask in masks)]
     for name, mask in every:
         if not mask.any(-1).all():
             raise JensenError(f"{name} leaves a state without any possibility: allow one at least")
     kept: dict[str, Any] = {name: mask for name, mask in found.items() if not mask.all()}
-    if not all(mask.all() for mask in emission):
-        kept["emission"] = [None if mask.all() else mask for mask in emission]
+    if not all(mask.all() for mask in masks):
+        kept["emission"] = [None if mask.all() else mask for mask in masks]
     return kept
 
 
@@ -158,42 +162,35 @@ def _given_masks(estimator: Any) -> dict[str, Mask]:
             raise JensenError(f"masks has no part {name!r}: mask any of {', '.join(MASKED)}")
     if "end" in given and not estimator.end:
         raise JensenError("masks['end'] belongs to end=True")
-    if "emission" in given and estimator.kind_ not in ("categorical", "bernoulli"):
-        raise JensenError("masks['emission'] belongs to labels: emission='categorical'")
+    if "emission" in given and "masks" not in EMISSIONS[estimator.kind_].options:
+        word = owner_of("masks").word
+        raise JensenError(f"masks['emission'] belongs to labels: emission={word!r}")
     return {name: _read_mask(name, value) for name, value in given.items()}
 
 
-def _numbers_of_labels(estimator: Any) -> list[int] | None:
-    """How many labels each column has, if it has any."""
-    if estimator.kind_ == "bernoulli":
-        return [2] * estimator.n_features_in_
-    variables = estimator.variables_
-    return None if variables is None else [v.n_states for v in variables]
-
-
-def _emission_masks(
-    estimator: Any, start: Mapping[str, Any], K: int, labels: list[int] | None, given: Mask | None
-) -> list[Mask]:
+def _emission_masks(start: Mapping[str, Any], emission: Any, given: Mask | None) -> list[Mask]:
     """(K, columns, labels) of every part of the emission, if it has labels."""
-    if labels is None:
+    labels = labels_of(emission)
+    if not labels:
         return []
-    if estimator.kind_ == "bernoulli":
-        yes = _said(start, "emission", (K, len(labels)))
-        said = [None if yes is None else np.stack([1.0 - yes, yes], axis=-1)]
-        shapes = [(K, len(labels), 2)]
-    else:
-        names = names_of(estimator, len(labels)) if len(labels) > 1 else []
-        own = _of_emission(start, names)
-        pairs = zip(names or ["emission"], labels, strict=True)
-        said = [_said(own, name, (K, n)) for name, n in pairs]
-        shapes = [(K, 1, n) for n in labels]
+    parts = parts_of(emission)
+    own = _of_emission(start, [part.name for part in parts if part.name])
+    said = [_shares(part.emission, own.get(part.name or "emission")) for part in parts]
     if given is not None and said[0] is not None:
         _refuse_outside("emission", said[0].reshape(given.shape), given)
     found = [
-        np.ones(shape, bool) if part is None else part.reshape(shape) > 0.0
-        for part, shape in zip(said, shapes, strict=True)
+        np.ones(part.blank.shape, bool) if shares is None else shares > 0.0
+        for part, shares in zip(labels, said, strict=True)
     ]
     return found if given is None else [found[0] & given[:, None, :]]
+
+
+def _shares(part: Any, said: Any) -> Array | None:
+    """The shares of labels (K, columns, labels) that a start says; None as in `_said`."""
+    try:
+        return np.asarray(part.read({"emission": said}))
+    except JensenError:
+        return None
 
 
 def _said(start: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array | None:

@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
-from jensen.data import Table, Variable
-from jensen.data.counting import require_states
+from jensen.data import RowSource, Variable
+from jensen.data.counting import refuse_counts, require_states
 from jensen.data.variable import label_text
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.exceptions import DataError, JensenError
@@ -41,7 +41,7 @@ class Choices(LoopChoices):
 
 
 def learned_variables(
-    graph: DAG, table: Table, hidden: Mapping[str, int | Sequence[object]]
+    graph: DAG, table: RowSource, hidden: Mapping[str, int | Sequence[object]]
 ) -> tuple[Variable, ...]:
     """The variable of every node: of its column, or as declared hidden."""
     for name in hidden:
@@ -50,13 +50,14 @@ def learned_variables(
                 f"hidden={{{name!r}: ...}}: the graph has no node {name!r}; "
                 f"{offer(name, graph.nodes, 'node')}"
             )
+    refuse_counts(table, [x for x in graph.nodes if x in table and x not in hidden])
     return tuple(
         _hidden_variable(name, hidden[name], table) if name in hidden else _seen(name, table)
         for name in graph.nodes
     )
 
 
-def _seen(name: str, table: Table) -> Variable:
+def _seen(name: str, table: RowSource) -> Variable:
     if not table.names:
         raise DataError("there is nothing to learn from: the table has no columns")
     if name not in table:
@@ -67,8 +68,8 @@ def _seen(name: str, table: Table) -> Variable:
     return require_states(table, name)
 
 
-def _hidden_variable(name: str, states: int | Sequence[object], table: Table) -> Variable:
-    if name in table and not table.column(name).missing().all():
+def _hidden_variable(name: str, states: int | Sequence[object], table: RowSource) -> Variable:
+    if name in table and table.n_seen(name):
         raise DataError(
             f"{name!r} is declared hidden, but its column has values: leave it out of hidden, or "
             f"leave the column out"

@@ -21,6 +21,7 @@ from jensen.estimators.states_summary import prior_of
 from jensen.exceptions import CollapseError, JensenError
 from jensen.interrupts import interruptible
 from jensen.memory import STREAM, check_many
+from jensen.scores.constant_columns import noting, warn_of_guessed_spread
 from jensen.text import grid
 
 if TYPE_CHECKING:
@@ -153,7 +154,7 @@ def choose_components(
             f"{template!r:.80}"
         )
     candidates: list[Candidate] = []
-    with interruptible() as wish:
+    with interruptible() as wish, noting(is_drawn=False) as constant:
         for n in wanted:
             found = _candidate(template, data, n, by, label_correction, fit)
             if wish.is_set():  # what half a fit comes to would tell nothing
@@ -161,6 +162,7 @@ def choose_components(
             candidates.append(found)
     if not candidates:
         raise KeyboardInterrupt
+    warn_of_guessed_spread(sorted(constant))
     if len(candidates) < len(wanted):
         warn_of_left_out(len(candidates), len(wanted))
     if all(math.isnan(c.value) for c in candidates):

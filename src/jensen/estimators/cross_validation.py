@@ -25,6 +25,7 @@ from jensen.randomness import as_generator
 from jensen.scores.constant_columns import (
     noting,
     warn_of_constant_folds,
+    warn_of_constant_labels,
     warn_of_drawn_constants,
 )
 from jensen.scores.registry import DEFAULTS, SPREAD_PRIORS
@@ -137,7 +138,9 @@ def cross_validate(
         raise JensenError(
             f"target={target!r} is no {what}, so nothing predicts it: choose one of {some(nodes)}"
         )
-    warn_of_row_names(data, [x for x in nodes if x in data])
+    seen = [x for x in nodes if x in data]
+    warn_of_row_names(data, seen)
+    warn_of_constant_labels(data, seen, "network" if graph is not None else "graph")
     size = choices.get("equivalent_sample_size")
     fold_of = as_generator(random_state).permutation(data.n_rows) % folds
 

@@ -9,36 +9,22 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.estimators.arrays import (
-    check_columns,
-    names_of,
-    read_matrix,
-    read_weights,
-    rows_that_count,
-    weights_of,
-)
-from jensen.estimators.learning import Problem, Start
+from jensen.data.number_rows import NumberRows
+from jensen.estimators.arrays import names_of, read_rows
+from jensen.estimators.mixture_problem import Components, mixture_problem, read_mixture_start
 from jensen.estimators.mixture_questions import MixtureQuestions
-from jensen.estimators.state_memory import check_state_memory, gaussian_size
-from jensen.estimators.states_estimator import (
-    check_held,
-    check_one_of,
-    check_rows,
-    check_states,
-    concentration,
-    repeat_by_weight,
-    words_of_prior,
-)
+from jensen.estimators.states_estimator import check_one_of
 from jensen.exceptions import JensenError
-from jensen.models.emissions.held_parts import PARTS
-from jensen.models.emissions.making import make_gaussian
-from jensen.models.emissions.named import read_shares, with_spread
-from jensen.models.emissions.priors import COVARIANCES, GAUSSIAN_WORDS, check_words
+from jensen.models.emissions.kinds import Chosen
+from jensen.models.emissions.making import make_emission, summary_for
+from jensen.models.emissions.priors import COVARIANCES
+from jensen.models.emissions.registry import USUAL, parameters_of
 from jensen.models.mixture import Mixed, Mixture
-from jensen.models.protocol import Data
-from jensen.models.state_model import StateRows
 
 Array = NDArray[np.float64]
+
+NUMBERS = USUAL["continuous"]
+"""What components make."""
 
 
 class GaussianMixture(MixtureQuestions):
@@ -218,51 +204,36 @@ class GaussianMixture(MixtureQuestions):
             A file that holds the state of the run: if it is killed, the same call goes on from
             there to the identical result.
         """
-        values = read_matrix(self, X, reset=True)
-        weight = read_weights(weights_of(X, sample_weight), len(values))
-        self._learn(self._problem(values, weight), checkpoint)
+        rows = read_rows(self, X, sample_weight)
+        check_one_of("covariance", self.covariance, COVARIANCES)
+        self._learn(mixture_problem(self, rows, self._components(rows)), checkpoint)
         return self
 
-    def _problem(self, values: Array, weight: Array) -> Problem:
-        choices = self._choices_of_loop()
-        choices.check()
-        K = check_states("n_components", self.n_components)
-        check_one_of("covariance", self.covariance, COVARIANCES)
-        check_columns(values, names_of(self, values.shape[1]))
-        values, weight = rows_that_count(values, weight)
-        size = K * (1.0 + gaussian_size(values.shape[1], self.covariance))
-        check_state_memory(K, size, len(values), values.shape[1], self.noun)
-        words = words_of_prior(self.prior, choices.algorithm)
-        fixed = check_held(self.fixed, ("weights", "components", *PARTS), self.start)
-        if words is None and not {"components", *PARTS} & {*fixed}:
-            check_rows(len(values), K, self.noun)
-        repeated = repeat_by_weight(weight, choices.algorithm)
-        if repeated is not None:
-            values, weight = values[repeated], np.ones(len(repeated))
-        if words is not None:
-            check_words(words, ("concentration", *GAUSSIAN_WORDS))
-        emission = make_gaussian(K, values, words, self.covariance, weight)
-        weights_prior = concentration(words, "concentration", (K,), choices.algorithm)
-        may_relabel = self.start is None and not _tells_apart(words, K)
-        model = Mixture(emission, weights_prior, K, may_relabel=may_relabel, always_near=True)
-        start = None if self.start is None else self._read_start(model, values)
-        if fixed:
-            assert start is not None
-            model = model.holding(start, fixed)
-        content = (K, self.covariance, list(fixed), values, weight)
-        data = Data(model.encode(values, weight), StateRows(values, weight), content)
-        return Problem(model, data, choices, None if start is None else Start(start))
+    def _components(self, rows: NumberRows) -> Components:
+        names = names_of(self, rows.n_columns)
+        return Components(
+            names,
+            1.0 + NUMBERS.kind.size(rows.n_columns, Chosen(self.covariance)),
+            self._make,
+            prior=NUMBERS.prior,
+            content=self.covariance,
+            held=NUMBERS.held,
+            numbers=names,
+            has_spread=True,
+            are_near=True,
+            tell_apart=_tells_apart,
+        )
+
+    def _make(self, K: int, rows: NumberRows, words: Mapping[str, Any] | None) -> Any:
+        columns = summary_for([NUMBERS], rows, words, self.covariance)
+        return make_emission(NUMBERS, K, columns, words, covariance=self.covariance)
 
     def _named_start(self) -> Mapping[str, Any]:
         """The parameters of `start`, by name."""
         start = self.start
         if isinstance(start, GaussianMixture):
             start.require_fitted()
-            return {
-                "weights": start.weights_,
-                "means": start.means_,
-                "covariances": start.covariances_,
-            }
+            return {"weights": start.weights_, **parameters_of(start)}
         if not isinstance(start, Mapping):
             raise JensenError(
                 f"start must be a fitted mixture or a dict of weights, means and covariances, "
@@ -270,12 +241,9 @@ class GaussianMixture(MixtureQuestions):
             )
         return start
 
-    def _read_start(self, model: Mixture, values: Array) -> Mixed:
+    def _read_start(self, model: Mixture, rows: NumberRows) -> Mixed:
         """η whose mode has the parameters of `start`."""
-        start, K = self._named_start(), model.n_states
-        check_words(start, ("weights", "means", "covariances"), "start")
-        named = {"weights": np.full(K, 1.0 / K), **with_spread(start, model.emission, values)}
-        return Mixed(read_shares(named, "weights", (K,)), model.emission.read(named))
+        return read_mixture_start(self._named_start(), model, NUMBERS.parameters, rows)
 
     def _show(self) -> None:
         shown = self._shown()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, Variable, as_table
 from jensen.data.encode import Column
+from jensen.data.number_rows import numbers_of
 from jensen.data.own_columns import MissingColumns, check_own_columns
 from jensen.data.refill import Filled
 from jensen.exceptions import DataError, JensenError
@@ -17,7 +18,6 @@ from jensen.inference.gaussian_distributions import GaussianDistributions
 from jensen.inference.gaussian_joint import joint, log_density, missing_cells
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.gaussian_queries import Given, read_known, read_targets, root_of, sample
-from jensen.models.gaussian_encoding import values_of
 from jensen.randomness import as_generator
 from jensen.text import plural, some
 
@@ -36,7 +36,7 @@ def read_rows(
     if not wanted:
         return np.full((table.n_rows, len(network.variables)), np.nan)
     rows, strange = table.select([v.name for v in wanted]).read_as(wanted)
-    values = values_of(rows, network.graph.nodes)
+    values = numbers_of(rows, network.graph.nodes)
     strange |= np.isinf(values).any(1)
     if strange.any():
         first = np.flatnonzero(strange)

@@ -9,7 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table, Variable
+from jensen.data import Table, TableScan, Variable
+from jensen.data.number_rows import NumberRows
+from jensen.estimators.arrays import check_sizes, names_of
 from jensen.estimators.chain_kinds import find_emission
 from jensen.estimators.chain_problem import chain_problem
 from jensen.estimators.chain_questions import ChainQuestions
@@ -35,6 +37,7 @@ from jensen.estimators.sequences import (
 from jensen.estimators.states_estimator import check_states
 from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
+from jensen.models.emissions.registry import EMISSIONS
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 
 Array = NDArray[np.float64]
@@ -235,15 +238,15 @@ class HiddenMarkovModel(ChainQuestions):
         choices.check()
         check_kinds(self)
         check_states("n_states", self.n_states)
-        if isinstance(X, Table) and X.weights is not None:
+        if isinstance(X, Table | TableScan) and X.is_weighted:
             raise DataError("the table has weights of rows: give sequence_weight= instead")
-        steps, _ = self._read_known(X, lengths, reset=True)
-        weight = read_sequence_weights(sequence_weight, steps.lengths)
+        rows, lengths = self._read_rows(X, lengths)
+        weight = read_sequence_weights(sequence_weight, lengths)
         if not 0.0 < weight.sum() < np.inf:
             raise DataError(
                 "there is nothing to learn from: the weights sum to zero or to infinity"
             )
-        self._learn(chain_problem(self, choices, steps, weight), checkpoint)
+        self._learn(chain_problem(self, choices, rows, lengths, weight), checkpoint)
         return self
 
     @classmethod
@@ -314,6 +317,21 @@ class HiddenMarkovModel(ChainQuestions):
         model._show()
         return model
 
+    def _read_rows(self, X: Any, lengths: Any) -> tuple[NumberRows, NDArray[np.int64]]:
+        """The rows to learn from; of a scan the first block tells the columns."""
+        if not isinstance(X, TableScan):
+            steps, _ = self._read_known(X, lengths, reset=True)
+            return NumberRows.of(steps.values), steps.lengths
+        self._read_known(X.head(), None, reset=True)
+        if self.variables_ is not None and self.variables_ != X.variables:
+            raise DataError("the labels of a scan are its own states: leave out symbols=")
+        rows, names = NumberRows.scanned(X, X.names), names_of(self, len(X.names))
+        if self.variables_ is None:
+            check = EMISSIONS[self.kind_].kind.check
+            check_sizes(rows, names)
+            rows.sum(lambda block: check(block.values, names))
+        return rows, read_lengths(lengths, rows.n_rows)
+
     def _read_known(
         self, X: Any, lengths: Any, *, reset: bool = False
     ) -> tuple[Steps, UnknownLabels | None]:
@@ -322,7 +340,7 @@ class HiddenMarkovModel(ChainQuestions):
         if reset:
             self.kind_ = find_emission(self, rows)
             check_chosen_kind(self)
-        if self.kind_ != "categorical":
+        if not EMISSIONS[self.kind_].has_labels:
             values = read_numbers(self, rows, reset=reset, emission=self.kind_)
             self.variables_, self.whole_labels_ = None, ()
         elif reset:
@@ -338,10 +356,10 @@ class HiddenMarkovModel(ChainQuestions):
         """The parameters of `start`, by name."""
         return named_start(self.start)
 
-    def _read_start(self, model: HiddenMarkov, values: Array) -> Chained:
+    def _read_start(self, model: HiddenMarkov, rows: NumberRows) -> Chained:
         """η whose mode has the parameters of `start`."""
-        chain_masks(self, model.n_states)  # refuses what masks leave out
-        return read_chain_start(self.start, model, values)
+        chain_masks(self, model.n_states, model.emission)  # refuses what masks leave out
+        return read_chain_start(self.start, model, rows)
 
     def _labelled(self, values: Array) -> Any:
         """Codes as labels; those that were whole numbers are so again."""
@@ -354,9 +372,10 @@ class HiddenMarkovModel(ChainQuestions):
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks: counts, 0 and 1, and labels are not any number."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = self.emission in ("poisson", "bernoulli")
-        tags.input_tags.categorical = self.emission != "gaussian"
-        tags.input_tags.string = self.emission in (None, "categorical")
+        record = EMISSIONS.get(self.emission or "")
+        tags.input_tags.positive_only = record is not None and record.is_positive
+        tags.input_tags.categorical = record is None or record.column != "continuous"
+        tags.input_tags.string = self.emission is None or (record is not None and record.has_labels)
         return tags
 
     def _show(self) -> None:
@@ -364,6 +383,7 @@ class HiddenMarkovModel(ChainQuestions):
         self.initial_, self.transition_ = shown["initial"], shown["transition"]
         if self.end:
             self.end_ = shown["end"]
-        if self.kind_ == "gaussian":
-            self.means_, self.covariances_ = shown["means"], shown["covariances"]
-        self.emission_ = shown["means"] if self.kind_ == "gaussian" else shown["emission"]
+        names = EMISSIONS[self.kind_].parameters
+        for name in names:
+            setattr(self, f"{name}_", shown[name])
+        self.emission_ = shown[names[0]]

@@ -16,7 +16,10 @@ from jensen.estimators.chain_settings import chain_masks, read_chain_start
 from jensen.estimators.sequences import are_whole
 from jensen.exceptions import JensenError
 from jensen.fields import zip_fields
+from jensen.models.emissions.changed import with_masks
+from jensen.models.emissions.columns import ColumnSummary
 from jensen.models.emissions.making import make_emission
+from jensen.models.emissions.registry import EMISSIONS
 from jensen.models.fitted_states import FittedStates
 from jensen.models.hidden_markov import HiddenMarkov
 
@@ -31,21 +34,23 @@ def read_known_parameters(given: Mapping[str, Any]) -> dict[str, Array]:
 def known_chain(estimator: Any, counts: Any) -> FittedStates:
     """What `fit` would have found at `start`; the estimator is told its columns."""
     start, K = estimator.start, estimator.n_states
-    shown = start.get("means", start.get("emission"))
+    known = sorted((x.parameters for x in EMISSIONS.values()), key=len, reverse=True)
+    shown = next((start[names[0]] for names in known if names[0] in start), None)
     if shown is None or shown.ndim != 2:
         raise JensenError("give emission= (or means= and covariances=) with a row per state")
     width = _tell_columns(estimator, shown.shape[1])
     with _by_arguments():
-        masks = chain_masks(estimator, K)
         emission = make_emission(
-            estimator.kind_,
+            EMISSIONS[estimator.kind_],
             K,
-            np.zeros((1, width)),
+            ColumnSummary.at(np.zeros(width)),
             None,
             covariance=estimator.covariance,
-            labels=[v.n_states for v in estimator.variables_ or ()],
-            masks=masks.pop("emission", None),
+            variables=estimator.variables_ or (),
         )
+        masks = chain_masks(estimator, K, emission)
+        if "emission" in masks:
+            emission = with_masks(emission, masks.pop("emission"))
         model = HiddenMarkov(emission, None, None, K, estimator.end, masks=masks)
         eta = read_chain_start(start, model)
     t = zip_fields(lambda family, e: family.mode_stats(e), model.families, eta)
@@ -55,7 +60,7 @@ def known_chain(estimator: Any, counts: Any) -> FittedStates:
 def _tell_columns(estimator: Any, width: int) -> int:
     """How many columns there are, if the emission is as wide as this."""
     estimator.variables_, estimator.whole_labels_ = None, ()
-    if estimator.kind_ == "categorical":
+    if EMISSIONS[estimator.kind_].has_labels:
         symbols = list(range(width)) if estimator.symbols is None else list(estimator.symbols)
         variable = Variable("x0", "categorical", tuple(map(label_text, symbols)))
         estimator.variables_ = (variable,)

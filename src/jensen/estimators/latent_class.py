@@ -4,43 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table, Variable, as_table
+from jensen.data import RowSource, Table, as_rows, as_table
 from jensen.data.encode import Column, smallest_code_type
+from jensen.data.number_rows import NumberRows, numbers_of
 from jensen.data.own_columns import nearest
 from jensen.data.row_names import warn_of_row_names
-from jensen.estimators.arrays import (
-    check_columns,
-    check_counts,
-    check_size,
-    read_weights,
-    rows_that_count,
-)
-from jensen.estimators.learning import Problem, Start
+from jensen.data.variable import EXACT, Kind, Variable
+from jensen.data.weights import check_weights
+from jensen.estimators.arrays import check_size
+from jensen.estimators.mixture_problem import Components, mixture_problem, read_mixture_start
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.refusals import UnknownLabels, read_known
-from jensen.estimators.state_memory import check_state_memory
-from jensen.estimators.states_estimator import (
-    check_held,
-    check_states,
-    concentration,
-    repeat_by_weight,
-    with_labels,
-    words_of_prior,
-)
+from jensen.estimators.states_estimator import with_labels
 from jensen.exceptions import DataError, JensenError
-from jensen.models.emissions import ColumnEmission
-from jensen.models.emissions.making import make_diagonal, make_labels, make_poisson
-from jensen.models.emissions.named import read_shares, with_spread
-from jensen.models.emissions.priors import GAUSSIAN_WORDS, POISSON_WORDS, check_words
+from jensen.models.emissions.making import make_columns, summary_for
 from jensen.models.emissions.product import Product
+from jensen.models.emissions.registry import USUAL
+from jensen.models.emissions.registry import words_of_prior as words_of_columns
 from jensen.models.mixture import Mixed, Mixture
-from jensen.models.protocol import Data
-from jensen.models.state_model import StateRows
+from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.text import some
 
 Array = NDArray[np.float64]
@@ -164,7 +151,7 @@ class LatentClass(MixtureQuestions):
             A file that holds the state of the run: if it is killed, the same call goes on from
             there to the identical result.
         """
-        rows = as_table(table)
+        rows = as_rows(table)
         if not rows.names or rows.total_weight == 0:
             raise DataError("there is nothing to learn from: no columns, no rows, or no weight")
         if "weights" in rows:
@@ -173,53 +160,44 @@ class LatentClass(MixtureQuestions):
                 "rename it, or read it as the weights of rows, jn.Table(..., weights='weights')"
             )
         warn_of_row_names(rows, counts=True)
+        warn_of_constant_labels(rows, learned="states")
         self.variables_ = tuple(rows.variable(name) for name in sorted(rows.names))
-        weight = read_weights(rows.weights, len(rows))
-        self._learn(self._problem(_values(rows, self.variables_), weight), checkpoint)
+        self._learn(mixture_problem(self, self._numbers(rows), self._components()), checkpoint)
         return self
 
-    def _problem(self, values: Array, weight: Array) -> Problem:
-        choices = self._choices_of_loop()
-        choices.check()
-        K, algorithm = check_states("n_classes", self.n_classes), choices.algorithm
-        check_columns(values, [v.name for v in self.variables_])
-        values, weight = rows_that_count(values, weight)
-        size = 1.0 + sum(max(variable.n_states, 4) for variable in self.variables_)
-        check_state_memory(K, K * size, len(values), values.shape[1], self.noun)
-        repeated = repeat_by_weight(weight, algorithm)
-        if repeated is not None:
-            values, weight = values[repeated], np.ones(len(repeated))
-        words = words_of_prior(self.prior, algorithm)
-        if words is not None:
-            known = ("concentration", "emission", *POISSON_WORDS, *GAUSSIAN_WORDS)
-            check_words(words, known)
-        emission = self._emission(K, values, weight, with_labels(words, algorithm))
-        fixed = check_held(self.fixed, ("weights", "components"), self.start)
-        shares = concentration(words, "concentration", (K,), algorithm)
-        model = Mixture(emission, shares, K, may_relabel=self.start is None, noun=self.noun)
-        start = None if self.start is None else self._read_start(model, values)
-        if fixed:
-            assert start is not None
-            model = model.holding(start, fixed)
-        columns = [(v.name, v.kind, v.states) for v in self.variables_]
-        content = (columns, K, list(fixed), values, weight)
-        data = Data(model.encode(values, weight), StateRows(values, weight), content)
-        return Problem(model, data, choices, None if start is None else Start(start))
+    def _numbers(self, rows: RowSource) -> NumberRows:
+        """The columns of rows that count as numbers, each refused if it cannot be of its kind."""
+        for table in rows.tables():
+            if table.weights is not None:
+                check_weights(table.weights, len(table), most=EXACT)
+        names = [variable.name for variable in self.variables_]
+        numbers = NumberRows.scanned(rows, names).counted()
+        numbers.sum(lambda block: self._check(block.values, block.start))
+        return numbers
 
-    def _emission(
-        self, K: int, values: Array, weight: Array, words: Mapping[str, Any] | None
-    ) -> Product:
-        parts: list[ColumnEmission] = []
+    def _check(self, values: Array, start: int = 0) -> int:
+        """Refuse numbers that no class can make."""
+        names = [variable.name for variable in self.variables_]
+        check_size(values, names, start)
         for i, variable in enumerate(self.variables_):
-            column = values[:, i : i + 1]
-            if variable.kind == "categorical":
-                parts.append(make_labels(K, variable.n_states, words))
-            elif variable.kind == "count":
-                parts.append(make_poisson(K, column, words, weight))
-            else:
-                parts.append(make_diagonal(K, column, words, "diagonal", weight))
-        columns = tuple(np.array([i]) for i in range(len(parts)))
-        return Product(tuple(parts), columns, tuple(v.name for v in self.variables_))
+            USUAL[variable.kind].kind.check(values[:, i : i + 1], [variable.name])
+        return 0
+
+    def _components(self) -> Components:
+        return Components(
+            [variable.name for variable in self.variables_],
+            1.0 + sum(max(variable.n_states, 4) for variable in self.variables_),
+            self._make,
+            prior=words_of_columns(get_args(Kind)),
+            content=[(v.name, v.kind, v.states) for v in self.variables_],
+            numbers=[v.name for v in self.variables_ if v.kind == "continuous"],
+        )
+
+    def _make(self, K: int, rows: NumberRows, words: Mapping[str, Any] | None) -> Product:
+        records = [USUAL[variable.kind] for variable in self.variables_]
+        words = with_labels(words, self._choices_of_loop().algorithm)
+        columns = summary_for(records, rows, words, "diagonal")
+        return make_columns(records, self.variables_, K, columns, words)
 
     def _named_start(self) -> Mapping[str, Any]:
         """The parameters of `start`, by name."""
@@ -234,16 +212,10 @@ class LatentClass(MixtureQuestions):
             )
         return start
 
-    def _read_start(self, model: Mixture, values: Array) -> Mixed:
+    def _read_start(self, model: Mixture, rows: NumberRows) -> Mixed:
         """η whose mode has the parameters of `start`."""
-        start, K, emission = self._named_start(), model.n_states, model.emission
-        assert isinstance(emission, Product)
-        check_words(start, ("weights", *emission.names), "start")
-        named = {"weights": np.full(K, 1.0 / K), **start}
-        for i, (name, part) in enumerate(zip(emission.names, emission.parts, strict=True)):
-            if isinstance(named.get(name), Mapping):
-                named[name] = with_spread(named[name], part, values[:, i : i + 1])
-        return Mixed(read_shares(named, "weights", (K,)), emission.read(named))
+        assert isinstance(model.emission, Product)
+        return read_mixture_start(self._named_start(), model, model.emission.names, rows)
 
     def _show(self) -> None:
         shown = self._shown()
@@ -261,27 +233,15 @@ class LatentClass(MixtureQuestions):
                     f"{some(v.name for v in self.variables_)}"
                 )
         rows, unknown = read_known(table, self.variables_)
-        return _values(rows, self.variables_), unknown
+        values = numbers_of(rows, [variable.name for variable in self.variables_])
+        self._check(values)
+        return values, unknown
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[np.intp]]:
         """Draw rows, as a pandas dataframe, and the classes that made them."""
         values, states = super().sample(n_samples, random_state)
         columns = [_column(variable, values[:, i]) for i, variable in enumerate(self.variables_)]
         return Table.from_columns(columns).to_pandas(), states
-
-
-def _values(rows: Table, variables: tuple[Variable, ...]) -> Array:
-    """Numbers (n, D): codes, counts, reals; missing NaN."""
-    columns = []
-    for variable in variables:
-        column = rows.column(variable.name)
-        data = column.data.astype(np.float64)
-        columns.append(np.where(column.missing(), np.nan, data))
-    values = np.stack(columns, axis=1)
-    check_size(values, [variable.name for variable in variables])
-    counted = [i for i, variable in enumerate(variables) if variable.kind == "count"]
-    check_counts(values[:, counted], [variables[i].name for i in counted])
-    return values
 
 
 def _column(variable: Variable, values: Array) -> Column:

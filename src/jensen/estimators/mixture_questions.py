@@ -13,12 +13,17 @@ from numpy.typing import NDArray
 
 from jensen.checks import check_whole
 from jensen.estimators.arrays import read_matrix, read_weights, weights_of
-from jensen.estimators.refusals import UnknownLabels, refuse_impossible, refuse_unknown
+from jensen.estimators.refusals import (
+    UnknownLabels,
+    refuse_impossible,
+    refuse_unknown,
+    warn_of_unknown,
+)
 from jensen.estimators.states_estimator import StatesEstimator, best_states
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.mixtures import draw_rows, row_posteriors
-from jensen.models.emissions.held_parts import select_held
+from jensen.models.emissions.changed import fewer_states, kept_states
 from jensen.models.emissions.priors import select_words
 from jensen.models.fitted_states import FittedStates
 from jensen.randomness import as_generator
@@ -81,6 +86,7 @@ class MixtureQuestions(StatesEstimator):
         values, strange = self._read(X)
         log_like, _ = row_posteriors(fitted, values)
         if strange is not None:
+            warn_of_unknown(strange)
             log_like[strange.rows] = -np.inf
         return log_like
 
@@ -135,11 +141,9 @@ class MixtureQuestions(StatesEstimator):
         """Parameters by name; after Gibbs averages over samples."""
         fitted = self.require_fitted()
         emission = fitted.model.emission
-        if fitted.samples is None:
-            return {"weights": np.exp(fitted.t.weights), **emission.show(fitted.t.components)}
-        draws = list(fitted.draws())
+        draws = [fitted.t] if fitted.samples is None else list(fitted.draws())
         weights = np.mean([np.exp(t.weights) for t in draws], axis=0)
-        return {"weights": weights, **emission.show_average([t.components for t in draws])}
+        return {"weights": weights, **emission.show(*(t.components for t in draws))}
 
     def prune(self) -> Self:
         """A copy without the components that do not live, their weight given to the others.
@@ -168,20 +172,13 @@ class MixtureQuestions(StatesEstimator):
         t = model.select(fitted.t, states)
         weights = np.log(dirichlet.share(np.exp(t.weights)))
         eta = None if fitted.eta is None else model.select(fitted.eta, states)
-        if eta is not None and hasattr(model.emission, "keep") and "components" not in model.held:
-            eta = eta._replace(components=model.emission.keep(fitted.eta.components, states))
+        if eta is not None and "components" not in model.held:
+            kept = kept_states(model.emission, fitted.eta.components, states)
+            eta = eta._replace(components=kept)
         prior = None if fitted.prior is None else model.select(fitted.prior, states)
-        smaller = replace(model, emission=_fewer(model.emission, states), n_states=len(states))
+        smaller = replace(
+            model, emission=fewer_states(model.emission, states), n_states=len(states)
+        )
         t = t._replace(weights=weights)
         counts = fitted.counts[states]
         return replace(fitted, model=smaller, t=t, counts=counts, eta=eta, prior=prior)
-
-
-def _fewer(emission: Any, states: NDArray[np.intp]) -> Any:
-    """An emission of these states only."""
-    if hasattr(emission, "parts"):
-        return replace(emission, parts=tuple(_fewer(part, states) for part in emission.parts))
-    if getattr(emission, "held", None):
-        held = select_held(emission.held, states, emission.covariance)
-        emission = replace(emission, held=held)
-    return replace(emission, n_states=len(states))

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
 from jensen.data.own_columns import MissingColumns, check_own_columns
-from jensen.exceptions import DataError, ImpossibleError, JensenError
+from jensen.estimators.refusals import UnknownLabels, read_known, refuse_unknown
+from jensen.exceptions import ImpossibleError, JensenError
 from jensen.inference import Network
 from jensen.inference.impossible import explain_row
 from jensen.text import plural, some
@@ -24,8 +25,8 @@ class RowReader(NamedTuple):
 
     def recode(
         self, table: Table, missing_columns: MissingColumns, skip: Sequence[str] = ()
-    ) -> tuple[Table, NDArray[np.bool_]]:
-        """The columns that the network knows, as its own variables, and rows of unknown labels."""
+    ) -> tuple[Table, UnknownLabels | None]:
+        """The columns that the network knows, as its own variables, and labels it does not."""
         check_own_columns(
             self.network.graph.nodes,
             table.names,
@@ -36,7 +37,7 @@ class RowReader(NamedTuple):
         wanted = [v for v in self.network.variables if v.name in table and v.name not in skip]
         if wanted:  # a table without columns would have no rows
             table = table.select([v.name for v in wanted])
-        return table.read_as(wanted)
+        return read_known(table, wanted)
 
     def read(
         self,
@@ -46,25 +47,9 @@ class RowReader(NamedTuple):
         skip: Sequence[str] = (),
     ) -> Table:
         """The same; unknown labels are refused, or missing."""
-        if unknown not in ("raise", "missing"):
-            raise JensenError(f"unknown must be 'raise' or 'missing', not {unknown!r}")
-        data = as_table(table)
-        rows, strange = self.recode(data, missing_columns, skip)
-        if strange.any() and unknown == "raise":
-            first = np.flatnonzero(strange)
-            raise DataError(
-                f"states that the network does not know stand in {plural(len(first), 'row')} "
-                f"({some(int(i) + 1 for i in first)}), the first one in column "
-                f"{self._strange_column(data, int(first[0]), skip)!r}: correct them, or pass "
-                f"unknown='missing' (--unknown missing)"
-            )
+        rows, strange = self.recode(as_table(table), missing_columns, skip)
+        refuse_unknown(strange, unknown)
         return rows
-
-    def _strange_column(self, data: Table, row: int, skip: Sequence[str]) -> str:
-        """The column in which a row holds a label that the network does not know."""
-        one = data.take(np.array([row]))
-        own = [v for v in self.network.variables if v.name in one and v.name not in skip]
-        return next(v.name for v in own if one.read_as([v])[1].any())
 
     def check_possible(
         self, rows: Table, possible: NDArray[np.bool_], impossible: Literal["raise", "nan"]

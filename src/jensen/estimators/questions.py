@@ -13,6 +13,7 @@ from jensen.data.own_columns import MissingColumns
 from jensen.data.refill import Filled, put_back
 from jensen.estimators import gaussian_rows
 from jensen.estimators.network_rows import RowReader
+from jensen.estimators.refusals import warn_of_unknown
 from jensen.exceptions import DataError, JensenError
 from jensen.inference import (
     Distribution,
@@ -333,6 +334,7 @@ class Questions:
     ) -> NDArray[np.float64]:
         """Log p(row), what is missing summed out; -inf if impossible or of an unknown state.
 
+        Of unknown states a `DataWarning` tells the first.
         `missing_columns` as in `predict_proba`: without a column a variable is summed out of every
         row, so numbers of tables with different columns do not compare.
         """
@@ -341,7 +343,9 @@ class Questions:
         network = self.require_network()
         rows, strange = self._rows().recode(as_table(table), missing_columns)
         found = log_likelihood(network, rows)
-        found[strange] = -np.inf
+        if strange is not None:
+            warn_of_unknown(strange)
+            found[strange.rows] = -np.inf
         return found
 
     def score(

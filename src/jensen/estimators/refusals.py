@@ -1,4 +1,4 @@
-"""Rows that a model of hidden states cannot answer for: unknown labels, and what cannot occur."""
+"""Rows that a model cannot answer for: unknown labels, and what cannot occur."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, Variable
 from jensen.data.variable import label_text
-from jensen.exceptions import DataError, ImpossibleError, JensenError
+from jensen.exceptions import DataError, ImpossibleError, JensenError, warn
 from jensen.text import plural, some
 
 
@@ -46,11 +46,22 @@ def refuse_unknown(found: UnknownLabels | None, unknown: str) -> None:
     _check_choice("unknown", unknown, "missing")
     if found is None or unknown == "missing":
         return
+    raise DataError(f"{_told(found)}: correct them, or pass unknown='missing' (--unknown missing)")
+
+
+def warn_of_unknown(found: UnknownLabels) -> None:
+    """Say why rows, or their sequences, have the log-likelihood -inf."""
+    warn(
+        f"{_told(found)}: the log-likelihood there is -inf. Correct them, make them missing, or "
+        f"learn with them among the states"
+    )
+
+
+def _told(found: UnknownLabels) -> str:
     rows = np.flatnonzero(found.rows)
-    raise DataError(
+    return (
         f"labels that this model does not know stand in {plural(len(rows), 'row')} "
-        f"({some(rows + 1)}), the first one is {found.label!r} in column {found.column!r}: correct "
-        f"them, or pass unknown='missing' (--unknown missing)"
+        f"({some(rows + 1)}), the first one is {found.label!r} in column {found.column!r}"
     )
 
 

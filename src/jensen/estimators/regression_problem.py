@@ -7,16 +7,17 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table
+from jensen.data import RowSource
+from jensen.data.number_rows import NumberRows
 from jensen.estimators.choices import Choices
 from jensen.estimators.learning import Problem, Start
-from jensen.estimators.set_rows import WasSet
+from jensen.estimators.set_rows import WasSet, counted_rows
 from jensen.exceptions import DataError, JensenError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
 from jensen.inference.gaussian_network import GaussianNetwork
-from jensen.models.emissions.columns import column_moments
-from jensen.models.gaussian_encoding import encode, values_of
+from jensen.models.emissions.columns import summarise
+from jensen.models.gaussian_encoding import encode
 from jensen.models.gaussian_network import RegressionNetwork, Regressions, make_prior
 from jensen.models.protocol import Data
 from jensen.scores.constant_columns import (
@@ -35,13 +36,13 @@ Array = NDArray[np.float64]
 METHODS = ("em", "vbem")
 
 
-def is_gaussian(graph: DAG, table: Table) -> bool:
+def is_gaussian(graph: DAG, table: RowSource) -> bool:
     """Whether a node of the graph is measured, not counted: then all of them must be."""
     return any(table.variable(x).kind == "continuous" for x in graph.nodes if x in table)
 
 
 def regression_problem(
-    graph: DAG, table: Table, choices: Choices, was_set: WasSet = None
+    graph: DAG, table: RowSource, choices: Choices, was_set: WasSet = None
 ) -> Problem:
     """The regressions of a graph, from rows with values missing anywhere.
 
@@ -50,28 +51,28 @@ def regression_problem(
     """
     check_gaussian_choices(choices)
     rows, was_set = _rows_that_count(graph, table, was_set)
-    values = values_of(rows, graph.nodes)
-    for v, name in enumerate(graph.nodes):
-        if np.isnan(values[:, v]).all():
+    for name in graph.nodes:
+        if not rows.n_seen(name):
             raise DataError(f"the column {name!r} has no value in any row that has a weight")
-    shift, variances = column_moments(values, rows.weights)
-    constant = _constants(graph, choices, values)
+    _, shift, variances, _ = summarise(NumberRows.scanned(rows, graph.nodes))
+    constant = _constants(graph, choices, rows)
     variances[constant] = 1.0  # never asked for
     bge = _prior(graph, choices, shift, variances)
-    constants = {graph.nodes[v]: float(np.nanmax(values[:, v])) for v in constant}
+    constants = {graph.nodes[v]: rows.range_of(graph.nodes[v]).most for v in constant}
     if constants:
         kept = [v for v in range(len(graph)) if v not in constant]
         graph = graph.subgraph([graph.nodes[v] for v in kept])
-        values, shift = np.ascontiguousarray(values[:, kept]), shift[kept]
+        shift = shift[kept]
         bge = None if bge is None else bge.of_columns(kept)
         if was_set is not None:  # -1 where nothing was, or one of those that are left out
             was_set = np.array([kept.index(v) if v in kept else -1 for v in was_set.tolist()])
     parents = graph.parent_indices
     prior = Regressions(None) if bge is None else make_prior(bge, parents, shift)
     model = RegressionNetwork(graph.nodes, parents, prior, graph, shift, bge, constants)
-    units = encode(values, rows.weights, shift, was_set)
-    content = (graph.nodes, graph.edges, values, rows.weights, was_set)
-    data, start = Data(units, (values, rows.weights), content), None
+    numbers = NumberRows.scanned(rows, graph.nodes)
+    units = encode(numbers, shift, was_set)
+    content = (graph.nodes, graph.edges, rows.select(graph.nodes), was_set)
+    data, start = Data(units, numbers, content), None
     if choices.start is not None:
         network = _start_network(graph, choices)
         start = Start(model.start_near(network, units.total_weight), is_ready=True)
@@ -100,18 +101,15 @@ def check_gaussian_choices(choices: Choices) -> None:
     super(Choices, choices).check()
 
 
-def _rows_that_count(graph: DAG, table: Table, was_set: WasSet) -> tuple[Table, WasSet]:
+def _rows_that_count(graph: DAG, table: RowSource, was_set: WasSet) -> tuple[RowSource, WasSet]:
     """The columns of the graph, and the rows with a weight."""
     for name in graph.nodes:
         if name not in table:
             raise DataError(f"the node {name!r} has no column: rename one of {some(table.names)}")
-        if table.column(name).missing().all() and table.n_rows:
+        if table.n_rows and not table.n_seen(name):
             raise DataError(f"the column {name!r} has no value, so nothing is known of it")
     require_continuous(table, graph.nodes, "a Gaussian network")
-    rows = table.select(graph.nodes)
-    if rows.weights is not None:
-        was_set = None if was_set is None else was_set[rows.weights > 0]
-        rows = rows.take(rows.weights > 0)
+    rows, was_set = table.select(graph.nodes).counted(), counted_rows(table, was_set)
     if rows.total_weight == 0:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
     if rows.total_weight == np.inf:
@@ -119,12 +117,13 @@ def _rows_that_count(graph: DAG, table: Table, was_set: WasSet) -> tuple[Table, 
     return rows, was_set
 
 
-def _constants(graph: DAG, choices: Choices, values: Array) -> list[int]:
+def _constants(graph: DAG, choices: Choices, rows: RowSource) -> list[int]:
     """The columns without spread, which are warned of; none if the prior has its own scale."""
     given = choices.prior if isinstance(choices.prior, Mapping) else {}
     if given.get("scale") is not None:
         return []
-    found = [v for v, column in enumerate(values.T) if is_constant(column[~np.isnan(column)])]
+    ranges = [rows.range_of(name) for name in graph.nodes]
+    found = [v for v, (_, least, most) in enumerate(ranges) if is_constant(least, most)]
     if len(found) == len(graph):
         raise DataError(
             f"every column is constant ({some(map(repr, graph.nodes))}), so nothing says how much "

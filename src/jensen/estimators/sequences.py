@@ -16,10 +16,12 @@ from jensen.data.choices import states_by_column
 from jensen.data.row_names import warn_of_row_names
 from jensen.data.variable import EXACT
 from jensen.data.weights import check_weights
-from jensen.estimators.arrays import check_counts, names_of, read_matrix
+from jensen.estimators.arrays import names_of, read_matrix
 from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
+from jensen.models.emissions.registry import EMISSIONS, owner_of
+from jensen.scores.constant_columns import warn_of_constant_labels
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -190,7 +192,9 @@ def learn_labels(
     columns = _label_columns(estimator, X, reset=True)
     table = label_table(columns, symbols)
     inferred = Table.from_columns(map(table.column, table.names))
-    warn_of_row_names(X if isinstance(X, Table) else inferred)
+    rows = X if isinstance(X, Table) else inferred
+    warn_of_row_names(rows)
+    warn_of_constant_labels(rows, learned="states")
     given = columns.values() if symbols is None else [list(symbols)] * len(columns)
     pairs = zip(table.variables, given, strict=True)
     return _codes(table), table.variables, tuple(are_whole(v, labels) for v, labels in pairs)
@@ -277,7 +281,7 @@ def _label_columns(estimator: Any, X: Any, *, reset: bool) -> dict[str, Any]:
     return {f"x{i}": column for i, column in enumerate(columns)}
 
 
-LABELS = "leave the column out, or choose emission='categorical' for labels"
+LABELS = f"leave the column out, or choose emission={owner_of('symbols').word!r} for labels"
 """What to do with words in sequences of numbers."""
 
 
@@ -287,19 +291,5 @@ def read_numbers(estimator: Any, X: Any, *, reset: bool, emission: str) -> Array
     if is_list or len(getattr(X, "shape", ())) == 1:
         X = _rows(X)
     values = read_matrix(estimator, X, reset=reset, otherwise=LABELS)
-    if emission == "poisson":
-        _refuse(values, values % 1.0 != 0.0, "counts are whole, 0 or more")
-        check_counts(values, names_of(estimator, values.shape[1]))
-    if emission == "bernoulli":
-        _refuse(values, (values != 0.0) & (values != 1.0), "Bernoulli values are 0 or 1")
+    EMISSIONS[emission].kind.check(values, names_of(estimator, values.shape[1]))
     return values
-
-
-def _refuse(values: Array, wrong: NDArray[np.bool_], why: str) -> None:
-    """Name the first wrong value; negative ones first, in the words that scikit-learn has."""
-    for bad, what in ((values < 0.0, "Negative values in data: "), (wrong, "")):
-        bad = bad & ~np.isnan(values)
-        if bad.any():
-            row, column = np.argwhere(bad)[0]
-            where = f"row {row + 1}, column {column + 1} is {values[row, column]:g}"
-            raise DataError(f"{what}{where}, but {why}")

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.exceptions import NotFittedError as SklearnNotFitted  # type: ignore[import-untyped]
 
 from jensen.checks import check_whole
+from jensen.data.number_rows import NumberRows
 from jensen.estimators.learning import Problem, learn
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.estimators.summary import Summary
@@ -189,6 +190,15 @@ def repeat_by_weight(weight: Array, algorithm: Algorithm) -> NDArray[np.intp] | 
         "use method='em' or 'vbem', which take a weight at once",
     )
     return np.repeat(np.arange(len(weight)), weight.astype(np.int64))
+
+
+def repeat_rows(rows: NumberRows, algorithm: Algorithm) -> NumberRows:
+    """Rows of which each counts once, where q(h) is drawn row by row."""
+    if not algorithm.q_hidden.is_random or rows.counts_once:
+        return rows
+    values, weight = rows.values(), rows.weights()
+    chosen = repeat_by_weight(weight, algorithm)
+    return rows if chosen is None else NumberRows.of(values[chosen])
 
 
 def check_rows(n_rows: int, n_states: int, noun: str) -> None:

@@ -10,15 +10,23 @@ from numpy.typing import NDArray
 
 from jensen.estimators.arrays import names_of
 from jensen.estimators.summary import Summary, algorithm_of, learning
-from jensen.models.emissions.making import words_of_emission
-from jensen.models.emissions.priors import GAUSSIAN_WORDS, POISSON_WORDS
+from jensen.models.emissions.kinds import Chosen, Line, as_shares
+from jensen.models.emissions.making import chosen_of
+from jensen.models.emissions.product import Product
+from jensen.models.emissions.registry import (
+    EMISSIONS,
+    USUAL,
+    EmissionRecord,
+    parameters_of,
+    record_of,
+    words_of_prior,
+)
 from jensen.text import grid, plural
 
 if TYPE_CHECKING:
     from jensen.estimators.states_estimator import StatesEstimator
 
 Array = NDArray[np.float64]
-Row = tuple[str, list[str]]
 
 MOST_STATES = 8
 MOST_ROWS = 40
@@ -35,10 +43,10 @@ def title(model: Any) -> str:
     """What it is, in a line."""
     K = model.require_fitted().model.n_states
     parts = [plural(K, model.noun), plural(len(column_names(model)), "column")]
-    kind = getattr(model, "kind_", None)
-    if kind is not None:
-        parts.append(kind)
-    if hasattr(model, "covariance") and kind in (None, "gaussian"):
+    record = _record(model)
+    if hasattr(model, "kind_"):
+        parts.append(record.word)
+    if hasattr(model, "covariance") and "covariance" in record.options:
         parts.append(f"{model.covariance} covariance")
     if getattr(model, "end", False):
         parts.append("with an end")
@@ -69,7 +77,8 @@ def prior_of(model: Any) -> list[str]:
     rest, numbers = [name for name in parts if name not in words], _numbers_of_prior(model)
     usual = ", ".join(f"{name}={numbers[name]:g}" if name in numbers else name for name in rest)
     text = "; ".join([", ".join(given)] * bool(given) + [f"{usual} by default"] * bool(rest))
-    fitted = [name for name in ("mean", "scale", "rate") if name in rest]
+    usual_parts = {name for record in EMISSIONS.values() for name in record.from_rows}
+    fitted = [name for name in rest if name in usual_parts]
     if fitted:
         text += f" ({' and '.join(fitted)} from these rows: bounds of other rows do not compare)"
     return [f"prior: {text}"]
@@ -82,22 +91,24 @@ def _numbers_of_prior(model: Any) -> dict[str, float]:
         return {}
     shares = {n: x for n, x in fitted.prior._asdict().items() if isinstance(x, np.ndarray)}
     found = {"concentration" if n == "weights" else n: eta + 1.0 for n, eta in shares.items()}
-    eta = fitted.prior[-1]
-    if eta is not None and not fitted.model.held:
-        told = fitted.model.emission.family.describe(eta)
-        found |= {x: told[x] for x in ("mean_strength", "degrees_of_freedom") if x in told}
+    emission, eta = fitted.model.emission, fitted.prior[-1]
+    if not isinstance(emission, Product) and not fitted.model.held:
+        found |= record_of(emission).kind.prior_numbers(emission, eta)
     return {name: x.flat[0] for name, x in found.items() if x.size and (x == x.flat[0]).all()}
 
 
 def _parts_of_prior(model: Any) -> tuple[str, ...]:
     """Names of the parts that the prior of this model has."""
     if model.noun == "state":
-        return ("initial", "transition", *words_of_emission(model.kind_))
+        return ("initial", "transition", *_record(model).prior)
     if not hasattr(model, "n_classes"):
-        return ("concentration", *GAUSSIAN_WORDS)
-    words = {"categorical": ("emission",), "count": POISSON_WORDS, "continuous": GAUSSIAN_WORDS}
-    kinds = sorted({variable.kind for variable in model.variables_})
-    return ("concentration", *(name for kind in kinds for name in words[kind]))
+        return ("concentration", *_record(model).prior)
+    return ("concentration", *words_of_prior(sorted({v.kind for v in model.variables_})))
+
+
+def _record(model: Any) -> EmissionRecord:
+    """What all columns of a model are, unless each has a kind of its own."""
+    return EMISSIONS[getattr(model, "kind_", USUAL["continuous"].word)]
 
 
 def lives(model: Any) -> str:
@@ -128,7 +139,7 @@ def parameter_table(model: Any) -> str:
     """The parameters: a line for each, a column for each state."""
     K = model.require_fitted().model.n_states
     shown = min(K, MOST_STATES)
-    rows: list[Row] = [(model.noun, [str(k) for k in range(K)]), *_parameters(model)]
+    rows: list[Line] = [(model.noun, [str(k) for k in range(K)]), *_parameters(model)]
     lines = [[name, *cells[:shown]] for name, cells in rows]
     notes = []
     if shown < K:
@@ -139,75 +150,41 @@ def parameter_table(model: Any) -> str:
     return "\n".join([grid(lines, left=1, rule=True), *notes])
 
 
-def _parameters(model: Any) -> Iterator[Row]:
+def _parameters(model: Any) -> Iterator[Line]:
     fitted, names = model.require_fitted(), column_names(model)
     if model.noun != "state":
-        yield "weight", _shares(model.weights_)
+        yield "weight", as_shares(model.weights_)
         yield "rows", _counts(fitted.counts)
     else:
         yield "steps", _counts(fitted.counts)
-        yield "first", _shares(model.initial_)
+        yield "first", as_shares(model.initial_)
         for k, column in enumerate(model.transition_.T):
-            yield f"to {k}", _shares(column)
+            yield f"to {k}", as_shares(column)
         if model.end:
-            yield "ends", _shares(model.end_)
+            yield "ends", as_shares(model.end_)
     yield from _emitted(model, names)
 
 
-def _emitted(model: Any, names: list[str]) -> Iterator[Row]:
+def _emitted(model: Any, names: list[str]) -> Iterator[Line]:
     """What states make of every column."""
     if hasattr(model, "parameters_"):
         for variable in model.variables_:
-            yield from _column(variable, model.parameters_[variable.name])
-    elif hasattr(model, "means_"):
-        spread = _deviations(model)
-        for i, name in enumerate(names):
-            yield name, _with_spread(model.means_[:, i], spread[:, i])
-    elif model.variables_ is not None:
+            shown = model.parameters_[variable.name]
+            yield from _lines(USUAL[variable.kind], variable, shown)
+    elif getattr(model, "variables_", None) is not None:
         tables = model.emission_
         parts = list(tables.values()) if isinstance(tables, dict) else [tables]
         for variable, part in zip(model.variables_, parts, strict=True):
-            yield from _column(variable, {"emission": part})
+            yield from _lines(_record(model), variable, {"emission": part})
     else:
-        what = "P({} = 1)" if model.kind_ == "bernoulli" else "rate of {}"
-        form = _shares if model.kind_ == "bernoulli" else _numbers
-        for i, name in enumerate(names):
-            yield what.format(name), form(model.emission_[:, i])
+        chosen = Chosen(model.covariance)
+        yield from _record(model).kind.lines(names, parameters_of(model), chosen)
 
 
-def _column(variable: Any, found: dict[str, Array]) -> Iterator[Row]:
+def _lines(record: EmissionRecord, variable: Any, shown: dict[str, Array]) -> Iterator[Line]:
     """One column of a table."""
-    if variable.kind == "categorical":
-        for label, column in zip(variable.states, found["emission"].T, strict=True):
-            yield f"{variable.name} = {label}", _shares(column)
-    elif variable.kind == "count":
-        yield f"rate of {variable.name}", _numbers(found["emission"][:, 0])
-    else:
-        spread = np.sqrt(found["covariances"][:, 0])
-        yield variable.name, _with_spread(found["means"][:, 0], spread)
-
-
-def _deviations(model: Any) -> Array:
-    """Standard deviations (K, D), whatever the kind of covariance."""
-    found, shape = model.covariances_, model.means_.shape
-    if model.covariance in ("full", "tied"):
-        found = np.diagonal(found, axis1=-2, axis2=-1)
-    elif model.covariance == "spherical":
-        found = found[:, None]
-    return np.asarray(np.sqrt(np.broadcast_to(found, shape)))
-
-
-def _with_spread(mean: Array, spread: Array) -> list[str]:
-    return [f"{m:.4g} ± {s:.2g}" for m, s in zip(mean, spread, strict=True)]
-
-
-def _shares(values: Array) -> list[str]:
-    return [f"{value:.3f}" for value in values]
+    return record.kind.lines([variable.name], shown, chosen_of(variable))
 
 
 def _counts(values: Array) -> list[str]:
     return [f"{value:,.1f}" for value in values]
-
-
-def _numbers(values: Array) -> list[str]:
-    return [f"{value:.4g}" for value in values]

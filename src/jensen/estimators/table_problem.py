@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from jensen.data import Table, Variable
+from jensen.data import RowSource, Variable
 from jensen.estimators.choices import Choices, learned_variables
 from jensen.estimators.learning import Problem, Start
-from jensen.estimators.set_rows import WasSet
+from jensen.estimators.set_rows import WasSet, counted_rows
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG
 from jensen.graphs.wiring import wire
@@ -26,7 +26,9 @@ ARRAYS = 8
 """How many arrays as long as all tables together are alive at once while learning."""
 
 
-def table_problem(graph: DAG, table: Table, choices: Choices, was_set: WasSet = None) -> Problem:
+def table_problem(
+    graph: DAG, table: RowSource, choices: Choices, was_set: WasSet = None
+) -> Problem:
     """The tables of a graph, from rows with values missing anywhere."""
     choices.check()
     variables = learned_variables(graph, table, choices.hidden)
@@ -52,38 +54,29 @@ def table_problem(graph: DAG, table: Table, choices: Choices, was_set: WasSet = 
     hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
     may_relabel = choices.start is None and not isinstance(choices.prior, Mapping)
     model = DiscreteNetwork(wiring, prior, graph, variables, hidden, may_relabel)
-    columns = {name: rows.column(name).data for name in rows.names}
-    states = [v.states for v in variables]
-    content = (graph.nodes, graph.edges, states, columns, rows.weights, was_set)
+    content = (graph.nodes, graph.edges, [v.states for v in variables], rows, was_set)
     data = Data(encoded.units, NetworkRows(encoded, table), content)
     return Problem(model, data, choices, _start(graph, variables, choices))
 
 
 def _rows_that_count(
-    graph: DAG, table: Table, variables: tuple[Variable, ...], was_set: WasSet
-) -> tuple[Table, WasSet]:
+    graph: DAG, table: RowSource, variables: tuple[Variable, ...], was_set: WasSet
+) -> tuple[RowSource, WasSet]:
     """The columns with values, and the rows with a weight."""
     if table.total_weight == 0:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
     if table.total_weight == np.inf:
         raise DataError("the weights are too large: their sum is infinite")
-    rows = table.select([v.name for v in variables if v.name in table and _has_values(table, v)])
+    # a column without any value is a hidden variable
+    rows = table.select([v.name for v in variables if v.name in table and table.n_seen(v.name)])
     if graph.nodes and not rows.names:
         raise DataError("there is nothing to learn from: no node of the graph has values")
-    if rows.weights is None:
-        return rows, was_set
-    counted = rows.weights > 0
-    return rows.take(counted), None if was_set is None else was_set[counted]
+    return rows.counted(), counted_rows(table, was_set)
 
 
-def _has_values(table: Table, variable: Variable) -> bool:
-    """A column without any value is a hidden variable."""
-    return not table.column(variable.name).missing().all()
-
-
-def _check_draws(rows: Table, choices: Choices) -> None:
+def _check_draws(rows: RowSource, choices: Choices) -> None:
     """Refuse parts of rows, and more rows than there is room for, where each is drawn."""
-    if rows.weights is not None and np.any(rows.weights % 1.0):
+    if rows.is_weighted and rows.sum(lambda block: np.count_nonzero(block.weights % 1.0)):
         raise DataError(
             f"{choices.algorithm.name!r} draws what is missing row by row, so weights must be "
             f"whole numbers: use method='em' or 'vbem'"

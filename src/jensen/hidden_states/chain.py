@@ -22,7 +22,8 @@ from jensen.hidden_states.chain_sweeps import (
     smooth_at_once,
     sum_spaces,
 )
-from jensen.hidden_states.records import Chain, ChainCounts, Observed
+from jensen.hidden_states.readings import MAX, SUM, Reading, draw
+from jensen.hidden_states.records import Chain, ChainCounts, Observed, Quick
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -43,7 +44,7 @@ def best(chain: Chain) -> tuple[Array, ChainCounts]:
     """Log potential of the most probable path of every sequence, and its statistics."""
 
     def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, ChainCounts]:
-        return choose(space, chain, group, chosen, peak=True)
+        return choose(space, chain, group, chosen, MAX)
 
     return in_turn(chain, [Best.of(chain)], solve)
 
@@ -55,7 +56,7 @@ def drawn(chain: Chain, rng: np.random.Generator) -> tuple[Array, ChainCounts]:
         value, fine = _trusted(space, chain, group, chosen)
         if not len(fine):
             return value, None
-        value[fine], counts = choose(space, chain, group, chosen[fine], rng=rng)
+        value[fine], counts = choose(space, chain, group, chosen[fine], draw(rng))
         return value, counts
 
     return in_turn(chain, sum_spaces(chain), solve)
@@ -132,7 +133,7 @@ def best_path(chain: Chain) -> tuple[Array, Ints]:
         out[block.start : block.stop] = paths[0]
 
     def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, Any]:
-        return choose(space, once, group, chosen, see=see)
+        return choose(space, once, group, chosen, SUM, see=see)
 
     return in_turn(chain, [Best.of(chain)], solve)[0], out
 
@@ -149,22 +150,29 @@ def drawn_paths(chain: Chain, n: int, rng: np.random.Generator) -> Ints:
     def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, None]:
         value, fine = _trusted(space, chain, group, chosen)
         if n and len(fine):
-            value[fine], _ = choose(space, once, group, chosen[fine], n, rng, see=see)
+            value[fine], _ = choose(space, once, group, chosen[fine], draw(rng), n, see)
         return value, None
 
     check_possible(in_turn(chain, sum_spaces(chain), solve)[0])
     return out
 
 
-class _Unasked:
+class _Unasked(Quick):
     """Observations of which no statistics are wanted."""
 
     def __init__(self, observed: Observed) -> None:
-        self.log_like = observed.log_like
-        if hasattr(observed, "fill_scaled"):
-            self.fill_scaled = observed.fill_scaled
+        self.observed = observed
 
-    def stats(self, *_: Any, **__: Any) -> None:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+        """As they are."""
+        return self.observed.log_like(start, stop, how)
+
+    def fill_scaled(self, start: int, stop: int, like: Array, shift: Array) -> bool:
+        """As they are."""
+        observed = self.observed
+        return isinstance(observed, Quick) and observed.fill_scaled(start, stop, like, shift)
+
+    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> None:
         """Nothing."""
 
 

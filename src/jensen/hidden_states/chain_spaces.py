@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.hidden_states.records import Chain, ChainTables, Observed
+from jensen.hidden_states.readings import Reading
+from jensen.hidden_states.records import Chain, ChainTables, Observed, Quick
 from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
@@ -32,24 +33,25 @@ class Work(NamedTuple):
 class Rows:
     """Some rows as the states see them."""
 
-    def __init__(self, observed: Observed, start: int, stop: int, peak: bool) -> None:
+    def __init__(self, observed: Observed, start: int, stop: int, how: Reading) -> None:
         self.observed = observed
         self.start = start
         self.stop = stop
-        self.peak = peak
+        self.how = how
 
     @cached_property
     def log_like(self) -> Array:
         """(K, n)."""
-        return self.observed.log_like(self.start, self.stop, peak=self.peak)
+        return self.observed.log_like(self.start, self.stop, self.how)
 
     def fill_scaled(self, like: Array, shift: Array) -> None:
         """Fill like (n, K) and shift (n,): the likelihoods are like · exp(shift)."""
         from jensen.kernels.log_tables import scale_rows
 
-        quicker = getattr(self.observed, "fill_scaled", None)  # rows may be few different ones
-        if quicker is None or not quicker(self.start, self.stop, like, shift):
-            scale_rows(np.ascontiguousarray(self.log_like), like, shift)
+        quick = self.observed  # rows may be few different ones
+        if isinstance(quick, Quick) and quick.fill_scaled(self.start, self.stop, like, shift):
+            return
+        scale_rows(np.ascontiguousarray(self.log_like), like, shift)
 
 
 class Room:

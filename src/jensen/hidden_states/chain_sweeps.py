@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from jensen.fields import add
 from jensen.hidden_states.chain_blocks import Group, groups, spans
 from jensen.hidden_states.chain_spaces import Logs, Rows, Scaled, Work
-from jensen.hidden_states.records import Chain, ChainCounts, ChainSums
+from jensen.hidden_states.readings import SUM, Reading
+from jensen.hidden_states.records import Chain, ChainCounts, ChainSums, Quick
 from jensen.hidden_states.segments import segment_rows
 
 Array = NDArray[np.float64]
@@ -53,7 +54,7 @@ def sum_spaces(chain: Chain) -> Sequence[Scaled | Logs]:
 
 
 def forwards(
-    space: Scaled | Logs, chain: Chain, group: Group, chosen: Ints, *, peak: bool = False
+    space: Scaled | Logs, chain: Chain, group: Group, chosen: Ints, how: Reading = SUM
 ) -> Iterator[Block]:
     """The blocks of a group from first to last; a sequence without a value is not gone on with."""
     first, work = space.first, None
@@ -62,23 +63,23 @@ def forwards(
             if work.log_z[0] == -np.inf:
                 return
             first = space.enter(work)
-        rows = Rows(chain.observed, start, stop, peak)
+        rows = Rows(chain.observed, start, stop, how)
         where = spans(group, chain.ptr, (start, stop), chosen)
         work = space.forward(first, rows, where)
         yield Block(start, stop, where, first, rows, work)
 
 
 def backwards(
-    space: Scaled | Logs, chain: Chain, group: Group, chosen: Ints, *, peak: bool = False
+    space: Scaled | Logs, chain: Chain, group: Group, chosen: Ints, how: Reading = SUM
 ) -> Iterator[Block]:
     """The blocks of a group from last to first; all but the last are computed a second time."""
     known, block = [], None
-    for block in forwards(space, chain, group, chosen, peak=peak):
+    for block in forwards(space, chain, group, chosen, how):
         known.append((block.start, block.stop, block.spans, block.first))
     if block is not None:
         yield block
     for start, stop, where, first in reversed(known[:-1]):
-        rows = Rows(chain.observed, start, stop, peak)
+        rows = Rows(chain.observed, start, stop, how)
         work = space.forward(first, rows, where)
         yield Block(start, stop, where, first, rows, work)
 
@@ -113,14 +114,14 @@ def smooth_at_once(
     space: Scaled | Logs, chain: Chain, group: Group, chosen: Ints
 ) -> tuple[Array, ChainCounts] | None:
     """The same from one kernel, if the rows have one and the sequences are in one block."""
-    quicker = getattr(chain.observed, "expected_chains", None)
-    if quicker is None or not isinstance(space, Scaled) or len(group.blocks) > 1:
+    observed = chain.observed
+    if not isinstance(observed, Quick) or not isinstance(space, Scaled) or len(group.blocks) > 1:
         return None
     where = spans(group, chain.ptr, group.blocks[0], chosen)
     sums = ChainSums.zero(len(space.first))
     weight = chain.weight[group.start + chosen]
     with np.errstate(all="ignore"):  # what overflows has log Z = -inf
-        found = quicker(space.tables, group.blocks[0][0], where, weight, sums)
+        found = observed.expected_chains(space.tables, group.blocks[0][0], where, weight, sums)
     if found is None:
         return None
     value, stats = found
@@ -132,30 +133,28 @@ def choose(
     chain: Chain,
     group: Group,
     chosen: Ints,
+    how: Reading,
     n: int = 1,
-    rng: np.random.Generator | None = None,
-    *,
-    peak: bool = False,
     see: Callable[[Block, Ints], None] = lambda block, path: None,
 ) -> tuple[Array, ChainCounts]:
     """Log potential and counts of one path; `see` is shown n of them, block by block.
 
-    They are draws, or without a generator the best.
+    They are draws if that is how to read, else the best.
     """
     value, after = np.zeros(len(chosen)), np.full(n, -1)
     total: Any = None
     weight = chain.weight[group.start + chosen]
-    for block in backwards(space, chain, group, chosen, peak=peak):
+    for block in backwards(space, chain, group, chosen, how):
         if block.stop == group.blocks[-1][1]:
             space.close(block.spans, block.work)
-        uniforms = rng.random((n, block.stop - block.start)) if rng else np.empty((0, 0))
+        uniforms = how.rng.random((n, block.stop - block.start)) if how.rng else np.empty((0, 0))
         path = space.choose(block.spans, block.work, uniforms, after)
         found, nodes, pairs = _follow(space, chain, group, block, weight, path[0], int(after[0]))
         value += found
         if is_void(group, value):
-            return value, _counts(chain, group, block, nodes, pairs, rng, peak)
+            return value, _counts(chain, group, block, nodes, pairs, how)
         see(block, path)
-        total = add(total, _counts(chain, group, block, nodes, pairs, rng, peak))
+        total = add(total, _counts(chain, group, block, nodes, pairs, how))
         if len(group.blocks) > 1:
             after = path[:, 0].copy()
     return value, total
@@ -202,8 +201,7 @@ def _counts(
     block: Block,
     nodes: Array,
     pairs: Array,
-    rng: np.random.Generator | None = None,
-    peak: bool = False,
+    how: Reading = SUM,
 ) -> ChainCounts:
     """What a block adds; only the first block of a long sequence has its first step."""
     first, last = np.zeros(len(nodes)), np.zeros(len(nodes))
@@ -211,5 +209,5 @@ def _counts(
         first = nodes[:, block.spans[:, 0]].sum(1)
     if block.stop == group.blocks[-1][1]:
         last = nodes[:, block.spans[:, 1] - 1].sum(1)
-    stats = chain.observed.stats(block.start, block.stop, nodes, rng, peak=peak)
+    stats = chain.observed.stats(block.start, block.stop, nodes, how)
     return ChainCounts(first, pairs, last, stats)

@@ -7,7 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.fields import add
-from jensen.hidden_states.records import Independent, StateCounts
+from jensen.hidden_states.readings import MAX, SUM, Reading
+from jensen.hidden_states.readings import draw as drawing
+from jensen.hidden_states.records import Independent, Quick, StateCounts
 from jensen.hidden_states.segments import segments
 from jensen.recycled import recycled
 
@@ -20,10 +22,10 @@ Rule = Callable[[Array], tuple[Array, Array]]
 def expected(potentials: Independent) -> tuple[Array, StateCounts]:
     """Log Z of every row, and the statistics under p(state | row)."""
     log_weights, observed, weight = potentials
-    quicker = getattr(observed, "expected_rows", None)  # all in one kernel
-    found: tuple[Array, StateCounts] | None = quicker(log_weights, weight) if quicker else None
-    if found is not None:
-        return found
+    if isinstance(observed, Quick):
+        found = observed.expected_rows(log_weights, weight)
+        if found is not None:
+            return found
     value, parts = recycled(len(weight)), []
     for start, stop in segments(len(weight), len(log_weights)):
         nodes = observed.log_like(start, stop)
@@ -34,12 +36,12 @@ def expected(potentials: Independent) -> tuple[Array, StateCounts]:
 
 def best(potentials: Independent) -> tuple[Array, StateCounts]:
     """Log potential of the most probable state of every row, and its statistics."""
-    return _collect(potentials, most_probable, peak=True)
+    return _collect(potentials, most_probable, MAX)
 
 
 def drawn(potentials: Independent, rng: np.random.Generator) -> tuple[Array, StateCounts]:
     """Log potential of a drawn state of every row, and its statistics."""
-    return _collect(potentials, lambda log_joint: draw(log_joint, rng), rng)
+    return _collect(potentials, lambda log_joint: draw(log_joint, rng), drawing(rng))
 
 
 def posterior(log_joint: Array) -> tuple[Array, Array]:
@@ -81,8 +83,8 @@ def row_posteriors(potentials: Independent) -> tuple[Array, Array]:
     return value, nodes
 
 
-def _log_joint(potentials: Independent, start: int, stop: int, peak: bool = False) -> Array:
-    log_joint: Array = potentials.observed.log_like(start, stop, peak=peak)
+def _log_joint(potentials: Independent, start: int, stop: int, how: Reading = SUM) -> Array:
+    log_joint: Array = potentials.observed.log_like(start, stop, how)
     log_joint += potentials.log_weights[:, None]
     return log_joint
 
@@ -96,18 +98,12 @@ def _share(log_like: Array, log_weights: Array, weight: Array) -> tuple[Array, A
     return value, states
 
 
-def _collect(
-    potentials: Independent,
-    rule: Rule,
-    rng: np.random.Generator | None = None,
-    *,
-    peak: bool = False,
-) -> tuple[Array, StateCounts]:
+def _collect(potentials: Independent, rule: Rule, how: Reading) -> tuple[Array, StateCounts]:
     n, K = len(potentials.weight), len(potentials.log_weights)
     value, parts = np.empty(n), []
     for start, stop in segments(n, K):
-        value[start:stop], nodes = rule(_log_joint(potentials, start, stop, peak))
+        value[start:stop], nodes = rule(_log_joint(potentials, start, stop, how))
         nodes *= potentials.weight[start:stop]
-        stats = potentials.observed.stats(start, stop, nodes, rng, peak=peak)
+        stats = potentials.observed.stats(start, stop, nodes, how)
         parts.append(StateCounts(nodes.sum(1), stats))
     return value, reduce(add, parts)

@@ -5,16 +5,18 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.hidden_states.readings import SUM, Reading
+
 Array = NDArray[np.float64]
 
 
 class Likely(Protocol):
     """Rows of which every one of K hidden states can tell how likely they are."""
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """(K, rows): log p(row | state); what a row misses is summed or integrated out.
 
-        With `peak` a missing label or count has its most probable value instead; a missing real
+        Under `MAX` a missing label or count has its most probable value instead; a missing real
         number is integrated out all the same, for a density has no unit to be compared in.
         """
 
@@ -22,32 +24,28 @@ class Likely(Protocol):
 class Observed(Likely, Protocol):
     """Rows as each hidden state sees them at one θ, to be learned from."""
 
-    def stats(
-        self,
-        start: int,
-        stop: int,
-        nodes: Array,
-        rng: np.random.Generator | None = None,
-        *,
-        peak: bool = False,
-    ) -> Any:
+    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> Any:
         """Statistics of the rows; nodes (K, rows) are weight · q(state).
 
-        What a row misses counts as expected; with a generator as drawn, with `peak` as most
-        probable.
+        What a row misses counts as expected (`SUM`), as most probable (`MAX`), or as drawn.
         """
 
 
-class Quick(Observed, Protocol):
-    """Rows whose statistics come from one kernel, without an array of all rows and states.
+class Quick(Observed):
+    """Rows of which kernels know more at once, without an array of all rows and states.
 
-    Both functions may be missing, and both may answer None: then it goes the usual way.
+    Whoever has no such kernel answers None, or False: then it goes the usual way.
     """
+
+    def fill_scaled(self, start: int, stop: int, like: Array, shift: Array) -> bool:
+        """Fill like (rows, K) and shift (rows,): the likelihoods are like · exp(shift)."""
+        return False
 
     def expected_rows(
         self, log_weights: Array, weight: Array
     ) -> "tuple[Array, StateCounts] | None":
         """Log Z of every row, and the statistics under p(state | row)."""
+        return None
 
     def expected_chains(
         self,
@@ -62,6 +60,7 @@ class Quick(Observed, Protocol):
         Spans (m, 2) are counted from the row `start`; fills sums. A sequence that linear space
         cannot do has log Z = -inf and adds nothing.
         """
+        return None
 
 
 class Independent(NamedTuple):

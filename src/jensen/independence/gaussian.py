@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
-from jensen.data import Table
+from jensen.data import RowSource
 from jensen.data.moments import moments_of
+from jensen.data.statistics import Coordinates
 from jensen.independence.testing import (
     Around,
     Array,
@@ -17,8 +18,8 @@ from jensen.independence.testing import (
     Measured,
     Question,
     Verdict,
-    near_one,
     search_in_turn,
+    unit_near_one,
 )
 
 NO_SPREAD = "no spread: one of the two is constant, or a linear function of what is given"
@@ -42,15 +43,12 @@ class GaussianTests:
     weights say.
     """
 
-    def __init__(self, table: Table) -> None:
-        counted = table if table.weights is None else table.take(table.weights > 0.0)
+    def __init__(self, table: RowSource) -> None:
+        self.table = table.counted()
         self.names = tuple(sorted(table.names))
-        columns = [counted.column(name) for name in self.names]
-        scaled = [
-            column._replace(data=near_one(column.data.astype(np.float64))) for column in columns
-        ]
-        self.table = Table.from_columns(scaled, counted.weights)
-        self._incomplete = {self.names.index(name) for name in counted.n_missing()}
+        ranges = [self.table.range_of(name) for name in self.names]
+        self._unit = np.array([unit_near_one(least, most) for _, least, most in ranges])
+        self._incomplete = {self.names.index(name) for name in self.table.n_missing()}
         self._correlations = lru_cache(KEPT)(self._correlate)
 
     def measure(self, a: int, b: int, given: Given) -> Measured:
@@ -92,7 +90,9 @@ class GaussianTests:
         rest = self._incomplete.difference(used)
         columns = [v for v in range(len(self.names)) if v not in rest]
         table = self.table.complete_rows([self.names[v] for v in used])
-        moments = moments_of(table, [self.names[v] for v in columns])
+        names = [self.names[v] for v in columns]
+        origin = np.array([table.range_of(name).first for name in names])
+        moments = moments_of(table, names, Coordinates(origin, self._unit[columns]))
         spread = np.sqrt(np.diag(moments.scatter))
         flat = spread == 0.0
         scatter = moments.scatter / np.outer(*2 * [np.where(flat, 1.0, spread)])

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from jensen.data import Table, as_table
+from jensen.data import RowSource, as_rows
 from jensen.exceptions import DataError
 from jensen.independence.gaussian import TOO_FEW
 from jensen.independence.making import check_alpha, make_tests
@@ -88,7 +88,7 @@ def independent(
     """
     check_alpha(alpha)
     names = [given] if isinstance(given, str) else list(given)
-    data = _columns(as_table(table), a, b, names)
+    data = _columns(as_rows(table), a, b, names)
     tests, name = make_tests(data, test, permutations, random_state)
     places = [tests.names.index(column) for column in (a, b, *names)]
     found = tests.measure(places[0], places[1], tuple(sorted(places[2:])))
@@ -100,10 +100,10 @@ def independent(
     )  # fmt: skip
 
 
-def _columns(table: Table, a: str, b: str, given: list[str]) -> Table:
+def _columns(table: RowSource, a: str, b: str, given: list[str]) -> RowSource:
     """The columns of a test, refused if they make none."""
     for name in (a, b, *given):
-        table.column(name)
+        table.variable(name)
     if a == b:
         raise DataError(f"{a!r} is to be independent of itself: name two columns")
     for name in given:
@@ -112,8 +112,7 @@ def _columns(table: Table, a: str, b: str, given: list[str]) -> Table:
         if given.count(name) > 1:
             raise DataError(f"{name!r} stands twice in given=")
     chosen = table.select([a, b, *given])
-    counted = chosen if chosen.weights is None else chosen.take(chosen.weights > 0.0)
-    if not counted.complete_rows().n_rows:
+    if not chosen.counted().complete_rows().n_rows:
         shown = ", ".join((a, b, *given))
         raise DataError(f"no row has values in all of {shown}: there is nothing to test")
     return chosen

@@ -7,9 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import check_whole, is_real
-from jensen.data import Table
-from jensen.data.encode import Column
-from jensen.data.table import Block
+from jensen.data import Block, RowSource, as_table
+from jensen.data.counting import refuse_counts
 from jensen.exceptions import DataError, JensenError
 from jensen.independence.categorical import CategoricalTests
 from jensen.independence.gaussian import GaussianTests
@@ -36,7 +35,7 @@ def check_alpha(alpha: Any) -> None:
         )
 
 
-def check_table(table: Table) -> None:
+def check_table(table: RowSource) -> None:
     """Refuse a table in which some pairs of columns cannot be tested."""
     if not table.names:
         raise DataError("the table has no columns to learn a graph of")
@@ -48,7 +47,7 @@ def check_table(table: Table) -> None:
             f"{table.total_weight:g} rows are too few to test numbers: {FEWEST} are needed, and "
             f"many more are wanted"
         )
-    counted = table if table.weights is None else table.take(table.weights > 0.0)
+    counted = table.counted()
     incomplete = sorted(counted.n_missing())
     if not incomplete:
         return
@@ -65,13 +64,11 @@ def check_table(table: Table) -> None:
 
 def _known_together(block: Block, names: Sequence[str]) -> NDArray[np.float64]:
     """(n, n): in how many rows of a block two columns both have values."""
-    columns = [block.table.column(name) for name in names]
-    parts = [Column(c.variable, c.data[block.start : block.stop]).missing() for c in columns]
-    known = ~np.stack(parts)
+    known = ~np.stack([block.missing(name) for name in names])
     return np.asarray(known.astype(np.float32) @ known.T.astype(np.float32), np.float64)
 
 
-def default_test(table: Table) -> TestName:
+def default_test(table: RowSource) -> TestName:
     """Which test goes with the kinds of the columns."""
     kinds = {variable.kind for variable in table.variables}
     if kinds == {"categorical"}:
@@ -80,7 +77,7 @@ def default_test(table: Table) -> TestName:
 
 
 def make_tests(
-    table: Table, test: str | None = None, permutations: int = 0, random_state: Any = None
+    table: RowSource, test: str | None = None, permutations: int = 0, random_state: Any = None
 ) -> tuple[Tests, TestName]:
     """Tests of all columns of a table, and what they are called."""
     if test is not None and test not in get_args(TestName):
@@ -89,12 +86,7 @@ def make_tests(
         )
     check_whole("permutations", permutations, at_least=0)
     check_many(permutations, 24.0, "permutations", "choose fewer")
-    for variable in table.variables:
-        if variable.kind == "count":
-            raise DataError(
-                f"column {variable.name!r} holds counts: declare it categorical=[...] or "
-                f"continuous=[...], or group its values with jn.discretize"
-            )
+    refuse_counts(table, table.names, mixes=test in (None, "conditional-gaussian"))
     name: Any = test or default_test(table)
     wanted = {"categorical"} if name in FOR_STATES else {"continuous"}
     for variable in table.variables if name != "conditional-gaussian" else ():
@@ -105,7 +97,7 @@ def make_tests(
             )
     for variable in table.variables:
         is_number = variable.kind == "continuous"
-        if is_number and np.isinf(table.column(variable.name).data).any():
+        if is_number and np.isinf(table.range_of(variable.name)).any():
             raise DataError(
                 f"column {variable.name!r} holds an infinite value, which no Gaussian has: make "
                 f"it missing, or leave these rows out"
@@ -119,5 +111,5 @@ def make_tests(
         seed = (
             int(as_generator(random_state).integers(np.iinfo(np.int64).max)) if permutations else 0
         )
-        return CategoricalTests(table, name, permutations, seed), name
-    return (GaussianTests(table) if name == "fisher-z" else MixedTests(table)), name
+        return CategoricalTests(as_table(table), name, permutations, seed), name
+    return (GaussianTests(table) if name == "fisher-z" else MixedTests(as_table(table))), name

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from jensen.checks import check_whole
-from jensen.data import as_table
+from jensen.data import as_rows
 from jensen.data.counting import require_complete
 from jensen.graphs import DAG
 from jensen.independence.info import MMHCInfo
@@ -84,7 +84,7 @@ def mmhc(
     check_alpha(alpha)
     if max_given is not None:
         check_whole("max_given", max_given, at_least=0)
-    data = as_table(table)
+    data = as_rows(table)
     check_table(data)
     require_complete(data, data.names, "method='mmhc'", use_pc)
     tests, test_name = make_tests(data, test, permutations, random_state)

@@ -10,7 +10,7 @@ import numpy as np
 from tqdm import tqdm
 
 from jensen.checks import check_whole
-from jensen.data import as_table
+from jensen.data import as_rows
 from jensen.data.row_names import warn_of_row_names
 from jensen.exceptions import JensenError
 from jensen.graphs import PDAG
@@ -22,6 +22,7 @@ from jensen.independence.skeleton import Skeleton, find_skeleton
 from jensen.independence.testing import Tests
 from jensen.interrupts import interruptible
 from jensen.q_graph.constraints import Constraints, read_constraints
+from jensen.scores.constant_columns import warn_of_constant_labels
 
 Correction = Literal["bonferroni", "fdr"]
 
@@ -97,9 +98,10 @@ def pc(
     check_alpha(alpha)
     if correction is not None and correction not in get_args(Correction):
         raise JensenError(f"correction must be None, 'bonferroni' or 'fdr', not {correction!r}")
-    data = as_table(table)
+    data = as_rows(table)
     check_table(data)
     warn_of_row_names(data)
+    warn_of_constant_labels(data)
     tests, name = make_tests(data, test, permutations, random_state)
     constraints = read_constraints(tests.names, None, required, forbidden, tiers)
     return pc_by_tests(

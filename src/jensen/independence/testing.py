@@ -168,9 +168,16 @@ def near_one(values: Array) -> Array:
     Correlations and likelihood ratios do not change, not even in their last bit, but the squares
     of values near 1e200 or 1e-200 would be infinite or 0.
     """
-    known = values[~np.isnan(values)]
-    if not len(known):
+    if not len(values):
         return values
-    half = 0.5 * known.max() - 0.5 * known.min()  # the whole range may be too large for a number
-    power = int(np.frexp(half)[1])
-    return values if half == 0.0 or abs(power) < FAR else np.ldexp(values, -power)
+    unit = unit_near_one(float(np.fmin.reduce(values)), float(np.fmax.reduce(values)))
+    return values if unit == 1.0 else np.asarray(values / unit)
+
+
+def unit_near_one(least: float, most: float) -> float:
+    """The power of two that values in this range are to be divided by; 1 if they may stay."""
+    half = 0.5 * most - 0.5 * least  # the whole range may be too large for a number
+    power = int(np.clip(np.frexp(half)[1], -1000, 1000))
+    if not np.isfinite(half) or half == 0.0 or abs(power) < FAR:
+        return 1.0
+    return float(np.ldexp(1.0, power))

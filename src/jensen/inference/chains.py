@@ -12,6 +12,7 @@ from jensen.families.held import Held
 from jensen.hidden_states import chain
 from jensen.hidden_states.records import Chain
 from jensen.memory import check_many
+from jensen.models.emissions.product import expected_rows
 from jensen.models.fitted_states import FittedStates, unflatten
 from jensen.models.hidden_markov import Chained, Sequences, groups
 
@@ -98,7 +99,9 @@ def forecast(fitted: FittedStates, steps: Steps, h: int) -> tuple[Array, Array]:
     of each.
     """
     t = next(parameters_of(fitted))
-    width = sum(fitted.model.emission.expected(t.emission).shape)  # states, and columns or labels
+    width = sum(
+        expected_rows(fitted.model.emission, t.emission).shape
+    )  # states, and columns or labels
     n_samples = 1 if fitted.samples is None else len(fitted.samples)
     each = 8.0 * len(steps.lengths) * (3 * width + 2 * n_samples)
     check_many(h, each, f"steps after {len(steps.lengths)} sequences", "look less far ahead")
@@ -110,7 +113,7 @@ def forecast(fitted: FittedStates, steps: Steps, h: int) -> tuple[Array, Array]:
     rows: Any = 0.0
     for t, here, weight in zip(parameters_of(fitted), seen, share, strict=True):
         ahead = weight[:, :, None] * _ahead(here, h)[0]
-        mean = fitted.model.emission.expected(t.emission)
+        mean = expected_rows(fitted.model.emission, t.emission)
         states = states + ahead
         rows = rows + np.tensordot(ahead, mean, axes=1)
     return np.asarray(states), np.asarray(rows)
@@ -156,7 +159,8 @@ def _check_goes_on(log_share: Array) -> None:
 
 def check_draws(fitted: FittedStates, n_steps: int, n_sequences: int) -> None:
     """Refuse sequences that there is no room for."""
-    n_columns = fitted.model.emission.expected(next(parameters_of(fitted)).emission).shape[1]
+    t = next(parameters_of(fitted))
+    n_columns = expected_rows(fitted.model.emission, t.emission).shape[1]
     steps = n_steps * n_sequences
     check_many(steps, 8.0 * (4 * n_columns + 6), "steps of sequences", "draw fewer at a time")
     check_many(n_sequences, 512.0, "sequences", "draw fewer at a time")

@@ -14,9 +14,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table
-from jensen.data.encode import Column
-from jensen.data.moments import moments_of
+from jensen.data import Block, RowSource, Table
 from jensen.data.statistics import Coordinates, Family, FamilyCounts, Moments
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
@@ -31,10 +29,12 @@ Array = NDArray[np.float64]
 
 
 @overload
-def expected(network: Network, table: Table) -> ExpectedCounts: ...
+def expected(network: Network, table: RowSource) -> ExpectedCounts: ...
 @overload
-def expected(network: GaussianNetwork, table: Table) -> ExpectedMoments: ...
-def expected(network: Network | GaussianNetwork, table: Table) -> ExpectedCounts | ExpectedMoments:
+def expected(network: GaussianNetwork, table: RowSource) -> ExpectedMoments: ...
+def expected(
+    network: Network | GaussianNetwork, table: RowSource
+) -> ExpectedCounts | ExpectedMoments:
     """The expected statistics of a table under a known network of either kind.
 
     Examples
@@ -53,7 +53,7 @@ def expected(network: Network | GaussianNetwork, table: Table) -> ExpectedCounts
 
 
 def expected_counts(
-    network: Network, table: Table, families: Sequence[Sequence[str]]
+    network: Network, table: RowSource, families: Sequence[Sequence[str]]
 ) -> list[Array]:
     """Σ over rows of p(family | what the row knows): an axis per member."""
     return ExpectedCounts(network, table).tables(families)
@@ -75,7 +75,7 @@ class ExpectedCounts:
     """
 
     network: Network
-    table: Table
+    table: RowSource
     log_tables: Array | None = None
 
     @property
@@ -126,10 +126,15 @@ class ExpectedCounts:
             )
         if self.log_tables is not None:
             return Rows(self.network, self.table, self.log_tables, is_normalised=False)
-        counts_for = True if self.table.weights is None else self.table.weights > 0
-        if np.any((log_likelihood(self.network, self.table) == -np.inf) & counts_for):
+        if any(_has_impossible(self.network, part) for part in self.table.tables()):
             raise explain_row(self.network, self.table, "in this network")
         return Rows(self.network, self.table, self.network.kernel_tables[1], is_normalised=True)
+
+
+def _has_impossible(network: Network, table: Table) -> bool:
+    """Whether a row that counts has probability 0."""
+    counts = np.ones(table.n_rows, bool) if table.weights is None else table.weights > 0.0
+    return bool(np.any((log_likelihood(network, table) == -np.inf) & counts))
 
 
 def _family_counts(table: Array, family: tuple[str, ...]) -> FamilyCounts:
@@ -152,7 +157,7 @@ class ExpectedMoments:
     """
 
     network: GaussianNetwork
-    table: Table
+    table: RowSource
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -178,26 +183,40 @@ class ExpectedMoments:
 
     def moments(self, coordinates: Coordinates | None = None) -> Moments:
         """Weight, means and scatter of all variables: of the expected rows, and what is unsure."""
-        here = self.coordinates if coordinates is None else coordinates
-        rows, unsure = self._filled
-        found = moments_of(rows, self.network.graph.nodes, here)
-        spread = unsure / here.unit / here.unit[:, None]
-        return found._replace(scatter=np.asarray(found.scatter + spread))
+        weight, mean, scatter = self._moments
+        if coordinates is None or weight == 0.0:
+            return self._moments
+        here, there = self.coordinates, coordinates
+        stretch = here.unit / there.unit
+        moved = (here.origin - there.origin) / there.unit + stretch * mean
+        return Moments(weight, moved, np.asarray(scatter * stretch * stretch[:, None]))
 
     @cached_property
-    def _filled(self) -> tuple[Table, Array]:
-        """The rows that count with means in place of holes, and Σ weight · their covariance."""
-        names, model = self.network.graph.nodes, joint(self.network)
-        kept = None if self.table.weights is None else self.table.weights > 0
-        table = self.table if kept is None else self.table.take(kept)
-        weights = np.ones(table.n_rows) if table.weights is None else table.weights
-        values = np.full((table.n_rows, len(names)), np.nan)
+    def _moments(self) -> Moments:
+        """In the coordinates about the mean of the network, from which no digits are lost."""
+        n = len(self.variables)
+        weight, first, second = self.table.sum(self._sums)
+        if weight == 0.0:
+            return Moments(0.0, np.zeros(n), np.zeros((n, n)))
+        mean = first / weight
+        return Moments(float(weight), mean, second - weight * np.outer(mean, mean))
+
+    def _sums(self, block: Block) -> tuple[Array, Array, Array]:
+        """Of a block: its weight, Σ E[y] and Σ E[y yᵀ]."""
+        from jensen.kernels.gaussians import add_moments
+
+        names, here = self.network.graph.nodes, self.coordinates
+        chosen = block.weights > 0.0
+        weights, values = block.weights[chosen], np.full((int(chosen.sum()), len(names)), np.nan)
         for v, name in enumerate(names):
-            if name in table:
-                values[:, v] = table.column(name).data
+            if name in self.table:
+                values[:, v] = block.values(name)[chosen]
         unsure = np.zeros((len(names), len(names)))
-        for part in missing_cells(model, values):
+        for part in missing_cells(joint(self.network), values):
             values[np.ix_(part.rows, part.places)] = part.mean
             unsure[np.ix_(part.places, part.places)] += weights[part.rows].sum() * part.covariance
-        columns = [Column(v, column) for v, column in zip(self.variables, values.T, strict=True)]
-        return Table.from_columns(columns, table.weights, table.source), unsure
+        rows = np.ascontiguousarray(here.values(values).T)
+        first, lower = np.zeros((1, len(names))), np.zeros((1, len(names), len(names)))
+        add_moments(rows, 0, rows.shape[1], weights[None], first, lower)
+        second = np.tril(lower[0]) + np.tril(lower[0], -1).T
+        return weights.sum(), first[0], second + unsure / here.unit / here.unit[:, None]

@@ -17,15 +17,15 @@ from numpy.typing import NDArray
 from jensen.cluster_trees import run
 from jensen.cluster_trees.lists import Lists
 from jensen.cluster_trees.plans import Plans, find_families
-from jensen.cluster_trees.problems import HiddenRows, cut, pick
-from jensen.data import Table
+from jensen.cluster_trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut, pick
+from jensen.data import Block, RowSource
 from jensen.data.counting import count_families
 from jensen.data.threads import ordered_map
 from jensen.exceptions import ImpossibleError
 from jensen.graphs.elimination import order_all
 from jensen.graphs.wiring import Wiring, wire_families
 from jensen.inference.network import Network
-from jensen.inference.relevance import relevant_part
+from jensen.inference.relevance import relevant_variables
 from jensen.memory import check_memory
 
 Array = NDArray[np.float64]
@@ -44,7 +44,7 @@ class Rows(NamedTuple):
     """A network, its log tables, and rows with holes."""
 
     network: Network
-    table: Table
+    table: RowSource
     log_tables: Array  # (P,)
     is_normalised: bool  # whether tables sum to one, so that what has no say can be left out
 
@@ -126,27 +126,28 @@ def _expect(rows: Rows, scopes: Sequence[Scope]) -> Iterator[tuple[Sequence[Scop
 
 def _form(rows: Rows, scopes: Sequence[Scope]) -> _Batch | None:
     """The rows that miss a member of some family; None if there are none."""
-    network, names = rows.network, rows.network.graph.nodes
+    network, names, w = rows.network, rows.network.graph.nodes, rows.network.wiring
     asked = sorted({v for scope in scopes for v in scope})
-    table = rows.table.take(_incomplete(rows.table, [names[v] for v in asked]))
-    if table.n_rows == 0:
-        return None
-    matters = asked if rows.is_normalised else range(len(names))
-    part = relevant_part(network, table, matters)
-    wiring = wire_families([*part.families, *scopes], network.wiring.cards.tolist())
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights
+    own = list(range(len(names)))
+    if rows.is_normalised:
+        own = relevant_variables(network, {name for name in names if name in rows.table}, asked)
+    families = [tuple(w.members(v).tolist()) for v in own]
+    wiring = wire_families([*families, *scopes], w.cards.tolist())
+    parts = [rows.log_tables[w.fam_at[v] : w.fam_at[v + 1]] for v in own]
     log_tables = np.zeros(wiring.fam_at[-1])
-    log_tables[: len(part.entries)] = rows.log_tables[part.entries]
-    hidden = HiddenRows(Plans(wiring, names), part.read, weights)
-    return _Batch(wiring, len(part.families), log_tables, hidden)
+    log_tables[: wiring.fam_at[len(own)]] = np.concatenate([np.empty(0), *parts])
+    irrelevant = np.ones(len(names), bool)
+    irrelevant[own] = False
 
+    def read(block: Block) -> tuple[NDArray[np.int32], Array]:
+        codes, weights = code_rows(block, names), block.weights
+        codes[:, irrelevant] = 0  # what cannot matter is not missing
+        chosen = (codes[:, asked] < 0).any(axis=1) & (weights > 0.0)
+        return codes[chosen], weights[chosen]
 
-def _incomplete(table: Table, names: Sequence[str]) -> NDArray[np.bool_]:
-    """The rows that count and miss one of these variables."""
-    misses = np.zeros(table.n_rows, bool)
-    for name in names:
-        misses |= table.column(name).missing() if name in table else True
-    return misses if table.weights is None else misses & (table.weights > 0)
+    plans, blocks = Plans(wiring, names), rows.table.blocks(BLOCK_ROWS)
+    hidden = HiddenRows(plans, blocks, read, with_rows=False)
+    return _Batch(wiring, len(own), log_tables, hidden) if len(hidden.end) else None
 
 
 def _n_entries(batch: _Batch) -> float:

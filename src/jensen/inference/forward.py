@@ -34,7 +34,7 @@ def sample(network: Network, n: int, rng: np.random.Generator, *, progress: bool
             column[start : start + size] = row
 
     starts = range(0, n, DRAWN_ROWS)
-    done = ordered_map(draw, zip(starts, rng.spawn(len(starts)), strict=True))
+    done = ordered_map(draw, list(zip(starts, rng.spawn(len(starts)), strict=True)))
     for _ in tqdm(done, "drawing", len(starts), disable=not progress, delay=1.0):
         pass
     return Table.from_columns(map(Column, network.variables, codes))

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from jensen.data import Table
+from jensen.data import RowSource, Table
 from jensen.exceptions import ImpossibleError
 from jensen.inference.findings import Findings
 from jensen.inference.network import Network
@@ -82,18 +82,23 @@ def row_findings(network: Network, table: Table, row: int) -> Findings:
     return Findings(hard, {}, {})
 
 
-def explain_row(network: Network, table: Table, where: str) -> ImpossibleError:
+def explain_row(network: Network, table: RowSource, where: str) -> ImpossibleError:
     """The error that names the first impossible row, and what contradicts in it."""
     from jensen.inference.rows import log_likelihood
 
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights
-    impossible = np.flatnonzero((log_likelihood(network, table) == -np.inf) & (weights > 0))
-    if not len(impossible):
+    start, others, found = 0, -1, None
+    for part in table.tables():
+        weights = np.ones(part.n_rows) if part.weights is None else part.weights
+        impossible = np.flatnonzero((log_likelihood(network, part) == -np.inf) & (weights > 0))
+        others += len(impossible)
+        if found is None and len(impossible):
+            found = start + int(impossible[0]), row_findings(network, part, int(impossible[0]))
+        start += part.n_rows
+    if found is None:
         return ImpossibleError(f"the rows together are too improbable {where}: F is not finite")
-    row = int(impossible[0])
-    smallest = contradiction(network, row_findings(network, table, row))
+    row, findings = found
+    smallest = contradiction(network, findings)
     together = " together" if _n_findings(smallest) > 1 else ""
-    others = len(impossible) - 1
     more = f" (and {plural(others, 'other row')})" if others else ""
     return ImpossibleError(
         f"row {row + 1} is impossible {where}{more}: {smallest.words(network)} cannot "

@@ -12,6 +12,7 @@ from jensen.hidden_states import independent
 from jensen.hidden_states.records import Independent
 from jensen.memory import check_many
 from jensen.models.emissions.predictive import draw_predictive
+from jensen.models.emissions.product import expected_rows
 from jensen.models.fitted_states import FittedStates
 from jensen.models.mixture import UNIT_ROWS
 
@@ -77,7 +78,7 @@ def draw_rows(
 
 
 def _n_columns(fitted: FittedStates) -> int:
-    return int(fitted.model.emission.expected(fitted.t.components).shape[1])
+    return int(expected_rows(fitted.model.emission, fitted.t.components).shape[1])
 
 
 def _draw(

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.number_rows import NumberRows
+from jensen.data.variable import Kind as Column
 from jensen.data.variable import label_text
 from jensen.exceptions import JensenError
 from jensen.io.checked import Checked
@@ -20,14 +22,14 @@ from jensen.io.json_learning import (
     read_loop,
     usual_choices,
 )
-from jensen.models.emissions.held_parts import PARTS
-from jensen.models.emissions.making import words_of_emission
-from jensen.models.emissions.priors import COVARIANCES, GAUSSIAN_WORDS, POISSON_WORDS, check_words
+from jensen.models.emissions.priors import COVARIANCES, check_words
+from jensen.models.emissions.registry import EMISSIONS, USUAL
+from jensen.models.emissions.registry import words_of_prior as words_of_columns
 
 if TYPE_CHECKING:
     from jensen.estimators.states_estimator import StatesEstimator
 
-UNSAID = {"emission": "categorical"}
+UNSAID = {"emission": USUAL["categorical"].word}
 """What a file means that does not say it, as files of earlier versions do not."""
 OF_LOOP = frozenset({"tol", "random_state", *WHOLE})
 
@@ -56,7 +58,7 @@ KINDS = {
             "GaussianMixture",
             "n_components",
             ("covariance",),
-            ("weights", "components", *PARTS),
+            ("weights", "components", *USUAL["continuous"].held),
         ),
         Kind("latent-class", "LatentClass", "n_classes", (), ("weights", "components")),
         Kind(
@@ -64,7 +66,7 @@ KINDS = {
             "HiddenMarkovModel",
             "n_states",
             ("emission", "covariance", "end", "symbols", "masks"),
-            ("initial", "transition", "emission", *PARTS),
+            ("initial", "transition", "emission", *(x for r in EMISSIONS.values() for x in r.held)),
         ),
     )
 }
@@ -131,16 +133,16 @@ def check_state_choices(estimator: Any) -> None:
 def check_start(estimator: Any, model: Any, shift: NDArray[np.float64]) -> None:
     """Refuse a start that `fit` would refuse; columns that must have a spread get some."""
     if estimator.start is not None:
-        estimator._read_start(model, shift + np.array([[-1.0], [1.0]]))
+        estimator._read_start(model, NumberRows.of(shift + np.array([[-1.0], [1.0]])))
 
 
 def _words(estimator: Any, kind: Kind) -> tuple[str, ...]:
     """The parts of the prior."""
     if kind.name == "gaussian-mixture":
-        return ("concentration", *GAUSSIAN_WORDS)
+        return ("concentration", *USUAL["continuous"].prior)
     if kind.name == "latent-class":
-        return ("concentration", "emission", *POISSON_WORDS, *GAUSSIAN_WORDS)
-    return ("initial", "transition", *words_of_emission(estimator.kind_))
+        return ("concentration", *words_of_columns(get_args(Column)))
+    return ("initial", "transition", *EMISSIONS[estimator.kind_].prior)
 
 
 def _read_words(value: Checked) -> dict[str, Any] | None:

@@ -12,12 +12,13 @@ from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.io.checked import Checked
 from jensen.io.json_arrays import plain_array, read_array
-from jensen.models.emissions.diagonal import Diagonal
-from jensen.models.emissions.discrete import Discrete
-from jensen.models.emissions.gaussian import Gaussian
-from jensen.models.emissions.held_parts import PARTS, family_given
-from jensen.models.emissions.poisson import Poisson
-from jensen.models.emissions.product import Product
+from jensen.models.emissions.changed import labels_of, with_masks
+from jensen.models.emissions.columns import ColumnSummary
+from jensen.models.emissions.gaussian_states import GaussianStates
+from jensen.models.emissions.held_parts import family_given
+from jensen.models.emissions.making import make_columns, make_emission
+from jensen.models.emissions.product import parts_of
+from jensen.models.emissions.registry import EMISSIONS, USUAL, EmissionRecord, record_of
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixture
 
@@ -25,9 +26,6 @@ Array = NDArray[np.float64]
 
 SAME = 1e-4
 """Of what is held and what the parameters say: matrices may be hard to invert."""
-
-KIND_OF_EMISSION = {"gaussian": "continuous", "poisson": "count", "bernoulli": "binary"}
-"""What columns are, where the model says it; else the columns say it."""
 
 
 # --- columns ---
@@ -39,16 +37,17 @@ def plain_columns(estimator: Any) -> list[dict[str, Any]]:
     if _has_variables(estimator):
         columns = [_plain_variable(variable) for variable in estimator.variables_]
     else:
-        columns = [{"kind": _kind(estimator)} for _ in range(estimator.n_features_in_)]
+        columns = [{"kind": _record(estimator).column} for _ in range(estimator.n_features_in_)]
     for column, is_whole in zip(columns, getattr(estimator, "whole_labels_", ()), strict=False):
         if is_whole:
             column["whole"] = True
     names = _names(estimator)
     for column, name in zip(columns, names or (), strict=False):
         column["name"] = str(name)
-    for part, places in parts_of(emission, len(columns)):
-        for place, shift in zip(places, getattr(part, "shift", ()), strict=False):
-            columns[int(place)]["shift"] = float(shift)
+    for part in parts_of(emission, len(columns)):
+        if record_of(part.emission).is_shifted:
+            for place, shift in zip(part.columns, part.emission.shift, strict=True):
+                columns[int(place)]["shift"] = float(shift)
     return columns
 
 
@@ -56,10 +55,9 @@ def tell_emission(estimator: Any, columns: Checked) -> None:
     """Tell a hidden Markov model what its states make: what was chosen, else by its columns."""
     if not hasattr(estimator, "emission"):
         return
-    kinds = {kind: emission for emission, kind in KIND_OF_EMISSION.items()}
     first = next(iter(columns.items()), None)
     kind = "" if first is None or estimator.emission else first.members()["kind"].text()
-    estimator.kind_ = estimator.emission or kinds.get(kind, "categorical")
+    estimator.kind_ = estimator.emission or USUAL.get(kind, USUAL["categorical"]).word
 
 
 def read_columns(estimator: Any, value: Checked) -> Array:
@@ -87,10 +85,13 @@ def read_columns(estimator: Any, value: Checked) -> Array:
         if not is_table:
             estimator.whole_labels_ = tuple(map(_are_whole, items))
     else:
-        _check_numbers(items, _kind(estimator))
+        _check_numbers(items, _record(estimator).column)
         if hasattr(estimator, "emission"):
             estimator.variables_, estimator.whole_labels_ = None, ()
-    return np.array([_shift(members) for members in items])
+    records = [_record(estimator)] * len(items)
+    if is_table:
+        records = [USUAL[variable.kind] for variable in estimator.variables_]
+    return np.array([_shift(r, members) for r, members in zip(records, items, strict=True)])
 
 
 def _names(estimator: Any) -> list[str] | None:
@@ -101,14 +102,14 @@ def _names(estimator: Any) -> list[str] | None:
     return None if found is None else list(map(str, found))
 
 
-def _kind(estimator: Any) -> str:
-    return KIND_OF_EMISSION[getattr(estimator, "kind_", "gaussian")]
+def _record(estimator: Any) -> EmissionRecord:
+    """What the columns are, where the model says it; else the columns say it."""
+    return EMISSIONS[getattr(estimator, "kind_", USUAL["continuous"].word)]
 
 
 def _has_variables(estimator: Any) -> bool:
     """Whether columns are of kinds of their own, or have labels."""
-    is_labels = getattr(estimator, "kind_", None) == "categorical"
-    return is_labels or hasattr(estimator, "n_classes")
+    return _record(estimator).has_labels or hasattr(estimator, "n_classes")
 
 
 def _plain_variable(variable: Variable) -> dict[str, Any]:
@@ -154,12 +155,12 @@ def _check_numbers(items: list[dict[str, Checked]], kind: str) -> None:
                 members[name].fail("belongs to columns with labels")
 
 
-def _shift(members: dict[str, Checked]) -> float:
-    """The shift of a continuous column; no other has one."""
-    is_continuous = members["kind"].text() == "continuous"
-    if is_continuous != ("shift" in members):
-        members["kind"].fail("must be 'continuous' if there is a shift, and only then")
-    return members["shift"].number() if is_continuous else 0.0
+def _shift(record: EmissionRecord, members: dict[str, Checked]) -> float:
+    """What is taken off the values of a column, if its emission takes anything."""
+    if record.is_shifted != ("shift" in members):
+        kind = next(x.column for x in EMISSIONS.values() if x.is_shifted)
+        members["kind"].fail(f"must be {kind!r} if there is a shift, and only then")
+    return members["shift"].number() if record.is_shifted else 0.0
 
 
 # --- models ---
@@ -167,55 +168,21 @@ def _shift(members: dict[str, Checked]) -> float:
 
 def without_parameters(estimator: Any, shift: Array) -> Mixture | HiddenMarkov:
     """The model that `fit` makes, under a flat prior: answers do not look at it."""
-    if hasattr(estimator, "n_components"):
-        K = int(estimator.n_components)
-        return Mixture(_gaussian(K, shift, estimator.covariance), None, K)
+    columns, K = ColumnSummary.at(shift), int(getattr(estimator, estimator.size))
     if hasattr(estimator, "n_classes"):
-        K = int(estimator.n_classes)
-        names = tuple(variable.name for variable in estimator.variables_)
-        return Mixture(_product(K, estimator.variables_, shift, names), None, K)
-    K = int(estimator.n_states)
-    return HiddenMarkov(_made_by_states(estimator, K, shift), None, None, K, bool(estimator.end))
-
-
-def _made_by_states(estimator: Any, K: int, shift: Array) -> Any:
-    """The emission of a hidden Markov model."""
-    D, variables = len(shift), estimator.variables_
-    if estimator.kind_ == "gaussian":
-        return _gaussian(K, shift, estimator.covariance)
-    if estimator.kind_ == "poisson":
-        return Poisson(K, D, None)
-    if estimator.kind_ == "bernoulli":
-        return Discrete(K, D, 2, None, is_binary=True)
-    if D == 1:
-        return Discrete(K, 1, variables[0].n_states, None)
-    return _product(K, variables, shift, tuple(variable.name for variable in variables))
-
-
-def _gaussian(K: int, shift: Array, covariance: str) -> Gaussian | Diagonal:
-    if covariance in ("full", "tied"):
-        return Gaussian(K, shift, None, is_tied=covariance == "tied")
-    return Diagonal(K, shift, None, is_spherical=covariance == "spherical")
-
-
-def _product(K: int, variables: Any, shift: Array, names: tuple[str, ...]) -> Product:
-    """Columns side by side, each by its kind."""
-    parts: list[Any] = []
-    for i, variable in enumerate(variables):
-        if variable.kind == "categorical":
-            parts.append(Discrete(K, 1, variable.n_states, None))
-        elif variable.kind == "count":
-            parts.append(Poisson(K, 1, None))
-        else:
-            parts.append(Diagonal(K, shift[i : i + 1], None))
-    return Product(tuple(parts), tuple(np.array([i]) for i in range(len(parts))), names)
-
-
-def parts_of(emission: Any, n_columns: int) -> list[tuple[Any, NDArray[np.intp]]]:
-    """The parts of an emission with their columns; most are one part."""
-    if hasattr(emission, "parts"):
-        return list(zip(emission.parts, emission.columns, strict=True))
-    return [(emission, np.arange(n_columns))]
+        records = [USUAL[variable.kind] for variable in estimator.variables_]
+        return Mixture(make_columns(records, estimator.variables_, K, columns, None), None, K)
+    emission = make_emission(
+        _record(estimator),
+        K,
+        columns,
+        None,
+        covariance=estimator.covariance,
+        variables=getattr(estimator, "variables_", None) or (),
+    )
+    if hasattr(estimator, "n_components"):
+        return Mixture(emission, None, K)
+    return HiddenMarkov(emission, None, None, K, bool(estimator.end))
 
 
 # --- what is held ---
@@ -223,7 +190,8 @@ def parts_of(emission: Any, n_columns: int) -> list[tuple[Any, NDArray[np.intp]]
 
 def plain_held(model: Any) -> dict[str, Any]:
     """Fields that are held as a whole, at the parameters; or one part of them, at these values."""
-    parts = getattr(model.emission, "held", {})
+    emission = model.emission
+    parts = emission.held if isinstance(emission, GaussianStates) else {}
     return {**dict.fromkeys(model.held), **{name: plain_array(x) for name, x in parts.items()}}
 
 
@@ -231,8 +199,9 @@ def read_held(model: Any, t: Any, value: Checked | None) -> Any:
     """The model with what is held."""
     if value is None:
         return model
-    members, is_gaussian = value.members(), hasattr(model.emission, "covariance")
-    known = [*t._fields, *(PARTS if is_gaussian else ())]
+    members, emission = value.members(), model.emission
+    can_be_parted = isinstance(emission, GaussianStates)
+    known = [*t._fields, *(record_of(emission).held if can_be_parted else ())]
     parts: dict[str, Array] = {}
     for name, member in members.items():
         if name not in known:
@@ -242,13 +211,13 @@ def read_held(model: Any, t: Any, value: Checked | None) -> Any:
                 member.fail("must be null: the parameters say at what it is held")
             model.held[name] = getattr(t, name)
         else:
-            parts[name] = _held_part(model.emission, t[-1], name, member)
+            parts[name] = _held_part(emission, t[-1], name, member)
     if len(parts) + (t._fields[-1] in model.held) > 1:
         value.fail(f"must name {t._fields[-1]!r} where all of it is held")
-    return replace(model, emission=replace(model.emission, held=parts)) if parts else model
+    return replace(model, emission=replace(emission, held=parts)) if parts else model
 
 
-def _held_part(emission: Any, t: Any, name: str, value: Checked) -> Array:
+def _held_part(emission: GaussianStates, t: Any, name: str, value: Checked) -> Array:
     """Means (less the shift) or covariances, which are those of the parameters."""
     shown = emission.show(t)[name] - (emission.shift if name == "means" else 0.0)
     part = read_array(value, np.shape(shown))
@@ -269,7 +238,7 @@ def plain_masks(model: Any) -> dict[str, Any]:
     """What may be (1) and what may not (0), of parameters that have something that may not."""
     masks = getattr(model, "masks", {})
     found = {x: _plain_mask(masks[x]) for x in ("initial", "transition") if x in masks}
-    emission = [getattr(part, "mask", None) for part, _ in parts_of(model.emission, 1)]
+    emission = [part.mask for part in labels_of(model.emission)]
     if any(mask is not None for mask in emission):
         found["emission"] = [None if mask is None else _plain_mask(mask) for mask in emission]
     return found
@@ -290,17 +259,14 @@ def read_masks(model: Any, value: Checked | None) -> Any:
     model = replace(model, masks=masks)
     if "emission" not in members:
         return model
-    parts = [part for part, _ in parts_of(model.emission, 1)]
-    items = list(members["emission"].items())
-    if len(items) != len(parts) or not all(hasattr(part, "mask") for part in parts):
+    parts, items = labels_of(model.emission), list(members["emission"].items())
+    if not parts or len(items) != len(parts):
         members["emission"].fail("must have a mask or null for every part of labels")
-    masked = tuple(
-        part if item.is_null() else replace(part, mask=_read_mask(item, part.blank.shape))
+    emission = [
+        None if item.is_null() else _read_mask(item, part.blank.shape)
         for part, item in zip(parts, items, strict=True)
-    )
-    if hasattr(model.emission, "parts"):
-        return replace(model, emission=replace(model.emission, parts=masked))
-    return replace(model, emission=masked[0])
+    ]
+    return replace(model, emission=with_masks(model.emission, emission))
 
 
 def _plain_mask(mask: NDArray[np.bool_]) -> Any:

@@ -33,6 +33,7 @@ MODULES = (
     "drawn_moves",
     "elimination",
     "family_orders",
+    "family_pools",
     "forward",
     "further_parents",
     "gaussians",

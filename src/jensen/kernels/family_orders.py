@@ -4,215 +4,233 @@ Families stand by child, from first[child] to first[child + 1], the best first; 
 bits of words. What a variable scores for which no family fits is so low that nothing outweighs it,
 but finite, so that differences are numbers.
 
-A variable that moves in the order matters to those alone that may be its parents or children in a
-listed family: between two of these it may stand anywhere.
+Of every family it is known how many of its parents do not stand before its child yet. A variable
+that moves in the order changes that of families alone in which it is a parent or the child; between
+two variables that are in none of these it may stand anywhere.
 """
 
 import numpy as np
 
-from jensen.kernels import helper, kernel
-from jensen.kernels.bit_sets import has, put, take
+from jensen.kernels import bare, bare_part, helper, kernel
+from jensen.kernels.bit_sets import has, lowest_bit, size
 
 NOTHING = -1e100
 
 
+# --- what is listed ---
+
+
 @helper
-def first_fit(sets, begin, end, before):
-    """Return the first of these families whose parents all stand before; else the end."""
-    for i in range(begin, end):
-        fits = True
+def list_parents(sets):
+    """Return where the parents of each family begin (m + 1,), and these one after the other."""
+    m = sets.shape[0]
+    begin = np.zeros(m + 1, np.int64)
+    for i in range(m):
+        begin[i + 1] = begin[i] + size(sets[i])
+    parent = np.empty(begin[m], np.int64)
+    for i in range(m):
+        k = begin[i]
         for w in range(sets.shape[1]):
-            if sets[i, w] & ~before[w] != np.uint64(0):
-                fits = False
-                break
-        if fits:
-            return i
-    return end
+            word = sets[i, w]
+            while word != np.uint64(0):
+                parent[k] = (w << 6) + np.int64(lowest_bit(word))
+                word &= word - np.uint64(1)
+                k += 1
+    return begin, parent
 
 
 @helper
+def list_with(first, parents):
+    """Return where families of v with the parent u begin, at v n + u; and these, the best first."""
+    n, (begin, parent) = first.shape[0] - 1, parents
+    at = np.zeros(n * n + 1, np.int64)
+    for v in range(n):
+        for k in range(begin[first[v]], begin[first[v + 1]]):
+            at[v * n + parent[k] + 1] += 1
+    for k in range(n * n):
+        at[k + 1] += at[k]
+    listed, count = np.empty(parent.shape[0], np.int64), at.copy()
+    for v in range(n):
+        for i in range(first[v], first[v + 1]):
+            for k in range(begin[i], begin[i + 1]):
+                here = v * n + parent[k]
+                listed[count[here]] = i
+                count[here] += 1
+    return at, listed
+
+
+@helper
+def list_near(at, n):
+    """Return (n, n) and (n,): the parents and children of each in listed families, how many."""
+    near, n_near = np.empty((n, n), np.int64), np.zeros(n, np.int64)
+    for v in range(n):
+        for u in range(n):
+            up, down = v * n + u, u * n + v
+            if at[up] < at[up + 1] or at[down] < at[down + 1]:
+                near[v, n_near[v]] = u
+                n_near[v] += 1
+    return near, n_near
+
+
+# --- an order, and what is chosen in it ---
+
+
+@bare_part
 def worth(scores, i, end):
     """Return the score of a family, or that of none."""
     return scores[i] if i < end else NOTHING
 
 
-@kernel("void(uint64[:, ::1], int64[::1], boolean[::1])")
-def find_needed(sets, first, needed):
-    """Fill needed (m,): whether no family before it has some of its parents and no others."""
-    for v in range(first.shape[0] - 1):
+@bare_part
+def next_fit(missing, i, end):
+    """Return the first of families i .. end whose parents all stand before; else the end."""
+    while i < end and missing[i] > 0:
+        i += 1
+    return i
+
+
+@bare
+def stand(pool, state):
+    """Fill the state of an order: places, what is missing, and the families that are chosen."""
+    _, _, first, (begin, parent), _ = pool
+    order, place, missing, chosen = state
+    for i in range(order.shape[0]):
+        place[order[i]] = i
+    for v in range(order.shape[0]):
         for i in range(first[v], first[v + 1]):
-            needed[i] = True
-            for j in range(first[v], i):
-                if needed[j] and first_fit(sets, j, j + 1, sets[i]) == j:
-                    needed[i] = False
-                    break
+            missing[i] = 0
+            for k in range(begin[i], begin[i + 1]):
+                missing[i] += place[parent[k]] > place[v]
+        chosen[v] = next_fit(missing, first[v], first[v + 1])
 
 
-@helper
-def count_with(sets, first, begin):
-    """Fill begin (n * n + 1,): where families of v with the parent u are listed, at v n + u."""
-    n = first.shape[0] - 1
-    begin[:] = 0
-    for v in range(n):
-        for i in range(first[v], first[v + 1]):
-            for u in range(n):
-                if has(sets[i], u):
-                    begin[v * n + u + 1] += 1
-    for k in range(n * n):
-        begin[k + 1] += begin[k]
-
-
-@helper
-def list_with(sets, first, begin, listed, near, n_near):
-    """Fill listed with these families, the best first, and near (n, n), n_near (n,).
-
-    Near a variable are its parents and children in listed families.
-    """
-    n = first.shape[0] - 1
-    count = begin.copy()
-    for v in range(n):
-        for i in range(first[v], first[v + 1]):
-            for u in range(n):
-                if has(sets[i], u):
-                    listed[count[v * n + u]] = i
-                    count[v * n + u] += 1
-    for v in range(n):
-        n_near[v] = 0
-        for u in range(n):
-            up, down = v * n + u, u * n + v
-            if begin[up] < begin[up + 1] or begin[down] < begin[down + 1]:
-                near[v, n_near[v]] = u
-                n_near[v] += 1
-
-
-@helper
-def first_with(sets, listed, begin, end, last, before):
-    """Return the first of listed families before `last` that fits; else that one."""
-    for k in range(begin, end):
-        i = listed[k]
-        if i >= last:
-            break
-        if first_fit(sets, i, i + 1, before) == i:
-            return i
-    return last
-
-
-@helper
-def note_places(order, begin, end, place, before):
-    """Fill place (n,) and before (n, words), by variable, for a stretch of the order."""
-    for i in range(begin, end):
-        v = order[i]
-        place[v] = i
-        if i == 0:
-            before[v, :] = np.uint64(0)
-        else:
-            before[v, :] = before[order[i - 1], :]
-            put(before[v], order[i - 1])
-
-
-@helper
-def choose_all(sets, scores, first, before, chosen):
-    """Fill chosen (n,) with the best family of each variable; return the sum of their scores."""
+@bare
+def total_worth(pool, chosen):
+    """Return the sum of scores of the families that are chosen."""
     total = 0.0
     for v in range(chosen.shape[0]):
-        chosen[v] = first_fit(sets, first[v], first[v + 1], before[v])
-        total += worth(scores, chosen[v], first[v + 1])
+        total += worth(pool[1], chosen[v], pool[2][v + 1])
     return total
 
 
-@helper
-def shift(order, i, j):
-    """Move the variable at place i to place j."""
-    moved, step = order[i], 1 if i < j else -1
+@bare
+def shift(pool, state, i, j):
+    """Move the variable at place i to place j; those that it passes choose again, and it does."""
+    _, _, first, _, (at, listed) = pool
+    order, place, missing, chosen = state
+    n, x, step = order.shape[0], order[i], 1 if i < j else -1
     for k in range(i, j, step):
-        order[k] = order[k + step]
-    order[j] = moved
+        z = order[k + step]
+        order[k], place[z] = z, k
+        for f in range(at[x * n + z], at[x * n + z + 1]):
+            missing[listed[f]] -= step
+        for f in range(at[z * n + x], at[z * n + x + 1]):
+            missing[listed[f]] += step
+        if step > 0:
+            chosen[z] = next_fit(missing, chosen[z], first[z + 1])
+            continue
+        for f in range(at[z * n + x], at[z * n + x + 1]):
+            if listed[f] >= chosen[z]:
+                break
+            if missing[listed[f]] == 0:
+                chosen[z] = listed[f]
+                break
+    order[j], place[x] = x, j
+    chosen[x] = next_fit(missing, first[x], first[x + 1])
 
 
-@helper
-def value_gaps(pool, by_place, k, x, before, chosen, others, own, value):
+@bare
+def value_gaps(pool, state, by_place, k, x, slack, value):
     """Fill value (m + 1,): what x gains in each gap between the m variables near it, by place.
 
-    x stands in gap k; all gains are counted from the same zero. others (m,) are the families of
-    those near it if x changes sides with them, own (m + 1,) those of x in each gap.
+    x stands in gap k; all gains are counted from the same zero. The further forward x stands, the
+    fewer parents it may have, and the more the others gain: where its own family is worth so little
+    that they cannot outweigh it, nothing further forward is looked at.
     """
-    sets, scores, first, listed, begin = pool
-    m, n = by_place.shape[0], chosen.shape[0]
-    around = np.zeros(sets.shape[1], np.uint64)
+    sets, scores, first, (begin, parent), (at, listed) = pool
+    order, place, missing, chosen = state
+    m, n = by_place.shape[0], order.shape[0]
     value[0] = 0.0
     for j in range(m):
-        z = by_place[j]
+        z, gain = by_place[j], 0.0
         now, end = chosen[z], first[z + 1]
-        around[:] = before[z]
-        others[j] = now
-        gain = 0.0
         if j < k:  # with x before it, only a better family can be chosen
-            put(around, x)
-            at = z * n + x
-            others[j] = first_with(sets, listed, begin[at], begin[at + 1], now, around)
-            if others[j] < now:
-                gain = worth(scores, now, end) - scores[others[j]]
+            for f in range(at[z * n + x], at[z * n + x + 1]):
+                if listed[f] >= now:
+                    break
+                if missing[listed[f]] == 1:
+                    gain = worth(scores, now, end) - scores[listed[f]]
+                    break
         elif now < end and has(sets[now], x):
-            take(around, x)
-            others[j] = first_fit(sets, now, end, around)
-            gain = worth(scores, others[j], end) - scores[now]
+            i = now + 1
+            while i < end and (missing[i] > 0 or has(sets[i], x)):
+                i += 1
+            gain = worth(scores, i, end) - scores[now]
         value[j + 1] = value[j] + gain
-    around[:] = np.uint64(0)
-    for j in range(m):
-        put(around, by_place[j])
-    i, end = first[x], first[x + 1]
+    i, end, last = first[x] - 1, first[x + 1], n
+    here = value[k] + worth(scores, chosen[x], end)
     for j in range(m, -1, -1):
-        i = first_fit(sets, i, end, around)
-        own[j] = i
-        value[j] += worth(scores, i, end)
-        if j > 0:
-            take(around, by_place[j - 1])
+        before = place[by_place[j - 1]] if j > 0 else -1
+        while last > before and i < end:
+            i, last = i + 1, -1
+            if i < end:
+                for p in range(begin[i], begin[i + 1]):
+                    last = max(last, place[parent[p]])
+        own = worth(scores, i, end)
+        if own <= here + slack:
+            value[: j + 1] = -np.inf
+            break
+        value[j] += own
+    value[k] = here
+
+
+@bare
+def sort_by_place(place, near):
+    """Sort variables by their places, by insertion: they hardly ever move far."""
+    for j in range(1, near.shape[0]):
+        z, i = near[j], j
+        while i > 0 and place[near[i - 1]] > place[z]:
+            near[i] = near[i - 1]
+            i -= 1
+        near[i] = z
 
 
 @helper
-def climb_orders(pool, near, n_near, slack, waits, order, chosen):
+def climb_orders(pool, near, n_near, slack, waits, state):
     """Move variables that wait to their best places, until none does; return the sum.
 
     When one has moved, those near it wait.
     """
-    sets, scores, first, _, _ = pool
+    order, place, _, chosen = state
     n = order.shape[0]
-    place, before = np.empty(n, np.int64), np.empty((n, sets.shape[1]), np.uint64)
-    by_place, others = np.empty(n, np.int64), np.empty(n, np.int64)
-    own, value = np.empty(n + 1, np.int64), np.empty(n + 1)
-    note_places(order, 0, n, place, before)
-    choose_all(sets, scores, first, before, chosen)
-    n_idle, x = 0, 0
+    value, n_idle, x = np.empty(n + 1), 0, 0
     while n_idle < n:
         n_idle += 1
         if waits[x]:
             waits[x] = False
-            m, k = n_near[x], 0
-            for j in range(m):  # by insertion
-                z, i = near[x, j], j
-                k += place[z] < place[x]
-                while i > 0 and place[by_place[i - 1]] > place[z]:
-                    by_place[i] = by_place[i - 1]
-                    i -= 1
-                by_place[i] = z
-            value_gaps(pool, by_place[:m], k, x, before, chosen, others, own, value)
+            m, by_place, k = n_near[x], near[x, : n_near[x]], 0
+            sort_by_place(place, by_place)
+            while k < m and place[by_place[k]] < place[x]:
+                k += 1
+            value_gaps(pool, state, by_place, k, x, slack, value)
             best = k
             for j in range(m + 1):
                 if value[j] > value[best] + slack:
                     best = j
             if best != k:
-                begin = place[x]
-                end = place[by_place[best - 1]] if best > k else place[by_place[best]]
-                shift(order, begin, end)
-                note_places(order, min(begin, end), max(begin, end) + 1, place, before)
-                for j in range(min(best, k), max(best, k)):
-                    chosen[by_place[j]] = others[j]
-                chosen[x] = own[best]
+                to = place[by_place[best - 1]] if best > k else place[by_place[best]]
+                shift(pool, state, place[x], to)
                 for j in range(m):
                     waits[by_place[j]] = True
                 n_idle = 0
         x = x + 1 if x + 1 < n else 0
-    return choose_all(sets, scores, first, before, chosen)
+    return total_worth(pool, chosen)
+
+
+@helper
+def copy_state(state, to):
+    """Fill a state with another."""
+    to[0][:], to[1][:], to[2][:], to[3][:] = state[0], state[1], state[2], state[3]
 
 
 @kernel(
@@ -222,35 +240,39 @@ def climb_orders(pool, near, n_near, slack, waits, order, chosen):
 def improve_order(sets, scores, first, slack, uniforms, patience, order, chosen):
     """Fill order and chosen (n,): a better order, and the place of each variable's family in it.
 
-    Return the sum of scores. Again and again some variables are moved anywhere: uniforms
-    (rounds, moves, 2) say which and where to. It ends after `patience` rounds without a gain.
+    Return the sum of scores. Again and again some variables are moved to the place of one near
+    them: uniforms (rounds, moves, 2) say which. It ends after `patience` rounds without a gain.
     """
     n = order.shape[0]
-    near, n_near = np.empty((n, n), np.int64), np.empty(n, np.int64)
-    begin = np.empty(n * n + 1, np.int64)
-    count_with(sets, first, begin)
-    listed = np.empty(begin[n * n], np.int64)
-    list_with(sets, first, begin, listed, near, n_near)
-    pool = sets, scores, first, listed, begin
-    waits = np.ones(n, np.bool_)
-    best = climb_orders(pool, near, n_near, slack, waits, order, chosen)
-    now, other, found = order.copy(), order.copy(), chosen.copy()
-    idle = 0
+    parents = list_parents(sets)
+    pool = sets, scores, first, parents, list_with(first, parents)
+    near, n_near = list_near(pool[4][0], n)
+    missing = np.empty(sets.shape[0], np.int64)
+    state = order.copy(), np.empty(n, np.int64), missing, chosen.copy()
+    stand(pool, state)
+    waits, idle = np.ones(n, np.bool_), 0
+    best = climb_orders(pool, near, n_near, slack, waits, state)
+    order[:], chosen[:] = state[0], state[3]
+    now = state[0].copy(), state[1].copy(), missing.copy(), state[3].copy()
     for r in range(uniforms.shape[0]):
         if idle == patience:
             break
         idle += 1
-        other[:] = now
         for m in range(uniforms.shape[1]):
-            i, j = int(uniforms[r, m, 0] * n), int(uniforms[r, m, 1] * n)
-            waits[other[i]] = True
-            for k in range(n_near[other[i]]):
-                waits[near[other[i], k]] = True
-            shift(other, i, j)
-        total = climb_orders(pool, near, n_near, slack, waits, other, found)
-        if total >= best - slack:
-            now[:] = other
+            x = int(uniforms[r, m, 0] * n)
+            waits[x] = True
+            for k in range(n_near[x]):
+                waits[near[x, k]] = True
+            if n_near[x] > 0:
+                beside = near[x, int(uniforms[r, m, 1] * n_near[x])]
+                shift(pool, state, state[1][x], state[1][beside])
+        total = climb_orders(pool, near, n_near, slack, waits, state)
         if total > best + slack:
             best, idle = total, 0
-            order[:], chosen[:] = other, found
+            order[:], chosen[:] = state[0], state[3]
+            copy_state(state, now)
+        elif total >= best - slack:
+            copy_state(state, now)
+        else:
+            copy_state(now, state)
     return best

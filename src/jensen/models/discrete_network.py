@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.cluster_trees.problems import HiddenRows
-from jensen.data import Table, Variable
+from jensen.data import RowSource, Variable
 from jensen.data.counting import count_families
 from jensen.estimate_warnings import warn_of_empty_rows
 from jensen.families.dirichlet import SegmentedDirichlet
@@ -146,7 +146,7 @@ class DiscreteNetwork(Conjugate):
         return permute(self.wiring, orders, flat)
 
 
-def complete_counts(table: Table, names: Sequence[str], wiring: Wiring) -> NDArray[np.float64]:
+def complete_counts(table: RowSource, names: Sequence[str], wiring: Wiring) -> NDArray[np.float64]:
     """Counts of every family over the rows that miss none of its members, flat."""
     families = [[names[v] for v in scope] for scope in wiring.scopes()]
     known = [f for f, family in enumerate(families) if all(name in table for name in family)]

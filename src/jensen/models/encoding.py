@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from jensen.cluster_trees.plans import plans_of
 from jensen.cluster_trees.problems import HiddenRows, split_table
-from jensen.data import Table
+from jensen.data import RowSource, TableScan
 from jensen.data.units import Units
 from jensen.graphs.wiring import Wiring
 from jensen.models.discrete_network import Complete, Incomplete, complete_counts
@@ -18,7 +18,7 @@ class NetworkRows(NamedTuple):
     """What a discrete network begins from, and names an impossible row by."""
 
     encoded: "Encoded"
-    table: Table  # as the caller gave it, also rows without weight
+    table: RowSource  # as the caller gave it, also rows without weight
 
 
 class Encoded(NamedTuple):
@@ -39,7 +39,7 @@ class Encoded(NamedTuple):
 
 
 def encode(
-    table: Table, names: Sequence[str], wiring: Wiring, was_set: NDArray[np.int64] | None = None
+    table: RowSource, names: Sequence[str], wiring: Wiring, was_set: NDArray[np.int64] | None = None
 ) -> Encoded:
     """Encode a table; names without a column are hidden in every row.
 
@@ -62,7 +62,8 @@ def encode(
             counted[wiring.fam_at[v] : wiring.fam_at[v + 1]] = 0.0
         counts += counted
         if len(columns) < len(names) or rows.n_missing(columns):
-            found = split_table(plans_of(wiring, names), rows, names)
+            with_rows = not isinstance(rows, TableScan)  # of more rows than memory it is too much
+            found = split_table(plans_of(wiring, names), rows, names, with_rows=with_rows)
             units.extend(Incomplete(found, part, v) for part in found.cut())
             hidden.append(found)
     known = Units((Complete(counts), *units), table.total_weight, is_complete=not hidden)

@@ -1,11 +1,11 @@
-"""A table as a Gaussian network learns from it: rows by what they miss, each pattern once."""
+"""Rows as a Gaussian network learns from them: by what they miss, each pattern once."""
 
-from collections.abc import Sequence
+from itertools import groupby
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table
+from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.data.units import Units
 from jensen.models.emissions.patterns import patterns_of
 from jensen.models.gaussian_network import Cells
@@ -16,17 +16,11 @@ Array = NDArray[np.float64]
 UNIT_PATTERNS = 256
 """Patterns of one unit of work; fixed, so that sums never depend on threads."""
 
-
-def values_of(table: Table, names: Sequence[str]) -> Array:
-    """(rows, n): numbers, NaN where they are missing; a name without a column is missing."""
-    absent = np.full(table.n_rows, np.nan)
-    columns = [table.column(name).data if name in table else absent for name in names]
-    return np.array(columns, np.float64).reshape(len(names), table.n_rows).T
+Key = tuple[int, tuple[int, ...]]
+"""The variable that was set, -1 if none was, and the places that are missing."""
 
 
-def encode(
-    values: Array, weights: Array | None, shift: Array, was_set: NDArray[np.int64] | None = None
-) -> Units:
+def encode(rows: NumberRows, shift: Array, was_set: NDArray[np.int64] | None = None) -> Units:
     """Rows of weight > 0 as units for the loop; rows in which different variables were set apart.
 
     Parameters
@@ -34,27 +28,42 @@ def encode(
     was_set
         (rows,): the variable that was set, -1 where none was; None: nowhere.
     """
-    weight = np.ones(len(values)) if weights is None else weights
-    if was_set is None:
-        parts = _cells(values, weight, shift, -1)
-    else:
-        parts = []
-        for v in np.unique(was_set).tolist():
-            here = was_set == v
-            parts += _cells(values[here], weight[here], shift, v)
-    complete = all(not len(pattern.missing) for part in parts for pattern in part.patterns)
-    return Units(tuple(parts), float(weight.sum()), is_complete=complete)
+
+    def of_block(block: NumberBlock) -> dict[Key, CellPattern]:
+        here = np.full(len(block.weight), -1) if was_set is None else was_set[block.start :]
+        found: dict[Key, CellPattern] = {}
+        for v in np.unique(here[: len(block.weight)]).tolist():
+            chosen = here[: len(block.weight)] == v
+            for pattern in _cells(block.values[chosen] - shift, block.weight[chosen]):
+                found[v, tuple(pattern.missing.tolist())] = pattern
+        return found
+
+    found: dict[Key, CellPattern] = rows.sum(of_block, _join) or {}
+    units = []
+    for v, keys in groupby(sorted(found), key=lambda key: key[0]):
+        patterns = tuple(found[key] for key in keys)
+        starts = range(0, len(patterns), UNIT_PATTERNS)
+        units += [Cells(patterns[k : k + UNIT_PATTERNS], v) for k in starts]
+    is_complete = not any(missing for _, missing in found)
+    return Units(tuple(units), rows.total_weight, is_complete)
 
 
-def _cells(values: Array, weight: Array, shift: Array, was_set: int) -> list[Cells]:
+def _cells(values: Array, weight: Array) -> list[CellPattern]:
+    """The patterns of some rows."""
     patterns = []
-    for pattern in patterns_of(values - shift):
+    for pattern in patterns_of(values):
         own = weight[pattern.rows]
         z = np.column_stack([np.ones(len(own)), pattern.x.T]) * np.sqrt(own)[:, None]
         missing = pattern.order[: pattern.n_missing].astype(np.intp) + 1
         seen = np.append(0, pattern.seen + 1).astype(np.intp)
         patterns.append(CellPattern(missing, seen, compressed(z), float(own.sum())))
-    return [
-        Cells(tuple(patterns[k : k + UNIT_PATTERNS]), was_set)
-        for k in range(0, len(patterns), UNIT_PATTERNS)
-    ]
+    return patterns
+
+
+def _join(a: dict[Key, CellPattern], b: dict[Key, CellPattern]) -> dict[Key, CellPattern]:
+    """Patterns of neighbouring blocks, those that both have as one."""
+    joined = {**a, **b}
+    for key in a.keys() & b.keys():
+        root = compressed(np.concatenate([a[key].root, b[key].root]))
+        joined[key] = a[key]._replace(root=root, weight=a[key].weight + b[key].weight)
+    return joined

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.number_rows import NumberRows
 from jensen.exceptions import CollapseError, DataError
 from jensen.families import linear_regression
 from jensen.families.collapse import NO_ROWS
@@ -28,7 +29,7 @@ from jensen.inference.gaussian_network import (
     point_network,
 )
 from jensen.inference.regression import LinearRegression
-from jensen.models.emissions.columns import column_moments
+from jensen.models.emissions.columns import summarise
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import GaussianCells, Hidden
 from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern
@@ -166,11 +167,10 @@ class RegressionNetwork(Conjugate):
         """Complete data are their own answer; else no dependence first, then random ones."""
         if data.units.is_complete:
             stats = self.blank
-            for unit in data.units.items:
+            for unit in data.units.each():
                 stats = add(stats, self.counted(unit))
         else:
-            values, weights = data.rows
-            moments = independent_moments(values, weights, self.shift)
+            moments = independent_moments(data.rows, self.shift)
             stats = self.stats_of(moments if k == 0 else _with_dependence(moments, rng))
         return Regressions(*add(self.prior, stats))
 
@@ -217,12 +217,12 @@ def _with_dependence(moments: Array, rng: np.random.Generator) -> Array:
     return found
 
 
-def independent_moments(values: Array, weights: Array | None, shift: Array) -> Array:
+def independent_moments(rows: NumberRows, shift: Array) -> Array:
     """Σ z zᵀ of rows as heavy as the data, with their means and variances and no dependence."""
-    mean, variance = column_moments(values - shift, weights)
-    z = np.append(1.0, mean)
-    total = float(len(values)) if weights is None else float(weights.sum())
-    return np.asarray(total * (np.outer(z, z) + np.diag(np.append(0.0, variance))))
+    found = summarise(rows)
+    z = np.append(1.0, found.mean - shift)
+    spread = np.diag(np.append(0.0, found.variance))
+    return np.asarray(rows.total_weight * (np.outer(z, z) + spread))
 
 
 def make_prior(

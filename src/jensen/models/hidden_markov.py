@@ -3,27 +3,26 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import ordered_map
+from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
 from jensen.families.masked import MaskedDirichlet
 from jensen.fields import add, record, without_cached
 from jensen.hidden_states.records import Chain
 from jensen.models.emissions import Emission
-from jensen.models.emissions.held_parts import hold_parts
+from jensen.models.emissions.changed import hold_parts
+from jensen.models.emissions.state_records import select_states
 from jensen.models.mixture import (
     UNIT_ROWS,
     emission_point,
     hold,
     log_mean,
     modes,
-    unit_size,
     without,
 )
 from jensen.models.protocol import Data
@@ -108,7 +107,7 @@ class HiddenMarkov(StateModel):
         """An η or t of these states only, in this order; shares of a t are not made to sum to 1."""
         columns = np.append(states, self.n_states) if self.has_end else states
         transition = record.transition[np.ix_(states, columns)]
-        emission = self.emission.select(record.emission, states)
+        emission = select_states(record.emission, states)
         return Chained(record.initial[states], transition, emission)
 
     def point(self, eta: Chained) -> Chained:
@@ -130,26 +129,29 @@ class HiddenMarkov(StateModel):
 
     def start(self, data: Data, k: int, rng: np.random.Generator) -> Chained:
         """Prior plus statistics, as if every sequence had been seen once."""
-        values, weight, lengths, _ = data.rows
         K, families = self.n_states, self.families
-        by_row, near = np.repeat(weight, lengths), k % 2 == 0
-        counts, rows = start_stats(self.emission, K, values, by_row, near, rng)
-        initial = _shares(families.initial, (K,), rng) * weight.sum()
+        counts, rows = start_stats(self.emission, K, data.rows.rows, k % 2 == 0, rng)
+        initial = _shares(families.initial, (K,), rng) * data.rows.weight.sum()
         transition = _shares(families.transition, (K, K + self.has_end), rng) * counts[:, None]
-        stats = Chained(initial, transition, _inside(self.emission, rows))
+        stats = Chained(initial, transition, rows)
         return Chained(*add(self.prior, stats))
 
-    def encode(self, values: Array, lengths: NDArray[np.int64], weight: Array) -> Units:
-        """Sequences as units: short ones together, a long one alone."""
-        ptr = np.concatenate([[0], np.cumsum(lengths)])
+    def encode(self, rows: NumberRows, lengths: NDArray[np.int64], weight: Array) -> Units:
+        """Sequences as units: some short ones together, a long one alone."""
+        ends = np.cumsum(lengths)
 
-        def unit(sequences: tuple[int, int]) -> Sequences:
-            a, b = sequences
-            return self.encode_some(values, ptr[a : b + 1], weight[a:b])
+        def unit(block: NumberBlock) -> Sequences:
+            a, b = np.searchsorted(ends, [block.start, block.start + len(block.weight)], "right")
+            ptr = np.append(0, ends[a:b] - block.start)
+            return Sequences(self.emission.encode(block.values), ptr, weight[a:b])
 
-        units = tuple(ordered_map(unit, groups(lengths)))
-        nothing_hidden = self.n_states == 1 and not np.isnan(values).any()
-        return Units(units, float(lengths @ weight), is_complete=nothing_hidden)
+        last = np.array([b - 1 for _, b in groups(lengths)], np.int64)
+        return rows.units(
+            unit,
+            lambda: rows.cut(ends[last]),
+            total_weight=float(lengths @ weight),
+            is_complete=self.n_states == 1 and not rows.has_gaps,
+        )
 
     def encode_some(self, values: Array, ptr: NDArray[np.int64], weight: Array) -> Sequences:
         """One unit, of the sequences that begin and end at these rows."""
@@ -162,17 +164,15 @@ def _shares(family: Any, shape: tuple[int, ...], rng: np.random.Generator) -> Ar
     return family.share(share) if isinstance(family, MaskedDirichlet) else np.asarray(share)
 
 
-def _inside(emission: Any, stats: Any) -> Any:
-    """Counts of labels that a state may not have are taken away."""
-    mask = getattr(emission, "mask", None)
-    return stats if mask is None else np.where(mask, stats, 0.0)
-
-
 def groups(lengths: NDArray[np.int64]) -> list[tuple[int, int]]:
-    """Neighbouring sequences that make up a unit: where they begin and end."""
-    if not len(lengths):
-        return []
-    ends = np.cumsum(lengths)
-    unit_of = (ends - 0.5 * lengths) // unit_size(int(ends[-1]), UNIT_ROWS)  # by their middles
-    cuts = np.flatnonzero(np.diff(unit_of)) + 1
-    return list(pairwise([0, *cuts.tolist(), len(lengths)]))
+    """Neighbouring sequences that make up a unit: where they begin and end.
+
+    A unit ends with the first sequence that ends after so many rows, so that nothing depends on
+    what comes later.
+    """
+    found, start, before, ends = [], 0, 0, np.cumsum(lengths)
+    while start < len(lengths):
+        stop = min(int(np.searchsorted(ends, before + UNIT_ROWS)) + 1, len(lengths))
+        found.append((start, stop))
+        start, before = stop, int(ends[stop - 1])
+    return found

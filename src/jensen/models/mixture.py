@@ -8,14 +8,15 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import ordered_map
-from jensen.data.units import FEW, Units
+from jensen.data.number_rows import NumberBlock, NumberRows
+from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
 from jensen.families.held import Held
 from jensen.fields import add, record, without_cached
 from jensen.hidden_states.records import Independent
 from jensen.models.emissions import Emission
-from jensen.models.emissions.held_parts import hold_parts
+from jensen.models.emissions.changed import hold_parts
+from jensen.models.emissions.state_records import select_states
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateModel
 from jensen.models.state_starts import start_stats
@@ -25,10 +26,8 @@ Array = NDArray[np.float64]
 
 Record = TypeVar("Record", bound=NamedTuple)
 
-UNIT_ROWS = 1 << 15
-"""Rows of one unit at most; fixed, so that sums never depend on threads."""
-TEAM = 8
-"""Many units are a multiple of this, and of one size: then threads have equally much to do."""
+UNIT_ROWS = 1 << 14
+"""Rows of one unit; fixed, so that sums depend neither on threads nor on the number of rows."""
 
 
 @record
@@ -87,7 +86,7 @@ class Mixture(StateModel):
     def select(self, record: Mixed, states: NDArray[np.intp]) -> Mixed:
         """An η or t of these states only, in this order; shares of a t are not made to sum to 1."""
         weights = record.weights[states]
-        return Mixed(weights, self.emission.select(record.components, states))
+        return Mixed(weights, select_states(record.components, states))
 
     def point(self, eta: Mixed) -> Mixed:
         """The one θ that is shown for a posterior."""
@@ -105,34 +104,26 @@ class Mixture(StateModel):
 
     def start(self, data: Data, k: int, rng: np.random.Generator) -> Mixed:
         """Prior plus statistics of rows that are shared out near centres, or at random."""
-        values, weight = data.rows[:2]
         near = self.always_near or k % 2 == 0
-        stats = start_stats(self.emission, self.n_states, values, weight, near, rng)
+        stats = start_stats(self.emission, self.n_states, data.rows.rows, near, rng)
         return Mixed(*add(self.prior, Mixed(*stats)))
 
-    def encode(self, values: Array, weight: Array) -> Units:
-        """Rows as units; rows that miss the same columns stand together."""
+    def encode(self, rows: NumberRows) -> Units:
+        """Rows as units; within a unit rows that miss the same columns stand together."""
+        return rows.units(
+            self._unit,
+            lambda: rows.read(UNIT_ROWS),
+            total_weight=rows.total_weight,
+            is_complete=self.n_states == 1 and not rows.has_gaps,
+        )
+
+    def _unit(self, block: NumberBlock) -> Rows:
+        values, weight = block.values, block.weight
         missing = np.isnan(values)
-        has_gaps = bool(missing.any())
-        if has_gaps:
+        if missing.any():
             order = np.lexsort(missing.T)
             values, weight = values[order], weight[order]
-        size = unit_size(len(values), UNIT_ROWS)
-
-        def unit(a: int) -> Rows:
-            return Rows(self.emission.encode(values[a : a + size]), weight[a : a + size])
-
-        units = tuple(ordered_map(unit, range(0, len(values), size)))
-        nothing_hidden = self.n_states == 1 and not has_gaps
-        return Units(units, float(weight.sum()), is_complete=nothing_hidden)
-
-
-def unit_size(n_rows: int, most: int) -> int:
-    """Rows of each unit, if there are so many rows."""
-    n_units = -(-n_rows // most)
-    if n_units > FEW:
-        n_units = -(-n_units // TEAM) * TEAM
-    return -(-n_rows // max(1, n_units)) or 1
+        return Rows(self.emission.encode(values), weight)
 
 
 def emission_point(model: Any, eta: Any) -> Any:

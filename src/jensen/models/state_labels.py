@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from jensen.fields import add, leaves, rebuild
-from jensen.models.emissions.averages import mean_record
+from jensen.models.emissions.state_records import by_state, mean_record
 
 Array = NDArray[np.float64]
 Order = NDArray[np.intp]
@@ -48,18 +48,18 @@ def matched_orders(model: Any, samples: Sequence[Any], first: int) -> Order:
         The sample that all are compared with at first; then it is the mean of them all.
     """
     orders = np.tile(np.arange(model.n_states), (len(samples), 1))
-    emissions = [model.emission.by_state(stats[-1]) for stats in samples]
+    emissions = [by_state(stats[-1]) for stats in samples]
     counts = [model.state_counts(stats) for stats in samples]
     reference = samples[first]
     for _ in range(ROUNDS):
         seen = _with_average_row(model, reference)
         t = model.point(add(model.prior, seen))
-        own, log_count = model.emission.by_state(t[-1]), np.log(model.state_counts(seen))
+        own, log_count = by_state(t[-1]), np.log(model.state_counts(seen))
         found = np.empty_like(orders)
         for s, (stats, rows, n) in enumerate(zip(samples, emissions, counts, strict=True)):
             log_like = own @ rows.T  # [j, k]: of the rows of k under j
             found[s] = _best_pairs(log_like + np.outer(log_count, n))
-            if hasattr(stats, "transition"):
+            if "transition" in stats._fields:
                 found[s] = _climb(stats, t, log_like, found[s])
         reference = mean_record(list(map(model.select, samples, found)))
         if np.array_equal(found, orders):

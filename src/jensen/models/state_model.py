@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen import q_hidden
+from jensen.data.number_rows import NumberRows
 from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenError
 from jensen.fields import add, leaves, rebuild
 from jensen.free_energy import State, read_mode
@@ -27,9 +28,9 @@ TRIED = 5
 class StateRows(NamedTuple):
     """What states begin from: rows, or the rows of sequences."""
 
-    values: Array  # (n, D)
-    weight: Array  # (n,), or of sequences (S,)
+    rows: NumberRows  # of sequences each as heavy as its sequence
     lengths: NDArray[np.int64] | None = None  # (S,)
+    weight: Array | None = None  # (S,)
     sequences: NDArray[np.intp] | None = None  # which of the caller's each sequence is
 
 
@@ -113,7 +114,7 @@ class StateModel(Conjugate):
         """Which sequence is impossible."""
         if data.rows.sequences is not None:
             at = self.potentials(t)
-            each = [q_hidden.exact(at(unit)).value for unit in data.units.items]
+            each = [q_hidden.exact(at(unit)).value for unit in data.units.each()]
             impossible = np.flatnonzero(np.concatenate(each) == -np.inf)
             if len(impossible):
                 return ImpossibleSequenceError(

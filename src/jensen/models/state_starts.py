@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.fields import add
+from jensen.data.number_rows import NumberRows
+from jensen.fields import add, leaves, rebuild
 from jensen.hidden_states.segments import segments
 from jensen.models.emissions import Emission
 
@@ -28,19 +29,20 @@ SURE, MIXED = 0.99, 0.9
 
 
 def start_stats(
-    emission: Emission, K: int, values: Array, weight: Array, near: bool, rng: np.random.Generator
+    emission: Emission, K: int, data: NumberRows, near: bool, rng: np.random.Generator
 ) -> tuple[Array, Any]:
     """Counts of states (K,) and statistics of rows to start from, near centres or at random."""
-    some = np.arange(len(values))
-    if len(values) > LOOKED_AT:
-        some = np.sort(rng.choice(len(values), LOOKED_AT, replace=False))
-    rows, share = _distinct(values[some], weight[some])
-    points = np.ascontiguousarray(emission.place(rows).T)
-    near = near and emission.has_distances
+    some = np.arange(data.n_rows)
+    if len(some) > LOOKED_AT:
+        some = np.sort(rng.choice(len(some), LOOKED_AT, replace=False))
+    rows, share = _distinct(*data.take(some))
+    found = emission.survey(rows)
+    points = np.ascontiguousarray(found.points.T)
+    near = near and found.has_distances
     nodes = (_near_centres if near else _random_cells)(points, share, K, rng)
     sure = SURE if near else MIXED
-    nodes = (sure * nodes + (1.0 - sure) / K) * (share * weight.sum() / share.sum())
-    return nodes.sum(1), _stats(emission, rows, nodes)
+    nodes = (sure * nodes + (1.0 - sure) / K) * (share * data.total_weight / share.sum())
+    return nodes.sum(1), _stats(emission, found.wide, rows, nodes)
 
 
 def _distinct(rows: Array, weight: Array) -> tuple[Array, Array]:
@@ -57,14 +59,17 @@ def _distinct(rows: Array, weight: Array) -> tuple[Array, Array]:
     return rows[first], np.add.reduceat(weight, first)
 
 
-def _stats(emission: Emission, rows: Array, nodes: Array) -> Any:
-    wide = emission.family.mode_stats(emission.wide(rows))
-    observed = emission.observe(wide, emission.encode(rows))
+def _stats(emission: Emission, eta: Any, rows: Array, nodes: Array) -> Any:
+    """Statistics of rows that are shared out; what is missing is completed at the mode of η."""
+    t = emission.family.mode_stats(eta)
+    observed = emission.observe(t, emission.encode(rows))
     parts = [
         observed.stats(start, stop, np.ascontiguousarray(nodes[:, start:stop]))
         for start, stop in segments(len(rows), len(nodes))
     ]
-    return reduce(add, parts)
+    pairs = zip(leaves(reduce(add, parts)), leaves(t), strict=True)
+    possible = (np.where(at == -np.inf, 0.0, own) for own, at in pairs)  # masked: never counted
+    return rebuild(t, possible)
 
 
 def _near_centres(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from jensen.fields import add, leaves, rebuild, zip_fields
+from jensen.models.emissions.state_records import by_state
 from jensen.models.state_labels import LIVE, live_states
 
 Array = NDArray[np.float64]
@@ -88,8 +89,8 @@ def find_twins(model: Any, start: Any, counts: Array) -> tuple[int, int] | None:
     if learned <= set(model.held):
         return None
     t = zip_fields(lambda family, eta: family.mode_stats(eta), model.families, start)
-    emission = model.emission.by_state(t[-1])
-    for j, k in _equal_rows(model.emission.by_state(start[-1])):
+    emission = by_state(t[-1])
+    for j, k in _equal_rows(by_state(start[-1])):
         if (
             counts[j] + counts[k] > 2.0 * LIVE
             and np.allclose(emission[j], emission[k], rtol=1e-9, atol=0.0)
@@ -115,7 +116,7 @@ def _equal_rows(rows: Array) -> list[tuple[int, int]]:
 
 def _moves_alike(t: Any, j: int, k: int) -> bool:
     """Whether two states of a chain have the same ways out, and ways in with one proportion."""
-    if not hasattr(t, "transition"):
+    if "transition" not in t._fields:
         return True
     moves = np.exp(t.transition)
     into = np.concatenate([np.exp(t.initial)[None], moves[:, : len(moves)]])

@@ -24,7 +24,11 @@ from jensen.q_graph.constraints import listed, read_constraints, with_certain
 from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
 from jensen.randomness import as_generator, generator_state
-from jensen.scores.constant_columns import noting, warn_of_drawn_constants
+from jensen.scores.constant_columns import (
+    noting,
+    warn_of_constant_labels,
+    warn_of_drawn_constants,
+)
 from jensen.scores.graph_priors import read_family_prior
 
 Array = NDArray[np.float64]
@@ -93,6 +97,7 @@ def bootstrap_edges(
     _check_weights(data)
     names = tuple(sorted(set(data.names) - {choices.get("interventions")}))
     warn_of_row_names(data, names)
+    warn_of_constant_labels(data, names)
     rules = read_constraints(names, **{k: choices[k] for k in RULES if k in choices})
     directs = any(choices.get(name) for name in DIRECTING)
     if choices.get("prior") is not None:

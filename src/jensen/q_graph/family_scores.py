@@ -1,6 +1,6 @@
 """Scores of families with a parent less or more, each asked for once."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,8 +40,8 @@ class FamilyScores:
         """The family, if it was scored before."""
         return self._known.get(key)
 
-    def known(self) -> Iterable[tuple[Any, Family]]:
-        """All families that are kept, with their keys."""
+    def known(self) -> Collection[tuple[Any, Family]]:
+        """All families that are kept, with their keys, in the order in which they were scored."""
         return self._known.items()
 
     def score(self, key: Hashable, child: int, parents: Sequence[int]) -> Family:

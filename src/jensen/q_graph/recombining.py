@@ -19,13 +19,14 @@ Bayesian networks*, UAI.
 """
 
 from collections.abc import Callable
+from itertools import islice
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jensen.graphs.order import topological_order
 from jensen.q_graph.class_graph import members, set_of
 from jensen.q_graph.class_members import class_of, member
+from jensen.q_graph.family_pool import FamilyPool
 from jensen.q_graph.search import (
     BACK,
     FIRST,
@@ -38,19 +39,15 @@ from jensen.q_graph.search import (
     plain_climb,
     plain_tabu,
 )
-from jensen.q_graph.set_values import Scored, SetValues
-
-Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Words = NDArray[np.uint64]
+from jensen.q_graph.set_values import SetValues
 
 ROUNDS = 100
 """How often variables are moved at random, to leave an order that no single move improves."""
 
-PATIENCE = 25
+PATIENCE = 20
 """How often without a gain."""
 
-KICKS = 3
+KICKS = 6
 """How many of them at a time."""
 
 MOST_WORK = 4_000_000
@@ -131,14 +128,11 @@ class Recombiner:
     """The families that a climber has scored, and the best graph that can be made of them."""
 
     def __init__(self, climber: Climber) -> None:
-        n = len(climber.joined)
         self.climber = climber
+        self.pool = FamilyPool(climber.constraints)
         self.n_seen = 0  # of the families that the climber keeps
         self.tried: dict[int, bytes] = {}  # by the number of rounds, from where nothing came
         self.values: SetValues | None = None
-        self.children: Ints = np.empty(0, np.int64)
-        self.sets: Words = np.empty((0, (n + 63) // 64), np.uint64)
-        self.scores: Array = np.empty(0)
 
     def recombined(self, joined: Flags, n_rounds: int = ROUNDS) -> Flags | None:
         """The best graph that a search over orders makes of the families that were scored.
@@ -158,7 +152,7 @@ class Recombiner:
         if self.tried.get(n_rounds) == joined.tobytes():
             return None
         self.tried[n_rounds] = joined.tobytes()
-        sets, scores, first = self._by_child()
+        sets, scores, first = self.pool.sets, self.pool.scores, self.pool.first
         order, chosen = np.array(topological_order(parents), np.int64), np.empty(n, np.int64)
         n_rounds = min(n_rounds, MOST_WORK // (n * len(scores)))
         uniforms = np.random.default_rng(0).random((n_rounds, KICKS, 2))
@@ -168,93 +162,27 @@ class Recombiner:
         return None if np.array_equal(found, joined) else np.ascontiguousarray(found)
 
     def _collect(self) -> bool:
-        """Add what was scored since: families, those with a parent less, and with one more.
-
-        A further parent is of use only where it gains. Returns whether there was anything new.
-        """
-        climber, n = self.climber, len(self.climber.joined)
-        rules, visited = climber.constraints, list(climber.families.known())
-        if len(visited) < self.n_seen:  # there was no room, so they are others now
+        """Add what was scored since, and what follows from it; whether there was anything."""
+        known, slack = self.climber.families.known(), self.climber.slack
+        if len(known) < self.n_seen:  # there was no room, so they are others now
             self.n_seen, self.values = 0, None
-        visited, self.n_seen = visited[self.n_seen :], len(visited)
+        visited, self.n_seen = list(islice(known, self.n_seen, None)), len(known)
         if not visited:
             return False
-        child, above, score = (
-            [v for (v, _), _ in visited],
-            [parents for (_, parents), _ in visited],
-            [family.score for _, family in visited],
-        )
-        for (v, parents), family in visited:
-            for k, less in enumerate(family.less.tolist()):
-                child.append(v)
-                above.append(parents[:k] + parents[k + 1 :])
-                score.append(less)
-        children, scores, m = np.array(child, np.int64), np.array(score), len(visited)
-        sets = np.zeros((len(children), n), bool)
-        rows = np.repeat(np.arange(len(above)), [len(parents) for parents in above])
-        sets[rows, [u for parents in above for u in parents]] = True
-        obey: Flags = self._obey(children, sets)
-        has_room = obey[:m] & (sets[:m].sum(1) < rules.most_parents)
-        may_add = (climber.allowed.T[children[:m]] & 1 > 0) & ~sets[:m] & has_room[:, None]
-        more = np.array([family.more for _, family in visited])
-        at, new = np.nonzero((more > scores[:m, None] + climber.slack) & may_add)
-        grown = sets[at]
-        grown[np.arange(len(at)), new] = True
-        obey &= scores > -np.inf
-        self._add(children[obey], sets[obey], scores[obey])
-        self._add(children[at], grown, more[at, new])
-        self._derive(visited)
+        self.pool.add_scored(visited, slack)
+        if self.values is None:
+            self.values = self._set_values()
+        if self.values is not None:
+            self.pool.add(*self.values.derive(visited, slack), slack)
         return True
 
-    def _derive(self, visited: Scored) -> None:
-        """Add families that follow from those that were scored."""
+    def _set_values(self) -> SetValues | None:
+        """What tells families that follow from those that were scored, if any does."""
         climber = self.climber
-        if self.values is None and climber.scorer.is_set_function:
-            alone = [climber.families.find((v, ())) for v in range(len(climber.joined))]
-            known = [family.score for family in alone if family is not None]
-            if len(known) == len(alone):
-                self.values = SetValues(np.array(known), climber.constraints.most_parents)
-        if self.values is not None:
-            found = self.values.derive(visited, climber.slack)
-            obey = self._obey(found.children, found.sets)
-            self._add(found.children[obey], found.sets[obey], found.scores[obey])
-
-    def _obey(self, children: Ints, sets: Flags) -> Flags:
-        """(m,): whether families have all parents that they must have, and no forbidden one."""
-        rules = self.climber.constraints
-        lost = (sets & rules.forbidden.T[children]) | (~sets & rules.required.T[children])
-        return np.asarray(~lost.any(1))
-
-    def _add(self, children: Ints, sets: Flags, scores: Array) -> None:
-        self.children = np.concatenate([self.children, children])
-        self.sets = np.concatenate([self.sets, _words(sets)])
-        self.scores = np.concatenate([self.scores, scores])
-
-    def _by_child(self) -> tuple[Words, Array, Ints]:
-        """The families of each child, the best first; and (n + 1,) where those of each begin.
-
-        A family that scores no more than one with some of its parents is of no use, and forgotten.
-        """
-        from jensen.kernels.family_orders import find_needed
-
-        order = np.lexsort((-self.scores, self.children))
-        children, scores = self.children[order], self.scores[order]
-        # Scores that differ by rounding only are equal: the parents decide.
-        apart = -np.diff(scores, prepend=np.inf) > self.climber.slack
-        apart |= np.diff(children, prepend=-1) > 0
-        order = order[np.lexsort((*self.sets[order].T, np.cumsum(apart)))]
-        sets, variables = self.sets[order], np.arange(len(self.climber.joined) + 1)
-        needed = np.empty(len(sets), bool)
-        find_needed(sets, np.searchsorted(children, variables), needed)
-        self.children, self.sets = children[needed], sets[needed]
-        self.scores = self.scores[order][needed]
-        return self.sets, self.scores, np.searchsorted(self.children, variables)
-
-
-def _words(sets: Flags) -> Words:
-    """(m, words): sets as bits of words."""
-    m, n = sets.shape
-    found = np.zeros((m, (n + 63) // 64 * 8), np.uint8)
-    packed = np.packbits(sets, axis=1, bitorder="little")
-    found[:, : packed.shape[1]] = packed
-    return found.view("<u8").astype(np.uint64)
+        if not climber.scorer.is_set_function:
+            return None
+        alone = [climber.families.find((v, ())) for v in range(len(climber.joined))]
+        known = [family.score for family in alone if family is not None]
+        if len(known) < len(alone):
+            return None
+        return SetValues(np.array(known), climber.constraints.most_parents)

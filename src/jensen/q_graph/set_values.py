@@ -5,20 +5,17 @@ with each further parent tells L of all sets of one variable more. These variabl
 them as the child, are further families, and no row is read for them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_graph.family_scores import Family
+from jensen.q_graph.family_pool import Scored
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-
-Scored = Iterable[tuple[tuple[int, tuple[int, ...]], Family]]
-"""Families by child and sorted parents."""
 
 
 class Derived(NamedTuple):

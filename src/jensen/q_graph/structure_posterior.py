@@ -194,7 +194,8 @@ def structure_posterior(
     if checkpoint is not None:
         seed = None if random_state is None else generator_state(rng)
         file = checkpoint, fingerprint(scorer.names, *leaves(tuple(raw)), method, plan, seed)
-    run = Run(kind, raw, plan, constraints.required, rng.spawn(plan.n_chains), file)
+    streams, is_seeded = rng.spawn(plan.n_chains), random_state is not None
+    run = Run(kind, raw, plan, constraints.required, streams, file, is_seeded)
     found = hand_over(run, run.go(progress), scorer, constraints, is_weighted)
     settings |= {"n_samples": plan.n_samples, "n_chains": plan.n_chains}
     settings["temperatures"] = plan.n_temperatures

@@ -23,6 +23,7 @@ from jensen.q_graph.spanning import (
     paying_edges,
     spanning_tree,
 )
+from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.scores.mixed_information import MixedInformation
 from jensen.scores.mutual_information import complete, conditional_information, pair_information
 from jensen.scores.registry import PENALISED, UNPENALISED, penalty_of
@@ -104,6 +105,7 @@ def chow_liu(
         raise JensenError(f"penalty must be None, {either(map(repr, COSTS))}, not {penalty!r}")
     data = complete(as_table(table), "a Chow-Liu tree")
     warn_of_row_names(data)
+    warn_of_constant_labels(data)
     names = sorted(data.names)
     _check_root(root, names)
     information = pair_information(data, names, smoothing)
@@ -171,6 +173,7 @@ def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0
     began = time.perf_counter()
     data = complete(as_table(table), "a tree-augmented classifier")
     warn_of_row_names(data)
+    warn_of_constant_labels(data)
     features = _features(data, target)
     _check_root(root, features)
     information = conditional_information(data, features, target, smoothing)

@@ -7,6 +7,7 @@ from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 from jensen.checks import check_sample_size
 from jensen.data import Table, as_table
+from jensen.data.counting import refuse_counts
 from jensen.data.statistics import CountStatistics, FamilyCounts
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
@@ -236,6 +237,7 @@ def local_scores(
         return {x: terms[x] + read.of_family(v, above[v]) for v, x in enumerate(dag.nodes)}
     if prior_network is None:  # which would know the states
         refuse_stateless(data, dag.nodes)
+        refuse_counts(data, dag.nodes)
     if interventions is not None:
         return _interventional_scores(dag, data, name, discrete, interventions, gaussian)
     if _is_gaussian(name, data, dag.nodes):

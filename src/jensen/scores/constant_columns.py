@@ -1,6 +1,7 @@
-"""Columns of numbers that do not vary: no score can tell what depends on them.
+"""Columns that do not vary: no score can tell what depends on them.
 
-The residual of a constant is 0 whatever its parents are, so a likelihood has no bound, and BGe is
+Of labels that never vary the priors are all that is left, and learners say so. Of numbers: the
+residual of a constant is 0 whatever its parents are, so a likelihood has no bound, and BGe is
 left with its prior alone, by which it even joins two constants. Such columns are left out of the
 score, and stand alone in every graph. A fitted network leaves them out as well, for nothing says
 how much they vary: with a variance of 0 the density of a row would be infinite, or 0.
@@ -8,20 +9,24 @@ how much they vary: with a variance of 0 the density of a row would be infinite,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from jensen.data import Table
+from jensen.data import RowSource
+from jensen.data.row_names import not_looked_at
 from jensen.exceptions import DataError, warn
 from jensen.text import some
+from jensen.wording import leave_out
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """A column whose range is a smaller share of its largest value is constant but for rounding."""
+
+FIRST_ROWS = 64
+"""Rows in which most columns of labels vary already."""
 
 
 class _Notes(NamedTuple):
@@ -34,16 +39,16 @@ class _Notes(NamedTuple):
 _notes: ContextVar[_Notes | None] = ContextVar("notes", default=None)
 
 
-def constant_columns(table: Table, names: Sequence[str]) -> tuple[int, ...]:
+def constant_columns(table: RowSource, names: Sequence[str]) -> tuple[int, ...]:
     """The places of the complete columns that are constant, as far as their digits tell."""
     if not table.n_rows:
         return ()
-    return tuple(v for v, name in enumerate(names) if is_constant(table.column(name).data))
+    ranges = [table.range_of(name) for name in names]
+    return tuple(v for v, (_, least, most) in enumerate(ranges) if is_constant(least, most))
 
 
-def is_constant(values: NDArray[Any]) -> bool:
-    """Whether known values do not vary, as far as their digits tell."""
-    least, most = float(values.min()), float(values.max())
+def is_constant(least: float, most: float) -> bool:
+    """Whether values in this range do not vary, as far as their digits tell."""
     return most - least <= ROUNDING * max(abs(least), abs(most))
 
 
@@ -72,10 +77,91 @@ def warn_of_constants(names: Sequence[str], left_out_of: str = "score") -> None:
         warn(f"{_are(names)} constant, so {told[left_out_of]}")
 
 
+def warn_of_guessed_spread(names: Sequence[str]) -> None:
+    """Tell of which columns the prior of Gaussian states guesses the variance.
+
+    Under `noting` their names are kept, and nothing is told.
+    """
+    notes = _notes.get()
+    if notes is not None:
+        notes.names.update(names)
+    elif names:
+        varies, column = ("it varies", "column") if len(names) == 1 else ("they vary", "columns")
+        warn(
+            f"{_are(names)} constant, so nothing says how much {varies}: the prior takes the "
+            f"variance for 1, and all that is learned of it is this guess. Leave the {column} out "
+            f"(--without on the command line), or give the prior a scale, prior={{'scale': ...}} "
+            f"(--prior scale=...)"
+        )
+
+
 OWN_SCALE = (
     "give the prior a scale of its own, prior={'scale': 'unit'} (--prior bge --scale unit on the "
     "command line)"
 )
+
+
+def warn_of_constant_labels(
+    table: RowSource,
+    names: Iterable[str] | None = None,
+    learned: Literal["graph", "network", "states"] = "graph",
+) -> None:
+    """Warn, once for a table, of columns with one label only, and of a table of one row.
+
+    Parameters
+    ----------
+    names
+        The columns that are learned from; all unless given.
+    learned
+        Who of other states knows that they never occur ("network") learns from it, unlike who
+        looks for edges ("graph"). A constant column does no harm to hidden "states".
+    """
+    chosen = not_looked_at(table, names, "varies")
+    chosen = [name for name in chosen if table.variable(name).kind == "categorical"]
+    n_rows = table.counted().n_rows
+    if n_rows == 1 and chosen:
+        warn(
+            "there is one row to learn from, which says nothing of how columns vary or depend on "
+            "each other: what is learned is that row, or the prior. Give more rows"
+        )
+    elif learned != "states":
+        if learned == "network":
+            chosen = [name for name in chosen if table.variable(name).n_states == 1]
+        labels = {name: _only_label(table, name) for name in chosen}
+        _tell_labels({name: x for name, x in labels.items() if x is not None}, learned)
+
+
+def _only_label(table: RowSource, name: str) -> str | None:
+    """The label that all known values of a column have; None if there are more, or none."""
+    variable, found = table.variable(name), set[int]()
+    for block in table.blocks():  # most columns vary soon
+        codes = block.values(name)
+        for rows in (codes[:FIRST_ROWS], codes):
+            known = rows[rows < variable.n_states]
+            found.update((int(known.min()), int(known.max())) if len(known) else ())
+            if len(found) > 1:
+                return None
+    return variable.states[found.pop()] if found else None
+
+
+def _tell_labels(found: Mapping[str, str], learned: str) -> None:
+    if not found:
+        return
+    them, each = ("it", "") if len(found) == 1 else ("them", " each")
+    shown = some((f"{name!r} ({label!r:.40})" for name, label in found.items()), most=20)
+    columns = f"column {shown} holds" if len(found) == 1 else f"columns {shown} hold"
+    if learned == "graph":
+        warn(
+            f"{columns} one label only{each}, so the data say nothing of edges there, and what is "
+            f"said of them rests on the prior. Leave {them} out, {leave_out(list(found))}"
+        )
+    else:
+        first = next(iter(found))
+        warn(
+            f"{columns} one label only{each}, to which the network gives the probability 1, as if "
+            f"there were no other: say which there are, states={{{first!r}: [...]}} of a jn.Table "
+            f"(--states on the command line), or leave {them} out of the graph"
+        )
 
 
 def warn_of_drawn_constants(n_tables: Mapping[str, int], n: int) -> None:

@@ -6,7 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from jensen.data import Table
+from jensen.data import RowSource, Table
 from jensen.data.moments import coordinates_of, moments_of
 from jensen.data.statistics import Coordinates, Family, FamilyCounts, Moments
 from jensen.data.variable import Variable
@@ -16,52 +16,54 @@ from jensen.scores.counts import family_counts
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """The statistics of a table; implements `FamilyStatistics`.
+    """The statistics of rows from anywhere; implements `FamilyStatistics`.
 
     Rows that miss a member of a family are left out of its counts. Moments are of complete columns.
     """
 
-    table: Table
+    source: RowSource
 
     @cached_property
     def variables(self) -> tuple[Variable, ...]:
         """The variables, sorted by name."""
-        return tuple(sorted(self.table.variables, key=lambda variable: variable.name))
+        return tuple(sorted(self.source.variables, key=lambda variable: variable.name))
 
     @property
     def total_weight(self) -> float:
         """The weight of all rows."""
-        return self.table.total_weight
+        return self.source.total_weight
 
     @property
-    def rows(self) -> Table:
-        """The table."""
-        return self.table
+    def rows(self) -> Table | None:
+        """The rows, if they are in memory."""
+        return self.source if isinstance(self.source, Table) else None
 
     @property
     def is_whole(self) -> bool:
         """Whether every row counts a whole number of times."""
-        weights = self.table.weights
-        return weights is None or not np.any(weights != np.floor(weights))
+        if not self.source.is_weighted:
+            return True
+        blocks = self.source.blocks()
+        return all(bool(np.all(block.weights == np.floor(block.weights))) for block in blocks)
 
     def counts(self, families: Sequence[Family]) -> list[FamilyCounts]:
         """Counts of many families in one pass over the rows."""
-        return family_counts(self.table, families)
+        return family_counts(self.source, families)
 
     @cached_property
     def coordinates(self) -> Coordinates:
         """In which the columns have ranges of about 1."""
-        return coordinates_of(self.table, self._names)
+        return coordinates_of(self.source, self._names)
 
     @cached_property
     def constant(self) -> frozenset[int]:
         """The places of columns that are constant, as far as their digits tell."""
-        return frozenset(constant_columns(self.table, self._names))
+        return frozenset(constant_columns(self.source, self._names))
 
     def moments(self, coordinates: Coordinates | None = None) -> Moments:
         """Weight, means and scatter of all columns."""
         here = self.coordinates if coordinates is None else coordinates
-        return moments_of(self.table, self._names, here)
+        return moments_of(self.source, self._names, here)
 
     @property
     def _names(self) -> tuple[str, ...]:

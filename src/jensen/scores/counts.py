@@ -1,12 +1,14 @@
 """Families counted in a table: one row per parent configuration that occurs."""
 
 import math
+import operator
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from jensen.data import Table
+from jensen.data.blocks import Block, RowSource, sum_blocks
 from jensen.data.counting import count_families, require_states
 from jensen.data.statistics import Array, Family, FamilyCounts
 from jensen.exceptions import DataError
@@ -17,7 +19,7 @@ MAX_DENSE_CELLS = 1 << 16
 """Larger tables are counted densely only if they have no more cells than the data have rows."""
 
 
-def family_counts(table: Table, families: Sequence[Family]) -> list[FamilyCounts]:
+def family_counts(table: RowSource, families: Sequence[Family]) -> list[FamilyCounts]:
     """Counts of many families (variable, parents) in one pass over the rows.
 
     Families with more cells than rows are counted by sorting the configurations that occur, so
@@ -47,19 +49,42 @@ def family_counts(table: Table, families: Sequence[Family]) -> list[FamilyCounts
     return result
 
 
-def _sparse(table: Table, x: str, parents: Sequence[str]) -> csr_array:
+def distinct_rows(table: RowSource, names: Sequence[str]) -> tuple[NDArray[np.int64], Array]:
+    """Codes (m, k) of complete rows of some columns, equal ones of a block once, and weights (m,).
+
+    Rows stand in the order of blocks, and within a block in that of their codes.
+    """
+    cards = [table.variable(name).n_states for name in names]
+
+    def of_block(block: Block) -> tuple[tuple[NDArray[np.int64], Array], ...]:
+        known = (block.weights > 0.0) & ~np.any([block.missing(name) for name in names], axis=0)
+        codes = np.array([block.values(name)[known] for name in names], np.int64).T
+        number = _number(codes, cards)
+        _, first, at = np.unique(number, return_index=True, return_inverse=True)
+        weight = np.bincount(at, block.weights[known], minlength=len(first))
+        return ((codes[first], weight.astype(np.float64)),)
+
+    parts = sum_blocks(table.blocks(), of_block, operator.add)
+    codes, weights = zip(*parts, strict=True)
+    return np.concatenate(codes), np.concatenate(weights)
+
+
+def _sparse(table: RowSource, x: str, parents: Sequence[str]) -> csr_array:
     """Cells of the table that occur, found by sorting; the order is that of the full table."""
-    columns = [table.column(name) for name in (*parents, x)]
-    known = ~np.any([column.missing() for column in columns], axis=0)
-    weights = np.ones(table.n_rows) if table.weights is None else table.weights
-    known &= weights > 0.0
-    config = np.zeros(int(known.sum()), np.int64)
-    for column in columns[:-1]:  # configurations stay dense numbers, so products never overflow
-        joined = config * column.variable.n_states + column.data[known]
-        config = np.unique(joined, return_inverse=True)[1]
-    n_states = columns[-1].variable.n_states
-    cells, at = np.unique(config * n_states + columns[-1].data[known], return_inverse=True)
-    counts = np.bincount(at, weights[known], minlength=len(cells))
+    cards = [table.variable(name).n_states for name in (*parents, x)]
+    codes, weights = distinct_rows(table, (*parents, x))
+    config, n_states = _number(codes[:, :-1], cards[:-1]), cards[-1]
+    cells, at = np.unique(config * n_states + codes[:, -1], return_inverse=True)
+    counts = np.bincount(at, weights, minlength=len(cells))
     n_configs = int(config.max(initial=-1)) + 1
     ends = np.searchsorted(cells, np.arange(n_configs + 1) * n_states)
     return csr_array((counts, cells % n_states, ends), shape=(n_configs, n_states))
+
+
+def _number(codes: NDArray[np.int64], cards: Sequence[int]) -> NDArray[np.int64]:
+    """Which of the configurations that occur each row has, in the order of their codes."""
+    number = np.zeros(len(codes), np.int64)
+    for column, n in zip(codes.T, cards, strict=True):
+        # numbers stay dense, so products never overflow
+        number = np.unique(number * n + column, return_inverse=True)[1]
+    return number

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table
+from jensen.data import RowSource
+from jensen.data.counting import refuse_counts
 from jensen.data.moments import spread
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.known_values import require_values
@@ -29,11 +30,10 @@ def check_gaussian_score(score: str) -> None:
         )
 
 
-def require_continuous(table: Table, names: Sequence[str], what: str) -> None:
+def require_continuous(table: RowSource, names: Sequence[str], what: str) -> None:
     """Refuse columns of another kind, and values that are no numbers."""
     kinds = {name: table.variable(name).kind for name in names}
     states = [name for name, kind in kinds.items() if kind == "categorical"]
-    counts = [name for name, kind in kinds.items() if kind == "count"]
     if states and len(states) == len(names):
         raise DataError(
             f"{what} needs continuous columns, and {some(map(repr, states))} "
@@ -46,15 +46,10 @@ def require_continuous(table: Table, names: Sequence[str], what: str) -> None:
             f"{'is' if len(states) == 1 else 'are'} categorical: leave them out, make states of "
             f"the others with jn.discretize, or declare continuous=[...] if they are numbers"
         )
-    if counts:
-        raise DataError(
-            f"{what} is for measurements, and {some(map(repr, counts))} "
-            f"{'holds' if len(counts) == 1 else 'hold'} counts: if they are measurements, say so, "
-            f"jn.Table(data, continuous=[{some(map(repr, counts), most=20)}])"
-        )
+    refuse_counts(table, names)
     for name in names:
-        data = table.column(name).data
-        most = max(-np.fmin.reduce(data, initial=0.0), np.fmax.reduce(data, initial=0.0))
+        _, low, high = table.range_of(name)
+        most = np.fmax(-low, high)
         if np.isinf(most):
             raise DataError(f"column {name!r} holds an infinite value, which no Gaussian has")
         if most > LARGEST:
@@ -64,7 +59,7 @@ def require_continuous(table: Table, names: Sequence[str], what: str) -> None:
             )
 
 
-def refuse_narrow(table: Table, names: Sequence[str]) -> None:
+def refuse_narrow(table: RowSource, names: Sequence[str]) -> None:
     """Refuse columns whose values differ by so little that a variance cannot be written down."""
     for name in names if table.n_rows else ():
         width = spread(table, name)
@@ -76,11 +71,12 @@ def refuse_narrow(table: Table, names: Sequence[str]) -> None:
 
 
 def complete_rows(
-    table: Table, names: Sequence[str], score: str
-) -> tuple[Table, NDArray[np.bool_]]:
+    table: RowSource, names: Sequence[str], score: str
+) -> tuple[RowSource, NDArray[np.bool_]]:
     """The rows that have a weight, and which they are; refused if a value is missing in one."""
     require_values(
         table, names, f"the score {score!r}", lambda keep: f"fill them in (net.impute), or {keep}"
     )
-    kept = np.ones(table.n_rows, bool) if table.weights is None else table.weights > 0.0
-    return (table if kept.all() else table.take(kept)), kept
+    if not table.is_weighted:
+        return table, np.ones(table.n_rows, bool)
+    return table.counted(), np.concatenate([block.weights > 0.0 for block in table.blocks()])

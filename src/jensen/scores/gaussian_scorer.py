@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table
+from jensen.data import RowSource
 from jensen.data.moments import merged
 from jensen.data.statistics import Coordinates, Moments, MomentStatistics
 from jensen.exceptions import DataError, JensenError
@@ -62,7 +62,7 @@ class GaussianScorer:
     @classmethod
     def of(
         cls,
-        table: Table,
+        table: RowSource,
         score: str = DEFAULTS["continuous"],
         *,
         interventions: NDArray[np.int64] | None = None,
@@ -375,7 +375,7 @@ def _places(members: Sequence[int], varying: Sequence[int]) -> NDArray[np.int64]
 
 
 def _groups(
-    rows: Table, coordinates: Coordinates, interventions: NDArray[np.int64]
+    rows: RowSource, coordinates: Coordinates, interventions: NDArray[np.int64]
 ) -> dict[int, Moments]:
     """The moments of the rows in which nothing was set, and of those in which each variable was."""
     targets = np.unique(interventions)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table
+from jensen.data import RowSource, Table
 from jensen.exceptions import DataError
 from jensen.scores.abilities import OfStates, name_of, offered
 from jensen.scores.scorer import Scorer
@@ -27,8 +27,8 @@ WasSet: TypeAlias = NDArray[np.int64] | None
 
 
 def split_interventions(
-    table: Table, interventions: Any, nodes: Sequence[str] | None = None
-) -> tuple[Table, WasSet]:
+    table: RowSource, interventions: Any, nodes: Sequence[str] | None = None
+) -> tuple[RowSource, WasSet]:
     """The variables, and for each row which of them was set, by sorted name; -1: none.
 
     Parameters
@@ -47,7 +47,7 @@ def split_interventions(
             f"of a graph: leave it out of the graph"
         )
     if isinstance(interventions, str):
-        column = table.column(interventions)
+        column = table.gather([interventions]).column(interventions)
         if column.variable.kind != "categorical":
             raise DataError(
                 f"interventions={interventions!r}: the column must name the variable that was set "

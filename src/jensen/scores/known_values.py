@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 
-from jensen.data import Table
+from jensen.data import RowSource
 from jensen.data.counting import WayOut, require_complete
 from jensen.exceptions import DataError
 
 
-def require_rows(table: Table) -> None:
+def require_rows(table: RowSource) -> None:
     """Refuse a table without rows, by which all graphs would be alike."""
     if table.total_weight == 0.0:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
 
 
-def require_values(table: Table, names: Sequence[str], task: str, way_out: WayOut) -> None:
+def require_values(table: RowSource, names: Sequence[str], task: str, way_out: WayOut) -> None:
     """Refuse missing values; of a column without any, no way out but to leave it out is told."""
-    counted = table if table.weights is None else table.take(table.weights > 0.0)
+    counted = table.counted()
     absent = counted.n_missing(names)
     for name, n_missing in absent.items():
         if n_missing == counted.n_rows:
@@ -24,7 +24,7 @@ def require_values(table: Table, names: Sequence[str], task: str, way_out: WayOu
         require_complete(counted, list(absent), task, way_out)
 
 
-def refuse_stateless(table: Table, names: Sequence[str]) -> None:
+def refuse_stateless(table: RowSource, names: Sequence[str]) -> None:
     """Refuse columns that no value, and nobody, says the kind of."""
     for name in names:
         variable = table.variable(name)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any, cast
 
-from jensen.data import Table, as_table
-from jensen.data.counting import is_complete, require_states
+from jensen.data import RowSource, Table, as_rows, as_table
+from jensen.data.counting import is_complete, refuse_counts, require_states
 from jensen.data.row_names import warn_of_row_names
 from jensen.data.statistics import CountStatistics, MomentStatistics
 from jensen.data.variable import Variable
@@ -17,6 +17,7 @@ from jensen.scores.by_name import (
     check_integer_counts,
     make_score,
 )
+from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.counted import Counted
 from jensen.scores.gaussian_scorer import GaussianScorer
@@ -52,17 +53,18 @@ def make_scorer(
         is left out of that variable's family.
     """
     check_gaussian_choices(gaussian)
-    data, was_set = split_interventions(as_table(table), interventions)
+    data, was_set = split_interventions(as_rows(table), interventions)
     scorer = scorer_of(
         data, was_set, score, equivalent_sample_size=equivalent_sample_size, missing=missing,
         prior_network=prior_network, **gaussian,
     )  # fmt: skip
     warn_of_row_names(data)
+    warn_of_constant_labels(data)
     return scorer
 
 
 def scorer_of(
-    data: Table,
+    rows: RowSource,
     was_set: WasSet,
     score: str | None,
     *,
@@ -72,12 +74,13 @@ def scorer_of(
     **gaussian: Any,
 ) -> Scorer:
     """The same, with what was set in each row known already."""
-    if not data.names:
+    if not rows.names:
         raise DataError("the table has no columns to learn a graph of")
-    require_rows(data)
+    require_rows(rows)
     if prior_network is None:  # which would know the states
-        refuse_stateless(data, data.names)
-    if _kind(data.variables) == "continuous":
+        refuse_stateless(rows, rows.names)
+    refuse_counts(rows, rows.names)
+    if _kind(rows.variables) == "continuous":
         discrete = {
             "equivalent_sample_size": (equivalent_sample_size, None),
             "missing": (missing, "refuse"),
@@ -87,11 +90,12 @@ def scorer_of(
             if given != default:
                 raise DataError(f"{name}= belongs to scores of categorical columns, not to these")
         name = score or DEFAULTS["continuous"]
-        return GaussianScorer.of(data, name, interventions=was_set, **gaussian)
+        return GaussianScorer.of(rows, name, interventions=was_set, **gaussian)
     if gaussian:
         raise DataError(
             f"{some(sorted(gaussian))}: these choices belong to scores of continuous columns"
         )
+    data = as_table(rows)  # states are counted again and again: in memory that is far quicker
     name = score or DEFAULTS["categorical"]
     chosen = make_score(name, equivalent_sample_size, missing, prior_network)
     if missing == "refuse" and not is_complete(data):
@@ -149,13 +153,8 @@ def scorer_on(
 def _kind(variables: Sequence[Variable]) -> str:
     """The one kind that all variables are of."""
     kinds = {variable.kind: variable.name for variable in variables}
-    if len(kinds) == 1 and "count" not in kinds:
+    if len(kinds) == 1:
         return next(iter(kinds))
-    if "count" in kinds:
-        raise DataError(
-            f"column {kinds['count']!r} holds counts: declare it categorical=[...] or "
-            f"continuous=[...], or group its values with jn.discretize"
-        )
     raise DataError(
         f"column {kinds['continuous']!r} is continuous and {kinds['categorical']!r} categorical: "
         f"a graph is learned of columns of one kind; use jn.discretize, or choose columns"

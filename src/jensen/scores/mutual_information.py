@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jensen.checks import is_real
 from jensen.data import Table, as_table
-from jensen.data.counting import is_complete
+from jensen.data.counting import is_complete, refuse_counts
 from jensen.exceptions import DataError, JensenError
 from jensen.memory import check_memory
 from jensen.scores.categorical_information import CategoricalInformation
@@ -20,7 +20,8 @@ from jensen.scores.conditional_information import ConditionalInformation
 from jensen.scores.gaussian_information import GaussianInformation
 from jensen.scores.known_values import require_rows, require_values
 from jensen.scores.mixed_information import MixedInformation
-from jensen.text import offer
+from jensen.text import offer, some
+from jensen.wording import of_frame
 
 if TYPE_CHECKING:
     import pandas
@@ -146,12 +147,7 @@ def pair_information(table: Table, names: Sequence[str], smoothing: float = 0.0)
     """Mutual informations of columns of any kind, from a table without missing values."""
     kinds = {variable.name: variable.kind for variable in table.variables}
     chosen = [kinds[name] for name in names]
-    if "count" in chosen:
-        name = names[chosen.index("count")]
-        raise DataError(
-            f"column {name!r} is a count, and a tree joins categorical and Gaussian columns: "
-            f"declare categorical=[{name!r}] or continuous=[{name!r}]"
-        )
+    refuse_counts(table, names, mixes=True)
     sample_size = imagined_rows(smoothing)
     if "continuous" not in chosen:
         return CategoricalInformation(table, names, sample_size)
@@ -170,11 +166,11 @@ def conditional_information(
     table: Table, names: Sequence[str], given: str, smoothing: float = 0.0
 ) -> ConditionalInformation:
     """Mutual informations of categorical columns given another one."""
-    for name in (given, *names):
-        kind = table.variable(name).kind
-        if kind != "categorical":
-            raise DataError(
-                f"column {name!r} is {kind}, and mutual information given a column is there for "
-                f"categorical columns only: use jn.discretize, or declare categorical=[{name!r}]"
-            )
+    numbers = [x for x in (given, *names) if table.variable(x).kind != "categorical"]
+    if numbers:
+        raise DataError(
+            f"{some(map(repr, numbers), most=20)} {'holds' if len(numbers) == 1 else 'hold'} "
+            f"numbers, and mutual information given a column is there for categorical columns "
+            f"only: use jn.discretize, or say {of_frame(categorical=numbers)} if these are labels"
+        )
     return ConditionalInformation(table, names, given, imagined_rows(smoothing))

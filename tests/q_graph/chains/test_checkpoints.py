@@ -187,8 +187,10 @@ def test_damaged_files_are_refused(tmp_path):
     with pytest.raises(FileError, match="no checkpoint of Jensen"):
         sample("partition", checkpoint=path)
     path.write_bytes(whole)
-    samples.write_bytes(rows[:-8])
-    with pytest.raises(FileError, match="holds 239 of 240 samples"):
+    middle = bytearray(rows)
+    middle[len(rows) // 2] ^= 4
+    samples.write_bytes(middle)
+    with pytest.raises(FileError, match=r"sample \d+ of 240 is damaged, and all that follows"):
         sample("partition", checkpoint=path)
     samples.unlink()
     with pytest.raises(FileError, match="cannot resume without"):
@@ -263,3 +265,68 @@ def test_ctrl_c_in_a_process():
         n_samples = process.stdout.read()
     assert process.returncode == 0
     assert 0 < int(n_samples) < 10**7
+
+
+def end_badly(path, how, rng):
+    """Cut or change the end of a file of samples."""
+    content = bytearray(path.read_bytes())
+    if how == "cut":
+        content = content[: -int(rng.integers(1, len(content) // 2))]
+    elif how == "zeros":  # as a file system leaves a file that was not written to the disk
+        n = int(rng.integers(1, len(content) // 2))
+        content[-n:] = bytes(n)
+    else:
+        content[-int(rng.integers(1, 50))] ^= 1 << int(rng.integers(8))
+    path.write_bytes(content)
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+@pytest.mark.parametrize("how", ["cut", "zeros", "bit"])
+def test_samples_that_a_finished_run_has_lost_are_drawn_again(how, tmp_path, caplog):
+    expected, rng = sample("order", checkpoint=tmp_path / "run"), np.random.default_rng(0)
+    whole = (tmp_path / "run.samples").read_bytes()
+    for _ in range(3):
+        end_badly(tmp_path / "run.samples", how, rng)
+        caplog.clear()
+        assert same(sample("order", checkpoint=tmp_path / "run"), expected)
+        (told,) = caplog.messages
+        assert f"in {tmp_path / 'run.samples'} only " in told
+        assert told.endswith("begins anew from its seed, and draws the same samples again")
+        caplog.clear()
+        assert same(sample("order", checkpoint=tmp_path / "run"), expected)
+        assert caplog.messages == []
+    assert (tmp_path / "run.samples").stat().st_size == len(whole)
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+def test_lost_samples_of_a_run_without_a_seed_are_refused(tmp_path):
+    path = tmp_path / "run"
+    sample("order", checkpoint=path, random_state=None)
+    os.truncate(f"{path}.samples", os.path.getsize(f"{path}.samples") - 1)
+    with pytest.raises(FileError, match=f"this file and of {path}, or delete both, and the run"):
+        sample("order", checkpoint=path, random_state=None)
+    os.remove(path)
+    os.remove(f"{path}.samples")
+    sample("order", checkpoint=path, random_state=None)
+
+
+@pytest.mark.filterwarnings("ignore:the chains disagree")
+def test_a_run_that_begins_anew_may_be_killed_too(often, monkeypatch, tmp_path):
+    """The old state is never taken for that of the new samples."""
+    path, advance, left = tmp_path / "run", runs.Run._advance, [10**9]
+    expected = sample("order", checkpoint=path)
+    os.truncate(f"{path}.samples", os.path.getsize(f"{path}.samples") - 1)
+
+    def advance_a_little(run, n_rounds):
+        advance(run, n_rounds)
+        left[0] -= 1
+        if left[0] == 0:
+            raise Stopped
+
+    monkeypatch.setattr(runs.Run, "_advance", advance_a_little)
+    for n in (1, 60, 100):
+        left[0] = n
+        with pytest.raises(Stopped):
+            sample("order", checkpoint=path)
+    left[0] = 10**9
+    assert same(sample("order", checkpoint=path), expected)

@@ -3,23 +3,36 @@
 An emission knows its family and prior, encodes rows once, and looks at them at one θ (`Observed`).
 A missing cell belongs to h: it is summed or integrated out with the potentials that the algorithm
 sees, so that under VB a missing cell costs what sub-normalised tables lack.
+
+`registry` has a row for each of them, by the word that people choose it with.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families import Family
 from jensen.hidden_states.records import Likely, Observed
-from jensen.models.emissions.column_records import ColumnRows
 
 Array = NDArray[np.float64]
 
 
+class Survey(NamedTuple):
+    """What a sample of rows looks like, to start from."""
+
+    points: Array  # (n, F): rows as points, whose distances say how much rows differ
+    has_distances: bool  # whether rows can be more or less alike, as those with one label cannot
+    wide: Any  # η of states that all look like these rows as a whole
+
+
 class Emission(Protocol):
-    """What mixtures and chains need to know of p(row | state)."""
+    """What mixtures and chains need to know of p(row | state): a frozen dataclass with `n_states`.
+
+    η, t and statistics are arrays or records whose first axis is the state; `state_records` does
+    what only needs to know that.
+    """
 
     @property
     def prior(self) -> Any:
@@ -32,10 +45,6 @@ class Emission(Protocol):
     @property
     def blank(self) -> Any:
         """An η of zeros: its shape."""
-
-    @property
-    def has_distances(self) -> bool:
-        """Whether rows can be more or less alike, as those with one label cannot."""
 
     @property
     def n_parameters(self) -> int:
@@ -53,48 +62,20 @@ class Emission(Protocol):
     def simulate(self, t: Any, states: NDArray[np.intp], rng: np.random.Generator) -> Array:
         """A row (D,) for each of the states."""
 
-    def wide(self, values: Array) -> Any:
-        """η of states that all look like these rows as a whole; for starts."""
-
-    def place(self, values: Array) -> Array:
-        """Rows as points (n, F) whose distances say how much rows differ; for starts."""
+    def survey(self, values: Array) -> Survey:
+        """A sample of rows, to start from."""
 
     def point(self, eta: Any) -> Any:
         """The one θ that is shown for a posterior: means (of precisions, not of covariances)."""
 
-    def by_state(self, record: Any) -> Array:
-        """(K, F): what an η, t or statistics hold of each state alone.
-
-        Statistics of one state times the t of another are the log-likelihood of the rows of the one
-        under the other, but for what is the same for all states.
-        """
-
-    def select(self, record: Any, states: NDArray[np.intp]) -> Any:
-        """An η or t of these states only, in this order."""
-
     def read(self, named: Mapping[str, Any]) -> Any:
         """η whose mode has these parameters; refuses what cannot be."""
 
-    def expected(self, t: Any) -> Array:
-        """(K, ...): the expected row of each state; the probabilities of labels."""
+    def show(self, *draws: Any) -> dict[str, Any]:
+        """The parameters by the names that people know, the expected row of each state first.
 
-    def show(self, t: Any) -> dict[str, Array]:
-        """The parameters by the names that people know."""
-
-    def show_average(self, draws: Sequence[Any]) -> dict[str, Array]:
-        """The same of draws of t: means of probabilities, rates and precisions.
-
-        Of Gaussians the inverse of the mean precision, and E[Λ]⁻¹ E[Λ μ]. The means of μ and Λ⁻¹
-        themselves need not exist: those of a state without rows are prior draws, which may have
-        the tails of a Cauchy distribution.
+        Of several draws of t the means of probabilities, rates and precisions; of Gaussians the
+        inverse of the mean precision, and E[Λ]⁻¹ E[Λ μ]. The means of μ and Λ⁻¹ themselves need not
+        exist: those of a state without rows are prior draws, which may have the tails of a Cauchy
+        distribution.
         """
-
-
-class ColumnEmission(Emission, Protocol):
-    """An emission whose columns are independent given the state, so that it may be one of many."""
-
-    def by_kind(self, rows: Any) -> ColumnRows:
-        """Encoded rows as columns of their kind."""
-
-    def of_kind(self, columns: ColumnRows) -> Any:
-        """Encoded rows, from their columns."""

@@ -4,12 +4,16 @@ Labels, real numbers and counts stand apart; of each kind there may be no column
 """
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+
+SHARED = 1 << 16
+"""Rows of a unit; zeros of so many are kept."""
 
 
 class ColumnRows(NamedTuple):
@@ -34,7 +38,7 @@ class ColumnRows(NamedTuple):
             np.empty((0, n), np.int32) if codes is None else codes,
             np.empty((0, n)) if numbers is None else numbers,
             np.empty((0, n)) if counts is None else counts,
-            np.zeros(n) if base is None else base,
+            _zeros(n) if base is None else base,
         )
 
     @classmethod
@@ -123,6 +127,16 @@ class ColumnSums(NamedTuple):
             b = [start + x.shape[1] for start, x in zip(a, _shaped(part), strict=True)]
             yield ColumnSums(*(x[:, i:j] for x, i, j in zip(self, a, b, strict=True)))
             a = b
+
+
+def _zeros(n: int) -> Array:
+    """Zeros that nobody writes to; units of one size share them."""
+    return _shared_zeros(n) if n <= SHARED else np.zeros(n)
+
+
+@lru_cache(maxsize=4)
+def _shared_zeros(n: int) -> Array:
+    return np.zeros(n)
 
 
 def _shaped(tables: ColumnTables) -> tuple[Array, ...]:

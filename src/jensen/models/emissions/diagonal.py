@@ -1,7 +1,7 @@
 """Gaussian rows whose columns are independent given the state: a variance each, or one for all."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.families.normal_gamma import NormalGamma
 from jensen.families.spherical import Spherical
-from jensen.models.emissions.averages import mean_record, side_by_side
+from jensen.hidden_states.readings import SUM, Reading
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
-from jensen.models.emissions.columns import column_moments, standardised
 from jensen.models.emissions.gaussian_rows import LOG_2PI, log_student
-from jensen.models.emissions.held_parts import family_given, mean_strength
+from jensen.models.emissions.gaussian_states import GaussianStates
+from jensen.models.emissions.held_parts import mean_strength
 from jensen.models.emissions.named import read_array
 from jensen.models.emissions.quick_columns import QuickColumns
+from jensen.models.emissions.state_records import mean_record
 from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
@@ -31,24 +32,15 @@ class Components(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Diagonal:
-    """Gaussian states over D columns, which `shift` (the mean of the data) brings near 0."""
+class Diagonal(GaussianStates):
+    """Gaussian states over D columns, each with a variance, or all with one."""
 
-    n_states: int
-    shift: Array  # (D,)
-    prior: NormalGamma | Spherical | None
     is_spherical: bool = False
-    held: dict[str, Array] = field(default_factory=dict)  # "means" less the shift, "covariances"
 
     @property
     def covariance(self) -> str:
         """The kind, by its name."""
         return "spherical" if self.is_spherical else "diagonal"
-
-    @property
-    def family(self) -> Any:
-        """Normal-gamma: one for each column, or one precision for all; given what is held."""
-        return family_given(self.held, self.covariance)
 
     @property
     def blank(self) -> NormalGamma | Spherical:
@@ -58,35 +50,15 @@ class Diagonal:
             return Spherical(np.zeros(K), np.zeros(K), np.zeros((K, D)), np.zeros(K))
         return NormalGamma(*np.zeros((4, K, D)))
 
-    @property
-    def has_distances(self) -> bool:
-        """Numbers are near or far."""
-        return True
-
-    @property
-    def n_parameters(self) -> int:
-        """How many free parameters all states have."""
-        K, D = self.n_states, len(self.shift)
-        sizes = {"means": K * D, "covariances": K * (1 if self.is_spherical else D)}
-        return sum(size for name, size in sizes.items() if name not in self.held)
-
-    def encode(self, values: Array) -> Array:
-        """(D, n)."""
-        return np.ascontiguousarray((values - self.shift).T)
-
-    def by_kind(self, rows: Array) -> ColumnRows:
+    def encode(self, values: Array) -> ColumnRows:
         """Real numbers."""
-        return ColumnRows.of(rows.shape[1], numbers=rows)
+        return ColumnRows.of(len(values), numbers=np.ascontiguousarray((values - self.shift).T))
 
-    def of_kind(self, columns: ColumnRows) -> Array:
-        """The rows, from their columns."""
-        return columns.numbers
-
-    def observe(self, t: NormalGamma | Spherical, rows: Array) -> "Seen":
+    def observe(self, t: NormalGamma | Spherical, rows: ColumnRows) -> "Seen":
         """Rows at this θ."""
         return Seen(self, self.components(t), rows)
 
-    def predict(self, eta: NormalGamma | Spherical, rows: Array) -> "Predicted | Seen":
+    def predict(self, eta: NormalGamma | Spherical, rows: ColumnRows) -> "Predicted | Seen":
         """Rows under Student distributions; under Gaussian ones, if the covariances are held."""
         if "covariances" in self.held:
             return Seen(self, self._wider(eta), rows)
@@ -119,22 +91,8 @@ class Diagonal:
         noise = rng.standard_normal((len(states), len(self.shift)))
         return np.asarray(mean[states] + noise / np.sqrt(precision[states]) + self.shift)
 
-    def wide(self, values: Array) -> NormalGamma | Spherical:
-        """All states at the mean of the columns, with their variances."""
-        shape = (self.n_states, len(self.shift))
-        mean, variance = column_moments(values - self.shift)
-        return self._from_moments(np.broadcast_to(mean, shape), np.broadcast_to(variance, shape))
-
-    def place(self, values: Array) -> Array:
-        """Columns in units of their standard deviations; what is missing at the mean."""
-        return standardised(values)
-
-    def point(self, eta: NormalGamma | Spherical) -> NormalGamma | Spherical:
-        """The expected precision, and the mean."""
-        if "covariances" in self.held:
-            return self.family.mode_stats(eta)  # type: ignore[no-any-return]
-        words = self.family.words(eta)
-        mean, precision = words.mean, words.degrees_of_freedom * words.scale
+    def at(self, mean: Array, precision: Array) -> NormalGamma | Spherical:
+        """The statistics t at known parameters; precision (K, D), or (K,) if spherical."""
         if self.is_spherical:
             scale = precision[:, None]
             quadratic = -0.5 * precision * (mean**2).sum(1)
@@ -142,16 +100,6 @@ class Diagonal:
         return NormalGamma(
             0.5 * np.log(precision), -0.5 * precision, precision * mean, -0.5 * precision * mean**2
         )
-
-    def by_state(self, record: NormalGamma | Spherical) -> Array:
-        """All fields."""
-        return side_by_side(record)
-
-    def select(
-        self, record: NormalGamma | Spherical, states: NDArray[np.intp]
-    ) -> NormalGamma | Spherical:
-        """These states only, in this order."""
-        return type(record)(*(field[states] for field in record))
 
     def read(self, named: Mapping[str, Any]) -> NormalGamma | Spherical:
         """From "means" and "covariances", which are variances (K, D), or (K,) if spherical."""
@@ -161,25 +109,17 @@ class Diagonal:
         if variance.min() <= 0.0:
             raise JensenError("start['covariances'] must be variances above 0")
         variance = variance[:, None] if self.is_spherical else variance
-        return self._from_moments(mean, np.broadcast_to(variance, (K, D)))
+        return self.from_moments(mean, np.broadcast_to(variance, (K, D)))
 
-    def _from_moments(self, mean: Array, variance: Array) -> NormalGamma | Spherical:
+    def from_moments(self, mean: Array, variance: Array) -> NormalGamma | Spherical:
         """η of one pretended row for each state, with these means and variances."""
         return self.gather(np.ones(len(mean)), mean, variance + mean**2)
 
-    def expected(self, t: NormalGamma | Spherical) -> Array:
-        """Means."""
-        return np.asarray(self.components(t).mean + self.shift)
-
-    def show(self, t: NormalGamma | Spherical) -> dict[str, Array]:
+    def show(self, *draws: NormalGamma | Spherical) -> dict[str, Array]:
         """Means, and the inverses of the (expected) precisions."""
-        _, mean, precision = self.components(t)
+        _, mean, precision = self.components(mean_record(draws))
         variance = 1.0 / (precision[:, 0] if self.is_spherical else precision)
         return {"means": mean + self.shift, "covariances": variance}
-
-    def show_average(self, draws: Sequence[NormalGamma | Spherical]) -> dict[str, Array]:
-        """The inverse of the mean precision, and the means as precisions weigh them."""
-        return self.show(mean_record(draws))
 
     def gather(self, count: Array, first: Array, second: Array) -> NormalGamma | Spherical:
         """Statistics of rows as the family has them."""
@@ -193,37 +133,31 @@ class Diagonal:
 class Seen(QuickColumns):
     """Rows at one θ."""
 
-    def __init__(self, emission: Diagonal, components: Components, rows: Array) -> None:
+    def __init__(self, emission: Diagonal, components: Components, rows: ColumnRows) -> None:
         self.emission = emission
         self.components = components
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
-        """(K, rows); `peak` changes nothing, for what is missing here is real numbers."""
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+        """(K, rows), whatever the reading, for what is missing here is real numbers."""
         from jensen.kernels.columns import add_diagonal
 
         constant, mean, precision = self.components
         out = recycled(len(constant), stop - start)
         out[:] = constant[:, None]
-        add_diagonal(self.rows, start, stop, mean, precision, self._unseen, out)
+        add_diagonal(self.rows.numbers, start, stop, mean, precision, self._unseen, out)
         return out
 
     def stats(
-        self,
-        start: int,
-        stop: int,
-        nodes: Array,
-        rng: np.random.Generator | None = None,
-        *,
-        peak: bool = False,
+        self, start: int, stop: int, nodes: Array, how: Reading = SUM
     ) -> NormalGamma | Spherical:
         """Counts and moments."""
         from jensen.kernels.columns import add_diagonal_moments
 
         mean = self.components.mean
-        x, at = self.rows, start
-        if rng is not None:
-            x, at = self._completed(start, stop, nodes, rng), 0
+        x, at = self.rows.numbers, start
+        if how.rng is not None:
+            x, at = self._completed(start, stop, nodes, how.rng), 0
         first, second = np.zeros_like(mean), np.zeros_like(mean)
         add_diagonal_moments(x, at, at + stop - start, nodes, mean, self._square, first, second)
         return self.emission.gather(nodes.sum(1), first, second)
@@ -239,8 +173,8 @@ class Seen(QuickColumns):
         return np.asarray(self.components.mean**2 + 1.0 / self.components.precision)
 
     def column_rows(self) -> ColumnRows:
-        """Real numbers."""
-        return self.emission.by_kind(self.rows)
+        """The rows."""
+        return self.rows
 
     def column_tables(self) -> ColumnTables:
         """Of real numbers."""
@@ -255,7 +189,7 @@ class Seen(QuickColumns):
     def _completed(self, start: int, stop: int, nodes: Array, rng: np.random.Generator) -> Array:
         """The rows with what is missing drawn, given the state of each."""
         _, mean, precision = self.components
-        x = self.rows[:, start:stop]
+        x = self.rows.numbers[:, start:stop]
         missing = np.isnan(x)
         states = nodes.argmax(0)
         noise = rng.standard_normal(x.shape)
@@ -266,7 +200,7 @@ class Seen(QuickColumns):
 class Predicted:
     """Rows under Student distributions: one for each column, or one over all columns."""
 
-    def __init__(self, emission: Diagonal, words: Any, rows: Array) -> None:
+    def __init__(self, emission: Diagonal, words: Any, rows: ColumnRows) -> None:
         self.emission = emission
         self.rows = rows
         shape = words.mean.shape
@@ -279,9 +213,9 @@ class Predicted:
         self.freedom = np.broadcast_to(freedom, shape)
         self.precision = np.broadcast_to(freedom * scale / (1.0 + 1.0 / strength), shape)
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """(K, rows)."""
-        x = self.rows[:, start:stop]
+        x = self.rows.numbers[:, start:stop]
         seen = ~np.isnan(x)
         out = np.zeros((len(self.mean), stop - start))
         for k in range(len(out)):

@@ -1,7 +1,7 @@
 """Rows of codes: every column a distribution of its own for each state, all with as many labels."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,14 +11,15 @@ from numpy.typing import NDArray
 from jensen.families.beta import beta
 from jensen.families.dirichlet import dirichlet
 from jensen.families.masked import MaskedDirichlet
+from jensen.hidden_states.readings import MAX, SUM, Reading
 from jensen.hidden_states.records import ChainSums, ChainTables
+from jensen.models.emissions import Survey
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.named import read_array, read_shares
 from jensen.models.emissions.quick_columns import QuickColumns
 from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
-Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,34 +46,26 @@ class Discrete:
         return np.zeros((self.n_states, self.n_columns, self.n_labels))
 
     @property
-    def has_distances(self) -> bool:
-        """Rows may agree in some columns and not in others."""
-        return self.n_columns > 1
-
-    @property
     def n_parameters(self) -> int:
         """How many free parameters all states have."""
         possible = self.blank == 0.0 if self.mask is None else self.mask
         return int((possible.sum(-1) - 1).sum())
 
-    def encode(self, values: Array) -> Codes:
-        """(D, n); missing is the code after the last."""
+    def masked(self, mask: NDArray[np.bool_]) -> "Discrete":
+        """The same, of which states may have these labels (K, D, V) only."""
+        prior = None if self.prior is None else np.where(mask, self.prior, 0.0)
+        return replace(self, mask=mask, prior=prior)
+
+    def encode(self, values: Array) -> ColumnRows:
+        """Labels; missing is the code after the last."""
         codes = np.where(np.isnan(values), self.n_labels, values)
-        return np.ascontiguousarray(codes.T, dtype=np.int32)
+        return ColumnRows.of(len(values), codes=np.ascontiguousarray(codes.T, dtype=np.int32))
 
-    def by_kind(self, rows: Codes) -> ColumnRows:
-        """Labels."""
-        return ColumnRows.of(rows.shape[1], codes=rows)
-
-    def of_kind(self, columns: ColumnRows) -> Codes:
-        """The rows, from their columns."""
-        return columns.codes
-
-    def observe(self, t: Array, rows: Codes) -> "Seen":
+    def observe(self, t: Array, rows: ColumnRows) -> "Seen":
         """Rows at this θ."""
         return Seen(t, rows)
 
-    def predict(self, eta: Array, rows: Codes) -> "Seen":
+    def predict(self, eta: Array, rows: ColumnRows) -> "Seen":
         """Rows under the mean, which is the predictive distribution."""
         return Seen(self.point(eta), rows)
 
@@ -83,30 +76,22 @@ class Discrete:
         codes = (below <= uniform[:, :, None]).sum(-1)
         return np.asarray(np.minimum(codes, self.n_labels - 1), np.float64)
 
-    def wide(self, values: Array) -> Array:
-        """All states with the frequencies of all rows, none of them 0."""
-        codes = np.where(np.isnan(values), self.n_labels, values).astype(int)
-        counts = [np.bincount(column, minlength=self.n_labels + 1)[:-1] for column in codes.T]
-        return np.repeat(np.stack(counts)[None] + 1.0, self.n_states, axis=0)
+    def survey(self, values: Array) -> Survey:
+        """One coordinate for each label: two are 1 apart. All states with the frequencies, not 0.
 
-    def place(self, values: Array) -> Array:
-        """One coordinate for each label: two labels are 1 apart."""
+        Rows may agree in some columns and not in others, if there are several.
+        """
         codes = np.where(np.isnan(values), self.n_labels, values).astype(int)
         corners = np.eye(self.n_labels + 1)[:, :-1] / np.sqrt(2.0)
-        return np.asarray(corners[codes].reshape(len(codes), -1))
+        points = np.asarray(corners[codes].reshape(len(codes), -1))
+        counts = [np.bincount(column, minlength=self.n_labels + 1)[:-1] for column in codes.T]
+        wide = np.repeat(np.stack(counts)[None] + 1.0, self.n_states, axis=0)
+        return Survey(points, self.n_columns > 1, wide)
 
     def point(self, eta: Array) -> Array:
         """The expected probabilities."""
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self.family.mean(eta)))
-
-    def by_state(self, record: Array) -> Array:
-        """All labels of all columns."""
-        return record.reshape(self.n_states, -1)
-
-    def select(self, record: Array, states: NDArray[np.intp]) -> Array:
-        """These states only, in this order."""
-        return record[states]
 
     def read(self, named: Mapping[str, Any]) -> Array:
         """From "emission": (K, V), (K, D, V), or probabilities of yes (K, D)."""
@@ -118,46 +103,38 @@ class Discrete:
         shape = (K, V) if D == 1 else (K, D, V)
         return read_shares(named, "emission", shape).reshape(K, D, V)
 
-    def expected(self, t: Array) -> Array:
-        """Probabilities, as they are shown."""
-        return self.show(t)["emission"]
-
-    def show(self, t: Array) -> dict[str, Array]:
-        """Probabilities."""
-        shares = dirichlet.share(np.exp(t))
+    def show(self, *draws: Array) -> dict[str, Array]:
+        """(Mean) probabilities."""
+        shares = np.mean([dirichlet.share(np.exp(t)) for t in draws], axis=0)
         if self.is_binary:
             return {"emission": shares[:, :, 1]}
         return {"emission": shares[:, 0] if self.n_columns == 1 else shares}
-
-    def show_average(self, draws: Sequence[Array]) -> dict[str, Array]:
-        """Mean probabilities."""
-        return {"emission": np.mean([self.show(t)["emission"] for t in draws], axis=0)}
 
 
 class Seen(QuickColumns):
     """Rows at one θ."""
 
-    def __init__(self, t: Array, rows: Codes) -> None:
+    def __init__(self, t: Array, rows: ColumnRows) -> None:
         self.t = t
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """(K, rows)."""
         from jensen.kernels.columns import add_looked_up
 
-        tables = self._peaks if peak else self._sums
+        tables = self._peaks if how == MAX else self._sums
         out = recycled(len(tables), stop - start)
         out[:] = 0.0
-        add_looked_up(self.rows, start, stop, self._at, tables.reshape(len(tables), -1), out)
+        add_looked_up(self.rows.codes, start, stop, self._at, tables.reshape(len(tables), -1), out)
         return out
 
     def fill_scaled(self, start: int, stop: int, like: Array, shift: Array) -> bool:
         """The same as like (rows, K) · exp(shift); only if there is one column, of few labels."""
         from jensen.kernels.log_tables import look_up_rows
 
-        if len(self.rows) != 1:
+        if len(self.rows.codes) != 1:
             return False
-        look_up_rows(self.rows, start, stop, *self._scaled, like, shift)
+        look_up_rows(self.rows.codes, start, stop, *self._scaled, like, shift)
         return True
 
     def expected_chains(
@@ -171,19 +148,19 @@ class Seen(QuickColumns):
         """Log Z of sequences and the counts of their rows; those of one column are looked up."""
         from jensen.kernels.chains import learn_code_chains, room_size
 
-        if len(self.rows) != 1:
+        if len(self.rows.codes) != 1:
             return super().expected_chains(tables, start, spans, weight, sums)
         log_z, room = np.zeros(len(spans)), recycled(room_size(spans, len(self.t)))
         counts = self._no_counts
         learn_code_chains(
-            tables, spans, weight, self.rows, start, *self._scaled, room, log_z, sums, self._at,
-            counts,
+            tables, spans, weight, self.rows.codes, start, *self._scaled, room, log_z, sums,
+            self._at, counts,
         )  # fmt: skip
         return log_z, self._complete(counts)
 
     def column_rows(self) -> ColumnRows:
-        """Labels."""
-        return ColumnRows.of(self.rows.shape[1], codes=self.rows)
+        """The rows."""
+        return self.rows
 
     def column_tables(self) -> ColumnTables:
         """Of labels."""
@@ -224,38 +201,28 @@ class Seen(QuickColumns):
         peak = self.t.max(-1, keepdims=True)
         return np.ascontiguousarray(np.concatenate([self.t, peak], axis=-1))
 
-    def stats(
-        self,
-        start: int,
-        stop: int,
-        nodes: Array,
-        rng: np.random.Generator | None = None,
-        *,
-        peak: bool = False,
-    ) -> Array:
+    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> Array:
         """Counts."""
         from jensen.kernels.columns import add_counts
 
         counts = self._no_counts
-        add_counts(self.rows, start, stop, nodes, self._at, counts)
-        return self._complete(counts, rng, peak)
+        add_counts(self.rows.codes, start, stop, nodes, self._at, counts)
+        return self._complete(counts, how)
 
-    def _complete(
-        self, counts: Array, rng: np.random.Generator | None = None, peak: bool = False
-    ) -> Array:
+    def _complete(self, counts: Array, how: Reading = SUM) -> Array:
         """Counts of labels (K, D, V), the last of (K, D · (V + 1)) shared out: the missing one."""
         K, D, V = self.t.shape
         counts = counts.reshape(K, D, V + 1)
         absent = counts[:, :, -1]
         if not absent.any():
             return counts[:, :, :-1]
-        return np.asarray(counts[:, :, :-1] + self._missing(absent, rng, peak))
+        return np.asarray(counts[:, :, :-1] + self._missing(absent, how))
 
-    def _missing(self, count: Array, rng: np.random.Generator | None, peak: bool) -> Array:
+    def _missing(self, count: Array, how: Reading) -> Array:
         """How missing labels count; count (K, D) is how many are missing."""
-        if peak:
+        if how == MAX:
             return np.asarray(np.eye(self.t.shape[-1])[self.t.argmax(-1)] * count[:, :, None])
         shares = dirichlet.share(np.exp(self.t - self.t.max(-1, keepdims=True)))
-        if rng is None:
+        if how.rng is None:
             return np.asarray(shares * count[:, :, None])
-        return rng.multinomial(count.astype(np.int64), shares).astype(np.float64)
+        return how.rng.multinomial(count.astype(np.int64), shares).astype(np.float64)

@@ -1,11 +1,7 @@
-"""Gaussian rows with full covariances: one per state, or one for all.
+"""Gaussian rows with full covariances: one per state, or one for all."""
 
-Rows are kept relative to `shift`, the mean of the data: statistics are sums of squares, which lose
-their digits far from 0.
-"""
-
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,26 +13,22 @@ from jensen.families import tied
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
 from jensen.fields import without_cached
-from jensen.models.emissions.averages import mean_record, side_by_side
-from jensen.models.emissions.columns import column_moments, standardised
 from jensen.models.emissions.gaussian_rows import LOG_2PI, Components, Predicted, Seen
-from jensen.models.emissions.held_parts import family_given, mean_strength
+from jensen.models.emissions.gaussian_states import GaussianStates
+from jensen.models.emissions.held_parts import mean_strength
 from jensen.models.emissions.latest import Latest
 from jensen.models.emissions.named import read_array
 from jensen.models.emissions.patterns import Pattern, patterns_of
+from jensen.models.emissions.state_records import mean_record, select_states
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian:
+class Gaussian(GaussianStates):
     """Gaussian states over D columns."""
 
-    n_states: int
-    shift: Array  # (D,)
-    prior: NormalWishart | Tied | None
     is_tied: bool = False
-    held: dict[str, Array] = field(default_factory=dict)  # "means" less the shift, "covariances"
 
     __getstate__ = without_cached
 
@@ -46,11 +38,6 @@ class Gaussian:
         return "tied" if self.is_tied else "full"
 
     @property
-    def family(self) -> Any:
-        """Normal-Wishart: one for each state, or with one precision for all; given what is held."""
-        return family_given(self.held, self.covariance)
-
-    @property
     def blank(self) -> NormalWishart | Tied:
         """Zeros."""
         K, D = self.n_states, len(self.shift)
@@ -58,18 +45,6 @@ class Gaussian:
         if self.is_tied:
             return Tied(np.zeros(()), np.zeros((D, D)), first, strength)
         return NormalWishart(np.zeros(K), np.zeros((K, D, D)), first, strength)
-
-    @property
-    def has_distances(self) -> bool:
-        """Numbers are near or far."""
-        return True
-
-    @property
-    def n_parameters(self) -> int:
-        """How many free parameters all states have."""
-        K, D = self.n_states, len(self.shift)
-        sizes = {"means": K * D, "covariances": (1 if self.is_tied else K) * D * (D + 1) // 2}
-        return sum(size for name, size in sizes.items() if name not in self.held)
 
     def encode(self, values: Array) -> tuple[Pattern, ...]:
         """Rows by what they miss."""
@@ -112,52 +87,20 @@ class Gaussian:
             x[states == k] += np.linalg.solve(root.T, normal[states == k].T).T
         return x + self.shift
 
-    def wide(self, values: Array) -> NormalWishart | Tied:
-        """All states at the mean of the columns, with their variances."""
-        K, D = self.n_states, len(self.shift)
-        mean, variance = column_moments(values - self.shift)
-        covariance = np.broadcast_to(np.diag(variance), (K, D, D))
-        return self._from_moments(np.broadcast_to(mean, (K, D)), covariance)
-
-    def place(self, values: Array) -> Array:
-        """Columns in units of their standard deviations; what is missing at the mean."""
-        return standardised(values)
-
-    def point(self, eta: NormalWishart | Tied) -> NormalWishart | Tied:
-        """The expected precision, and the mean."""
-        if "covariances" in self.held:
-            return self.family.mode_stats(eta)  # type: ignore[no-any-return]
-        words = self.family.words(eta)
-        precision = np.asarray(words.degrees_of_freedom)[..., None, None] * words.scale
-        return self._at(words.mean, precision)
-
-    def _at(self, mean: Array, precision: Array) -> NormalWishart | Tied:
+    def at(self, mean: Array, precision: Array) -> NormalWishart | Tied:
         """The statistics t at known parameters; precision (K, D, D), or (D, D) if tied."""
         first = (mean[:, None, :] @ precision)[:, 0]
         log_det = np.asarray(np.linalg.slogdet(precision)[1])
         parts = (0.5 * log_det, -0.5 * precision, first, -0.5 * (mean * first).sum(1))
         return Tied(*parts) if self.is_tied else NormalWishart(*parts)
 
-    def by_state(self, record: NormalWishart | Tied) -> Array:
-        """All fields; but those that tied states share."""
-        own = record[2:] if isinstance(record, Tied) else record
-        return side_by_side(own)
-
-    def select(
-        self, record: NormalWishart | Tied, states: NDArray[np.intp]
-    ) -> NormalWishart | Tied:
-        """These states only, in this order."""
-        if isinstance(record, Tied):
-            return record._replace(first=record.first[states], strength=record.strength[states])
-        return NormalWishart(*(field[states] for field in record))
-
     def keep(self, eta: NormalWishart | Tied, states: NDArray[np.intp]) -> NormalWishart | Tied:
         """η of these states for good: what the others say of a tied precision stays in it."""
-        kept = self.select(eta, states)
+        kept: NormalWishart | Tied = select_states(eta, states)
         if not isinstance(kept, Tied) or "covariances" in self.held:
             return kept
         others = np.setdiff1d(np.arange(self.n_states), states)
-        gone: Any = self.select(eta, others)
+        gone: Any = select_states(eta, others)
         if "means" in self.held:
             second, _ = tied.scatter_about(gone, self.held["means"][others])
             return kept._replace(second=second)
@@ -174,9 +117,15 @@ class Gaussian:
             raise JensenError("start['covariances'] must be symmetric")
         if np.linalg.eigvalsh(covariance).min() <= 0.0:
             raise JensenError("start['covariances'] must be positive definite")
-        return self._from_moments(mean, covariance)
+        return self._from_covariances(mean, covariance)
 
-    def _from_moments(self, mean: Array, covariance: Array) -> NormalWishart | Tied:
+    def from_moments(self, mean: Array, variance: Array) -> NormalWishart | Tied:
+        """Without correlations."""
+        D = len(variance)
+        covariance = np.broadcast_to(np.diag(variance), (self.n_states, D, D))
+        return self._from_covariances(mean, covariance)
+
+    def _from_covariances(self, mean: Array, covariance: Array) -> NormalWishart | Tied:
         """η of one pretended row for each state, with these means and covariances."""
         K = self.n_states
         second = covariance + mean[:, :, None] * mean[:, None, :]
@@ -184,22 +133,14 @@ class Gaussian:
             return Tied(np.array(float(K)), second.sum(0), mean, np.ones(K))
         return NormalWishart(np.ones(K), second, mean, np.ones(K))
 
-    def expected(self, t: NormalWishart | Tied) -> Array:
-        """Means."""
-        return np.asarray(components(t).mean + self.shift)
-
-    def show(self, t: NormalWishart | Tied) -> dict[str, Array]:
+    def show(self, *draws: NormalWishart | Tied) -> dict[str, Array]:
         """Means, and the inverses of the (expected) precisions."""
-        _, mean, precision = components(t)
+        _, mean, precision = components(mean_record(draws))
         covariance = np.asarray(np.linalg.inv(precision), np.float64)
         return {
             "means": mean + self.shift,
             "covariances": covariance[0] if self.is_tied else covariance,
         }
-
-    def show_average(self, draws: Sequence[NormalWishart | Tied]) -> dict[str, Array]:
-        """The inverse of the mean precision, and the means as precisions weigh them."""
-        return self.show(mean_record(draws))
 
     def gather(self, count: Array, first: Array, second: Array) -> NormalWishart | Tied:
         """Statistics of rows as the family has them."""

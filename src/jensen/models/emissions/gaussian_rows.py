@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.rising import log_rising
 from jensen.families.tied import Tied
-from jensen.hidden_states.records import ChainSums, ChainTables, StateCounts
+from jensen.hidden_states.readings import SUM, Reading
+from jensen.hidden_states.records import ChainSums, ChainTables, Quick, StateCounts
 from jensen.models.emissions.patterns import Pattern
 from jensen.recycled import recycled
 
@@ -77,8 +78,8 @@ class _Rows:
         squared_distances(pattern.x, a, b, mean, root, out)
         return out
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
-        """(K, rows); `peak` changes nothing, for what is missing here is real numbers."""
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+        """(K, rows), whatever the reading, for what is missing here is real numbers."""
         out = recycled(len(self.mean), stop - start)
         for p, a, b, places in self.parts(start, stop):
             found = self.log_density(p, self.distances(p, a, b))
@@ -92,7 +93,7 @@ class _Rows:
         raise NotImplementedError
 
 
-class Seen(_Rows):
+class Seen(_Rows, Quick):
     """Rows at one θ."""
 
     def __init__(
@@ -110,13 +111,7 @@ class Seen(_Rows):
         return distance
 
     def stats(
-        self,
-        start: int,
-        stop: int,
-        nodes: Array,
-        rng: np.random.Generator | None = None,
-        *,
-        peak: bool = False,
+        self, start: int, stop: int, nodes: Array, how: Reading = SUM
     ) -> NormalWishart | Tied:
         """Counts and moments."""
         K, D = self.mean.shape
@@ -125,8 +120,9 @@ class Seen(_Rows):
             whole = len(places) == stop - start
             here = nodes if whole else np.ascontiguousarray(nodes[:, places])
             order = self.rows[p].order
-            if rng is not None and self.rows[p].n_missing:
-                a_first, a_second = _moments(self._completed(p, a, b, here, rng), 0, b - a, here)
+            if how.rng is not None and self.rows[p].n_missing:
+                x = self._completed(p, a, b, here, how.rng)
+                a_first, a_second = _moments(x, 0, b - a, here)
             else:
                 a_first, a_second = _moments(self.rows[p].x, a, b, here)
                 a_first, a_second = self._expected(p, here.sum(1), a_first, a_second)

@@ -5,8 +5,7 @@ wide as their kind asks. What is not held is learned under the joint prior given
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,7 @@ from jensen.families.known_means import KnownMeans
 from jensen.families.known_precisions import KnownPrecisions
 
 Array = NDArray[np.float64]
-AnyEmission = TypeVar("AnyEmission")
 
-PARTS = ("means", "covariances")
 FAMILIES = {
     "full": normal_wishart,
     "tied": tied,
@@ -36,39 +33,9 @@ def family_given(held: Mapping[str, Array], covariance: str) -> Any:
     return FAMILIES[covariance]
 
 
-def hold_parts(
-    emission: AnyEmission, eta: Any, names: tuple[str, ...], whole: str
-) -> tuple[AnyEmission, tuple[str, ...]]:
-    """An emission with a part of it held at the mode of η, and the names that are no parts of it.
-
-    Both parts together are the `whole` emission, which the model holds.
-    """
-    parts = [name for name in PARTS if name in names]
-    others = tuple(name for name in names if name not in PARTS)
-    if whole in others or not parts:
-        return emission, others
-    if len(parts) == len(PARTS):
-        return emission, (*others, whole)
-    return replace(emission, held={parts[0]: _value(emission, eta, parts[0])}), others  # type: ignore[type-var]
-
-
-def select_held(
-    held: Mapping[str, Array], states: NDArray[np.intp], covariance: str
-) -> dict[str, Array]:
-    """What is held of these states."""
-    shared = "covariances" if covariance == "tied" else None
-    return {name: x if name == shared else x[states] for name, x in held.items()}
-
-
 def mean_strength(eta: Any) -> Array:
     """β as a column (K, 1), or (K, D) where every column has its own."""
     return np.reshape(eta.strength, (len(eta.first), -1))
-
-
-def _value(emission: Any, eta: Any, part: str) -> Array:
-    if part == "means":
-        return np.asarray(eta.first / mean_strength(eta))
-    return np.asarray(emission.show(emission.family.mode_stats(eta))[part])
 
 
 def _inverse(covariances: Array, kind: str) -> Array:

@@ -1,4 +1,4 @@
-"""Emissions by the words that people choose them with."""
+"""Emissions of all the columns of a table or of sequences, from what their rows look like."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -6,125 +6,83 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.models.emissions import Emission
-from jensen.models.emissions.columns import column_covariance, column_moments
-from jensen.models.emissions.diagonal import Diagonal
-from jensen.models.emissions.discrete import Discrete
-from jensen.models.emissions.gaussian import Gaussian
-from jensen.models.emissions.poisson import Poisson
-from jensen.models.emissions.priors import (
-    GAUSSIAN_WORDS,
-    POISSON_WORDS,
-    gaussian_prior,
-    label_prior,
-    poisson_prior,
-)
-from jensen.models.emissions.product import Product
+from jensen.data.number_rows import NumberRows
+from jensen.data.variable import Variable
+from jensen.models.emissions.columns import ColumnSummary, summarise
+from jensen.models.emissions.kinds import Chosen, Words
+from jensen.models.emissions.product import Product, parts_of
+from jensen.models.emissions.registry import EmissionRecord, record_of
 
 Array = NDArray[np.float64]
-Words = Mapping[str, Any] | None
-
-EMISSIONS = ("categorical", "gaussian", "poisson", "bernoulli")
 
 
-def words_of_emission(kind: str) -> tuple[str, ...]:
-    """The parts of a prior that this kind of emission has."""
-    return {"gaussian": GAUSSIAN_WORDS, "poisson": POISSON_WORDS}.get(kind, ("emission",))
+def summary_for(
+    records: Sequence[EmissionRecord],
+    rows: NumberRows,
+    words: Words,
+    covariance: str,
+) -> ColumnSummary:
+    """As much of rows as these emissions are made from under a prior in words."""
+    if not any(record.reads_rows for record in records):
+        return ColumnSummary.at(np.zeros(rows.n_columns))
+    is_matrix = covariance in ("full", "tied") and any(record.has_spread for record in records)
+    return summarise(rows, covariance=is_matrix and words is not None)
 
 
 def make_emission(
-    kind: str,
+    record: EmissionRecord,
     n_states: int,
-    values: Array,
+    columns: ColumnSummary,
     words: Words,
     *,
-    weight: Array | None = None,
     covariance: str = "full",
-    labels: Sequence[int] | None = None,
-    masks: Sequence[NDArray[np.bool_] | None] | None = None,
-    names: Sequence[str] = (),
-) -> Emission:
-    """The emission of all columns (n, D); `labels` is how many each has.
+    variables: Sequence[Variable] = (),
+) -> Any:
+    """The emission of columns that are all of one kind; `variables` are those with labels.
 
-    `names` are those of the columns, which several columns of labels need.
-
-    `masks` (K, columns, labels) say which labels may be: one for all 0 and 1, or one a column.
+    Columns of labels are emissions by themselves, known by their names where there are several.
     """
-    if kind == "gaussian":
-        return make_gaussian(n_states, values, words, covariance, weight)
-    if kind == "poisson":
-        return make_poisson(n_states, values, words, weight)
-    if kind == "bernoulli":
-        return make_binary(n_states, values.shape[1], words, masks[0] if masks else None)
-    assert labels is not None
-    pairs = zip(labels, masks or [None] * len(labels), strict=True)
-    parts = tuple(make_labels(n_states, n, words, mask) for n, mask in pairs)
-    if len(parts) == 1:
-        return parts[0]
-    columns = tuple(np.array([i]) for i in range(len(labels)))
-    return Product(parts, columns, tuple(names))
+    if not record.has_labels:
+        return record.kind.make(n_states, columns, words, Chosen(covariance))
+    if len(variables) > 1:
+        return make_columns([record] * len(variables), variables, n_states, columns, words)
+    return record.kind.make(n_states, columns, words, Chosen(labels=variables[0].states))
 
 
-def make_gaussian(
-    n_states: int, values: Array, words: Words, covariance: str, weight: Array | None = None
-) -> Gaussian | Diagonal:
-    """Gaussian states, rows relative to the mean of the data."""
-    if covariance in ("diagonal", "spherical"):
-        return make_diagonal(n_states, values, words, covariance, weight)
-    shift, prior = _shift_and_prior(n_states, values, words, covariance, weight)
-    return Gaussian(n_states, shift, prior, is_tied=covariance == "tied")
+def make_columns(
+    records: Sequence[EmissionRecord],
+    variables: Sequence[Variable],
+    n_states: int,
+    columns: ColumnSummary,
+    words: Words,
+) -> Product:
+    """The emission of columns that may be of different kinds, known by their names."""
+    parts = tuple(
+        record.kind.make(n_states, columns.of([i]), words, chosen_of(variable))
+        for i, (record, variable) in enumerate(zip(records, variables, strict=True))
+    )
+    places = tuple(np.array([i]) for i in range(len(parts)))
+    return Product(parts, places, tuple(variable.name for variable in variables))
 
 
-def make_diagonal(
-    n_states: int, values: Array, words: Words, covariance: str, weight: Array | None = None
-) -> Diagonal:
-    """The same of independent columns."""
-    shift, prior = _shift_and_prior(n_states, values, words, covariance, weight)
-    return Diagonal(n_states, shift, prior, is_spherical=covariance == "spherical")
+def chosen_of(variable: Variable) -> Chosen:
+    """What is known of one column of a table."""
+    return Chosen("diagonal", variable.states)
 
 
-def _shift_and_prior(
-    n_states: int, values: Array, words: Words, covariance: str, weight: Array | None
-) -> tuple[Array, Any]:
-    if words is None:
-        return column_moments(values, weight)[0], None
-    is_matrix = covariance in ("full", "tied")
-    shift, spread = (column_covariance if is_matrix else column_moments)(values, weight)
-    return shift, gaussian_prior(words, n_states, shift, spread, covariance)
+def completed(named: Mapping[str, Any], emission: Any, rows: NumberRows) -> Mapping[str, Any]:
+    """Parameters with those of the rows as a whole, where less than all of a state is given.
 
-
-def make_poisson(
-    n_states: int, values: Array, words: Words, weight: Array | None = None
-) -> Poisson:
-    """Poisson counts."""
-    mean, _ = column_moments(values, weight)
-    prior = None if words is None else poisson_prior(words, n_states, mean)
-    return Poisson(n_states, values.shape[1], prior)
-
-
-def make_binary(
-    n_states: int, n_columns: int, words: Words, mask: NDArray[np.bool_] | None = None
-) -> Discrete:
-    """Columns of 0 and 1."""
-    prior = _label_prior(words, (n_states, n_columns, 2), mask)
-    return Discrete(n_states, n_columns, 2, prior, is_binary=True, mask=mask)
-
-
-def make_labels(
-    n_states: int, n_labels: int, words: Words, mask: NDArray[np.bool_] | None = None
-) -> Discrete:
-    """One column of labels."""
-    prior = _label_prior(words, (n_states, 1, n_labels), mask)
-    return Discrete(n_states, 1, n_labels, prior, mask=mask)
-
-
-def _label_prior(
-    words: Words, shape: tuple[int, ...], mask: NDArray[np.bool_] | None
-) -> Array | None:
-    if words is None:
-        return None
-    given = words.get("emission")
-    if given is not None and np.ndim(given) == 2 and shape[1] == 1:
-        words = {"emission": np.asarray(given)[:, None, :]}  # (K, V): one column
-    prior = label_prior(words, "emission", shape)
-    return prior if mask is None else np.where(mask, prior, 0.0)
+    So means may be given without covariances; what a state makes is never left out.
+    """
+    if isinstance(emission, Product):
+        return dict(named) | {
+            name: completed(named[name], part, rows.columns(columns))
+            for part, columns, name in parts_of(emission)
+            if isinstance(named.get(name), Mapping)
+        }
+    first, *others = record_of(emission).parameters
+    if first not in named or named.keys() >= {*others}:
+        return named
+    wide = emission.show(emission.family.mode_stats(emission.survey(rows.values()).wide))
+    return {**{name: wide[name] for name in others}, **named}

@@ -30,13 +30,3 @@ def read_shares(named: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> 
     if (array < 0.0).any() or not np.allclose(array.sum(-1), 1.0, rtol=0.0, atol=1e-8):
         raise JensenError(f"start[{name!r}] must be probabilities that sum to 1 in every row")
     return array
-
-
-def with_spread(
-    named: Mapping[str, Any], emission: Any, values: NDArray[np.float64]
-) -> Mapping[str, Any]:
-    """Parameters with the variances of the columns, where means are given without covariances."""
-    if "means" not in named or "covariances" in named or not hasattr(emission, "covariance"):
-        return named
-    wide = emission.family.mode_stats(emission.wide(values))
-    return {**named, "covariances": emission.show(wide)["covariances"]}

@@ -1,22 +1,36 @@
 """Rows of counts: every column a Poisson rate of its own for each state."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
-from jensen.exceptions import JensenError
+from jensen.exceptions import DataError, JensenError
 from jensen.families import gamma
 from jensen.families.gamma import Gamma
 from jensen.families.rising import log_rising
-from jensen.models.emissions.averages import mean_record, side_by_side
+from jensen.hidden_states.readings import MAX, SUM, Reading
+from jensen.models.emissions import Survey
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
-from jensen.models.emissions.columns import column_moments, standardised
+from jensen.models.emissions.columns import ColumnSummary, column_moments, standardised
+from jensen.models.emissions.kinds import (
+    TOLERANCE,
+    Chosen,
+    EmissionKind,
+    Fault,
+    Line,
+    Words,
+    as_numbers,
+    refuse_values,
+)
 from jensen.models.emissions.named import read_array
+from jensen.models.emissions.priors import poisson_prior
 from jensen.models.emissions.quick_columns import QuickColumns
+from jensen.models.emissions.registry import USUAL
+from jensen.models.emissions.state_records import mean_record
 from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
@@ -27,13 +41,6 @@ LARGEST_COUNT = 1e9
 x log x cancel, and leave errors of 2e-6 in each row here, of 7e-3 at 1e12, of 7 at 1e15."""
 LARGEST_RATE = 9e18
 """Counts beyond are no whole numbers of 64 bits."""
-
-
-class Counts(NamedTuple):
-    """Encoded rows."""
-
-    x: Array  # (D, n)
-    base: Array  # (n,): -Σ log x!
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,32 +62,20 @@ class Poisson:
         return Gamma(*np.zeros((2, self.n_states, self.n_columns)))
 
     @property
-    def has_distances(self) -> bool:
-        """Numbers are near or far."""
-        return True
-
-    @property
     def n_parameters(self) -> int:
         """How many free parameters all states have."""
         return self.n_states * self.n_columns
 
-    def encode(self, values: Array) -> Counts:
-        """Columns as rows, and what does not depend on the rates."""
-        return Counts(np.array(values.T, order="C"), -np.nansum(gammaln(values + 1.0), axis=1))
+    def encode(self, values: Array) -> ColumnRows:
+        """Counts, and what does not depend on the rates: -Σ log x!."""
+        base = -np.nansum(gammaln(values + 1.0), axis=1)
+        return ColumnRows.of(len(values), counts=np.array(values.T, order="C"), base=base)
 
-    def by_kind(self, rows: Counts) -> ColumnRows:
-        """Counts."""
-        return ColumnRows.of(len(rows.base), counts=rows.x, base=rows.base)
-
-    def of_kind(self, columns: ColumnRows) -> Counts:
-        """The rows, from their columns."""
-        return Counts(columns.counts, columns.base)
-
-    def observe(self, t: Gamma, rows: Counts) -> "Seen":
+    def observe(self, t: Gamma, rows: ColumnRows) -> "Seen":
         """Rows at this θ."""
         return Seen(t, rows)
 
-    def predict(self, eta: Gamma, rows: Counts) -> "Predicted":
+    def predict(self, eta: Gamma, rows: ColumnRows) -> "Predicted":
         """Rows under negative binomial distributions."""
         return Predicted(eta.total + 1.0, eta.exposure, rows)
 
@@ -88,28 +83,16 @@ class Poisson:
         """Counts of the rows of these states."""
         return draw_counts(-t.exposure[states], rng)
 
-    def wide(self, values: Array) -> Gamma:
-        """All states with the rates of all rows, none of them 0."""
+    def survey(self, values: Array) -> Survey:
+        """Columns in units of their deviations; all states with their rates, none of them 0."""
         mean, _ = column_moments(values)
         rate = np.broadcast_to(np.maximum(mean, 1e-3), (self.n_states, self.n_columns))
-        return Gamma(rate, np.ones_like(rate))
-
-    def place(self, values: Array) -> Array:
-        """Columns in units of their standard deviations; what is missing at the mean."""
-        return standardised(values)
+        return Survey(standardised(values), True, Gamma(rate, np.ones_like(rate)))
 
     def point(self, eta: Gamma) -> Gamma:
         """The expected rates."""
         rate = (eta.total + 1.0) / eta.exposure
         return Gamma(np.log(rate), -rate)
-
-    def by_state(self, record: Gamma) -> Array:
-        """Both fields."""
-        return side_by_side(record)
-
-    def select(self, record: Gamma, states: NDArray[np.intp]) -> Gamma:
-        """These states only, in this order."""
-        return Gamma(*(field[states] for field in record))
 
     def read(self, named: Mapping[str, Any]) -> Gamma:
         """From "emission", the rates (K, D)."""
@@ -118,57 +101,41 @@ class Poisson:
             raise JensenError("start['emission'] must be rates, 0 or more")
         return Gamma(rate, np.ones_like(rate))
 
-    def expected(self, t: Gamma) -> Array:
-        """Rates."""
-        return np.asarray(-t.exposure)
-
-    def show(self, t: Gamma) -> dict[str, Array]:
+    def show(self, *draws: Gamma) -> dict[str, Array]:
         """(Expected) rates."""
-        return {"emission": -t.exposure}
-
-    def show_average(self, draws: Sequence[Gamma]) -> dict[str, Array]:
-        """Mean rates."""
-        return self.show(mean_record(draws))
+        return {"emission": -mean_record(draws).exposure}
 
 
 class Seen(QuickColumns):
     """Rows at one θ."""
 
-    def __init__(self, t: Gamma, rows: Counts) -> None:
+    def __init__(self, t: Gamma, rows: ColumnRows) -> None:
         self.log_rate = np.array(t.total, order="C")  # kernels want to own them
         self.rate = np.array(-t.exposure, order="C")
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """(K, rows)."""
         from jensen.kernels.columns import add_poisson
 
         out = recycled(len(self.rate), stop - start)
         out[:] = self.rows.base[start:stop]
         absent = self._uncounted
-        if peak:
+        if how == MAX:
             likely = np.floor(np.exp(self.log_rate))
             absent = xlogy(likely, np.exp(self.log_rate)) - gammaln(likely + 1.0) - self.rate
-        add_poisson(self.rows.x, start, stop, self.log_rate, self.rate, absent, out)
+        add_poisson(self.rows.counts, start, stop, self.log_rate, self.rate, absent, out)
         return out
 
-    def stats(
-        self,
-        start: int,
-        stop: int,
-        nodes: Array,
-        rng: np.random.Generator | None = None,
-        *,
-        peak: bool = False,
-    ) -> Gamma:
+    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> Gamma:
         """Totals, and how many rows."""
         from jensen.kernels.columns import add_diagonal_moments
 
         expected = np.exp(self.log_rate)
-        x, at = self.rows.x, start
-        if rng is not None:
-            x, at = self._completed(start, stop, nodes, rng), 0
-        if peak:
+        x, at = self.rows.counts, start
+        if how.rng is not None:
+            x, at = self._completed(start, stop, nodes, how.rng), 0
+        if how == MAX:
             expected = np.floor(expected)
         total, unused = np.zeros_like(expected), np.zeros_like(expected)
         add_diagonal_moments(x, at, at + stop - start, nodes, expected, expected, total, unused)
@@ -180,8 +147,8 @@ class Seen(QuickColumns):
         return np.asarray(np.exp(self.log_rate) - self.rate)
 
     def column_rows(self) -> ColumnRows:
-        """Counts."""
-        return ColumnRows.of(len(self.rows.base), counts=self.rows.x, base=self.rows.base)
+        """The rows."""
+        return self.rows
 
     def column_tables(self) -> ColumnTables:
         """Of counts."""
@@ -194,7 +161,7 @@ class Seen(QuickColumns):
 
     def _completed(self, start: int, stop: int, nodes: Array, rng: np.random.Generator) -> Array:
         """The rows with what is missing drawn, given the state of each."""
-        x = self.rows.x[:, start:stop]
+        x = self.rows.counts[:, start:stop]
         missing = np.isnan(x)
         rate = np.exp(self.log_rate)[nodes.argmax(0)].T
         drawn = draw_counts(np.where(missing, rate, 0.0), rng)
@@ -218,15 +185,63 @@ def _gamma(states: Array, total: Array) -> Gamma:
 class Predicted:
     """Rows under negative binomial distributions, the mixtures of Poissons over a gamma."""
 
-    def __init__(self, shape: Array, rate: Array, rows: Counts) -> None:
+    def __init__(self, shape: Array, rate: Array, rows: ColumnRows) -> None:
         self.shape, self.rate = shape, rate
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """(K, rows)."""
         out = np.repeat(self.rows.base[None, start:stop], len(self.rate), axis=0)
-        for x, a, b in zip(self.rows.x[:, start:stop], self.shape.T, self.rate.T, strict=True):
+        for x, a, b in zip(self.rows.counts[:, start:stop], self.shape.T, self.rate.T, strict=True):
             a, b = a[:, None], b[:, None]
             log = log_rising(a, x) + a * np.log(b / (b + 1.0)) - x * np.log1p(b)
             out += np.where(np.isnan(x), 0.0, log)
         return out
+
+
+class PoissonKind(EmissionKind):
+    """Counts."""
+
+    def make(self, n_states: int, columns: ColumnSummary, words: Words, chosen: Chosen) -> Poisson:
+        """A prior reads the means of the columns."""
+        prior = None if words is None else poisson_prior(words, n_states, columns.mean)
+        return Poisson(n_states, len(columns.mean), prior)
+
+    def owns(self, emission: Any) -> bool:
+        """Whether this made it."""
+        return isinstance(emission, Poisson)
+
+    def check(self, values: Array, names: Sequence[str]) -> None:
+        """Refuse what are no counts, and counts whose likelihood has no digits left."""
+        refuse_values(values, values % 1.0 != 0.0, "counts are whole, 0 or more")
+        large = values > LARGEST_COUNT
+        if large.any():
+            row, column = np.argwhere(large)[0]
+            raise DataError(
+                f"row {row + 1} of the column {names[column]!r} is {values[row, column]:g}, and "
+                f"the likelihood of counts beyond {LARGEST_COUNT:g} loses its digits: divide the "
+                f"column, or learn it as numbers (emission={USUAL['continuous'].word!r}, "
+                f"or continuous=[{names[column]!r}] in jn.Table)"
+            )
+
+    def lines(
+        self, names: Sequence[str], shown: Mapping[str, Array], chosen: Chosen
+    ) -> Iterator[Line]:
+        """Rates."""
+        for name, column in zip(names, shown["emission"].T, strict=True):
+            yield f"rate of {name}", as_numbers(column)
+
+    def theta_fault(self, emission: Poisson, t: Gamma) -> Fault | None:
+        """Rates and their logs."""
+        if (t.exposure > 0.0).any():
+            return ".exposure", "holds minus a rate that is below 0"
+        if not np.isfinite(t.exposure).all():
+            return ".exposure", "must hold finite numbers"
+        if not np.allclose(np.exp(t.total), -t.exposure, rtol=TOLERANCE, atol=1e-300):
+            return ".total", "is not the log of the rates (minus exposure)"
+        return None
+
+    def belief_fault(self, emission: Poisson, eta: Gamma) -> Fault | None:
+        """Shapes and rates."""
+        is_gamma = (eta.total > -1.0).all() and (eta.exposure > 0.0).all()
+        return None if is_gamma else ("", "is no gamma distribution")

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families.normal_wishart import NormalWishart
+from jensen.models.emissions.changed import fewer_states
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
-from jensen.models.emissions.held_parts import select_held
 from jensen.models.emissions.product import Product
+from jensen.models.emissions.state_records import select_states
 
 Array = NDArray[np.float64]
 
@@ -40,11 +41,8 @@ def _draw_block(
     emission: Any, eta: Any, states: NDArray[np.intp], rng: np.random.Generator
 ) -> Array:
     """As if every row had a state of its own."""
-    changes: dict[str, Any] = {"n_states": len(states)}
-    if getattr(emission, "held", None):
-        changes["held"] = select_held(emission.held, states, emission.covariance)
-    own = replace(emission, **changes)
-    t = own.family.sample_stats(emission.select(eta, states), rng)
+    own = fewer_states(emission, states)
+    t = own.family.sample_stats(select_states(eta, states), rng)
     return np.asarray(own.simulate(t, np.arange(len(states)), rng))
 
 

@@ -12,8 +12,6 @@ from jensen.families.gamma import Gamma
 
 Array = NDArray[np.float64]
 
-GAUSSIAN_WORDS = ("mean", "mean_strength", "degrees_of_freedom", "scale")
-POISSON_WORDS = ("shape", "rate")
 LARGEST = 1e200
 """Of the numbers of a prior; its inverse is the smallest. Others would overflow."""
 FAR = 1e11

@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.exceptions import JensenError
 from jensen.families.product import Product as ProductFamily
 from jensen.fields import without_cached
+from jensen.hidden_states.readings import SUM, Reading
 from jensen.hidden_states.records import Likely
-from jensen.models.emissions import ColumnEmission
+from jensen.models.emissions import Emission, Survey
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.latest import Latest
 from jensen.models.emissions.quick_columns import QuickColumns
@@ -19,18 +21,26 @@ from jensen.models.emissions.quick_columns import QuickColumns
 Array = NDArray[np.float64]
 
 
+class Part(NamedTuple):
+    """One of the emissions that make up another."""
+
+    emission: Any
+    columns: NDArray[np.intp]  # where its columns are among all
+    name: str  # by which `read` and `show` know it; empty if it is all there is
+
+
 class ProductRows(NamedTuple):
     """Encoded rows."""
 
-    parts: tuple[Any, ...]  # as each part wants them: views of the columns
+    parts: tuple[ColumnRows, ...]  # as each part wants them: views of the columns
     columns: ColumnRows
 
 
 @dataclass(frozen=True, eq=False)
 class Product:
-    """Parts, and where the columns of each are."""
+    """Parts whose encoded rows are `ColumnRows`, and where the columns of each are."""
 
-    parts: tuple[ColumnEmission, ...]
+    parts: tuple[Emission, ...]
     columns: tuple[NDArray[np.intp], ...]
     names: tuple[str, ...]  # of the parts, in `read` and `show`
 
@@ -53,11 +63,6 @@ class Product:
         return tuple(part.blank for part in self.parts)
 
     @property
-    def has_distances(self) -> bool:
-        """Rows may agree in some parts and not in others."""
-        return len(self.parts) > 1 or self.parts[0].has_distances
-
-    @property
     def n_parameters(self) -> int:
         """How many free parameters all states have."""
         return sum(part.n_parameters for part in self.parts)
@@ -65,10 +70,9 @@ class Product:
     def encode(self, values: Array) -> ProductRows:
         """Each part its columns."""
         pairs = zip(self.parts, self.columns, strict=True)
-        own = [part.by_kind(part.encode(values[:, columns])) for part, columns in pairs]
-        columns = ColumnRows.joined(own)
-        views = zip(self.parts, columns.split(own), strict=True)
-        return ProductRows(tuple(part.of_kind(view) for part, view in views), columns)
+        own = [part.encode(values[:, columns]) for part, columns in pairs]
+        joined = ColumnRows.joined(own)
+        return ProductRows(tuple(joined.split(own)), joined)
 
     def observe(self, t: Any, rows: ProductRows) -> "Seen":
         """Rows at this θ."""
@@ -84,7 +88,7 @@ class Product:
 
     def _theta(self, t: Any) -> "Theta":
         no_rows = ColumnRows.of(0)
-        parts = self._observe(t, [part.of_kind(no_rows) for part in self.parts])
+        parts = self._observe(t, [no_rows] * len(self.parts))
         tables = [part.column_tables() for part in parts]
         return Theta(parts, tables, ColumnTables.joined(tables))
 
@@ -100,35 +104,19 @@ class Product:
             values[:, columns] = part.simulate(x, states, rng)
         return values
 
-    def wide(self, values: Array) -> tuple[Any, ...]:
-        """All states alike."""
-        return tuple(
-            part.wide(values[:, columns])
-            for part, columns in zip(self.parts, self.columns, strict=True)
-        )
-
-    def place(self, values: Array) -> Array:
-        """The coordinates of all parts."""
-        return np.concatenate(
-            [
-                part.place(values[:, columns])
-                for part, columns in zip(self.parts, self.columns, strict=True)
-            ],
-            axis=1,
+    def survey(self, values: Array) -> Survey:
+        """The coordinates of all parts; rows may agree in some parts and not in others."""
+        pairs = zip(self.parts, self.columns, strict=True)
+        found = [part.survey(values[:, columns]) for part, columns in pairs]
+        return Survey(
+            np.concatenate([one.points for one in found], axis=1),
+            len(found) > 1 or found[0].has_distances,
+            tuple(one.wide for one in found),
         )
 
     def point(self, eta: Any) -> tuple[Any, ...]:
         """Of every part."""
         return tuple(part.point(e) for part, e in zip(self.parts, eta, strict=True))
-
-    def by_state(self, record: Any) -> Array:
-        """Those of all parts, side by side."""
-        pairs = zip(self.parts, record, strict=True)
-        return np.concatenate([part.by_state(x) for part, x in pairs], axis=1)
-
-    def select(self, record: Any, states: NDArray[np.intp]) -> Any:
-        """These states only, in this order."""
-        return tuple(p.select(x, states) for p, x in zip(self.parts, record, strict=True))
 
     def read(self, named: Mapping[str, Any]) -> tuple[Any, ...]:
         """Each part from the parameters under its name."""
@@ -137,24 +125,29 @@ class Product:
             for part, name in zip(self.parts, self.names, strict=True)
         )
 
-    def expected(self, t: Any) -> Array:
-        """Those of all parts, side by side."""
-        pairs = zip(self.parts, t, strict=True)
-        return np.concatenate([part.expected(x) for part, x in pairs], axis=1)
-
-    def show(self, t: Any) -> dict[str, Any]:
+    def show(self, *draws: Any) -> dict[str, Any]:
         """The parameters of each part under its name."""
-        return {name: part.show(x) for name, part, x in zip(self.names, self.parts, t, strict=True)}
-
-    def show_average(self, draws: Sequence[Any]) -> dict[str, Any]:
-        """Of each part under its name."""
         each = zip(self.names, self.parts, zip(*draws, strict=True), strict=True)
-        return {name: part.show_average(own) for name, part, own in each}
+        return {name: part.show(*own) for name, part, own in each}
+
+
+def parts_of(emission: Any, n_columns: int = 1) -> tuple[Part, ...]:
+    """The emissions that one is made of, each with its columns; most are one part."""
+    if not isinstance(emission, Product):
+        return (Part(emission, np.arange(n_columns), ""),)
+    return tuple(map(Part, emission.parts, emission.columns, emission.names))
+
+
+def expected_rows(emission: Any, t: Any) -> Array:
+    """(K, ...): the expected row of each state, which `show` names first; of labels the shares."""
+    if isinstance(emission, Product):
+        pairs = zip(emission.parts, t, strict=True)
+        return np.concatenate([expected_rows(part, own) for part, own in pairs], axis=1)
+    first: Array = next(iter(emission.show(t).values()))
+    return first
 
 
 def _under(named: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    from jensen.exceptions import JensenError
-
     if name not in named:
         raise JensenError(f"start= lacks the parameters of {name!r}")
     found = named[name]
@@ -167,10 +160,10 @@ class Predicted:
     def __init__(self, parts: tuple[Likely, ...]) -> None:
         self.parts: tuple[Any, ...] = parts
 
-    def log_like(self, start: int, stop: int, *, peak: bool = False) -> Array:
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """The sum over parts."""
         total: Array
-        total, *others = (part.log_like(start, stop, peak=peak) for part in self.parts)
+        total, *others = (part.log_like(start, stop, how) for part in self.parts)
         for other in others:
             total += other
         return total
@@ -205,14 +198,6 @@ class Seen(Predicted, QuickColumns):
         pairs = zip(self.theta.parts, sums.split(self.theta.tables), strict=True)
         return tuple(part.gather(states, own) for part, own in pairs)
 
-    def stats(
-        self,
-        start: int,
-        stop: int,
-        nodes: Array,
-        rng: np.random.Generator | None = None,
-        *,
-        peak: bool = False,
-    ) -> tuple[Any, ...]:
+    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> tuple[Any, ...]:
         """Of every part."""
-        return tuple(part.stats(start, stop, nodes, rng, peak=peak) for part in self.parts)
+        return tuple(part.stats(start, stop, nodes, how) for part in self.parts)

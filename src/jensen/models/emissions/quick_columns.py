@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.hidden_states.records import ChainSums, ChainTables, StateCounts
+from jensen.hidden_states.records import ChainSums, ChainTables, Quick, StateCounts
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.recycled import recycled
 
 Array = NDArray[np.float64]
 
 
-class QuickColumns(ABC):
+class QuickColumns(Quick, ABC):
     """Rows at one θ that know their columns by kind."""
 
     @abstractmethod

@@ -22,7 +22,7 @@ from jensen.q_graph.chains.records import Kept, ParentWeights, n_words
 from jensen.q_graph.chains.sample_rows import from_rows, row_width, to_rows
 from jensen.q_graph.chains.starts import random_order
 from jensen.q_graph.chains.weights import read_weights
-from jensen.sample_file import SampleFile
+from jensen.sample_file import LostSamplesError, SampleFile
 
 STAGES = 0.1, 0.2, 0.4, 0.7, 1.0
 """Inverse temperatures that burn-in goes through, if chains have no hot copies.
@@ -63,6 +63,8 @@ class Run:
         The random numbers of each chain.
     checkpoint
         The file to resume from, and the fingerprint of data and settings.
+    is_seeded
+        Whether the streams are those of every run with this fingerprint.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Run:
         required: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
         streams: list[np.random.Generator],
         checkpoint: tuple[str | Path, str] | None = None,
+        is_seeded: bool = False,
     ) -> None:
         self.kind, self.raw, self.plan, self.n = kind, raw, plan, len(raw.candidates)
         cold, self.tops = read_weights(raw)
@@ -86,23 +89,32 @@ class Run:
         self.done = 0  # rounds, of every chain
         self.stage = -1  # of burn-in, whose weights chains have
         self.blocks: list[list[Kept]] = []
-        self._open(checkpoint)
+        self._open(checkpoint, is_seeded)
 
-    def _open(self, checkpoint: tuple[str | Path, str] | None) -> None:
+    def _open(self, checkpoint: tuple[str | Path, str] | None, is_seeded: bool) -> None:
         """Go back to where a run was that left a checkpoint."""
         self.file: Checkpoint | None = None
         if checkpoint is None:
             return
         path, fingerprint = checkpoint
         self.file = Checkpoint(path, fingerprint)
-        found, n_rows = self.file.content, 0
+        found, width = self.file.content, row_width(self.n, self.kind.keeps_orders)
+        n_rows = 0 if found is None else int(found.notes["rows"])
+        try:
+            self.rows = SampleFile(path, width, n_rows, fingerprint)
+        except LostSamplesError as lost:
+            if not is_seeded:
+                raise
+            # Else the old state might be taken for that of the new samples.
+            self.file.save({"done": 0, "rows": 0}, self._arrays())
+            lost.tell()
+            self.rows, found, n_rows = SampleFile(path, width, 0, fingerprint), None, 0
         if found is not None:
-            self.done, n_rows = int(found.notes["done"]), int(found.notes["rows"])
+            self.done = int(found.notes["done"])
             values = [found.arrays[str(i)] for i in range(len(found.arrays))]
             _check_like(values, leaves(tuple(self.ladders)), path)
             rest = iter(values)
             self.ladders = [rebuild(ladder, rest) for ladder in self.ladders]
-        self.rows = SampleFile(path, row_width(self.n, self.kind.keeps_orders), n_rows, fingerprint)
         if n_rows:
             n_kept = n_rows // self.plan.n_chains
             rows = self.rows.read()
@@ -186,10 +198,11 @@ class Run:
 
     def _content(self) -> tuple[dict[str, int], dict[str, np.ndarray]]:
         """Notes and arrays of a checkpoint."""
-        arrays = [leaf for ladder in self.ladders for leaf in leaves(ladder)]
-        return {"done": self.done, "rows": self.rows.n_rows}, {
-            str(i): array for i, array in enumerate(arrays)
-        }
+        return {"done": self.done, "rows": self.rows.n_rows}, self._arrays()
+
+    def _arrays(self) -> dict[str, np.ndarray]:
+        """Where the chains are."""
+        return {str(i): array for i, array in enumerate(leaves(tuple(self.ladders)))}
 
     def _joined(self) -> list[Kept]:
         """The samples of every chain."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table
 from jensen.data.moments import merged
+from jensen.data.number_rows import numbers_of
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError, JensenError
 from jensen.families.joint_prior import NormalWishartPrior
@@ -19,7 +20,6 @@ from jensen.graphs import DAG
 from jensen.inference import gaussian_queries
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.regression import LinearRegression
-from jensen.models.gaussian_encoding import values_of
 from jensen.q_graph.posterior.predictive_tables import Answer, Family
 from jensen.scores.abilities import OfNumbers
 from jensen.text import plural, some
@@ -93,7 +93,7 @@ class RegressionPredictions:
             if name not in table:
                 raise DataError(f"the table has no column {name!r}: {NO_GAPS}")
         rows, strange = table.select(self.names).read_as(self.variables)
-        values = values_of(rows, self.names)
+        values = numbers_of(rows, self.names)
         gaps = np.flatnonzero(~np.isfinite(values).all(1) | strange)
         if gaps.size:
             raise DataError(

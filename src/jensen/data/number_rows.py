@@ -1,0 +1,277 @@
+"""Rows of numbers (n, D), NaN where they are missing, in memory or read again in every pass."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.blocks import Block, RowSource
+from jensen.data.table import Table
+from jensen.data.threads import ordered_map
+from jensen.data.units import TreeSum, Units
+from jensen.fields import add
+from jensen.fingerprint import fingerprint
+from jensen.memory import check_memory
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+SUMMED_ROWS = 1 << 14
+"""Rows that are summed at once; fixed, so that sums never depend on threads."""
+
+
+class NumberBlock(NamedTuple):
+    """Some rows."""
+
+    values: Array  # (n, D)
+    weight: Array  # (n,)
+    start: int  # how many rows come before
+
+
+class Profile(NamedTuple):
+    """What one look at rows tells of them."""
+
+    weight: float  # of all rows
+    n_weighted: int  # rows of another weight than 1
+    n_without_weight: int
+    least: Array  # (D,), NaN of a column without values
+    most: Array  # (D,)
+    n_seen: Array  # (D,): values that are there
+    seen: Array  # (D,): their weight
+    total: Array  # (D,): Σ weight · value
+    squares: Array  # (D,): Σ weight · value²
+
+
+class Passes:
+    """What is made anew whenever it is gone through."""
+
+    def __init__(self, begin: Callable[[], Iterable[Any]]) -> None:
+        self._begin = begin
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._begin())
+
+
+@dataclass(frozen=True, eq=False)
+class NumberRows:
+    """Rows of numbers and their weights; `NumberRows.of` and `NumberRows.scanned` make them.
+
+    Parameters
+    ----------
+    n_rows, n_columns
+        How many there are.
+    cut
+        Begins a pass: blocks that end before these rising row numbers, the last of which is n_rows.
+    is_kept
+        Whether the rows are in memory, so that units made of them may be kept there too.
+    """
+
+    n_rows: int
+    n_columns: int
+    cut: Callable[[Ints], Iterable[NumberBlock]]
+    is_kept: bool
+
+    @classmethod
+    def of(cls, values: Array, weight: Array | None = None) -> NumberRows:
+        """Rows in memory; each counts once unless weights say otherwise."""
+        weight = np.ones(len(values)) if weight is None else weight
+
+        def cut(ends: Ints) -> list[NumberBlock]:
+            pairs = pairwise([0, *ends.tolist()])
+            return [NumberBlock(values[a:b], weight[a:b], a) for a, b in pairs]
+
+        return cls(values.shape[0], values.shape[1], cut, is_kept=True)
+
+    @classmethod
+    def scanned(cls, rows: RowSource, names: Sequence[str]) -> NumberRows:
+        """Columns of numbers or codes, as numbers; a name without a column is missing."""
+        if isinstance(rows, Table):
+            return cls.of(numbers_of(rows, names), rows.weights)
+
+        def cut(ends: Ints) -> Iterator[NumberBlock]:
+            tables = ((numbers_of(t, names), Block(t, 0, t.n_rows).weights) for t in rows.tables())
+            return _recut(tables, ends)
+
+        return cls(rows.n_rows, len(names), cut, is_kept=False)
+
+    def read(self, size: int) -> Iterable[NumberBlock]:
+        """The rows in blocks of that many, the last of which may be shorter."""
+        return self.cut(np.append(np.arange(size, self.n_rows, size), self.n_rows)[: self.n_rows])
+
+    def by_sequence(self, lengths: Ints, weight: Array) -> NumberRows:
+        """The same rows, each as heavy as the sequence that it belongs to."""
+        ends = np.cumsum(lengths)
+
+        def weigh(block: NumberBlock) -> NumberBlock:
+            numbers = np.arange(block.start, block.start + len(block.weight))
+            return block._replace(weight=weight[np.searchsorted(ends, numbers, "right")])
+
+        def cut(at: Ints) -> Iterable[NumberBlock]:
+            blocks = self.cut(at)
+            return [*map(weigh, blocks)] if self.is_kept else map(weigh, blocks)
+
+        return replace(self, cut=cut)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """One look at all rows."""
+        found: Profile | None = self.sum(_profile, _join)
+        if found is None:
+            nothing, unknown = np.zeros(self.n_columns), np.full(self.n_columns, np.nan)
+            found = Profile(0.0, 0, 0, unknown, unknown, *(nothing,) * 4)
+        return found
+
+    @property
+    def total_weight(self) -> float:
+        """How many rows there are, each counted as often as its weight says."""
+        return self.profile.weight
+
+    @property
+    def counts_once(self) -> bool:
+        """Whether every row has the weight 1."""
+        return not self.profile.n_weighted
+
+    def values(self) -> Array:
+        """All rows (n, D) in memory; refused if they are too large."""
+        return self._whole().values
+
+    def weights(self) -> Array:
+        """The weights of all rows (n,)."""
+        return self._whole().weight
+
+    def _whole(self) -> NumberBlock:
+        if not self.is_kept:
+            check_memory(
+                16.0 * self.n_rows * self.n_columns,
+                f"holding {self.n_rows:,} rows of {self.n_columns} numbers at once",
+                "leave out columns, or choices that need all rows",
+            )
+        (block,) = self.cut(np.array([self.n_rows]))
+        return block
+
+    def columns(self, chosen: Sequence[int] | NDArray[np.intp]) -> NumberRows:
+        """Some of the columns."""
+        some = list(chosen)
+
+        def cut(ends: Ints) -> Iterable[NumberBlock]:
+            return (block._replace(values=block.values[:, some]) for block in self.cut(ends))
+
+        return replace(self, n_columns=len(some), cut=cut)
+
+    def counted(self) -> NumberRows:
+        """The rows that have a weight, which are copied only if some are left out."""
+        if not self.profile.n_without_weight:
+            return self
+        block = self._whole()
+        return NumberRows.of(block.values[block.weight > 0.0], block.weight[block.weight > 0.0])
+
+    def digest(self) -> str:
+        """A hash of all rows."""
+        hashes = ordered_map(lambda b: fingerprint(b.values, b.weight), self.read(SUMMED_ROWS))
+        return fingerprint(self.n_columns, list(hashes))
+
+    @property
+    def has_gaps(self) -> bool:
+        """Whether anything is missing."""
+        return bool((self.profile.n_seen < self.n_rows).any())
+
+    def sum(
+        self,
+        f: Callable[[NumberBlock], Any],
+        join: Callable[[Any, Any], Any] = add,
+    ) -> Any:
+        """Σ f(block) on threads, as a dyadic tree; None of no rows."""
+        tree = TreeSum(join)
+        for number, term in enumerate(ordered_map(f, self.read(SUMMED_ROWS))):
+            tree.put(number, term)
+        return tree.total()
+
+    def take(self, chosen: NDArray[np.intp]) -> tuple[Array, Array]:
+        """Values and weights of some rows, by their rising numbers."""
+
+        def pick(block: NumberBlock) -> tuple[tuple[Array, Array], ...]:
+            a, b = np.searchsorted(chosen, [block.start, block.start + len(block.weight)])
+            some = chosen[a:b] - block.start
+            return ((block.values[some], block.weight[some]),)
+
+        parts = self.sum(pick, lambda a, b: a + b)
+        values, weight = zip(*parts, strict=True)
+        return np.concatenate(values), np.concatenate(weight)
+
+    def units(
+        self,
+        encode: Callable[[NumberBlock], Any],
+        begin: Callable[[], Iterable[NumberBlock]],
+        *,
+        total_weight: float,
+        is_complete: bool,
+    ) -> Units:
+        """Units of blocks: kept where the rows are, else made again in every pass."""
+        if self.is_kept:
+            return Units(tuple(ordered_map(encode, begin())), total_weight, is_complete)
+        return Units(Passes(begin), total_weight, is_complete, encode)
+
+
+def _profile(block: NumberBlock) -> Profile:
+    columns = np.ascontiguousarray(block.values.T)  # quicker along rows
+    weight = block.weight
+    return Profile(
+        float(weight.sum()),
+        int(np.count_nonzero(weight != 1.0)),
+        int(np.count_nonzero(weight <= 0.0)),
+        np.fmin.reduce(columns, axis=1, initial=np.nan),
+        np.fmax.reduce(columns, axis=1, initial=np.nan),
+        len(weight) - np.isnan(columns).sum(1).astype(np.float64),
+        *column_sums(block, np.zeros(len(columns))),
+    )
+
+
+def _join(a: Profile, b: Profile) -> Profile:
+    both = Profile(*map(operator.add, a, b))
+    return both._replace(least=np.fmin(a.least, b.least), most=np.fmax(a.most, b.most))
+
+
+def column_sums(block: NumberBlock, center: Array) -> Array:
+    """(3, D): the weight of the values of each column, their sum and that of their squares.
+
+    Values are taken relative to `center`.
+    """
+    from jensen.kernels.columns import add_column_sums
+
+    own = np.array(block.values, np.float64, order="C")  # a kernel wants its own
+    sums = np.zeros((3, len(center)))
+    add_column_sums(own, np.array(block.weight), center, sums)
+    return sums
+
+
+def _recut(tables: Iterable[tuple[Array, Array]], ends: Ints) -> Iterator[NumberBlock]:
+    """Rows that come in any pieces, in blocks that end before these row numbers."""
+    pieces, start, n = iter(tables), 0, 0
+    held: list[tuple[Array, Array]] = []
+    for end in ends.tolist():
+        while start + n < end:
+            held.append(next(pieces))
+            n += len(held[-1][1])
+        values, weight = (np.concatenate(part) for part in zip(*held, strict=True))
+        size = end - start
+        yield NumberBlock(values[:size], weight[:size], start)
+        held, n, start = [(values[size:], weight[size:])], n - size, end
+
+
+def numbers_of(table: Table | Block, names: Sequence[str]) -> Array:
+    """(rows, n): numbers or codes, NaN where they are missing; so is a name without a column."""
+    block = table if isinstance(table, Block) else Block(table, 0, table.n_rows)
+    out = np.full((block.n_rows, len(names)), np.nan)
+    for v, name in enumerate(names):
+        if name in block.table:
+            out[:, v] = block.values(name)
+            if block.table.variable(name).kind == "categorical":
+                out[block.missing(name), v] = np.nan
+    return out

@@ -1,0 +1,300 @@
+"""Rows that are read again in every pass, block by block, and never held all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import blocks
+from jensen.data.blocks import Block, Range, digest_blocks, sum_blocks
+from jensen.data.choices import list_of_columns
+from jensen.data.encode import Column, smallest_code_type
+from jensen.data.opening import no_column
+from jensen.data.packed import Packed
+from jensen.data.table import Table
+from jensen.data.variable import Variable
+from jensen.exceptions import DataError
+from jensen.memory import check_memory
+
+Part = tuple[int, Table]
+"""Some rows, and how many come before them."""
+
+
+class Sketch(NamedTuple):
+    """What one pass over the rows tells of them."""
+
+    n_rows: int
+    weight: float
+    missing: NDArray[np.int64]  # (n,): values that each column lacks
+    first: NDArray[np.float64]  # (n,): of columns of numbers; 0 of others
+    least: NDArray[np.float64]  # (n,)
+    most: NDArray[np.float64]  # (n,)
+
+
+@dataclass(frozen=True, eq=False)
+class TableScan:
+    """A table whose rows come in blocks, anew in every pass.
+
+    Parameters
+    ----------
+    variables
+        Of the columns, with all their states.
+    read
+        Begins a pass: tables of these variables, of any sizes, each handed out once.
+    is_weighted
+        Whether the tables have weights.
+    source
+        The kind of dataframe that answers come back as.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> table = jn.examples.load("asia").sample(1000, random_state=0)
+    >>> def read():
+    ...     return (table.rows(start, start + 300) for start in range(0, 1000, 300))
+    >>> scan = TableScan(table.variables, read)
+    >>> scan.n_rows
+    1000
+    """
+
+    variables: tuple[Variable, ...]
+    read: Callable[[], Iterable[Table]]
+    is_weighted: bool = False
+    source: str = "pandas"
+    looked_at: set[tuple[str, str]] = field(default_factory=set)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in the order in which they came."""
+        return tuple(v.name for v in self.variables)
+
+    def variable(self, name: str) -> Variable:
+        """The variable of a column."""
+        for variable in self.variables:
+            if variable.name == name:
+                return variable
+        raise DataError(no_column(name, self.names))
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
+
+    def __len__(self) -> int:
+        return self.n_rows
+
+    # --- what one pass tells ---
+
+    @cached_property
+    def sketch(self) -> Sketch:
+        """One pass over the rows."""
+        found: Sketch = sum_blocks(self._blocks(), self._look, _join)
+        return found
+
+    def _look(self, block: Block) -> Sketch:
+        missing = np.array([block.missing(v.name).sum() for v in self.variables], np.int64)
+        ends = np.zeros((3, len(self.variables)))
+        for v, variable in enumerate(self.variables):
+            if variable.kind != "categorical":
+                ends[:, v] = block.table.range_of(variable.name)
+        return Sketch(block.n_rows, float(block.weights.sum()), missing, *ends)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.sketch.n_rows
+
+    @property
+    def total_weight(self) -> float:
+        """How many rows there are, each counted as often as its weight says."""
+        return self.sketch.weight
+
+    def n_missing(self, names: Iterable[str] | None = None) -> dict[str, int]:
+        """How many values are missing, for the columns that miss any."""
+        chosen = self.names if names is None else list_of_columns(names, "names")
+        counts = dict(zip(self.names, self.sketch.missing.tolist(), strict=True))
+        return {name: counts[name] for name in chosen if counts[name]}
+
+    def n_seen(self, name: str) -> int:
+        """How many values of a column are not missing."""
+        return self.n_rows - self.n_missing([name]).get(name, 0)
+
+    def range_of(self, name: str) -> Range:
+        """The first, the least and the largest of the values of a column of numbers."""
+        v, sketch = self.names.index(name), self.sketch
+        return Range(float(sketch.first[v]), float(sketch.least[v]), float(sketch.most[v]))
+
+    @cached_property
+    def packed(self) -> Packed:
+        """How the categorical columns of every block are packed: those of a table without rows."""
+        return _empty(self.variables, self.is_weighted, tuple(self.n_missing())).packed
+
+    # --- other rows of these ---
+
+    def select(self, names: Iterable[str]) -> TableScan:
+        """The same rows with these columns only."""
+        chosen = list_of_columns(names, "names")
+        return self._map([self.variable(x) for x in chosen], lambda part: part[1].select(chosen))
+
+    def take(self, rows: NDArray[np.bool_]) -> TableScan:
+        """The rows that a mask chooses."""
+        if rows.dtype != bool or len(rows) != self.n_rows:
+            raise DataError("rows of a scan are chosen by a mask of all of them")
+        return self._map(self.variables, lambda part: part[1].take(rows[part[0] :][: len(part[1])]))
+
+    def counted(self) -> TableScan:
+        """The rows that have a weight."""
+        return self._map(self.variables, lambda part: part[1].counted())
+
+    def complete_rows(self, names: Iterable[str] | None = None) -> TableScan:
+        """The rows that miss nothing (in these columns)."""
+        chosen = None if names is None else list_of_columns(names, "names")
+        return self._map(self.variables, lambda part: part[1].complete_rows(chosen))
+
+    def with_weights(self, weights: NDArray[np.float64] | None) -> TableScan:
+        """The same rows, other weights."""
+
+        def weighted(part: Part) -> Table:
+            start, table = part
+            return table.with_weights(None if weights is None else weights[start:][: len(table)])
+
+        return TableScan(
+            self.variables, lambda: map(weighted, self._parts()), weights is not None, self.source
+        )
+
+    def _map(self, variables: Sequence[Variable], f: Callable[[Part], Table]) -> TableScan:
+        return TableScan(
+            tuple(variables),
+            lambda: map(f, self._parts()),
+            self.is_weighted,
+            self.source,
+            self.looked_at,
+        )
+
+    def _parts(self) -> Iterator[Part]:
+        """All tables of a pass, each with the number of rows before it."""
+        start = 0
+        for k, table in enumerate(self.read()):
+            if table.variables != self.variables or table.is_weighted != self.is_weighted:
+                raise DataError(
+                    f"block {k + 1} of a scan has other columns, states or weights than the first: "
+                    f"declare them for all blocks"
+                )
+            yield start, table
+            start += table.n_rows
+
+    # --- sums over rows ---
+
+    def blocks(self, size: int | None = None) -> Iterator[Block]:
+        """The rows in blocks of that many, the last of which may be shorter; at least one."""
+        return self._blocks(tuple(self.n_missing()), size)
+
+    def _blocks(self, incomplete: Sequence[str] = (), size: int | None = None) -> Iterator[Block]:
+        tables = (table for _, table in self._parts())
+        for table in recut(tables, size or blocks.UNIT_ROWS, self._nothing):
+            table.incomplete = incomplete
+            yield Block(table, 0, table.n_rows)
+
+    @property
+    def _nothing(self) -> Table:
+        return _empty(self.variables, self.is_weighted)
+
+    def sum(self, f: Callable[[Block], Any]) -> Any:
+        """Σ f(block) over blocks of rows, as `Table.sum` adds them."""
+        return sum_blocks(self.blocks(), f)
+
+    def digest(self) -> str:
+        """A hash of all rows, however they are cut into blocks."""
+        return digest_blocks(self)
+
+    def tables(self) -> Iterator[Table]:
+        """Some rows each."""
+        return (block.table for block in self.blocks())
+
+    def head(self) -> Table:
+        """The first block."""
+        return next(self._blocks()).table
+
+    def gather(self, names: Iterable[str]) -> Table:
+        """These columns in memory, for what cannot be learned from sums; refused if too large."""
+        chosen = self.select(names)
+        widths = [_dtype(v).itemsize for v in chosen.variables]
+        check_memory(
+            float(sum(widths)) * self.n_rows,
+            f"holding {len(widths)} columns of {self.n_rows:,} rows at once",
+            "choose fewer columns, or a method that learns from sums over rows",
+        )
+        return joined([self._nothing.select(chosen.names), *(t for _, t in chosen._parts())])
+
+
+def as_rows(data: Any) -> Table | TableScan:
+    """Rows as they are; anything else through `Table`."""
+    return data if isinstance(data, Table | TableScan) else Table(data)
+
+
+def as_table(data: Any) -> Table:
+    """All rows in memory: for what is learned faster, or only, where all of them are at hand.
+
+    A `Table` as it is, and anything else through `Table`; the columns of a scan are gathered, which
+    is refused if they are too large.
+    """
+    rows = as_rows(data)
+    return rows.gather(rows.names) if isinstance(rows, TableScan) else rows
+
+
+def recut(tables: Iterable[Table], size: int, nothing: Table) -> Iterator[Table]:
+    """The same rows in tables of that many, the last of which may be shorter; at least one."""
+    held, n, is_first = [nothing], 0, True
+    for table in tables:
+        held.append(table)
+        n += table.n_rows
+        if n < size:
+            continue
+        whole = joined(held)
+        for start in range(0, n - n % size, size):
+            yield whole.rows(start, start + size)
+        held, n, is_first = [whole.rows(n - n % size, n)], n % size, False
+    if n or is_first:
+        yield joined(held)
+
+
+def joined(tables: Sequence[Table]) -> Table:
+    """The rows of some tables of the same variables, one after the other."""
+    some = [table for table in tables if table.n_rows] or list(tables[:1])
+    if len(some) == 1:
+        return some[0]
+    columns = [
+        Column(v, np.concatenate([table.column(v.name).data for table in some]))
+        for v in some[0].variables
+    ]
+    weights = [table.weights for table in some if table.weights is not None]
+    return Table.from_columns(columns, np.concatenate(weights) if weights else None, some[0].source)
+
+
+def _empty(
+    variables: Iterable[Variable], is_weighted: bool, incomplete: Sequence[str] = ()
+) -> Table:
+    columns = [Column(v, np.empty(0, _dtype(v))) for v in variables]
+    table = Table.from_columns(columns, np.empty(0) if is_weighted else None)
+    table.incomplete = incomplete
+    return table
+
+
+def _dtype(variable: Variable) -> np.dtype[Any]:
+    is_code = variable.kind == "categorical"
+    return np.dtype(smallest_code_type(variable.n_states) if is_code else np.float64)
+
+
+def _join(a: Sketch, b: Sketch) -> Sketch:
+    """What two neighbours tell together."""
+    return Sketch(
+        a.n_rows + b.n_rows,
+        a.weight + b.weight,
+        a.missing + b.missing,
+        a.first if a.n_rows else b.first,
+        np.fmin(a.least, b.least),
+        np.fmax(a.most, b.most),
+    )

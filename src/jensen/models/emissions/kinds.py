@@ -1,0 +1,107 @@
+"""What there is to know of an emission before there is one, and what its files and pages say."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import DataError, JensenError
+from jensen.fields import leaves
+from jensen.models.emissions.columns import ColumnSummary
+
+Array = NDArray[np.float64]
+Words = Mapping[str, Any] | None
+Line = tuple[str, list[str]]
+"""Of a summary: what it tells, and a text for each state."""
+Fault = tuple[str, str]
+"""A place, as it stands behind the path of a record in a file, and what is wrong there."""
+
+TOLERANCE = 1e-6
+"""Of numbers that follow from each other; there is room for the rounding of other programs."""
+
+
+class Chosen(NamedTuple):
+    """What else is known of the columns of an emission."""
+
+    covariance: str = "full"
+    labels: tuple[str, ...] = ()  # of the one column of an emission that makes labels
+
+
+class EmissionKind(ABC):
+    """A kind of emission. What is not abstract has an answer that does for most."""
+
+    @abstractmethod
+    def make(self, n_states: int, columns: ColumnSummary, words: Words, chosen: Chosen) -> Any:
+        """The emission of such columns under a prior in words; None is the flat one."""
+
+    @abstractmethod
+    def owns(self, emission: Any) -> bool:
+        """Whether this made it."""
+
+    @abstractmethod
+    def lines(
+        self, names: Sequence[str], shown: Mapping[str, Array], chosen: Chosen
+    ) -> Iterator[Line]:
+        """The parameters of columns by name, for people."""
+
+    def check(self, values: Array, names: Sequence[str]) -> None:
+        """Refuse values (n, D) that no state can make; what is missing (NaN) is not looked at."""
+        return
+
+    def size(self, n_columns: int, chosen: Chosen) -> float:
+        """How many numbers a state has; asked before anything is allocated."""
+        return 2.0 * n_columns
+
+    def prior_numbers(self, emission: Any, prior: Any) -> dict[str, Array]:
+        """Parts of a prior η₀ by name, as far as a summary tells them by their numbers."""
+        return {}
+
+    def theta_fault(self, emission: Any, t: Any) -> Fault | None:
+        """What is wrong with the t(θ) of a file, if anything is.
+
+        It must be that of the parameters which it shows.
+        """
+        try:
+            again = emission.family.mode_stats(emission.read(emission.show(t)))
+        except JensenError as error:
+            return "", f"makes no sense: {error}"
+        for found, expected in zip(leaves(t), leaves(again), strict=True):
+            if not near(found, expected, TOLERANCE):
+                return "", "holds numbers that do not follow from one set of parameters"
+        return None
+
+    def belief_fault(self, emission: Any, eta: Any) -> Fault | None:
+        """What is wrong with the η of a posterior or prior in a file, if anything is."""
+        try:
+            is_proper = np.isfinite(emission.family.log_partition(eta))
+        except JensenError:
+            is_proper = False
+        return None if is_proper else ("", "is no distribution: it has no integral")
+
+
+def near(found: Array, expected: Array, slack: Array | float) -> bool:
+    """Whether numbers are the same but for rounding."""
+    away = np.abs(found - expected) <= slack * (1.0 + np.abs(expected))
+    return bool((away | (found == expected)).all())
+
+
+def refuse_values(values: Array, wrong: NDArray[np.bool_], why: str) -> None:
+    """Name the first wrong value; negative ones first, in the words that scikit-learn has."""
+    for bad, what in ((values < 0.0, "Negative values in data: "), (wrong, "")):
+        bad = bad & ~np.isnan(values)
+        if bad.any():
+            row, column = np.argwhere(bad)[0]
+            where = f"row {row + 1}, column {column + 1} is {values[row, column]:g}"
+            raise DataError(f"{what}{where}, but {why}")
+
+
+def as_shares(values: Array) -> list[str]:
+    """Probabilities as texts."""
+    return [f"{value:.3f}" for value in values]
+
+
+def as_numbers(values: Array) -> list[str]:
+    """Any numbers as texts."""
+    return [f"{value:.4g}" for value in values]

@@ -1,0 +1,285 @@
+"""Every learner and score on rows that come in odd blocks, one at a time: the bits of the table."""
+
+import numpy as np
+import pytest
+
+import jensen as jn
+from jensen.cluster_trees import problems
+from jensen.data import TableScan, blocks, number_rows
+from jensen.exceptions import DataError, JensenError
+from jensen.models import hidden_markov, mixture
+
+SIZES = (1, 37, 1, 101, 63, 8, 89)
+
+
+@pytest.fixture(autouse=True)
+def small_units(monkeypatch):
+    """Units so small that a table has many, none of which is a block of the source."""
+    monkeypatch.setattr(blocks, "UNIT_ROWS", 64)
+    monkeypatch.setattr(problems, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(number_rows, "SUMMED_ROWS", 64)
+    monkeypatch.setattr(mixture, "UNIT_ROWS", 64)
+    monkeypatch.setattr(hidden_markov, "UNIT_ROWS", 64)
+
+
+class Source:
+    """Rows of a table in blocks of odd sizes; a block is handed out once in every pass."""
+
+    def __init__(self, table):
+        self.table, self.n_passes = table, 0
+
+    def read(self):
+        self.n_passes += 1
+        start, k = 0, 0
+        while start < self.table.n_rows:
+            stop = min(start + SIZES[k % len(SIZES)], self.table.n_rows)
+            yield self.table.take(np.arange(start, stop))
+            start, k = stop, k + 1
+
+    def scan(self):
+        return TableScan(self.table.variables, self.read, self.table.is_weighted)
+
+
+def lazily(table):
+    return Source(table).scan()
+
+
+def with_holes(table, share, seed):
+    """The same rows without some of their values."""
+    rng = np.random.default_rng(seed)
+    columns = []
+    for name in table.names:
+        column = table.column(name)
+        data, gone = column.data.copy(), rng.random(table.n_rows) < share
+        is_code = column.variable.kind == "categorical"
+        data[gone] = column.variable.n_states if is_code else np.nan
+        columns.append(column._replace(data=data))
+    return jn.Table.from_columns(columns, table.weights)
+
+
+def asia(n=400, share=0.0, weighted=False):
+    table = jn.examples.load("asia").sample(n, random_state=1)
+    table = with_holes(table, share, 2)
+    weights = np.random.default_rng(3).uniform(0.0, 2.0, n) if weighted else None
+    return table.with_weights(weights)
+
+
+def numbers(n=300, share=0.0, weighted=False):
+    rng = np.random.default_rng(4)
+    x = rng.normal(size=n)
+    y = 0.8 * x + rng.normal(size=n)
+    z = y - x + rng.normal(size=n)
+    table = jn.Table({"x": x, "y": y, "z": 1e3 + z, "noise": rng.normal(size=n) / 7.0})
+    weights = rng.uniform(0.0, 2.0, n) if weighted else None
+    return with_holes(table, share, 5).with_weights(weights)
+
+
+def flat(answer):
+    """All that an answer holds, as bytes."""
+    if isinstance(answer, np.ndarray):
+        return answer.tobytes()
+    if isinstance(answer, dict):
+        return {key: flat(value) for key, value in answer.items()}
+    if isinstance(answer, tuple | list):
+        return [flat(value) for value in answer]
+    return answer
+
+
+def network(graph, **choices):
+    def learn(table):
+        net = jn.BayesianNetwork(graph, random_state=0, **choices).fit(table)
+        found = net.network_
+        parts = getattr(found, "tables", None)
+        if parts is None:
+            parts = [(r.intercept, dict(r.coefficients), r.variance) for r in found.regressions]
+        return net.free_energy_, net.trace_, parts
+
+    return learn
+
+
+ASIA = "asia -> tub; smoke -> lung; smoke -> bronc; tub -> either; lung -> either; either -> xray"
+HIDDEN = "H -> smoke; H -> lung; H -> bronc; H -> xray"
+LINE = "x -> y; x -> z; y -> z; noise"
+
+
+def labels(table):
+    """Columns of labels, counts and numbers."""
+    rng = np.random.default_rng(6)
+    n = table.n_rows
+    state = rng.random(n) < 0.4
+    columns = {
+        "label": np.where(rng.random(n) < 0.2, "a", np.where(state, "b", "c")),
+        "count": rng.poisson(np.where(state, 3.0, 40.0)),
+        "number": np.where(state, 1.0, -1.0) + rng.normal(size=n),
+    }
+    return with_holes(jn.Table(columns, counts=["count"]), 0.1, 7).with_weights(table.weights)
+
+
+def states(make, **how):
+    def learn(table):
+        model = make.fit(table, **how)
+        return model.free_energy_, model.trace_, [*model._shown().values()]
+
+    return learn
+
+
+LENGTHS = [70, 5, 1, 124, 60, 40]
+
+LEARNERS = {
+    "score bdeu": (asia(), lambda t: jn.score(ASIA, t, "bdeu")),
+    "score bic, weights": (asia(weighted=True), lambda t: jn.score(ASIA, t, "bic")),
+    "score available": (
+        asia(share=0.1),
+        lambda t: jn.score(ASIA, t, "bic", missing="available-case"),
+    ),
+    "score bge": (numbers(), lambda t: jn.score(LINE, t, "bge")),
+    "score bic of numbers, weights": (numbers(weighted=True), lambda t: jn.score(LINE, t, "bic")),
+    "hill climbing": (asia(), lambda t: _graph(jn.learn_structure(t, score="bic"))),
+    "tabu": (asia(), lambda t: _graph(jn.learn_structure(t, "tabu", score="bdeu"))),
+    "ges": (asia(), lambda t: _graph(jn.learn_structure(t, "ges", score="bdeu"))),
+    "exact": (asia(), lambda t: _graph(jn.learn_structure(t, "exact", score="bds"))),
+    "hill climbing, numbers": (numbers(), lambda t: _graph(jn.learn_structure(t))),
+    "interventions": (
+        jn.Table({**asia().to_pandas(), "set": ["tub", None, "lung", None] * 100}),
+        lambda t: jn.score("smoke -> lung -> either; tub -> either", t, interventions="set"),
+    ),
+    "pc": (asia(), lambda t: str(jn.learn_structure(t, "pc"))),
+    "fisher z": (numbers(share=0.1), lambda t: jn.independent(t, "x", "z", given="y").p_value),
+    "g2": (asia(share=0.1), lambda t: jn.independent(t, "smoke", "lung").p_value),
+    "tree": (asia(), lambda t: _graph(jn.chow_liu(t))),
+    "tree of numbers": (numbers(), lambda t: _graph(jn.chow_liu(t))),
+    "informations": (asia(), lambda t: jn.mutual_information_matrix(t).values),
+    "posterior": (
+        asia().select(["smoke", "lung", "bronc", "xray"]),
+        lambda t: [
+            p.edge_probability("smoke", x)
+            for p in [jn.structure_posterior(t, "exact")]
+            for x in ("lung", "bronc")
+        ],
+    ),
+    "tables": (asia(), network(ASIA, prior="bdeu")),
+    "tables, weights": (asia(weighted=True), network(ASIA)),
+    "em": (asia(share=0.2), network(ASIA, method="em", n_init=2)),
+    "vbem, weights": (asia(share=0.2, weighted=True), network(ASIA, prior="bdeu")),
+    "hidden": (asia(200), network(HIDDEN, hidden={"H": 2}, prior="bdeu", max_iter=100)),
+    "gibbs": (
+        asia(120, share=0.2),
+        lambda t: (
+            jn.BayesianNetwork(
+                ASIA,
+                method="gibbs",
+                prior="bdeu",
+                n_samples=20,
+                burn_in=5,
+                n_chains=2,
+                random_state=0,
+            )
+            .fit(t)
+            .trace_
+        ),
+    ),
+    "mixture": (numbers(), states(jn.GaussianMixture(2, n_init=2, random_state=0, max_iter=30))),
+    "mixture, gaps, weights": (
+        numbers(share=0.15, weighted=True),
+        states(jn.GaussianMixture(3, prior={}, random_state=0, max_iter=30)),
+    ),
+    "mixture, tied": (
+        numbers(share=0.1),
+        states(jn.GaussianMixture(2, covariance="tied", prior={}, random_state=0, max_iter=30)),
+    ),
+    "mixture, gibbs": (
+        numbers(100, share=0.1),
+        lambda t: (
+            jn.GaussianMixture(
+                2, method="gibbs", n_samples=10, burn_in=5, n_chains=2, random_state=0
+            )
+            .fit(t)
+            .trace_
+        ),
+    ),
+    "mixture, start": (
+        numbers(),
+        states(jn.GaussianMixture(2, start={"means": [[0, 0, 999, 0], [1, 0, 1001, 0]]})),
+    ),
+    "latent class": (labels(asia()), states(jn.LatentClass(2, prior={}, random_state=0))),
+    "latent class, weights": (
+        labels(asia(weighted=True)),
+        states(jn.LatentClass(2, prior={}, random_state=0)),
+    ),
+    "chain of labels": (
+        asia(300).select(["smoke", "lung"]),
+        states(jn.HiddenMarkovModel(2, prior={}, random_state=0, max_iter=30), lengths=LENGTHS),
+    ),
+    "chain of numbers, gaps": (
+        numbers(share=0.1),
+        states(jn.HiddenMarkovModel(2, prior={}, random_state=0, max_iter=30), lengths=LENGTHS),
+    ),
+    "chain of numbers, weights": (
+        numbers(share=0.1),
+        states(
+            jn.HiddenMarkovModel(2, prior={}, random_state=0, max_iter=20),
+            lengths=LENGTHS,
+            sequence_weight=[1.5, 2.0, 1.0, 0.25, 3.0, 1.0],
+        ),
+    ),
+    "regressions": (numbers(), network(LINE, prior="bge")),
+    "regressions, gaps": (numbers(share=0.15), network(LINE, prior="bge")),
+    "regressions, gaps, weights": (numbers(share=0.15, weighted=True), network(LINE)),
+}
+
+
+def _graph(dag):
+    return dag.edges if hasattr(dag, "edges") else str(dag), dag.info.score
+
+
+@pytest.mark.filterwarnings("ignore::jensen.exceptions.DataWarning")
+@pytest.mark.filterwarnings("ignore::jensen.exceptions.EstimateWarning")
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_scan_gives_the_bits_of_the_table(name):
+    table, learn = LEARNERS[name]
+    assert flat(learn(lazily(table))) == flat(learn(table))
+
+
+@pytest.mark.filterwarnings("ignore::jensen.exceptions.EstimateWarning")
+def test_a_mixture_looks_at_its_rows_three_times_before_the_first_sweep():
+    """Besides the one pass that tells a scan how many rows it has, and of what it has no value."""
+    counts = []
+    for n_sweeps in (0, 3):
+        source = Source(numbers(share=0.1))
+        model = jn.GaussianMixture(2, prior={}, random_state=0, max_iter=n_sweeps)
+        model.fit(source.scan())
+        counts.append(source.n_passes)
+    assert counts[1] - counts[0] == 3  # a pass for every sweep
+    looked, head, evaluated_start = 1, 1, 1
+    assert counts[0] == 3 + looked + head + evaluated_start
+
+
+def test_blocks_of_a_scan_must_agree():
+    table, other = asia(10), numbers(10)
+    scan = TableScan(table.variables, lambda: iter([table, other]))
+    with pytest.raises(DataError, match="block 2 of a scan has other columns, states or weights"):
+        _ = scan.n_rows
+
+
+def test_a_scan_without_rows():
+    table = asia(10)
+    scan = TableScan(table.variables, lambda: iter([]))
+    assert (scan.n_rows, scan.total_weight, scan.n_missing()) == (0, 0.0, {})
+    with pytest.raises(DataError, match="the table has no rows"):
+        jn.score("asia -> tub", scan, "bic")
+
+
+def test_columns_that_are_too_large_to_hold_are_refused():
+    scan = lazily(asia())
+    jn.set_memory_limit(1000)
+    try:
+        with pytest.raises(JensenError, match="holding 8 columns of 400 rows"):
+            jn.chow_liu(scan)
+    finally:
+        jn.set_memory_limit(None)
+
+
+def test_a_scan_has_one_fingerprint_however_it_is_cut():
+    table = asia(share=0.1, weighted=True)
+    assert lazily(table).digest() == table.digest()
+    assert lazily(table.take(np.arange(399))).digest() != table.digest()
