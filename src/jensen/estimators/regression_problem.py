@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from jensen.data import RowSource
 from jensen.data.number_rows import NumberRows
+from jensen.data.statistics import Coordinates, Moments, MomentStatistics
 from jensen.estimators.choices import Choices
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.set_rows import WasSet, counted_rows
@@ -74,8 +75,7 @@ def regression_problem(
     content = (graph.nodes, graph.edges, rows.select(graph.nodes), was_set)
     data, start = Data(units, numbers, content), None
     if choices.start is not None:
-        network = _start_network(graph, choices)
-        start = Start(model.start_near(network, units.total_weight), is_ready=True)
+        start = Start(_start(model, choices, units.total_weight), is_ready=True)
     return Problem(model, data, choices, start)
 
 
@@ -144,6 +144,23 @@ def _prior(
         return None
     given = prior if isinstance(prior, Mapping) else {}
     return make_bge(graph.nodes, means, variances, *(given.get(part) for part in PARTS))
+
+
+def _start(model: RegressionNetwork, choices: Choices, total_weight: float) -> Regressions:
+    """Near a network of the same graph, or by statistics that another one may expect."""
+    if not isinstance(choices.start, MomentStatistics):
+        return model.start_near(_start_network(model.graph, choices), total_weight)
+    names = [variable.name for variable in choices.start.variables]
+    unknown = [name for name in model.names if name not in names]
+    if unknown:
+        raise JensenError(
+            f"start= must have the variables of the network to learn, and lacks {unknown[0]!r}"
+        )
+    kept = [names.index(name) for name in model.names]
+    as_written = Coordinates(np.zeros(len(names)), np.ones(len(names)))
+    found = choices.start.moments(as_written)
+    scatter = np.ascontiguousarray(found.scatter[np.ix_(kept, kept)])
+    return model.start_from(Moments(found.weight, found.mean[kept], scatter))
 
 
 def _start_network(graph: DAG, choices: Choices) -> GaussianNetwork:

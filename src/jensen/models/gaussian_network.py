@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.number_rows import NumberRows
+from jensen.data.statistics import Moments
 from jensen.exceptions import CollapseError, DataError
 from jensen.families import linear_regression
 from jensen.families.collapse import NO_ROWS
@@ -194,13 +195,19 @@ class RegressionNetwork(Conjugate):
             regressions.append(LinearRegression(name, float(intercept), by_parent, 1.0 / precision))
         return GaussianNetwork(graph, tuple(regressions), prior=self.held, constants=self.constants)
 
+    def start_from(self, rows: Moments) -> Regressions:
+        """Prior plus what the moments of all variables, in the order of their names, say."""
+        z = np.append(1.0, rows.mean - self.shift)
+        moments = rows.weight * np.outer(z, z)
+        moments[1:, 1:] += rows.scatter
+        return Regressions(*add(self.prior, self.stats_of(moments)))
+
     def start_near(self, network: GaussianNetwork, total_weight: float) -> Regressions:
         """Prior plus what as many rows would say that were drawn from a network."""
         model = joint(network)
-        z = np.append(1.0, model.mean - self.shift)
-        moments = np.outer(z, z)
-        moments[1:, 1:] += model.covariance
-        return Regressions(*add(self.prior, self.stats_of(np.asarray(total_weight * moments))))
+        return self.start_from(
+            Moments(total_weight, model.mean, np.asarray(total_weight * model.covariance))
+        )
 
 
 def _with_dependence(moments: Array, rng: np.random.Generator) -> Array:
