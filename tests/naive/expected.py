@@ -37,12 +37,9 @@ def loglik(table):
     return sum(n * math.log(n / row.sum()) for row in table for n in row if n > 0.0)  # 0 log 0 = 0
 
 
-def aic(table):
-    return loglik(table) - len(table) * (table.shape[1] - 1)
-
-
-def bic(table):
-    return loglik(table) - 0.5 * math.log(table.sum()) * len(table) * (table.shape[1] - 1)
+def penalised(table, cost):
+    """The likelihood less what every free parameter costs, by the weight of all rows."""
+    return loglik(table) - cost(table.sum()) * len(table) * (table.shape[1] - 1)
 
 
 def dirichlet(table, alpha):
