@@ -126,4 +126,5 @@ class PlainScorer:
         """All families of the rows at once, if they are rows and the score is known there."""
         from jensen.scores.counted_families import CountedFamilies  # which reads this class
 
-        return None if self.statistics.rows is None else CountedFamilies.of(self)
+        is_known = self.score_name in SPECS and SPECS[self.score_name].has_sums
+        return CountedFamilies.of(self) if is_known and self.statistics.rows is not None else None

@@ -34,6 +34,8 @@ class ScoreSpec:
         Whether it takes an equivalent sample size.
     kernel
         What `jensen.kernels.local_terms` calls it, if complete rows can be scored there.
+    has_sums
+        Whether `jensen.scores.counted_families` knows it, and all families are scored at once.
     is_set_function
         Whether a term is L(parents + variable) - L(parents) on complete rows without interventions,
         so that equivalent graphs score the same.
@@ -55,6 +57,7 @@ class ScoreSpec:
     penalty: Callable[[float], float] | None = None
     has_sample_size: bool = False
     kernel: str = ""
+    has_sums: bool = False
     is_set_function: bool = True
     allows_missing: bool = False
     needs_prior_network: bool = False
@@ -87,7 +90,9 @@ class ScoreSpec:
         return kind, sample_size if self.has_sample_size else 0.0
 
 
-def _likelihood(name: str, penalty: Callable[[float], float]) -> ScoreSpec:
+def _likelihood(
+    name: str, penalty: Callable[[float], float], *, has_sums: bool = False
+) -> ScoreSpec:
     """The maximised log-likelihood, less a penalty for every free parameter."""
     return ScoreSpec(
         name,
@@ -95,6 +100,7 @@ def _likelihood(name: str, penalty: Callable[[float], float]) -> ScoreSpec:
         numbers="gaussian:PenalisedGaussian",
         penalty=penalty,
         kernel="LIKELIHOOD",
+        has_sums=has_sums,
         allows_missing=True,
     )
 
@@ -102,19 +108,23 @@ def _likelihood(name: str, penalty: Callable[[float], float]) -> ScoreSpec:
 SPECS = {
     spec.name: spec
     for spec in (
-        _likelihood("loglik", lambda n: 0.0),
-        _likelihood("aic", lambda n: 1.0),
-        _likelihood("bic", lambda n: 0.5 * math.log(n) if n > 0 else 0.0),
+        _likelihood("loglik", lambda n: 0.0, has_sums=True),
+        _likelihood("aic", lambda n: 1.0, has_sums=True),
+        _likelihood("bic", lambda n: 0.5 * math.log(n) if n > 0 else 0.0, has_sums=True),
         ScoreSpec(
-            "bdeu", "dirichlet:bdeu", has_sample_size=True, kernel="BDEU", prior="everywhere"
+            "bdeu", "dirichlet:bdeu", has_sample_size=True, kernel="BDEU", has_sums=True,
+            prior="everywhere",
         ),
         ScoreSpec(
-            "bds", "dirichlet:bds", has_sample_size=True, kernel="BDS", prior="where counted",
-            is_set_function=False,
+            "bds", "dirichlet:bds", has_sample_size=True, kernel="BDS", has_sums=True,
+            is_set_function=False, prior="where counted",
         ),
-        ScoreSpec("k2", "dirichlet:k2", kernel="K2", prior="one each", is_set_function=False),
         ScoreSpec(
-            "fnml", "fnml:fnml", is_set_function=False,
+            "k2", "dirichlet:k2", kernel="K2", has_sums=True, is_set_function=False,
+            prior="one each",
+        ),
+        ScoreSpec(
+            "fnml", "fnml:fnml", has_sums=True, is_set_function=False,
             why_integers="sums over data sets of a size",
         ),
         ScoreSpec("bde", "bde:bde", has_sample_size=True, needs_prior_network=True),
