@@ -34,7 +34,7 @@ from jensen.models.emissions.kinds import Chosen
 from jensen.models.emissions.making import completed, make_emission, summary_for
 from jensen.models.emissions.named import read_shares
 from jensen.models.emissions.priors import COVARIANCES, check_words
-from jensen.models.emissions.registry import USUAL, parameters_of
+from jensen.models.emissions.registry import USUAL, named_parameters
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateRows
@@ -263,7 +263,7 @@ class GaussianMixture(MixtureQuestions):
         start = self.start
         if isinstance(start, GaussianMixture):
             start.require_fitted()
-            return {"weights": start.weights_, **parameters_of(start)}
+            return {"weights": start.weights_, **named_parameters(start)}
         if not isinstance(start, Mapping):
             raise JensenError(
                 f"start must be a fitted mixture or a dict of weights, means and covariances, "

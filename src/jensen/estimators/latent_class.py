@@ -37,8 +37,7 @@ from jensen.models.emissions.making import completed, make_columns, summary_for
 from jensen.models.emissions.named import read_shares
 from jensen.models.emissions.priors import check_words
 from jensen.models.emissions.product import Product
-from jensen.models.emissions.registry import USUAL
-from jensen.models.emissions.registry import words_of_prior as words_of_columns
+from jensen.models.emissions.registry import USUAL, words_of_columns
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateRows
