@@ -80,10 +80,10 @@ def description(model: Any) -> dict[str, Any]:
 
 def _parameters(model: Any) -> dict[str, Any]:
     """The parameters of every state; of labels by column and label."""
-    from jensen.models.emissions.registry import parameters_of
+    from jensen.models.emissions.registry import named_parameters
 
     names = ("weights", "initial", "transition", "end")
-    found = {name: getattr(model, f"{name}_", None) for name in names} | parameters_of(model)
+    found = {name: getattr(model, f"{name}_", None) for name in names} | named_parameters(model)
     plain = {name: _plain(value) for name, value in found.items() if value is not None}
     if hasattr(model, "parameters_"):
         plain["columns"] = _plain(model.parameters_)

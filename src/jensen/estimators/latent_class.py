@@ -24,8 +24,7 @@ from jensen.estimators.states_estimator import with_labels
 from jensen.exceptions import DataError, JensenError
 from jensen.models.emissions.making import make_columns, summary_for
 from jensen.models.emissions.product import Product
-from jensen.models.emissions.registry import USUAL
-from jensen.models.emissions.registry import words_of_prior as words_of_columns
+from jensen.models.emissions.registry import USUAL, words_of_columns
 from jensen.models.mixture import Mixed, Mixture
 from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.text import some

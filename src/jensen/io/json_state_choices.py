@@ -23,8 +23,7 @@ from jensen.io.json_learning import (
     usual_choices,
 )
 from jensen.models.emissions.priors import COVARIANCES, check_words
-from jensen.models.emissions.registry import EMISSIONS, USUAL
-from jensen.models.emissions.registry import words_of_prior as words_of_columns
+from jensen.models.emissions.registry import EMISSIONS, USUAL, words_of_columns
 
 if TYPE_CHECKING:
     from jensen.estimators.states_estimator import StatesEstimator
