@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, Variable
+from jensen.data.unknown_labels import UnknownLabels
 from jensen.estimators.chain_kinds import find_emission
 from jensen.estimators.chain_problem import chain_problem
 from jensen.estimators.chain_questions import ChainQuestions
@@ -21,7 +22,6 @@ from jensen.estimators.chain_settings import (
     read_chain_start,
 )
 from jensen.estimators.known_chain import known_chain, read_known_parameters
-from jensen.estimators.refusals import UnknownLabels
 from jensen.estimators.sequences import (
     join_sequences,
     learn_labels,

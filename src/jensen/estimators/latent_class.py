@@ -13,6 +13,7 @@ from jensen.data import Table, Variable, as_table
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.own_columns import nearest
 from jensen.data.row_names import warn_of_row_names
+from jensen.data.unknown_labels import UnknownLabels, read_known
 from jensen.estimators.arrays import (
     check_columns,
     check_counts,
@@ -23,7 +24,6 @@ from jensen.estimators.arrays import (
 )
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.mixture_questions import MixtureQuestions
-from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.estimators.state_memory import check_state_memory
 from jensen.estimators.states_estimator import (
     check_held,
