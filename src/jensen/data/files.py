@@ -135,7 +135,8 @@ def table_suffix(path: Path) -> str:
     if kind not in DELIMITERS and kind not in PARQUET:
         raise FileError(
             f"cannot tell the format of {str(path)!r:.200}: a table ends in "
-            f"{', '.join([*DELIMITERS, *sorted(PARQUET)])}, each also with .gz"
+            f"{', '.join([*DELIMITERS, *sorted(PARQUET)])}, each also with "
+            f"{', '.join(COMPRESSED)}"
         )
     return kind
 

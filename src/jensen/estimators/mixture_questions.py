@@ -12,13 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import check_whole
+from jensen.data.unknown_labels import UnknownLabels, refuse_unknown, warn_of_unknown
 from jensen.estimators.arrays import read_matrix, read_weights, weights_of
-from jensen.estimators.refusals import (
-    UnknownLabels,
-    refuse_impossible,
-    refuse_unknown,
-    warn_of_unknown,
-)
+from jensen.estimators.refusals import refuse_impossible
 from jensen.estimators.states_estimator import StatesEstimator, best_states
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet

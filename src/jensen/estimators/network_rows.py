@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
 from jensen.data.own_columns import MissingColumns, check_own_columns
-from jensen.estimators.refusals import UnknownLabels, read_known, refuse_unknown
+from jensen.data.unknown_labels import UnknownLabels, read_known, refuse_unknown
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.inference import Network
 from jensen.inference.impossible import explain_row

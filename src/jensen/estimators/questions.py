@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from jensen.data import Table, as_table
 from jensen.data.own_columns import MissingColumns
 from jensen.data.refill import Filled, put_back
+from jensen.data.unknown_labels import warn_of_unknown
 from jensen.estimators import gaussian_rows
 from jensen.estimators.network_rows import RowReader
-from jensen.estimators.refusals import warn_of_unknown
 from jensen.exceptions import DataError, JensenError
 from jensen.inference import (
     Distribution,
