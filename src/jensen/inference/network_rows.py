@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
 from jensen.data.own_columns import MissingColumns, check_own_columns
+from jensen.data.refill import Filled
 from jensen.exceptions import DataError, ImpossibleError, JensenError
-from jensen.inference import Network
+from jensen.inference.completions import complete
+from jensen.inference.fitted import Method, RowChoices
 from jensen.inference.impossible import explain_row
+from jensen.inference.rows import all_posteriors
+from jensen.inference.rows import log_likelihood as each_log_likelihood
 from jensen.text import plural, some
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
+
+Array = NDArray[np.float64]
 
 
 class RowReader(NamedTuple):
@@ -80,3 +89,40 @@ class RowReader(NamedTuple):
             f"{plural(len(first), 'row')} cannot occur ({some(int(i) + 1 for i in first)}); "
             f"{error}, or pass impossible='nan' (--impossible nan)"
         )
+
+
+def posteriors(network: Network, table: Table, target: str | None, choices: RowChoices) -> Any:
+    """P(target | the rest of the row), (N, K); without a target of every variable, by name."""
+    reader = RowReader(network, choices.hidden)
+    skip = () if target is None else (target,)
+    rows = reader.read(table, choices.unknown, choices.missing_columns, skip)
+    if target is not None:
+        v = network.index(target)
+        found, possible = all_posteriors(network, rows, [v], [v])
+    else:
+        absent = [v for v, name in enumerate(network.graph.nodes) if name not in rows]
+        found, possible = all_posteriors(network, rows, absent, range(len(network.variables)))
+    reader.check_possible(rows, possible, choices.impossible)
+    if target is not None:
+        return found[v]
+    return {network.variables[v].name: values for v, values in found.items()}
+
+
+def fill(
+    network: Network, data: Table, method: Method, rng: np.random.Generator, choices: RowChoices
+) -> dict[str, Filled]:
+    """Columns as the network's own variables, before and after gaps were filled, by name."""
+    reader = RowReader(network, choices.hidden)
+    rows = reader.read(data, choices.unknown, choices.missing_columns)
+    filled, lost = complete(network, rows, method, rng)
+    reader.check_possible(rows, ~lost, choices.impossible)
+    known = [name for name in data.names if name in filled]
+    return {name: Filled(rows.column(name), filled.column(name)) for name in known}
+
+
+def log_likelihood(network: Network, table: Table, choices: RowChoices) -> Array:
+    """Log p(row), what is missing summed out; -inf if impossible or of an unknown state."""
+    rows, strange = RowReader(network, choices.hidden).recode(table, choices.missing_columns)
+    found = each_log_likelihood(network, rows)
+    found[strange] = -np.inf
+    return found
