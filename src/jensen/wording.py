@@ -40,10 +40,10 @@ def option(name: str, value: str | Sequence[str]) -> str:
     return " ".join(f"{flag} {_shell_word(each)}" for each in values)
 
 
-def either(in_python: str, in_shell: str) -> str:
+def for_reader(in_python: str, in_shell: str) -> str:
     """The text for whoever reads it, where the two have little in common.
 
-    >>> either("pass interval=None", "leave --interval out")
+    >>> for_reader("pass interval=None", "leave --interval out")
     'pass interval=None'
     """
     return in_shell if _in_shell else in_python

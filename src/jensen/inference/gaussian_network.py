@@ -24,7 +24,7 @@ from jensen.inference.gaussian_distribution import GaussianDistribution
 from jensen.inference.gaussian_distributions import GaussianDistributions
 from jensen.inference.regression import LinearRegression, RegressionPosterior
 from jensen.text import grid, some
-from jensen.wording import either
+from jensen.wording import for_reader
 
 if TYPE_CHECKING:
     from jensen.io.checked import Checked
@@ -148,7 +148,7 @@ class GaussianNetwork(FittedNetwork):
         """P(targets | do, given); `given` may be many rows, then there are as many answers."""
         if interval is not None:
             raise JensenError(
-                either(
+                for_reader(
                     "the answer of a Gaussian network has .interval(level) itself",
                     "--interval tells how sure probabilities are, and this is a network of "
                     "numbers, whose answers show the 90 % interval of each variable by themselves: "
