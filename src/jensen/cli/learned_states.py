@@ -50,9 +50,9 @@ def criteria(model: Any, rows: Learned) -> dict[str, float]:
 
 def description(model: Any) -> dict[str, Any]:
     """A model by the names that people know, for programs."""
+    from jensen.estimators.states_saving import find_kind
     from jensen.estimators.states_summary import column_names, n_live
     from jensen.estimators.summary import algorithm_of, meaning
-    from jensen.io.json_state_choices import find_kind
 
     fitted = model.require_fitted()
     answer: dict[str, Any] = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +17,11 @@ from jensen.data.threads import ordered_map
 from jensen.exceptions import JensenError
 from jensen.graphs.wiring import wire_families
 from jensen.inference.impossible import explain_row
-from jensen.inference.network import Network
 from jensen.inference.relevance import relevant_part
 from jensen.inference.rows import log_likelihood
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
 
 Array = NDArray[np.float64]
 
