@@ -6,9 +6,6 @@ from typing import Any
 
 from jensen.exceptions import JensenError
 
-WITH_SAMPLE_SIZE = ("bdeu", "bds")
-"""Priors, and their scores, that spread an equivalent sample."""
-
 
 def is_real(x: Any) -> bool:
     """Whether x is a real number; True and False are none."""

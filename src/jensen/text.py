@@ -65,14 +65,14 @@ def _nearest(name: str, names: Sequence[str]) -> list[str]:
     return [known for letters in close for known in by_letters[letters]][:3]
 
 
-def either(items: Iterable[object]) -> str:
-    """Words to choose from.
+def either(items: Iterable[object], word: str = "or") -> str:
+    """Words to choose from, or with "and" all of them.
 
-    >>> either(["a", "b", "c"]), either(["a"])
-    ('a, b or c', 'a')
+    >>> either(["a", "b", "c"]), either(["a", "b"], "and"), either(["a"])
+    ('a, b or c', 'a and b', 'a')
     """
     *others, last = map(str, items)
-    return f"{', '.join(others)} or {last}" if others else last
+    return f"{', '.join(others)} {word} {last}" if others else last
 
 
 def plural(n: int, noun: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 import jensen as jn
 from jensen.kernel_cache import places
+from jensen.scores import SCORES
 
 COMMANDS = [
     "learn",
@@ -189,7 +190,7 @@ def test_score_of_a_graph(run, rain):
     assert done.out.splitlines()[-2:] == [f"{x:4}  {terms[x]:.6f}" for x in ("rain", "wet")]
 
 
-@pytest.mark.parametrize("name", ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml"])
+@pytest.mark.parametrize("name", list(SCORES))
 def test_score_by_every_name(run, rain, name):
     answer = json.loads(run("score", "rain -> wet", rain, "--score", name, "--json").out)
     assert answer[name] == jn.score("rain -> wet", rain, name)

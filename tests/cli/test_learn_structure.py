@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.scores.registry import AVAILABLE, SAMPLE_SIZED
+from jensen.text import either
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* never occurred")  # either, of lung and tub
 
@@ -753,11 +755,11 @@ def test_a_tree_takes_no_such_choice(refuse, clinic, option):
         (["--max-parents", "-1"], "Invalid value for '--max-parents'"),
         (["--score", "bde"], "--score bde and --prior-network go together"),
         (["--prior-network", "asia.json"], "--score bde and --prior-network go together"),
-        (["--available-case"], "--available-case belongs to --score bic, aic or loglik"),
+        (["--available-case"], f"--available-case belongs to --score {either(AVAILABLE)}"),
         (["--score", "best"], "there is no score 'best': choose one of"),
         (["--score", "bge"], "'bge' is a score of continuous columns"),
         (["--score", "bic", "--equivalent-sample-size", "2"],
-         "--equivalent-sample-size belongs to --score bdeu, bds or bde, not to bic"),
+         f"--equivalent-sample-size belongs to --score {either(SAMPLE_SIZED)}, not to bic"),
         (["--equivalent-sample-size", "-2"], "--equivalent-sample-size must be"),
         (["--required", "asia"], "--required asia: write an edge: --required 'A -> B'"),
         (["--required", "asia -> nobody"], "--required names 'nobody', which is no column"),

@@ -40,14 +40,6 @@ def loglik(data, x, parents):
     return float(sum(norm.logpdf(data[x], means, math.sqrt(variance))))
 
 
-def aic(data, x, parents):
-    return loglik(data, x, parents) - (len(parents) + 2)
-
-
-def bic(data, x, parents):
-    return loglik(data, x, parents) - 0.5 * math.log(len(data[x])) * (len(parents) + 2)
-
-
 def log_evidence_of(data, names, n_all, mean, strength, degrees, scale):
     """Log p of complete columns under the marginal of a normal-Wishart of n_all columns."""
     if not names:

@@ -4,9 +4,11 @@
 """
 
 import math
+from collections.abc import Callable
 from itertools import product
+from typing import NamedTuple
 
-from naive import families
+from naive import families, gaussian_networks
 
 
 def config(row, parents):
@@ -37,15 +39,6 @@ def loglik(rows, states, x, parents):
         return -math.inf if rows else 0.0
     terms = [log_frequency(complete, row, x, parents) for row in complete]
     return len(rows) * math.fsum(terms) / len(complete)
-
-
-def aic(rows, states, x, parents):
-    return loglik(rows, states, x, parents) - n_parameters(states, x, parents)
-
-
-def bic(rows, states, x, parents):
-    cost = 0.5 * math.log(len(rows)) if rows else 0.0
-    return loglik(rows, states, x, parents) - cost * n_parameters(states, x, parents)
 
 
 def log_predictions(rows, states, x, parents, alpha):
@@ -89,3 +82,45 @@ def fnml(rows, states, x, parents):
         n = sum(config(row, parents) == c for row in rows)
         total -= math.log(regret(n, len(states[x])))
     return total
+
+
+# --- all scores ---
+
+
+class Twin(NamedTuple):
+    """A score by its definition, and what must be true of it."""
+
+    states: Callable[..., float] | None = None  # (rows, states, x, parents) -> its term
+    numbers: Callable[..., float] | None = None  # (data, x, parents) -> its term
+    penalty: Callable[[int], float] | None = None  # what a parameter costs, by the number of rows
+    is_set_function: bool = True  # so that equivalent graphs score the same
+    needs_integers: bool = False  # whether it is defined for whole numbers of rows only
+    most_rows: int = 1 << 60  # for which the definition can be computed
+
+
+def penalised(cost):
+    """The likelihood less a cost of every free parameter."""
+
+    def of_states(rows, states, x, parents):
+        price = cost(len(rows)) if rows else 0.0
+        return loglik(rows, states, x, parents) - price * n_parameters(states, x, parents)
+
+    def of_numbers(data, x, parents):
+        price = cost(len(data[x]))
+        return gaussian_networks.loglik(data, x, parents) - price * (len(parents) + 2)
+
+    return Twin(of_states, of_numbers, cost)
+
+
+SCORES = {
+    "loglik": penalised(lambda n: 0.0),
+    "aic": penalised(lambda n: 1.0),
+    "bic": penalised(lambda n: 0.5 * math.log(n)),
+    "bdeu": Twin(bdeu),
+    "bds": Twin(bds, is_set_function=False),
+    "k2": Twin(k2, is_set_function=False),
+    "fnml": Twin(fnml, is_set_function=False, needs_integers=True, most_rows=14),
+    "bde": Twin(),  # its twin is in the tests of that score
+    "bge": Twin(numbers=gaussian_networks.bge),
+}
+"""One row a score; the tests of all scores read it."""

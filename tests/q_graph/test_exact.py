@@ -11,11 +11,10 @@ from jensen.data.threads import set_threads
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph import exact
 from jensen.q_graph.exact import best_network
-from jensen.scores import set_functions
+from jensen.scores import SCORES, set_functions
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 
-SCORES = ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml"]
 FOUR = structures.all_networks(4)
 CONSTRAINTS = [
     {},

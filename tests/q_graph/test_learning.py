@@ -12,8 +12,10 @@ from tqdm import tqdm
 import jensen as jn
 from jensen.q_graph import methods, search
 from jensen.q_graph.info import StructureInfo
+from jensen.scores import SCORES
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
+from jensen.scores.registry import names_of
 
 METHODS = ["hill-climb", "tabu", "exact"]
 every_method = pytest.mark.parametrize("method", METHODS)
@@ -33,7 +35,7 @@ def make_numbers(n_rows=200):
 
 
 @every_method
-@pytest.mark.parametrize("score", ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml"])
+@pytest.mark.parametrize("score", list(SCORES))
 def test_the_score_is_that_of_the_graph(method, score):
     table = make_table(1, 60, (2, 3, 2, 2))
     dag = jn.learn_structure(table, method, score)
@@ -48,7 +50,7 @@ def test_the_score_is_that_of_the_graph(method, score):
 
 
 @every_method
-@pytest.mark.parametrize("score", [None, "bge", "bic", "aic", "loglik"])
+@pytest.mark.parametrize("score", [None, *names_of("continuous")])
 def test_the_score_of_numbers(method, score):
     dag = jn.learn_structure(make_numbers(), method, score)
     name = score or "bge"

@@ -11,10 +11,11 @@ import jensen as jn
 from jensen.kernels import graph_moves
 from jensen.q_graph import search
 from jensen.q_graph.constraints import Constraints, read_constraints
+from jensen.scores import SCORES
 from jensen.scores.make_scorer import make_scorer
+from jensen.scores.registry import names_of
 
-STATES = ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml"]
-NUMBERS = ["bge", "bic", "aic", "loglik"]
+STATES, NUMBERS = list(SCORES), names_of("continuous")
 FOUR = structures.all_networks(4)
 
 

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.scores import SCORES
 from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.registry import names_of
 
 RNG = np.random.default_rng(0)
 X, Y = RNG.normal(size=(2, 30))
@@ -18,11 +20,12 @@ def refused(match, *, error=jn.DataError):
     return pytest.raises(error, match=match)
 
 
-@pytest.mark.parametrize("name", ["bdeu", "k2", "fnml", "bds"])
+@pytest.mark.parametrize("name", [name for name in SCORES if name not in names_of("continuous")])
 def test_scores_of_states(name):
+    others = [other for other in names_of("continuous") if other != "bge"]
     with refused(
-        rf"^there is no score '{name}' of continuous columns: choose one of bge, loglik, aic, bic, "
-        r"or make states of the columns with jn.discretize$",
+        rf"^there is no score '{name}' of continuous columns: choose one of bge, "
+        rf"{', '.join(others)}, or make states of the columns with jn.discretize$",
         error=jn.JensenError,
     ):
         jn.score("x -> y", DATA, name)

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.scores import SCORES
 from jensen.scores.interventions import split_interventions
 from jensen.scores.make_scorer import make_scorer
+from jensen.scores.registry import PENALISED
 
 NAMES = ["a", "b", "c"]
 FAMILIES = [(0, []), (0, [1]), (1, [0, 2]), (2, [0]), (2, [])]
@@ -31,8 +33,7 @@ def not_set(table, name):
 
 @pytest.mark.parametrize(
     ("kind", "score"),
-    [("categorical", s) for s in ("loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml")]
-    + [("continuous", s) for s in ("loglik", "aic", "bic")],
+    [("categorical", s) for s in SCORES] + [("continuous", s) for s in PENALISED],
 )
 def test_scores_are_those_of_the_other_rows(kind, score):
     """Of each family by itself, in all that a search asks, to 1e-11."""
@@ -207,7 +208,7 @@ def test_an_empty_text_in_a_column_names_nothing():
     assert was_set.tolist() == [-1, 0, -1, 1]
 
 
-@pytest.mark.parametrize("name", ["bdeu", "bic", "k2", "fnml"])
+@pytest.mark.parametrize("name", list(SCORES))
 def test_the_score_of_a_graph_leaves_out_rows_too(name):
     rng = np.random.default_rng(0)
     a = rng.integers(0, 2, 60)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.scores import SCORES
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild
@@ -36,7 +37,7 @@ def test_which_scorer(table, choices, kind):
     assert scorer.names == ("a", "b")
 
 
-@pytest.mark.parametrize("score", ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml"])
+@pytest.mark.parametrize("score", list(SCORES))
 def test_weights_are_repetitions(score):
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 3, (40, 3))
@@ -148,7 +149,7 @@ REFUSALS = [
     (STATES, {"score": "bde"}, "^the score 'bde' and prior_network= go together"),
     (STATES, {"score": "k2", "equivalent_sample_size": 1.0}, "^k2 has no equivalent_sample_size"),
     (STATES, {"missing": "drop"}, "^missing must be 'refuse' or 'available-case', not 'drop'$"),
-    (STATES, {"missing": "available-case"}, "has a meaning for loglik, aic and bic only, not bdeu"),
+    (STATES, {"missing": "available-case"}, "has a meaning for loglik, aic.* only, not bdeu"),
     (NUMBERS, {"score": "bic", "scale": 1.0}, "scale"),
     (
         jn.Table(STATES, weights=[0.5] * 20),

@@ -6,9 +6,12 @@ import pytest
 from naive import scores as naive
 
 import jensen as jn
+from jensen.scores import SCORES
+from jensen.scores.registry import AVAILABLE
+from jensen.text import either
 
-PENALISED = ["loglik", "aic", "bic"]
-EXACT = ["bdeu", "bds", "k2", "fnml"]
+PENALISED = list(AVAILABLE[::-1])
+EXACT = [name for name in SCORES if name not in PENALISED]
 
 
 @pytest.mark.parametrize("name", PENALISED)
@@ -19,7 +22,7 @@ def test_available_cases_are_averaged(make_example, name, missing, graph):
     example, dag = make_example(50, (2, 3, 2), missing=missing), jn.DAG(graph)
     found = jn.local_scores(dag, example.table, name, missing="available-case")
     for x in dag.nodes:
-        expected = getattr(naive, name)(example.rows, example.states, x, dag.parents(x))
+        expected = naive.SCORES[name].states(example.rows, example.states, x, dag.parents(x))
         assert found[x] == pytest.approx(expected, rel=1e-12)
 
 
@@ -51,7 +54,8 @@ def test_what_was_never_seen_together_cannot_win(name):
 def test_available_cases_have_no_meaning_for_the_others(make_example, name):
     with pytest.raises(
         jn.JensenError,
-        match=f"^missing='available-case' has a meaning for loglik, aic and bic only, not {name}$",
+        match=f"^missing='available-case' has a meaning for {either(PENALISED, 'and')} only, "
+        f"not {name}$",
     ):
         jn.score("a -> b", make_example(9, (2, 2)).table, name, missing="available-case")
 

@@ -7,12 +7,15 @@ from naive import scores as naive
 import jensen as jn
 from jensen.data.threads import set_threads
 from jensen.exceptions import JensenError
+from jensen.scores import SCORES as ALL
 from jensen.scores import set_functions
+from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
+from jensen.scores.registry import SPECS
 from jensen.scores.set_functions import sizes_of_sets
-from jensen.scores.subset_scores import fill_family_scores, sets_up_to
+from jensen.scores.subset_scores import candidate_scores, fill_family_scores, sets_up_to
 
-SCORES = ["loglik", "aic", "bic", "bdeu", "bds", "k2", "fnml"]
+SCORES = list(ALL)
 CLOSE = {"rtol": 1e-11, "atol": 1e-9}
 
 
@@ -70,7 +73,7 @@ def test_what_was_never_seen_together_is_impossible():
 def test_weighted_rows(score, make_example):
     table, rng = make_example(60, (2, 3, 2, 4)).table, np.random.default_rng(1)
     check_by_family(make_scorer(table.with_weights(rng.integers(0, 200, 60)), score))
-    if score != "fnml":  # it needs whole weights
+    if not SPECS[score].needs_integer_weights:
         check_by_family(make_scorer(table.with_weights(rng.exponential(3.0, 60)), score))
 
 
@@ -203,3 +206,9 @@ def test_sets_and_their_numbers():
     assert list(sets_up_to(3, 1)) == [(0, ()), (1, (0,)), (2, (1,)), (4, (2,))]
     assert sizes_of_sets(3).tolist() == [0, 1, 1, 2, 1, 2, 2, 3]
     assert sum(1 for _ in sets_up_to(6, 6)) == 64
+
+
+def test_subsets_of_listed_scores():
+    listed = LocalScores.of({"a": {(): -1.0, ("b",): -2.0}, "b": {(): -3.0}})
+    np.testing.assert_array_equal(candidate_scores(listed, 0, [1], 1), [-1.0, -2.0])
+    np.testing.assert_array_equal(candidate_scores(listed, 1, [0], 1), [-3.0, -np.inf])

@@ -7,6 +7,7 @@ from sklearn.datasets import load_diabetes
 
 import jensen as jn
 from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.registry import names_of
 from jensen.scores.units import unitless
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -14,7 +15,7 @@ GRAPH = "a -> b -> d; c -> d; d -> e"
 FACTORS = dict(zip(NAMES, (-0.02, 1e7, 3.7, 1e-9, 250.0), strict=True))
 SHIFTS = dict(zip(NAMES, (1e6, -1e6, 12.5, 0.0, -3e5), strict=True))  # in standard deviations
 POWERS = dict(zip(NAMES, (2.0**-40, -(2.0**7), 0.5, 2.0**90, 2.0**-3), strict=True))
-SCORES = ["bge", "bic", "aic", "loglik"]
+SCORES = names_of("continuous")
 
 
 def make_data(n_rows=120, seed=0):

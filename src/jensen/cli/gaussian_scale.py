@@ -10,7 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from jensen.exceptions import FileError, JensenError
-from jensen.text import some
+from jensen.scores.registry import WITH_JOINT_PRIOR
+from jensen.text import either, some
 
 Scale = Annotated[
     str | None,
@@ -56,6 +57,13 @@ def _read_matrix(path: str, names: Sequence[str]) -> list[list[float]]:
         )
     order = [head.index(name) for name in names]
     return [[numbers[i][j] for j in order] for i in order]
+
+
+def check_scaled(score: str) -> None:
+    """Refuse a scale of a score that has no such prior."""
+    if score not in WITH_JOINT_PRIOR:
+        owners = either(WITH_JOINT_PRIOR)
+        raise JensenError(f"--scale belongs to --score {owners}, not to {score}")
 
 
 def refuse_scale() -> None:

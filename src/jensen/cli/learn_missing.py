@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
-from jensen.checks import WITH_SAMPLE_SIZE
-from jensen.cli.structure_options import BEYOND, TREE_SCORES, Search, StructureChoices
+from jensen.cli.structure_options import BEYOND, Search, StructureChoices
 from jensen.exceptions import JensenError
+from jensen.scores.registry import AVAILABLE, SPREAD_PRIORS
 from jensen.text import plural, some
 
 if TYPE_CHECKING:
@@ -153,10 +153,10 @@ def _ways(
 
 
 def _available_case(asked: Asked) -> str:
-    if asked.choices.score in TREE_SCORES:
+    if asked.choices.score in AVAILABLE:
         return asked.but("--available-case", without=FLAGS)
     foreign = [*FLAGS, "--score", "--prior-network"]
-    if asked.prior not in WITH_SAMPLE_SIZE:
+    if asked.prior not in SPREAD_PRIORS:
         foreign.append("--equivalent-sample-size")
     return asked.but("--score", "bic", "--available-case", without=foreign)
 

@@ -4,11 +4,12 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from jensen.checks import WITH_SAMPLE_SIZE
 from jensen.cli import inputs, options
 from jensen.cli.gaussian_scale import read_scale, refuse_scale
 from jensen.cli.learn_options import Loop, NetworkChoices, Source
 from jensen.exceptions import JensenError
+from jensen.scores.registry import SPREAD_PRIORS
+from jensen.text import either
 
 
 def learn_network(
@@ -20,8 +21,9 @@ def learn_network(
 
     _, prior, equivalent_sample_size, scale, hidden, states, start, checkpoint, _ = choices
     options.refuse_two_inputs(source.data, graph, start)
-    if equivalent_sample_size is not None and prior not in WITH_SAMPLE_SIZE:
-        raise JensenError("--equivalent-sample-size belongs to --prior bdeu or --prior bds")
+    if equivalent_sample_size is not None and prior not in SPREAD_PRIORS:
+        owners = either(f"--prior {name}" for name in SPREAD_PRIORS)
+        raise JensenError(f"--equivalent-sample-size belongs to {owners}")
     known = inputs.read_net(graph) if inputs.names_net(graph) else None
     chosen = loop.chosen()
     if equivalent_sample_size is not None:

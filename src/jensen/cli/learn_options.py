@@ -10,6 +10,7 @@ import typer
 from jensen.cli.inputs import Reading, read_data
 from jensen.exceptions import JensenError
 from jensen.models.emissions.registry import EMISSIONS, USUAL
+from jensen.scores.registry import DEFAULTS, PRIORS, WITH_JOINT_PRIOR
 from jensen.text import either
 
 if TYPE_CHECKING:
@@ -51,11 +52,12 @@ Prior = Annotated[
     typer.Option(
         "--prior",
         metavar="PRIOR",
-        help="Of the parameters of a network, its graph given or learned: bdeu, bds, k2, or the "
-        "Dirichlet concentration of every cell; bge of columns of numbers; flat unless given (bdeu "
-        "or bge for vbem, me and gibbs). Of other models: default, or parts with their "
-        "numbers, as in concentration=0.01,mean_strength=2 (each part as in Python); flat unless "
-        "given (default for vbem, me and gibbs).",
+        help=f"Of the parameters of a network, its graph given or learned: {', '.join(PRIORS)}, or "
+        f"the Dirichlet concentration of every cell; {either(WITH_JOINT_PRIOR)} of columns of "
+        f"numbers; flat unless given ({either(DEFAULTS.values())} for vbem, me and gibbs). Of "
+        "other models: default, or parts with their numbers, as in "
+        "concentration=0.01,mean_strength=2 (each part as in Python); flat unless given (default "
+        "for vbem, me and gibbs).",
     ),
 ]
 Method = Annotated[

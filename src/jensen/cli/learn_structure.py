@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jensen.checks import WITH_SAMPLE_SIZE
 from jensen.cli import inputs
 from jensen.cli.gaussian_scale import read_scale, refuse_scale
 from jensen.cli.graph_prior import name_score, read_summed_prior
@@ -22,7 +21,14 @@ from jensen.cli.learn_options import Loop, NetworkChoices, Source
 from jensen.cli.mixed_trees import is_mixed_tree, of_parameters, refuse_parameters
 from jensen.cli.structure_options import Search, StructureChoices
 from jensen.exceptions import GraphError, JensenError
-from jensen.text import some
+from jensen.scores.registry import (
+    DEFAULTS,
+    SAMPLE_SIZED,
+    SPREAD_PRIORS,
+    UNPENALISED,
+    WITH_JOINT_PRIOR,
+)
+from jensen.text import either, some
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -33,7 +39,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("jensen")
 
-WITH_EQUIVALENT_SAMPLE = (*WITH_SAMPLE_SIZE, "bde")
 FEW_LABELS = 5
 """So many whole numbers are labels, however few rows there are."""
 
@@ -85,7 +90,7 @@ def learn_structure(
     network.check_output(kind.fitted.holds)
     of_score = _of_score(choices, network, is_numbers)
     if network.scale is not None:
-        if is_numbers and of_score["score"] == "bge":
+        if is_numbers and of_score["score"] in WITH_JOINT_PRIOR:
             of_score["scale"] = read_scale(network.scale, names)
         elif not (is_numbers and has_bge(network, loop)):
             refuse_scale()
@@ -135,7 +140,7 @@ def _estimator(
 
     prior = scaled_prior(network, loop, names) if kind.has_scale else read_prior(network.prior)
     chosen = {**loop.chosen(), "prior": prior}
-    if network.prior in WITH_SAMPLE_SIZE and network.equivalent_sample_size is not None:
+    if network.prior in SPREAD_PRIORS and network.equivalent_sample_size is not None:
         chosen["equivalent_sample_size"] = network.equivalent_sample_size
     net = BayesianNetwork(DAG((), names), progress=sys.stderr.isatty(), **chosen)
     given = {name: value for name, value in net.get_params().items() if name != "graph"}
@@ -191,14 +196,16 @@ def _of_score(
 ) -> dict[str, Any]:
     """The score, as the library takes it."""
     sample_size = network.equivalent_sample_size
-    usual = "loglik" if choices.search is Search.TREE else "bge" if is_numbers else "bdeu"
+    usual = DEFAULTS["continuous" if is_numbers else "categorical"]
+    if choices.search is Search.TREE:
+        usual = UNPENALISED
     found: dict[str, Any] = {"score": choices.score or usual}
-    if sample_size is not None and found["score"] in WITH_EQUIVALENT_SAMPLE:
+    if sample_size is not None and found["score"] in SAMPLE_SIZED:
         found["equivalent_sample_size"] = sample_size
-    elif sample_size is not None and network.prior not in WITH_SAMPLE_SIZE:
+    elif sample_size is not None and network.prior not in SPREAD_PRIORS:
         raise JensenError(
-            f"--equivalent-sample-size belongs to --score bdeu, bds or bde, not to "
-            f"{found['score']}, or to --prior bdeu or bds"
+            f"--equivalent-sample-size belongs to --score {either(SAMPLE_SIZED)}, not to "
+            f"{found['score']}, or to --prior {either(SPREAD_PRIORS)}"
         )
     return found | of_rows(choices, is_numbers)
 
@@ -289,7 +296,7 @@ def _tree(task: Task) -> Structure:
     from jensen.q_graph.trees import chow_liu
 
     score = task.of_score["score"]
-    graph = chow_liu(task.table, penalty=None if score == "loglik" else score)
+    graph = chow_liu(task.table, penalty=None if score == UNPENALISED else score)
     info = graph.info
     return Structure(
         graph, "tree", score, info.score, proven=True, interrupted=False, seconds=info.seconds,

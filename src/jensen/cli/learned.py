@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.cli import outputs
 from jensen.graphs.names import show_path
+from jensen.scores.registry import UNPENALISED
 from jensen.text import grid, plural
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _how_found(found: Structure) -> str:
             f"edges in more than {100.0 * found.strengths.threshold:.1f} % of them"
         )
     if found.method == "tree":
-        kind = "trees" if found.score_name == "loglik" else "forests"
+        kind = "trees" if found.score_name == UNPENALISED else "forests"
         return f"tree: the best of all {kind}"
     if found.proven:
         return f"exact: proven to be the best graph by {found.score_name}"

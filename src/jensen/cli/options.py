@@ -9,6 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from jensen.exceptions import JensenError
+from jensen.scores.registry import AVAILABLE, SAMPLE_SIZED, SPREAD_PRIORS, WITH_NETWORK
+from jensen.text import either
 
 Data = Annotated[
     str,
@@ -100,21 +102,25 @@ SampleSize = Annotated[
     typer.Option(
         "--equivalent-sample-size",
         metavar="SIZE",
-        help="Of bdeu and bds, as score and as prior, and of score bde; 1 unless given.",
+        help=f"Of the scores {either(SAMPLE_SIZED, 'and')}, and of the priors "
+        f"{either(SPREAD_PRIORS, 'and')}; 1 unless given.",
     ),
 ]
 PriorNetwork = Annotated[
     str | None,
     typer.Option(
-        "--prior-network", metavar="NET", help="Of bde: a network that spreads the prior sample."
+        "--prior-network",
+        metavar="NET",
+        help=f"Of {either(WITH_NETWORK)}: a network that spreads the prior sample.",
     ),
 ]
 AvailableCase = Annotated[
     bool,
     typer.Option(
         "--available-case",
-        help="Where values are missing: average over the rows known to each family (score loglik, "
-        "aic or bic). Graphs learned so have false edges, unless hardly any are missing.",
+        help="Where values are missing: average over the rows known to each family (score "
+        f"{either(AVAILABLE[::-1])}). Graphs learned so have false edges, unless hardly any are "
+        "missing.",
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, for programs.")]

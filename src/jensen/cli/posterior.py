@@ -14,15 +14,16 @@ from jensen.cli import inputs, options, outputs
 from jensen.cli import learn_options as of_learn
 from jensen.cli import posterior_options as of_post
 from jensen.cli import structure_options as of_graph
-from jensen.cli.gaussian_scale import Scale, read_scale
+from jensen.cli.gaussian_scale import Scale, check_scaled, read_scale
 from jensen.cli.graph_prior import read_graph_prior
 from jensen.cli.learn_missing import FLAGS, Asked, refuse_empty, refuse_kinds, refuse_missing
-from jensen.cli.learn_structure import WITH_EQUIVALENT_SAMPLE, of_rows
+from jensen.cli.learn_structure import of_rows
 from jensen.cli.posterior_options import Method, read_candidates, refuse_chains
 from jensen.cli.posterior_told import THRESHOLD, spell, summary, tell
 from jensen.cli.structure_options import StructureChoices
 from jensen.exceptions import JensenError
-from jensen.text import plural
+from jensen.scores.registry import DEFAULTS, SAMPLE_SIZED
+from jensen.text import either, plural
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -203,15 +204,14 @@ def _scoring(
     """The score, as the library takes it."""
     names = [name for name in rows.names if name != choices.interventions]
     is_numbers = {rows.variable(name).kind for name in names} == {"continuous"}
-    score = choices.score or ("bge" if is_numbers else "bdeu")
-    if sample_size is not None and score not in WITH_EQUIVALENT_SAMPLE:
+    score = choices.score or DEFAULTS["continuous" if is_numbers else "categorical"]
+    if sample_size is not None and score not in SAMPLE_SIZED:
         raise JensenError(
-            f"--equivalent-sample-size belongs to --score bdeu, bds or bde, not to {score}"
+            f"--equivalent-sample-size belongs to --score {either(SAMPLE_SIZED)}, not to {score}"
         )
     size: dict[str, Any] = {"score": score, "equivalent_sample_size": sample_size}
     if scale is not None:
-        if not (is_numbers and score == "bge"):
-            raise JensenError(f"--scale belongs to --score bge, not to {score}")
+        check_scaled(score)
         size["scale"] = read_scale(scale, names)
     return size | of_rows(choices, is_numbers)
 

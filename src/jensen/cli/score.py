@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import typer
 
 from jensen.cli import inputs, options, outputs
-from jensen.cli.gaussian_scale import Scale, read_scale
+from jensen.cli.gaussian_scale import Scale, check_scaled, read_scale
 from jensen.cli.graph_prior import GraphPrior, name_score, read_summed_prior
 from jensen.cli.state_rows import read_state_rows
 from jensen.exceptions import JensenError
+from jensen.scores.registry import DEFAULTS, TOLD
 from jensen.text import grid
 
 NAME = "score"
@@ -24,8 +25,7 @@ Name = Annotated[
     typer.Option(
         "--score",
         metavar="SCORE",
-        help="bdeu, bds, k2, bde, fnml, bic, aic or loglik; of columns of numbers bge, bic, aic or "
-        "loglik; of a graph bdeu or bge unless given.",
+        help=f"Of a graph: {TOLD}",
     ),
 ]
 Local = Annotated[bool, typer.Option("--local", help="Show the term of every variable.")]
@@ -105,8 +105,8 @@ def command(
                 "a column for every variable"
             )
         name = score or _usual_score(graph, table)
-        if scale is not None and name != "bge":
-            raise JensenError(f"--scale belongs to --score bge, not to {name}")
+        if scale is not None:
+            check_scaled(name)
         given = {} if scale is None else {"scale": read_scale(scale, graph.nodes)}
         answer = _score_graph(
             graph,
@@ -139,7 +139,7 @@ def _refuse_options(given: dict[str, object]) -> None:
         if is_given:
             raise JensenError(
                 f"{name} belongs to the score of a graph, but a network's own tables score the "
-                f"rows: add --score bdeu (or another) to score its graph"
+                f"rows: add --score {DEFAULTS['categorical']} (or another) to score its graph"
             )
 
 
@@ -192,7 +192,7 @@ def _score_states(
 
 def _usual_score(graph: Any, table: Any) -> str:
     kinds = {table.variable(name).kind for name in graph.nodes}
-    return "bge" if kinds == {"continuous"} else "bdeu"
+    return DEFAULTS["continuous" if kinds == {"continuous"} else "categorical"]
 
 
 def _score_graph(graph: Any, table: Any, name: str, **choices: Any) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from jensen.cli import inputs
 from jensen.cli.independence_options import BELONG_TO, CorrectionFor, IndependenceTest
 from jensen.cli.learn_options import spelled
 from jensen.exceptions import JensenError
+from jensen.scores.registry import AVAILABLE, PENALISED, TOLD, WITH_NETWORK
+from jensen.text import either
 
 if TYPE_CHECKING:
     from jensen.graphs import DAG
@@ -47,8 +49,7 @@ Score = Annotated[
     typer.Option(
         "--score",
         metavar="SCORE",
-        help="By what graphs are compared: bdeu, bds, k2, bde, fnml, bic, aic or loglik; of "
-        "columns of numbers bge, bic, aic or loglik; bdeu or bge unless given.",
+        help=f"By what graphs are compared: {TOLD}",
     ),
 ]
 MaxParents = Annotated[
@@ -139,8 +140,6 @@ Svg = Annotated[
     ),
 ]
 
-TREE_SCORES = ("loglik", "aic", "bic")
-
 BEYOND_TREE = (
     "--max-parents", "--required", "--forbidden", "--tier", "--restarts", "--start-graph",
     "--interventions", "--bootstrap", "--available-case", "--prior-network", "--graph-prior",
@@ -218,10 +217,13 @@ class StructureChoices(NamedTuple):
             raise JensenError("--time-limit belongs to --structure exact, which proves its graph")
         if self.time_limit is not None and self.bootstrap is not None:
             raise JensenError("--time-limit and --bootstrap do not go together: take one of them")
-        if (self.score == "bde") != (self.prior_network is not None):
-            raise JensenError("--score bde and --prior-network go together: give both, or neither")
-        if self.available_case and self.score not in TREE_SCORES:
-            raise JensenError("--available-case belongs to --score bic, aic or loglik: add one")
+        if (self.score in WITH_NETWORK) != (self.prior_network is not None):
+            raise JensenError(
+                f"--score {either(WITH_NETWORK)} and --prior-network go together: give both, or "
+                f"neither"
+            )
+        if self.available_case and self.score not in AVAILABLE:
+            raise JensenError(f"--available-case belongs to --score {either(AVAILABLE)}: add one")
 
     def _check_tests(self) -> None:
         foreign = {Search.PC: (), Search.MMHC: ("--correction",)}.get(self.search, BELONG_TO)
@@ -233,7 +235,7 @@ class StructureChoices(NamedTuple):
     def fits_tree(self) -> bool:
         """Whether a tree could be learned with all that was said, but for the structure."""
         foreign = {*BEYOND_TREE, *BELONG_TO, "--time-limit", "--tabu-length"}
-        return self.score in (None, *TREE_SCORES) and foreign.isdisjoint(self.given())
+        return self.score in (None, *PENALISED) and foreign.isdisjoint(self.given())
 
     def _check_tree(self) -> None:
         self._refuse_beside(
@@ -241,10 +243,10 @@ class StructureChoices(NamedTuple):
             BEYOND_TREE,
             "the most likely tree knows no such choice; --structure hill-climb does",
         )
-        if self.score is not None and self.score not in TREE_SCORES:
+        if self.score is not None and self.score not in PENALISED:
             raise JensenError(
                 f"--structure tree and --score {self.score} do not go together: a tree has the "
-                f"score {', '.join(TREE_SCORES[:-1])} or {TREE_SCORES[-1]}"
+                f"score {either(PENALISED[::-1])}"
             )
 
     def _refuse_beside(self, search: str, refused: Sequence[str], why: str) -> None:

@@ -60,7 +60,7 @@ class Plans:
         start = self.sets.begin[first]
         ptr, members = np.append(self.sets.begin[first:], len(self.sets.words)), self.sets.words
         ptr, members = ptr - start, members[start:]
-        found = _find_families(ptr, members, self.wiring)
+        found = find_families(ptr, members, self.wiring)
         orders, log_total = self._order(ptr, members, found)
         self._write(ptr, members, found, orders, log_total)
         self.families = _append(self.families, found)
@@ -133,7 +133,7 @@ class Plans:
         self._code, self._start = code, np.concatenate([self._start, start[1:]])
 
 
-def _find_families(ptr: Ints, members: NDArray[np.int32], wiring: Wiring) -> Families:
+def find_families(ptr: Ints, members: NDArray[np.int32], wiring: Wiring) -> Families:
     """What new sets touch."""
     from jensen.kernels.hidden_sets import set_families
 

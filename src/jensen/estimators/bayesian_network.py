@@ -63,8 +63,8 @@ class BayesianNetwork(Views, Estimator):
     equivalent_sample_size
         Of "bdeu" and "bds".
     start
-        Tables to start from: a network, a fitted estimator, or a dict as in `from_tables`. Else
-        random tables that break the symmetry of hidden states.
+        A network, a fitted estimator, a dict as in `from_tables`, or `jensen.inference.expected`
+        statistics of any graph. Else random tables that break the symmetry of hidden states.
     n_init
         How many random starts; the one with the highest F is kept.
     max_iter, tol

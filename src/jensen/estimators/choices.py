@@ -13,6 +13,7 @@ from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG
 from jensen.memory import check_many
 from jensen.models.priors import check_prior
+from jensen.scores.registry import DEFAULTS
 from jensen.text import offer, some
 
 
@@ -25,9 +26,9 @@ class Choices(LoopChoices):
 
     @property
     def used_prior(self) -> Any:
-        """The prior; "bdeu" if none was chosen for a method that cannot do without."""
+        """The prior; the default where none was chosen for a method that cannot do without."""
         needs_one = not self.algorithm.seeks_mode
-        return "bdeu" if self.prior is None and needs_one else self.prior
+        return DEFAULTS["categorical"] if self.prior is None and needs_one else self.prior
 
     def check(self) -> None:
         """Refuse what cannot be, and what would be ignored."""

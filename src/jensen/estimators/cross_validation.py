@@ -28,6 +28,7 @@ from jensen.scores.constant_columns import (
     warn_of_constant_labels,
     warn_of_drawn_constants,
 )
+from jensen.scores.registry import DEFAULTS, SPREAD_PRIORS
 from jensen.text import grid, plural, some
 
 Array = NDArray[np.float64]
@@ -185,8 +186,8 @@ def _parameters(table: Table, dag: DAG, prior: Any, size: float | None) -> dict[
     """The prior of the parameters, as an estimator takes it."""
     if isinstance(prior, str) and prior == "default":
         is_categorical = table.variable(dag.nodes[0]).kind == "categorical"
-        prior = "bdeu" if is_categorical else None
-    if prior in ("bdeu", "bds"):
+        prior = DEFAULTS["categorical"] if is_categorical else None
+    if prior in SPREAD_PRIORS:
         return {"prior": prior, "equivalent_sample_size": 1.0 if size is None else size}
     return {"prior": prior}
 

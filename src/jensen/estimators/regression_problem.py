@@ -9,10 +9,12 @@ from numpy.typing import NDArray
 
 from jensen.data import RowSource
 from jensen.data.number_rows import NumberRows
+from jensen.data.statistics import Coordinates, Moments, MomentStatistics
 from jensen.estimators.choices import Choices
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.set_rows import WasSet, counted_rows
 from jensen.exceptions import DataError, JensenError
+from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.models.emissions.columns import summarise
@@ -26,7 +28,6 @@ from jensen.scores.constant_columns import (
     refuse_edges,
     warn_of_constants,
 )
-from jensen.scores.gaussian import BGe
 from jensen.scores.gaussian_checks import require_continuous
 from jensen.scores.gaussian_prior import PARTS, make_bge
 from jensen.text import some
@@ -68,15 +69,13 @@ def regression_problem(
             was_set = np.array([kept.index(v) if v in kept else -1 for v in was_set.tolist()])
     parents = graph.parent_indices
     prior = Regressions(None) if bge is None else make_prior(bge, parents, shift)
-    held = None if bge is None else bge.held
-    model = RegressionNetwork(graph.nodes, parents, prior, graph, shift, held, constants)
+    model = RegressionNetwork(graph.nodes, parents, prior, graph, shift, bge, constants)
     numbers = NumberRows.scanned(rows, graph.nodes)
     units = encode(numbers, shift, was_set)
     content = (graph.nodes, graph.edges, rows.select(graph.nodes), was_set)
     data, start = Data(units, numbers, content), None
     if choices.start is not None:
-        network = _start_network(graph, choices)
-        start = Start(model.start_near(network, units.total_weight), is_ready=True)
+        start = Start(_start(model, choices, units.total_weight), is_ready=True)
     return Problem(model, data, choices, start)
 
 
@@ -136,13 +135,32 @@ def _constants(graph: DAG, choices: Choices, rows: RowSource) -> list[int]:
     return found
 
 
-def _prior(graph: DAG, choices: Choices, means: Array, variances: Array) -> BGe | None:
+def _prior(
+    graph: DAG, choices: Choices, means: Array, variances: Array
+) -> NormalWishartPrior | None:
     """The prior, made once, by the means and variances of the values that are known."""
     prior = choices.prior
     if prior is None and choices.algorithm.name == "em":
         return None
     given = prior if isinstance(prior, Mapping) else {}
     return make_bge(graph.nodes, means, variances, *(given.get(part) for part in PARTS))
+
+
+def _start(model: RegressionNetwork, choices: Choices, total_weight: float) -> Regressions:
+    """Near a network of the same graph, or by statistics that another one may expect."""
+    if not isinstance(choices.start, MomentStatistics):
+        return model.start_near(_start_network(model.graph, choices), total_weight)
+    names = [variable.name for variable in choices.start.variables]
+    unknown = [name for name in model.names if name not in names]
+    if unknown:
+        raise JensenError(
+            f"start= must have the variables of the network to learn, and lacks {unknown[0]!r}"
+        )
+    kept = [names.index(name) for name in model.names]
+    as_written = Coordinates(np.zeros(len(names)), np.ones(len(names)))
+    found = choices.start.moments(as_written)
+    scatter = np.ascontiguousarray(found.scatter[np.ix_(kept, kept)])
+    return model.start_from(Moments(found.weight, found.mean[kept], scatter))
 
 
 def _start_network(graph: DAG, choices: Choices) -> GaussianNetwork:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from jensen.data import RowSource, Variable
+from jensen.data.statistics import CountStatistics
 from jensen.estimators.choices import Choices, learned_variables
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.set_rows import WasSet, counted_rows
@@ -56,7 +57,7 @@ def table_problem(
     model = DiscreteNetwork(wiring, prior, graph, variables, hidden, may_relabel)
     content = (graph.nodes, graph.edges, [v.states for v in variables], rows, was_set)
     data = Data(encoded.units, NetworkRows(encoded, table), content)
-    return Problem(model, data, choices, _start(graph, variables, choices))
+    return Problem(model, data, choices, _start(model, choices))
 
 
 def _rows_that_count(
@@ -88,14 +89,27 @@ def _check_draws(rows: RowSource, choices: Choices) -> None:
     )
 
 
-def _start(graph: DAG, variables: tuple[Variable, ...], choices: Choices) -> Start | None:
+def _start(model: DiscreteNetwork, choices: Choices) -> Start | None:
     """The tables to start from; their posterior, where there is one and one is learned."""
     if choices.start is None:
         return None
-    network = _start_network(graph, variables, choices.start)
+    if isinstance(choices.start, CountStatistics):
+        _check_variables(choices.start, model.variables)
+        return Start(model.start_from(choices.start), is_ready=True)
+    network = _start_network(model.graph, model.variables, choices.start)
     if choices.algorithm.keeps_posterior and network.concentration is not None:
         return Start(Tables(network.concentration - 1.0), is_ready=True)
     return Start(Tables(np.array(network.probabilities)))
+
+
+def _check_variables(statistics: CountStatistics, variables: tuple[Variable, ...]) -> None:
+    known = {v.name: v.states for v in statistics.variables}
+    for variable in variables:
+        if known.get(variable.name) != variable.states:
+            raise JensenError(
+                f"start= must have the variables and the states of the network to learn, and has "
+                f"other states of {variable.name!r}, or none"
+            )
 
 
 def _start_network(graph: DAG, variables: tuple[Variable, ...], start: Any) -> Network:

@@ -1,14 +1,18 @@
 """Conjugate-exponential families.
 
-A family is a module or a frozen object with the same six functions:
+A family is a module or a frozen object with the same seven functions:
 p(θ | η) = exp(⟨η, t(θ)⟩ - A(η)), where t(θ) is also the natural parameter that the likelihood sees.
 
     log_partition(eta)      A(η), summed over all distributions in the array
+    log_partitions(eta)     A(η) of each of them
     mean_stats(eta)         E[t(θ)], the gradient of A: what VB reads
     mode_stats(eta)         t at the mode: what EM reads
     sample_stats(eta, rng)  t at a draw: what Gibbs reads
     has_mode(eta)           whether a mode exists
     describe(eta)           for people
+
+A family that others are projected on has one more, `from_moments(t)`: the η with
+mean_stats(eta) = t.
 
 The conjugate update is η ← prior + stats. A prior None is the improper flat one: it adds nothing
 and costs nothing. What holds for every family is written here, once.
@@ -28,6 +32,9 @@ class Family(Protocol):
     def log_partition(self, eta: Any) -> float:
         """A(η)."""
 
+    def log_partitions(self, eta: Any) -> NDArray[np.float64]:
+        """A(η) of each distribution: an array of any shape, whose sum is A(η)."""
+
     def mean_stats(self, eta: Any) -> Any:
         """E[t(θ)]."""
 
@@ -42,6 +49,13 @@ class Family(Protocol):
 
     def describe(self, eta: Any) -> dict[str, NDArray[np.float64]]:
         """Named quantities that people read."""
+
+
+class Projected(Family, Protocol):
+    """A family that other distributions are projected on, by their moments."""
+
+    def from_moments(self, t: Any) -> Any:
+        """The η with mean_stats(eta) = t: the inverse of the gradient of A."""
 
 
 def inner(eta: Any, t: Any) -> float:
@@ -78,5 +92,8 @@ def neg_log_density(
 
 
 def log_evidence(family: Family, prior: Any, stats: Any) -> float:
-    """Log ∫ p(x | θ) p(θ) dθ up to the base measure: BDeu, BGe and collapsed Gibbs."""
-    return family.log_partition(add(prior, stats)) - family.log_partition(prior)
+    """Log ∫ p(x | θ) p(θ) dθ up to the base measure: what structure scores are.
+
+    A prior None adds nothing and costs nothing: that of a family with its prior inside.
+    """
+    return family.log_partition(add(prior, stats)) - log_partition(family, prior)

@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
+from jensen.families.projection import dirichlet_concentrations
+
 Array = NDArray[np.float64]
 
 
@@ -25,6 +27,10 @@ class Dirichlet:
     def spread(self, totals: Array) -> Array:
         """One value per distribution, back to its cells."""
         return totals
+
+    def each(self, totals: Array) -> Array:
+        """One value per distribution, without an axis for its cells."""
+        return np.asarray(totals[..., 0])
 
     def uniform(self, like: Array) -> Array:
         """Equal probabilities in every distribution."""
@@ -45,9 +51,14 @@ class Dirichlet:
         return self.share(eta + 1.0)
 
     def log_partition(self, eta: Array) -> float:
-        """Σ log Γ(α_k) - log Γ(Σ α_k)."""
+        """A(η), summed over the distributions."""
+        return float(self.log_partitions(eta).sum())
+
+    def log_partitions(self, eta: Array) -> Array:
+        """Σ log Γ(α_k) - log Γ(Σ α_k) of each distribution."""
         alpha = eta + 1.0
-        return float(_log_gamma(alpha).sum() - _log_gamma(self.totals(alpha)).sum())
+        both = self.totals(_log_gamma(alpha)) - _log_gamma(self.totals(alpha))
+        return self.each(both)
 
     def mean_stats(self, eta: Array) -> Array:
         """ψ(α_k) - ψ(Σ α_k)."""
@@ -77,6 +88,10 @@ class Dirichlet:
         """The largest value of each distribution."""
         return np.asarray(values.max(-1, keepdims=True))
 
+    def from_moments(self, t: Array) -> Array:
+        """The η at which E[log π] = t; a cell of -inf is left out."""
+        return dirichlet_concentrations(t, self.totals, self.spread) - 1.0
+
     def has_mode(self, eta: Array) -> bool:
         """Whether every concentration is at least 1."""
         return bool(np.all(eta >= 0.0))
@@ -105,6 +120,10 @@ class SegmentedDirichlet(Dirichlet):
         """One value per distribution, back to its cells."""
         return np.repeat(totals, self.lengths)
 
+    def each(self, totals: Array) -> Array:
+        """The same: there is no axis for cells."""
+        return totals
+
     def largest(self, values: Array) -> Array:
         """The largest value of each distribution."""
         return np.maximum.reduceat(values, self.starts)
@@ -112,29 +131,6 @@ class SegmentedDirichlet(Dirichlet):
 
 dirichlet = Dirichlet()
 """The family of rectangular arrays."""
-
-
-def symmetric_log_evidence(alpha: float, counts: Array) -> float:
-    """A(prior + stats) - A(prior), one distribution a row, every cell with the concentration α.
-
-    To full precision also for the tiny α of large tables, whose digits η = α - 1 would lose.
-    """
-    total = log_rising(alpha * counts.shape[-1], counts.sum(-1))
-    return float(log_rising(alpha, counts).sum() - total.sum())
-
-
-def log_rising(alpha: float, n: Array) -> Array:
-    """Log Γ(α + n) - log Γ(α), by Stirling's series where the two nearly cancel."""
-    if alpha < 100.0:
-        return np.asarray(gammaln(alpha + n) - gammaln(alpha))
-    rise = (alpha - 0.5) * np.log1p(n / alpha) + n * (np.log(alpha + n) - 1.0)
-    return np.asarray(rise + (_stirling(alpha + n) - _stirling(alpha)))
-
-
-def _stirling(x: Array | float) -> Array | float:
-    """What log Γ(x) has besides (x - 1/2) log x - x + log(2π)/2, to 1e-17 for x ≥ 100."""
-    y = 1.0 / x
-    return y / 12.0 - y**3 / 360.0 + y**5 / 1260.0
 
 
 def _log_gamma(alpha: Array) -> Array:

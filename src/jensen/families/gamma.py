@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
 from jensen.families.collapse import NO_ROWS, refuse
+from jensen.families.projection import wishart_degrees
 from jensen.fields import record
 
 Array = NDArray[np.float64]
@@ -40,8 +41,13 @@ def draw_log(shape: Array, rng: np.random.Generator) -> Array:
 
 
 def log_partition(eta: Gamma) -> float:
-    """Log Γ(a) - a log b, summed."""
-    return float(log_normaliser(*_shape_and_rate(eta)).sum())
+    """A(η), summed over the rates."""
+    return float(log_partitions(eta).sum())
+
+
+def log_partitions(eta: Gamma) -> Array:
+    """Log Γ(a) - a log b of each rate."""
+    return log_normaliser(*_shape_and_rate(eta))
 
 
 def mean_stats(eta: Gamma) -> Gamma:
@@ -63,6 +69,12 @@ def sample_stats(eta: Gamma, rng: np.random.Generator) -> Gamma:
     shape, rate = _shape_and_rate(eta)
     log_rate = draw_log(shape, rng) - np.log(rate)
     return Gamma(log_rate, -np.exp(log_rate))
+
+
+def from_moments(t: Gamma) -> Gamma:
+    """The η at which E[log λ] and E[-λ] are these."""
+    shape = 0.5 * wishart_degrees(t.total - np.log(-t.exposure), 1)
+    return Gamma(shape - 1.0, -shape / t.exposure)
 
 
 def has_mode(eta: Gamma) -> bool:

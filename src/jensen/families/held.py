@@ -30,6 +30,10 @@ class Held:
         """⟨η, t⟩, which takes back what η says of the point."""
         return inner(eta, self.finite)
 
+    def log_partitions(self, eta: Any) -> NDArray[np.float64]:
+        """One, of the one point."""
+        return np.asarray(self.log_partition(eta))
+
     def mean_stats(self, eta: Any) -> Any:
         """Read t."""
         return self.t

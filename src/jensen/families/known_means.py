@@ -44,8 +44,12 @@ class KnownMeans:
         return Words(mean, strength, degrees, self._plain(wishart.inverse(lower)))
 
     def log_partition(self, eta: Any) -> float:
-        """That of the Wishart distributions."""
-        return float(wishart.log_normaliser(*self._posterior(eta)).sum())
+        """A(η), summed over the precisions."""
+        return float(self.log_partitions(eta).sum())
+
+    def log_partitions(self, eta: Any) -> Array:
+        """That of the Wishart distribution of each precision."""
+        return wishart.log_normaliser(*self._posterior(eta))
 
     def mean_stats(self, eta: Any) -> Any:
         """With E[Λ] = ν W."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.families import inner, spherical
+from jensen.families import spherical
 from jensen.families.collapse import is_proper
 from jensen.families.gaussian_kinds import KINDS, Kind
 
@@ -50,13 +50,18 @@ class KnownPrecisions:
         return np.asarray(2.0 * np.log(np.diagonal(self.root, axis1=-2, axis2=-1)).sum(-1))
 
     def log_partition(self, eta: Any) -> float:
-        """A(η), summed over the components."""
-        own = self.kind.inside(eta)
-        size = own.first.shape[-1]
-        log_det = size * self.log_det if self.kind.core is spherical else self.log_det[..., None]
-        at = self.mode_stats(eta)
+        """A(η), summed over the precisions."""
+        return float(self.log_partitions(eta).sum())
+
+    def log_partitions(self, eta: Any) -> Array:
+        """A(η) of each precision, with all means that it has."""
+        own, _, at = self._at_mean(eta)
+        size, is_number = own.first.shape[-1], self.kind.core is spherical
+        log_det = size * self.log_det if is_number else self.log_det[..., None]
         widths = 0.5 * (size * np.log(2.0 * np.pi / own.strength) - log_det)
-        return inner(eta, at) + float(widths.sum())
+        fields = [*(e * t for e, t in zip(own, at, strict=True)), widths]
+        shape = own.count.shape  # of the precisions; a field has further axes of its own
+        return np.asarray(sum(x.reshape(*shape, -1).sum(-1) for x in fields))
 
     def mean_stats(self, eta: Any) -> Any:
         """With E[μ] = m and E[μᵀ Λ μ] = D/β + mᵀ Λ m."""

@@ -24,6 +24,7 @@ from jensen.families.collapse import (
     is_proper,
     refuse,
 )
+from jensen.families.projection import wishart_degrees
 from jensen.families.wishart import cholesky, gram, inverse_root, log_det
 from jensen.fields import record
 
@@ -66,9 +67,14 @@ def words(eta: Regression) -> RegressionWords:
 
 def log_partition(eta: Regression) -> float:
     """A(η), summed over the components."""
+    return float(log_partitions(eta).sum())
+
+
+def log_partitions(eta: Regression) -> Array:
+    """A(η) of each component."""
     _, shape, rate, lower = _posterior(eta)
     of_slopes = 0.5 * (eta.first.shape[-1] * np.log(2.0 * np.pi) + log_det(lower, 1.0))
-    return float(of_slopes.sum() + gamma.log_normaliser(shape, rate).sum())
+    return np.asarray(of_slopes + gamma.log_normaliser(shape, rate))
 
 
 def mean_stats(eta: Regression) -> Regression:
@@ -100,6 +106,17 @@ def sample_stats(eta: Regression, rng: np.random.Generator) -> Regression:
     cross = _outer(mean, shift)
     square = cross + np.swapaxes(cross, -1, -2) + _outer(z, z)
     return at._replace(first=at.first + shift, strength=at.strength - 0.5 * square)
+
+
+def from_moments(t: Regression) -> Regression:
+    """The η at which the expected statistics are these."""
+    precision = -2.0 * t.second
+    mean = t.first / precision[..., None]
+    inverse = -2.0 * t.strength - _outer(mean, t.first)  # V⁻¹
+    lower = cholesky(0.5 * (inverse + np.swapaxes(inverse, -1, -2)))
+    refuse(~(np.diagonal(lower, axis1=-2, axis2=-1).min(-1, initial=1.0) > 0.0), NO_SPREAD)
+    degrees = wishart_degrees(2.0 * t.count - np.log(precision), 1)
+    return from_words(mean, gram(inverse_root(lower)), degrees, precision / degrees)
 
 
 def has_mode(eta: Regression) -> bool:

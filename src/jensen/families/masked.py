@@ -37,9 +37,9 @@ class MaskedDirichlet(Dirichlet):
         """Equal probabilities of all cells that are allowed."""
         return np.asarray(self.mask / self.mask.sum(-1, keepdims=True))
 
-    def log_partition(self, eta: Array) -> float:
+    def log_partitions(self, eta: Array) -> Array:
         """Of the cells inside."""
-        return super().log_partition(self.inside(eta))
+        return super().log_partitions(self.inside(eta))
 
     def mean_stats(self, eta: Array) -> Array:
         """-inf outside."""
@@ -48,6 +48,10 @@ class MaskedDirichlet(Dirichlet):
     def sample_stats(self, eta: Array, rng: np.random.Generator) -> Array:
         """-inf outside."""
         return super().sample_stats(self.inside(eta), rng)
+
+    def from_moments(self, t: Array) -> Array:
+        """0 outside."""
+        return np.where(self.mask, super().from_moments(np.where(self.mask, t, -np.inf)), 0.0)
 
     def has_mode(self, eta: Array) -> bool:
         """Whether every concentration inside is at least 1."""

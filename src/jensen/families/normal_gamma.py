@@ -48,6 +48,11 @@ def log_partition(eta: NormalGamma) -> float:
     return spherical.log_partition(to_spherical(eta))
 
 
+def log_partitions(eta: NormalGamma) -> Array:
+    """A(η) of each component and dimension."""
+    return spherical.log_partitions(to_spherical(eta))
+
+
 def mean_stats(eta: NormalGamma) -> NormalGamma:
     """With E[λ] = ν W, and E[λ μ²] = 1/β + E[λ] m²."""
     return from_spherical(spherical.mean_stats(to_spherical(eta)))
@@ -61,6 +66,11 @@ def mode_stats(eta: NormalGamma) -> NormalGamma:
 def sample_stats(eta: NormalGamma, rng: np.random.Generator) -> NormalGamma:
     """At a draw of λ, then of μ given it."""
     return from_spherical(spherical.sample_stats(to_spherical(eta), rng))
+
+
+def from_moments(t: NormalGamma) -> NormalGamma:
+    """The η at which the expected statistics are these."""
+    return from_spherical(spherical.from_moments(to_spherical(t)))
 
 
 def has_mode(eta: NormalGamma) -> bool:

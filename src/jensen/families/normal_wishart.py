@@ -50,6 +50,11 @@ def log_partition(eta: NormalWishart) -> float:
     return tied.log_partition(to_tied(eta))
 
 
+def log_partitions(eta: NormalWishart) -> Array:
+    """A(η) of each component."""
+    return tied.log_partitions(to_tied(eta))
+
+
 def mean_stats(eta: NormalWishart) -> NormalWishart:
     """With E[Λ] = ν W, and E[μᵀ Λ μ] = D/β + mᵀ E[Λ] m."""
     return from_tied(tied.mean_stats(to_tied(eta)))
@@ -63,6 +68,11 @@ def mode_stats(eta: NormalWishart) -> NormalWishart:
 def sample_stats(eta: NormalWishart, rng: np.random.Generator) -> NormalWishart:
     """At a draw of Λ, then of μ given it."""
     return from_tied(tied.sample_stats(to_tied(eta), rng))
+
+
+def from_moments(t: NormalWishart) -> NormalWishart:
+    """The η at which the expected statistics are these."""
+    return from_tied(tied.from_moments(to_tied(t)))
 
 
 def has_mode(eta: NormalWishart) -> bool:

@@ -23,6 +23,12 @@ class Product:
         pairs = zip(self.parts, eta, strict=True)
         return float(sum(part.log_partition(e) for part, e in pairs if e is not None))
 
+    def log_partitions(self, eta: tuple[Any, ...]) -> NDArray[np.float64]:
+        """Those of all parts, flat, part after part."""
+        pairs = zip(self.parts, eta, strict=True)
+        found = [part.log_partitions(e).ravel() for part, e in pairs if e is not None]
+        return np.concatenate([np.empty(0), *found])
+
     def mean_stats(self, eta: tuple[Any, ...]) -> tuple[Any, ...]:
         """E[t(θ)], part by part."""
         return tuple(part.mean_stats(e) for part, e in zip(self.parts, eta, strict=True))

@@ -25,6 +25,7 @@ from jensen.families.collapse import (
     is_proper,
     refuse,
 )
+from jensen.families.projection import wishart_degrees
 from jensen.families.wishart import Words
 from jensen.fields import record
 
@@ -58,9 +59,14 @@ def words(eta: Spherical) -> Words:
 
 def log_partition(eta: Spherical) -> float:
     """A(η), summed over the components."""
+    return float(log_partitions(eta).sum())
+
+
+def log_partitions(eta: Spherical) -> Array:
+    """A(η) of each component."""
     _, shape, rate = _posterior(eta)
     of_means = 0.5 * eta.first.shape[-1] * np.log(2.0 * np.pi / eta.strength)
-    return float(of_means.sum() + gamma.log_normaliser(shape, rate).sum())
+    return np.asarray(of_means + gamma.log_normaliser(shape, rate))
 
 
 def mean_stats(eta: Spherical) -> Spherical:
@@ -85,6 +91,15 @@ def sample_stats(eta: Spherical, rng: np.random.Generator) -> Spherical:
     log_precision = gamma.draw_log(shape, rng) - np.log(rate)
     at = stats_at(mean, np.exp(log_precision), log_precision)
     return draw_means(at, mean, eta.strength, np.exp(0.5 * log_precision), rng)
+
+
+def from_moments(t: Spherical) -> Spherical:
+    """The η at which the expected statistics are these."""
+    precision = -2.0 * t.second
+    mean = t.first / precision[..., None]
+    strength = t.first.shape[-1] / (-2.0 * t.strength - (mean * t.first).sum(-1))
+    degrees = wishart_degrees(2.0 * t.count - np.log(precision), 1)
+    return from_words(mean, strength, degrees, precision / degrees)
 
 
 def has_mode(eta: Spherical) -> bool:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from jensen.families import wishart
 from jensen.families.collapse import NO_ROWS, TOO_FEW_ROWS, is_proper, refuse
+from jensen.families.projection import wishart_degrees
 from jensen.families.wishart import Words
 from jensen.fields import record
 
@@ -48,11 +49,15 @@ def words(eta: Tied) -> Words:
 
 
 def log_partition(eta: Tied) -> float:
-    """Σ_k D/2 log(2π / β_k), and that of the Wishart distribution."""
+    """A(η), summed over the precision matrices."""
+    return float(log_partitions(eta).sum())
+
+
+def log_partitions(eta: Tied) -> Array:
+    """Of each precision matrix: Σ_k D/2 log(2π / β_k), and that of the Wishart distribution."""
     _, degrees, lower = _posterior(eta)
-    size = eta.first.shape[-1]
-    of_means = 0.5 * size * np.log(2.0 * np.pi / eta.strength)
-    return float(of_means.sum() + wishart.log_normaliser(degrees, lower).sum())
+    of_means = 0.5 * eta.first.shape[-1] * np.log(2.0 * np.pi / eta.strength)
+    return np.asarray(of_means.sum(-1) + wishart.log_normaliser(degrees, lower))
 
 
 def mean_stats(eta: Tied) -> Tied:
@@ -75,6 +80,17 @@ def sample_stats(eta: Tied, rng: np.random.Generator) -> Tied:
     log_det, root = wishart.draw(degrees, lower, rng)
     at = stats_at(mean, root @ _transpose(root), log_det)
     return draw_means(at, mean, eta.strength, root, rng)
+
+
+def from_moments(t: Tied) -> Tied:
+    """The η at which the expected statistics are these."""
+    size, precision = t.first.shape[-1], -2.0 * t.second
+    lower = wishart.factor(precision, np.zeros(()), refuse_all(t))
+    mean = t.first @ wishart.inverse(lower)
+    strength = size / (-2.0 * t.strength - (mean * t.first).sum(-1))
+    log_det = -wishart.log_det(lower, 1.0)  # of the precision, whose factor this is
+    degrees = wishart_degrees(np.asarray(2.0 * t.count - log_det), size)
+    return from_words(mean, strength, degrees, precision / degrees[..., None, None])
 
 
 def has_mode(eta: Tied) -> bool:

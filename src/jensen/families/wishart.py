@@ -78,10 +78,14 @@ def mode(count: Array, scatter: Array, second: Array, refuse: Refuse) -> tuple[A
 
 def log_normaliser(degrees: Array, lower: Array) -> Array:
     """Log ∫ |Λ|^((ν - D - 1)/2) exp(-tr(W⁻¹ Λ)/2) dΛ."""
-    size = lower.shape[-1]
+    log_gammas = log_multigamma(degrees, lower.shape[-1])
+    return np.asarray(log_gammas + 0.5 * degrees * log_det(lower, 2.0))
+
+
+def log_multigamma(degrees: Array, size: int) -> Array:
+    """Log Γ_D(ν/2) = D(D - 1)/4 log π + Σ_i log Γ((ν + 1 - i)/2)."""
     constant = 0.25 * size * (size - 1) * np.log(np.pi)
-    log_gammas = gammaln(_halves(degrees, size)).sum(-1)
-    return np.asarray(constant + log_gammas + 0.5 * degrees * log_det(lower, 2.0))
+    return np.asarray(constant + gammaln(_halves(degrees, size)).sum(-1))
 
 
 def mean_log_det(degrees: Array, lower: Array) -> Array:

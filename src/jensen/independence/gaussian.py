@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from jensen.data import RowSource
+from jensen.data.moments import moments_of
+from jensen.data.statistics import Coordinates
 from jensen.independence.testing import (
     Around,
     Array,
@@ -19,7 +21,6 @@ from jensen.independence.testing import (
     search_in_turn,
     unit_near_one,
 )
-from jensen.scores.moments import Coordinates, moments_of
 
 NO_SPREAD = "no spread: one of the two is constant, or a linear function of what is given"
 """What is said of a test that nothing could surprise."""

@@ -20,7 +20,7 @@ from jensen.q_graph.class_rules import use_pc
 from jensen.q_graph.constraints import believe, read_rules
 from jensen.q_graph.recombining import thorough_climb
 from jensen.q_graph.search import Climber
-from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.abilities import name_of
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.units import left_out, unitless
 
@@ -90,7 +90,7 @@ def mmhc(
     tests, test_name = make_tests(data, test, permutations, random_state)
     names = tests.names
     scorer = unitless(make_scorer(data, score, **score_choices))
-    default = "bge" if isinstance(scorer, GaussianScorer) else "bdeu"
+    score_name = name_of(scorer)
     given = read_rules(scorer, max_parents, required, forbidden, tiers)
     scorer, constraints = believe(prior, scorer, given)
     possible = ~(constraints.forbidden & constraints.forbidden.T) & ~np.eye(len(names), dtype=bool)
@@ -105,7 +105,7 @@ def mmhc(
     constant = left_out(scorer)
     info = MMHCInfo(
         method="mmhc",
-        score_name=score or default,
+        score_name=score_name,
         score=best.score + constant,
         trace=np.array(best.trace) + constant,
         n_scored=climber.families.n_scored,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import RegressionWords
 from jensen.inference.file_entries import read_entries
 from jensen.inference.gaussian_network import (
-    NormalWishartPrior,
     Posterior,
     network_from_regressions,
     point_network,

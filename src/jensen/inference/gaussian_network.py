@@ -15,6 +15,7 @@ from jensen.data import Table
 from jensen.data.refill import Filled
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
+from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import RegressionWords
 from jensen.fields import leaves
 from jensen.graphs import DAG
@@ -37,15 +38,6 @@ class Posterior(NamedTuple):
 
     centre: Array  # (n,)
     words: tuple[RegressionWords, ...]
-
-
-class NormalWishartPrior(NamedTuple):
-    """A prior of all columns together, in their units and in the order of their names."""
-
-    mean: Array  # (n,): ν
-    mean_strength: float  # α_μ
-    degrees_of_freedom: float  # α_w
-    scale: Array  # (n, n): T
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,6 @@ from jensen.graphs import DAG
 from jensen.graphs.wiring import Wiring, wire
 from jensen.inference import conditional, forward, information, network_rows
 from jensen.inference import query as queries
-from jensen.inference.counts import expected_counts
 from jensen.inference.cpt import CPT
 from jensen.inference.distribution import Distribution, Distributions
 from jensen.inference.findings import known_states, read_findings
@@ -248,6 +247,8 @@ class Network(FittedNetwork):
         self, table: Table, families: Sequence[Sequence[str]], rows: RowChoices = USUAL
     ) -> list[NDArray[np.float64]]:
         """Σ over rows of p(family | what the row knows), an axis per member."""
+        from jensen.inference.expected import expected_counts  # which knows networks
+
         reader = network_rows.RowReader(self, rows.hidden)
         known = reader.read(table, rows.unknown, rows.missing_columns)
         return expected_counts(self, known, families)

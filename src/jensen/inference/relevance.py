@@ -25,14 +25,21 @@ class Part(NamedTuple):
     read: Callable[[int, int], NDArray[np.int32]]  # codes of some rows; -1 is missing
 
 
+def relevant_variables(
+    network: Network, seen: Collection[str], asked: Collection[int]
+) -> list[int]:
+    """Those with a descendant that is seen or asked for; the tables of others sum to one."""
+    known = {v for v, name in enumerate(network.graph.nodes) if name in seen}
+    return sorted(reach(network.graph.parent_indices, known.union(asked)))
+
+
 def relevant_part(
     network: Network, table: Table, asked: Collection[int], ignored: Collection[int] = ()
 ) -> Part:
     """What matters if some variables are asked for; columns of ignored ones are not looked at."""
     names, w = network.graph.nodes, network.wiring
     shown = [name if v not in ignored else "" for v, name in enumerate(names)]
-    seen = {v for v, name in enumerate(shown) if name in table}
-    variables = sorted(reach(network.graph.parent_indices, seen.union(asked)))
+    variables = relevant_variables(network, {name for name in shown if name in table}, asked)
     at = [np.arange(w.fam_at[v], w.fam_at[v + 1]) for v in variables]
     irrelevant = np.ones(len(names), bool)
     irrelevant[variables] = False

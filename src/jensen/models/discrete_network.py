@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from jensen.cluster_trees.problems import HiddenRows
 from jensen.data import RowSource, Variable
 from jensen.data.counting import count_families
+from jensen.data.statistics import CountStatistics
 from jensen.estimate_warnings import warn_of_empty_rows
+from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.fields import add, record
 from jensen.free_energy import State
@@ -104,6 +106,20 @@ class DiscreteNetwork(Conjugate):
         counts = random_counts(self.wiring, data.rows.encoded, self.hidden, rng)
         return Tables(*add(self.prior, Tables(counts)))
 
+    def start_from(self, statistics: CountStatistics) -> Tables:
+        """Prior plus counts of the families of this graph, which another model may expect."""
+        names = self.graph.nodes
+        families = [(x, self.graph.parents(x)) for x in names]
+        counts = self.blank.tables
+        for v, found in enumerate(statistics.counts(families)):
+            if found.configs is None:
+                raise JensenError(
+                    f"start= counts too many configurations of the parents of {names[v]!r}"
+                )
+            at = slice(self.wiring.fam_at[v], self.wiring.fam_at[v + 1])
+            counts[at].reshape(-1, found.n_states)[found.configs] = found.table
+        return Tables(*add(self.prior, Tables(counts)))
+
     def explain(self, data: Data, t: Tables) -> Exception:
         """Which row is impossible, and what contradicts in it."""
         network = Network(self.graph, self.variables, np.exp(t.tables))
@@ -112,10 +128,12 @@ class DiscreteNetwork(Conjugate):
     def finish(self, state: State, *, is_posterior: bool) -> Network:
         """The network at the end of an ascent, hidden states in a stable order."""
         family, eta = self.families.tables, self._in_order(state.stats, state.eta.tables)
-        tables = family.mean(eta) if is_posterior else family.mode(eta)
-        concentration = eta + 1.0 if is_posterior else None
+        weight, tables, concentration = eta, family.mode(eta), None
+        if is_posterior:
+            told = family.describe(eta)
+            tables, weight = told["mean"], told["concentration"]
+            concentration = weight
         network = Network(self.graph, self.variables, tables, concentration)
-        weight = eta if concentration is None else concentration
         warn_of_empty_rows(network, family.totals(weight) <= 0.0)
         return network
 

@@ -13,9 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.number_rows import NumberRows
+from jensen.data.statistics import Moments
 from jensen.exceptions import CollapseError, DataError
 from jensen.families import linear_regression
 from jensen.families.collapse import NO_ROWS
+from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import Regression
 from jensen.families.product import Product
 from jensen.fields import add, record
@@ -24,7 +26,6 @@ from jensen.graphs import DAG
 from jensen.inference.gaussian_joint import joint
 from jensen.inference.gaussian_network import (
     GaussianNetwork,
-    NormalWishartPrior,
     Posterior,
     point_network,
 )
@@ -33,8 +34,6 @@ from jensen.models.emissions.columns import summarise
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import GaussianCells, Hidden
 from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern
-from jensen.scores.gaussian import BGe
-from jensen.scores.schur import given
 
 Array = NDArray[np.float64]
 
@@ -196,13 +195,19 @@ class RegressionNetwork(Conjugate):
             regressions.append(LinearRegression(name, float(intercept), by_parent, 1.0 / precision))
         return GaussianNetwork(graph, tuple(regressions), prior=self.held, constants=self.constants)
 
+    def start_from(self, rows: Moments) -> Regressions:
+        """Prior plus what the moments of all variables, in the order of their names, say."""
+        z = np.append(1.0, rows.mean - self.shift)
+        moments = rows.weight * np.outer(z, z)
+        moments[1:, 1:] += rows.scatter
+        return Regressions(*add(self.prior, self.stats_of(moments)))
+
     def start_near(self, network: GaussianNetwork, total_weight: float) -> Regressions:
         """Prior plus what as many rows would say that were drawn from a network."""
         model = joint(network)
-        z = np.append(1.0, model.mean - self.shift)
-        moments = np.outer(z, z)
-        moments[1:, 1:] += model.covariance
-        return Regressions(*add(self.prior, self.stats_of(np.asarray(total_weight * moments))))
+        return self.start_from(
+            Moments(total_weight, model.mean, np.asarray(total_weight * model.covariance))
+        )
 
 
 def _with_dependence(moments: Array, rng: np.random.Generator) -> Array:
@@ -227,32 +232,8 @@ def independent_moments(rows: NumberRows, shift: Array) -> Array:
     return np.asarray(rows.total_weight * (np.outer(z, z) + spread))
 
 
-def make_prior(bge: BGe, parents: Sequence[Sequence[int]], shift: Array) -> Regressions:
-    """What the normal-Wishart prior of all columns says of each regression.
-
-    Given its precision λ ~ Wishart(1/t, a), where a = α_w - n + p + 1 and t is the residual of T, a
-    variable less its prior mean has an intercept ~ N(0, 1/(α_μ λ)), at the prior means of the
-    parents, and slopes ~ N(T_PP⁻¹ T_Pv, (λ T_PP)⁻¹). The evidence of complete data is BGe.
-    """
-    away = shift - bge.mean
-    found = []
-    for v, own in enumerate(parents):
-        members = list(own)
-        degrees = bge.degrees_of_freedom - len(bge.mean) + len(members) + 1
-        left = given(bge.prior, members, [v])
-        slopes = left.coefficients[:, 0]
-        strength = np.zeros((len(members) + 1,) * 2)
-        strength[0, 0] = bge.mean_strength
-        strength[1:, 1:] = bge.prior[np.ix_(members, members)]
-        turn = np.eye(len(members) + 1)
-        turn[0, 1:] = -away[members]  # intercept at the prior means, from that at the shift
-        intercept = away[members] @ slopes - away[v]
-        found.append(
-            linear_regression.from_words(
-                np.array([[intercept, *slopes]]),
-                (turn.T @ strength @ turn)[None],
-                np.array([degrees]),
-                1.0 / left.left.residual,
-            )
-        )
-    return Regressions(tuple(found))
+def make_prior(
+    prior: NormalWishartPrior, parents: Sequence[Sequence[int]], shift: Array
+) -> Regressions:
+    """What the prior of all columns says of each regression; the evidence is then BGe."""
+    return Regressions(tuple(prior.regression(v, own, shift) for v, own in enumerate(parents)))

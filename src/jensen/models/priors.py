@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import WITH_SAMPLE_SIZE, check_sample_size, is_real
+from jensen.checks import check_sample_size, is_real
 from jensen.exceptions import JensenError
 from jensen.graphs.wiring import Wiring
 from jensen.models.discrete_network import Tables
-
-NAMED = ("bdeu", "bds", "k2")
+from jensen.scores.registry import PRIORS, SPECS, SPREAD_PRIORS
+from jensen.text import either
 
 SMALLEST, LARGEST = 1e-10, 1e10
 """Natural parameters, concentration - 1, keep six digits of the one, and F four decimals of the
@@ -25,16 +25,17 @@ def make_prior(
     wiring: Wiring,
     counts: NDArray[np.float64],
 ) -> Tables:
-    """η₀ of all tables: None (flat), a number, "bdeu", "bds", "k2", or arrays by variable."""
+    """η₀ of all tables: None (flat), a number, the name of a prior, or arrays by variable."""
     check_prior(prior, equivalent_sample_size)
     if prior is None:
         return Tables(None)
     if isinstance(prior, Mapping):
         alpha = _explicit(prior, names, wiring)
-    elif isinstance(prior, str) and prior in WITH_SAMPLE_SIZE:
-        alpha = _spread(equivalent_sample_size, wiring, counts, everywhere=prior == "bdeu")
-    else:
-        alpha = np.full(len(counts), 1.0 if prior == "k2" else float(prior))
+    elif isinstance(prior, str) and prior in SPREAD_PRIORS:
+        everywhere = SPECS[prior].prior == "everywhere"
+        alpha = _spread(equivalent_sample_size, wiring, counts, everywhere=everywhere)
+    else:  # a name that is left is that of one for each cell
+        alpha = np.full(len(counts), 1.0 if isinstance(prior, str) else float(prior))
     _check_range(alpha[alpha > 0.0])
     return Tables(alpha - 1.0)
 
@@ -72,20 +73,20 @@ def _spread(
 
 def check_prior(prior: Any, equivalent_sample_size: float) -> None:
     """Refuse a prior that is none, and a sample size that would be ignored."""
-    if isinstance(prior, str) and prior not in NAMED:
-        raise JensenError(f"there is no prior {prior!r}: use a number, or one of {list(NAMED)}")
+    if isinstance(prior, str) and prior not in PRIORS:
+        raise JensenError(f"there is no prior {prior!r}: use a number, or one of {list(PRIORS)}")
     if is_real(prior) and not 0 < float(prior) < np.inf:
         raise JensenError(f"a Dirichlet concentration must be positive and finite, not {prior}")
     if not (prior is None or isinstance(prior, str | Mapping) or is_real(prior)):
         raise JensenError(
-            f"prior must be None, a number, one of {list(NAMED)}, or a dict of concentrations by "
+            f"prior must be None, a number, one of {list(PRIORS)}, or a dict of concentrations by "
             f"variable, not {type(prior).__name__}"
         )
     check_sample_size(equivalent_sample_size)
-    if equivalent_sample_size != 1.0 and prior not in WITH_SAMPLE_SIZE:
+    if equivalent_sample_size != 1.0 and prior not in SPREAD_PRIORS:
         raise JensenError(
-            f"equivalent_sample_size={equivalent_sample_size} belongs to prior='bdeu' or 'bds', "
-            f"and would be ignored with prior={prior!r}"
+            f"equivalent_sample_size={equivalent_sample_size} belongs to "
+            f"prior={either(map(repr, SPREAD_PRIORS))}, and would be ignored with prior={prior!r}"
         )
 
 

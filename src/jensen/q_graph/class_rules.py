@@ -13,11 +13,10 @@ from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import PDAG
 from jensen.q_graph.class_graph import Flags
 from jensen.q_graph.constraints import Constraints
-from jensen.scores.gaussian_scorer import GaussianScorer
-from jensen.scores.interventions import PerChild
-from jensen.scores.prior_scorer import PriorScorer
+from jensen.scores.abilities import Believes, HasOwnRows, offered
+from jensen.scores.registry import names_where
 from jensen.scores.scorer import Scorer
-from jensen.text import offer
+from jensen.text import either, offer
 
 OTHERWISE = "use method='hill-climb' or 'tabu'"
 
@@ -31,24 +30,27 @@ def check_scorer(scorer: Scorer) -> None:
     """Refuse scores that tell the graphs of a class apart."""
     if scorer.is_set_function:
         return
-    if isinstance(scorer, PriorScorer):
-        check_scorer(scorer.data)
-        odds = scorer.prior.log_odds
+    believed, rows = offered(scorer, Believes), offered(scorer, HasOwnRows)
+    if believed is not None:
+        check_scorer(believed.data)
+        odds = believed.prior.log_odds
         u, v = (scorer.names[i] for i in np.argwhere(odds != odds.T)[0])
         raise JensenError(
             f"method='ges' needs a prior that is the same for all graphs of an equivalence class, "
             f"and prior= has other odds for {u} -> {v} than for {v} -> {u}: give both the same "
             f"probability, or {OTHERWISE}"
         )
-    if isinstance(scorer, PerChild | GaussianScorer):
+    if rows is not None and rows.has_own_rows():
         raise JensenError(
             f"with interventions= the graphs of an equivalence class score differently, so there "
             f"is no class to search for: {OTHERWISE}"
         )
+    alike = names_where(lambda spec: spec.is_set_function)
+    different = names_where(lambda spec: not spec.is_set_function)
     raise JensenError(
         f"method='ges' needs a score that is the same for all graphs of an equivalence class: "
-        f"bdeu, bde, bic, aic, loglik or bge; with k2, bds, fnml, missing='available-case' or "
-        f"listed local scores {OTHERWISE}"
+        f"{either(alike)}; with {', '.join(different)}, missing='available-case' or listed local "
+        f"scores {OTHERWISE}"
     )
 
 

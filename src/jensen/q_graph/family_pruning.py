@@ -13,7 +13,7 @@ from jensen.exceptions import JensenError
 from jensen.memory import check_memory
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.families import Families, Scored, gather
-from jensen.scores.listed_scores import LocalScores
+from jensen.scores.abilities import ListsFamilies, offered
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import Progress, between
 from jensen.scores.superset_bounds import SupersetBound, superset_bound
@@ -42,9 +42,10 @@ def candidate_families(
     """All families that the constraints allow and that no smaller one of the same child beats."""
     by_child: list[list[Scored]] = []
     n, n_scored, n_kept = len(scorer.names), 0, 0
+    lists = offered(scorer, ListsFamilies)
     for child in range(n):
-        if isinstance(scorer, LocalScores):
-            listed = _listed(scorer, constraints, child)
+        if lists is not None:
+            listed = _allowed(lists.listed(child), constraints, child)
             by_child.append(prune_listed(listed))
             n_scored += len(listed)
         else:
@@ -62,14 +63,12 @@ def candidate_families(
     return gather(by_child)._replace(n_scored=n_scored)
 
 
-def _listed(scores: LocalScores, constraints: Constraints, child: int) -> list[Scored]:
+def _allowed(families: list[Scored], constraints: Constraints, child: int) -> list[Scored]:
     """The families in a list that the constraints allow."""
-    at = {name: v for v, name in enumerate(scores.names)}
     required = set(np.flatnonzero(constraints.required[:, child]))
     forbidden = set(np.flatnonzero(constraints.forbidden[:, child]))
     found = []
-    for names, score in scores.families[scores.names[child]].items():
-        parents = tuple(sorted(at[name] for name in names))
+    for score, parents in families:
         few = len(parents) <= constraints.most_parents
         if few and required <= set(parents) and not forbidden & set(parents) and score > -math.inf:
             found.append((score, parents))

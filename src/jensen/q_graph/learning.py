@@ -18,8 +18,8 @@ from jensen.q_graph.exact import n_bytes
 from jensen.q_graph.info import Outcome, StructureInfo
 from jensen.q_graph.method_choices import TESTED, Method, check_choices
 from jensen.randomness import as_generator
+from jensen.scores.abilities import ListsFamilies, name_of, offered
 from jensen.scores.by_name import Missing
-from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
@@ -216,7 +216,8 @@ def _by_subsets(task: methods.Task) -> bool:
     for any number it would not end, and the tables are refused.
     """
     n = len(task.scorer.names)
-    is_limited = task.constraints.most_parents < n - 1 or isinstance(task.scorer, LocalScores)
+    is_listed = offered(task.scorer, ListsFamilies) is not None
+    is_limited = task.constraints.most_parents < n - 1 or is_listed
     return n <= MOST_SUBSETS and (n_bytes(n) <= get_memory_limit() or not is_limited)
 
 
@@ -243,6 +244,6 @@ def _scorer(
         if given:
             raise JensenError(f"{', '.join(given)}= belongs to a table: scores= says it all")
         listed = scores if isinstance(scores, LocalScores) else read_local_scores(scores)
-        return listed, "local scores"
+        return listed, name_of(listed)
     scorer = unitless(make_scorer(table, score, **choices))
-    return scorer, score or ("bge" if isinstance(scorer, GaussianScorer) else "bdeu")
+    return scorer, name_of(scorer)

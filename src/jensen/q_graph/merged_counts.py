@@ -10,11 +10,15 @@ targets (K states, or V symbols) with the counts n₁, ..., n_m, together n, add
     Σ log Γ(α + n_k) / Γ(α)  -  log Γ(m α + n) / Γ(m α)  -  m · structure_weight · log(C + 1)
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
+
+from jensen.families import log_evidence
+from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.families.rising import log_rising
+from jensen.families.tilted import TiltedDirichlet
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -97,24 +101,23 @@ def pair_gains(counts: Counts, prior: Prior, rows: Indices, columns: Indices) ->
 
 def log_rows(table: Array, prior: Prior) -> float:
     """The log evidence of rows, each a Dirichlet over the cells that it uses."""
-    totals = _rising(prior.concentration * np.count_nonzero(table, 1), table.sum(1))
-    return float(_rising(prior.concentration, table[table > 0.0]).sum() - totals.sum())
-
-
-def _rising(alpha: Any, n: Array) -> Array:
-    """Log Γ(α + n) - log Γ(α)."""
-    return np.asarray(gammaln(alpha + n) - gammaln(alpha))
+    used = table > 0.0
+    lengths = used.sum(1)
+    lengths = lengths[lengths > 0]
+    alpha = prior.concentration
+    family = TiltedDirichlet(alpha, alpha * lengths, SegmentedDirichlet(lengths))
+    return log_evidence(family, None, table[used])
 
 
 def _joining(alpha: float, a: Array, b: Array) -> Array:
     """What two cells of one row gain by becoming one, besides the total of the row."""
-    return _rising(alpha, a + b) - _rising(alpha, a) - _rising(alpha, b)
+    return log_rising(alpha, a + b) - log_rising(alpha, a) - log_rising(alpha, b)
 
 
 def _one_less(counts: Counts, alpha: float) -> Array:
     """What the total of each row of moves gains when one of several is saved."""
     used = np.maximum(counts.used_moves, 2)
-    return _rising(alpha * used, counts.visits) - _rising(alpha * (used - 1), counts.visits)
+    return log_rising(alpha * used, counts.visits) - log_rising(alpha * (used - 1), counts.visits)
 
 
 def _shared(
@@ -142,9 +145,9 @@ def _joint_totals(
 ) -> Array:
     """How much more the total of a joint row costs than those of the two."""
     joint_used = used[rows, None] + used[columns] - saved
-    joint = _rising(alpha * joint_used, visits[rows, None] + visits[columns])
-    left = _rising(alpha * used[rows], visits[rows])
-    right = _rising(alpha * used[columns], visits[columns])
+    joint = log_rising(alpha * joint_used, visits[rows, None] + visits[columns])
+    left = log_rising(alpha * used[rows], visits[rows])
+    right = log_rising(alpha * used[columns], visits[columns])
     return np.asarray(joint - left[:, None] - right)
 
 
@@ -165,7 +168,9 @@ def _count_loops(
     at = np.nonzero(n_within > 1)
     i, j = rows[at[0]], columns[at[1]]
     ii, ij, ji, jj = row_loops[at[0]], forth[at], back[at], column_loops[at[1]]
-    gain[at] += _rising(alpha, ii + ij + ji + jj) - sum(_rising(alpha, n) for n in (ii, ij, ji, jj))
+    gain[at] += log_rising(alpha, ii + ij + ji + jj) - sum(
+        log_rising(alpha, n) for n in (ii, ij, ji, jj)
+    )
     saved_after[at] += n_within[at].astype(np.int64) - 1
     for (
         a,

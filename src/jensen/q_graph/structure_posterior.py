@@ -22,8 +22,8 @@ from jensen.q_graph.exact_posterior import exact_posterior
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.randomness import as_generator, generator_state
+from jensen.scores.abilities import name_of
 from jensen.scores.by_name import Missing
-from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.graph_priors import read_prior
 from jensen.text import some
 
@@ -163,7 +163,7 @@ def structure_posterior(
     constraints = isolate(with_certain(scorer.names, given, read), scorer)
     settings = {"method": method, "prior": show_prior(prior), "max_parents": max_parents}
     settings |= {name: value for name, value in of_score.items() if is_plain(value)}
-    settings["score"] = score or ("bge" if isinstance(scorer, GaussianScorer) else "bdeu")
+    settings["score"] = name_of(scorer)
     choices = ChainChoices(
         candidates, outside, n_samples, n_chains, burn_in, thin, temperatures, checkpoint
     )

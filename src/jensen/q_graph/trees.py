@@ -2,8 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,19 +23,15 @@ from jensen.q_graph.spanning import (
     paying_edges,
     spanning_tree,
 )
-from jensen.scores import likelihood
 from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.scores.mixed_information import MixedInformation
 from jensen.scores.mutual_information import complete, conditional_information, pair_information
-from jensen.text import plural
+from jensen.scores.registry import PENALISED, UNPENALISED, penalty_of
+from jensen.text import either, plural
 
 Array = NDArray[np.float64]
-Penalty = Literal["bic", "aic"]
 
-COSTS: Mapping[str, Callable[[float], float]] = {
-    "bic": likelihood.bic.penalty,
-    "aic": likelihood.aic.penalty,
-}
+COSTS = {name: penalty_of(name) for name in PENALISED if name != UNPENALISED}
 """What a parameter costs, from the weight of all rows."""
 
 
@@ -43,7 +39,7 @@ def chow_liu(
     table: Any,
     root: str | None = None,
     smoothing: float = 0.0,
-    penalty: Penalty | None = None,
+    penalty: str | None = None,
 ) -> DAG:
     """The tree under which the data are most probable, for columns of any kind.
 
@@ -106,7 +102,7 @@ def chow_liu(
     """
     began = time.perf_counter()
     if penalty is not None and not (isinstance(penalty, str) and penalty in COSTS):
-        raise JensenError(f"penalty must be None, 'bic' or 'aic', not {penalty!r}")
+        raise JensenError(f"penalty must be None, {either(map(repr, COSTS))}, not {penalty!r}")
     data = complete(as_table(table), "a Chow-Liu tree")
     warn_of_row_names(data)
     warn_of_constant_labels(data)
@@ -135,7 +131,7 @@ def chow_liu(
     weight = tree.weight.tolist()
     gains = sum(weight[v] for _, v in edges) - float(entropies.sum())
     score = information.total * gains - cost
-    return graph.with_info(_info("chow-liu", penalty or "loglik", score, len(names), began))
+    return graph.with_info(_info("chow-liu", penalty or UNPENALISED, score, len(names), began))
 
 
 def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0) -> DAG:
@@ -190,7 +186,7 @@ def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0
     for u, v in _arrows(features, edges, stage, root):
         parents[features[v]].append(features[u])
     graph = DAG.from_parents({target: [], **parents})
-    return graph.with_info(_info("tan", "loglik", float(score), len(features), began))
+    return graph.with_info(_info("tan", UNPENALISED, float(score), len(features), began))
 
 
 def naive_bayes(table: Any, target: str) -> DAG:

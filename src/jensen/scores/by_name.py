@@ -3,25 +3,32 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
-import numpy as np
-
-from jensen.checks import WITH_SAMPLE_SIZE, check_sample_size
+from jensen.checks import check_sample_size
 from jensen.data import Table, as_table
 from jensen.data.counting import refuse_counts
+from jensen.data.statistics import CountStatistics, FamilyCounts
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
-from jensen.scores import dirichlet, fnml, likelihood
-from jensen.scores.bde import PriorNetworkScore
+from jensen.scores.bde import read_states
 from jensen.scores.constant_columns import refuse_edges, warn_of_constants
-from jensen.scores.counts import FamilyCounts, family_counts
+from jensen.scores.counted import Counted
 from jensen.scores.gaussian_checks import check_gaussian_score
 from jensen.scores.gaussian_prior import PARTS, refuse_prior
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.interventions import split_interventions
 from jensen.scores.known_values import refuse_stateless, require_rows, require_values
+from jensen.scores.registry import (
+    DEFAULTS,
+    SAMPLE_SIZED,
+    SPECS,
+    WITH_NETWORK,
+    ScoreSpec,
+    names_where,
+)
 from jensen.scores.scorer import Scorer
+from jensen.text import either
 
 
 class Score(Protocol):
@@ -39,29 +46,36 @@ class Score(Protocol):
         """The term of one variable; `n_total` is the weight of all rows."""
 
 
-SCORES: Mapping[str, Callable[[float], Score]] = {
-    "loglik": lambda _: likelihood.loglik,
-    "aic": lambda _: likelihood.aic,
-    "bic": lambda _: likelihood.bic,
-    "bdeu": dirichlet.bdeu,
-    "bds": dirichlet.bds,
-    "k2": lambda _: dirichlet.k2,
-    "fnml": lambda _: fnml.FactorisedNML(),
-}
+@runtime_checkable
+class HasPrior(Protocol):
+    """A score with a Dirichlet prior."""
+
+    @property
+    def concentration(self) -> Callable[[FamilyCounts], Any]:
+        """What the prior adds to the counts of a family: a number for every cell, or for each."""
+
+
+def _makers() -> dict[str, Callable[[float], Score]]:
+    """Of every score of states that needs no more than a sample size."""
+    names = names_where(lambda spec: spec.has("categorical") and not spec.needs_prior_network)
+    return {name: _maker(SPECS[name]) for name in names}
+
+
+def _maker(spec: ScoreSpec) -> Callable[[float], Score]:
+    """By the equivalent sample size, which most scores do not have."""
+    found = spec.load("categorical")
+    make: Callable[[float], Score] = found if spec.has_sample_size else lambda size: found
+    return make
+
+
+SCORES: Mapping[str, Callable[[float], Score]] = _makers()
 AVAILABLE_CASE: Mapping[str, Score] = {
     # Every family has its own rows then, so a term is no difference of one set function.
-    name: replace(chosen, is_set_function=False)
-    for name, chosen in {
-        "loglik": likelihood.loglik,
-        "aic": likelihood.aic,
-        "bic": likelihood.bic,
-    }.items()
+    name: replace(SPECS[name].load("categorical"), is_set_function=False)
+    for name in names_where(lambda spec: spec.allows_missing)
 }
 
 Missing = Literal["refuse", "available-case"]
-
-NAMES = (*SCORES, "bde", "bge")
-"""Every score; bde needs a prior network besides, bge continuous columns."""
 
 
 def make_score(
@@ -70,35 +84,44 @@ def make_score(
     missing: Missing = "refuse",
     prior_network: Any = None,
 ) -> Score:
-    """A score by its name; `equivalent_sample_size` (1 by default) belongs to bdeu, bds and bde."""
-    if not isinstance(name, str) or name not in NAMES:
-        raise JensenError(f"there is no score {name!r}: choose one of {', '.join(NAMES)}")
-    if name == "bge":
-        raise JensenError("'bge' is a score of continuous columns: use 'bdeu' for states")
-    if (name == "bde") != (prior_network is not None):
+    """A score of states by its name; an equivalent sample has the size 1 by default."""
+    spec = SPECS.get(name) if isinstance(name, str) else None
+    if spec is None:
+        raise JensenError(f"there is no score {name!r}: choose one of {', '.join(SPECS)}")
+    if not spec.has("categorical"):
         raise JensenError(
-            "the score 'bde' and prior_network= go together: it spreads the equivalent sample as "
-            "that network says"
+            f"{name!r} is a score of continuous columns: use {DEFAULTS['categorical']!r} for states"
+        )
+    if spec.needs_prior_network != (prior_network is not None):
+        raise JensenError(
+            f"the score {either(map(repr, WITH_NETWORK))} and prior_network= go together: it "
+            f"spreads the equivalent sample as that network says"
         )
     if missing not in get_args(Missing):
         raise JensenError(f"missing must be 'refuse' or 'available-case', not {missing!r}")
     if missing == "available-case":
         if name not in AVAILABLE_CASE:
             raise JensenError(
-                f"missing='available-case' has a meaning for loglik, aic and bic only, not {name}"
+                f"missing='available-case' has a meaning for {either(AVAILABLE_CASE, 'and')} only, "
+                f"not {name}"
             )
         return AVAILABLE_CASE[name]
     size = 1.0 if equivalent_sample_size is None else equivalent_sample_size
-    if equivalent_sample_size is not None and name not in (*WITH_SAMPLE_SIZE, "bde"):
-        raise JensenError(f"{name} has no equivalent_sample_size: only bdeu, bds and bde have one")
+    if equivalent_sample_size is not None and not spec.has_sample_size:
+        raise JensenError(
+            f"{name} has no equivalent_sample_size: only {either(SAMPLE_SIZED, 'and')} have one"
+        )
     check_sample_size(size)
-    return PriorNetworkScore.of(prior_network, size) if name == "bde" else SCORES[name](size)
+    if spec.needs_prior_network:
+        with_network: Score = spec.load("categorical")(prior_network, size)
+        return with_network
+    return SCORES[name](size)
 
 
 def score(
     graph: Any,
     table: Any,
-    name: str = "bdeu",
+    name: str = DEFAULTS["categorical"],
     *,
     equivalent_sample_size: float | None = None,
     missing: Missing = "refuse",
@@ -189,7 +212,7 @@ def score(
 def local_scores(
     graph: Any,
     table: Any,
-    name: str = "bdeu",
+    name: str = DEFAULTS["categorical"],
     *,
     equivalent_sample_size: float | None = None,
     missing: Missing = "refuse",
@@ -222,16 +245,16 @@ def local_scores(
     check_gaussian_choices(gaussian)
     refuse_prior(name, *(gaussian.get(part) for part in PARTS))
     chosen = make_score(name, *discrete)
-    if isinstance(chosen, PriorNetworkScore):
-        data = chosen.read(data, dag.nodes)
+    if prior_network is not None:
+        data = read_states(prior_network, data, dag.nodes)
     if missing == "refuse":
         task = f"the score {name!r}"
         require_values(data, dag.nodes, task, lambda keep: f"{AVAILABLE}, or {keep}")
-    if chosen.needs_integer_weights:
-        check_integer_weights(data, name)
-    families: Sequence[tuple[str, Sequence[str]]] = [(x, dag.parents(x)) for x in dag.nodes]
-    counts, n_total = family_counts(data, families), data.total_weight
-    return {x: chosen.local(c, n_total) for (x, _), c in zip(families, counts, strict=True)}
+    statistics = Counted(data)
+    check_integer_counts(statistics, name)
+    counts = statistics.counts([(x, dag.parents(x)) for x in dag.nodes])
+    n_total = statistics.total_weight
+    return {x: chosen.local(c, n_total) for x, c in zip(dag.nodes, counts, strict=True)}
 
 
 def _interventional_scores(
@@ -268,7 +291,8 @@ def _is_gaussian(name: object, table: Table, nodes: Sequence[str]) -> bool:
     """Whether the columns, or the name of the score, are those of Gaussian networks."""
     kinds = {table.variable(x).kind for x in nodes}
     numbers = "continuous" in kinds and "categorical" not in kinds
-    return name in NAMES and (name == "bge" or numbers)
+    spec = SPECS.get(name) if isinstance(name, str) else None
+    return spec is not None and (numbers or not spec.has("categorical"))
 
 
 def _gaussian_scores(
@@ -317,7 +341,8 @@ CHOICES = (
 AVAILABLE = "use 'bic' with missing='available-case' (--score bic --available-case)"
 
 
-def check_integer_weights(table: Table, name: str) -> None:
-    """Refuse weights that are no frequencies, for a score that counts data sets."""
-    if table.weights is not None and np.any(table.weights != np.floor(table.weights)):
-        raise DataError(f"{name} sums over data sets of a size, so row weights must be integers")
+def check_integer_counts(statistics: CountStatistics, name: str) -> None:
+    """Refuse counts that are no frequencies, for a score that needs them to be."""
+    why = SPECS[name].why_integers
+    if why and not statistics.is_whole:
+        raise DataError(f"{name} {why}, so row weights must be integers")

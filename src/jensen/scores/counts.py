@@ -1,9 +1,8 @@
-"""The counts that a local score reads: one row per parent configuration that occurs."""
+"""Families counted in a table: one row per parent configuration that occurs."""
 
 import math
 import operator
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,44 +10,16 @@ from scipy.sparse import csr_array
 
 from jensen.data.blocks import Block, RowSource, sum_blocks
 from jensen.data.counting import count_families, require_states
+from jensen.data.statistics import Array, Family, FamilyCounts
 from jensen.exceptions import DataError
 
-Array = NDArray[np.float64]
+__all__ = ["FamilyCounts", "family_counts"]
 
 MAX_DENSE_CELLS = 1 << 16
 """Larger tables are counted densely only if they have no more cells than the data have rows."""
 
 
-class FamilyCounts(NamedTuple):
-    """Counts of a variable's states given its parents."""
-
-    table: Array | csr_array  # (q', r): configurations that occur, states of the variable
-    n_configs: float  # how many configurations the parents have
-    total: float  # rows in which neither the variable nor a parent is missing, by weight
-    family: tuple[str, ...]  # the parents, then the variable
-    configs: NDArray[np.intp] | None  # (q',) which occur; None where they are too many to number
-
-    @property
-    def n_states(self) -> int:
-        """Of the variable."""
-        return int(self.table.shape[1])
-
-    @property
-    def above(self) -> Array:
-        """(q',): counts of the configurations."""
-        return np.asarray(self.table.sum(1), np.float64)
-
-    def cells(self) -> tuple[Array, Array]:
-        """The counts that are not 0, and for each that of its configuration."""
-        if isinstance(self.table, csr_array):
-            return self.table.data, np.repeat(self.above, np.diff(self.table.indptr))
-        at = self.table.nonzero()
-        return self.table[at], self.above[at[0]]
-
-
-def family_counts(
-    table: RowSource, families: Sequence[tuple[str, Sequence[str]]]
-) -> list[FamilyCounts]:
+def family_counts(table: RowSource, families: Sequence[Family]) -> list[FamilyCounts]:
     """Counts of many families (variable, parents) in one pass over the rows.
 
     Families with more cells than rows are counted by sorting the configurations that occur, so

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
+from jensen.data.statistics import FamilyCounts
 from jensen.exceptions import JensenError
-from jensen.families.dirichlet import log_rising, symmetric_log_evidence
-from jensen.scores.counts import FamilyCounts
+from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.families.tilted import symmetric_log_evidence
 
 
 @dataclass(frozen=True)
@@ -35,11 +34,9 @@ class DirichletScore:
                 f"equivalent_sample_size is too small to be spread over {counts.n_configs:.3g} "
                 f"parent configurations: raise it, or leave out parents"
             )
-        if isinstance(counts.table, np.ndarray):
-            return symmetric_log_evidence(alpha, counts.table)
-        cells, _ = counts.cells()  # the others add nothing
-        rows = log_rising(alpha * counts.n_states, counts.above)
-        return float(log_rising(alpha, cells).sum() - rows.sum())
+        cells, lengths = counts.stored()  # the others add nothing
+        layout = SegmentedDirichlet(lengths)
+        return symmetric_log_evidence(alpha, cells, counts.n_states, layout)
 
 
 def bdeu(equivalent_sample_size: float) -> DirichletScore:

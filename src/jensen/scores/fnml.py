@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from jensen.scores.counts import FamilyCounts
+from jensen.data.statistics import FamilyCounts
 from jensen.scores.likelihood import maximum_log_likelihood
 
 
@@ -27,6 +27,9 @@ class FactorisedNML:
         """The term of one variable."""
         regret = sum(log_regret(float(n), counts.n_states) for n in counts.above)
         return maximum_log_likelihood(counts) - regret
+
+
+fnml = FactorisedNML()
 
 
 @lru_cache(maxsize=1 << 16)

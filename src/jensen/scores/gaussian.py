@@ -5,17 +5,16 @@ m = M_vv - M_vP M_PP⁻¹ M_Pv and log |M_PP|. Both scores are differences of a 
 score(v | P) = L(P + v) - L(P).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, multigammaln
 
-from jensen.inference.gaussian_network import NormalWishartPrior
-from jensen.scores.moments import Coordinates, Moments
-from jensen.scores.schur import Left
+from jensen.data.statistics import Moments
+from jensen.families.joint_prior import NormalWishartPrior
+from jensen.families.schur import Left
 
 Array = NDArray[np.float64]
 
@@ -28,6 +27,9 @@ class GaussianScore(Protocol):
     @property
     def prior(self) -> Array | None:
         """The scale matrix of the prior."""
+
+    def by_prior(self, joint: NormalWishartPrior) -> "GaussianScore":
+        """The same formula by another prior, if it has one."""
 
     def matrix(self, rows: Moments) -> Array:
         """The matrix whose residuals are scored."""
@@ -45,6 +47,10 @@ class PenalisedGaussian:
 
     penalty: Callable[[float], float]
     prior: None = None
+
+    def by_prior(self, joint: NormalWishartPrior) -> "PenalisedGaussian":
+        """It has none."""
+        return self
 
     def matrix(self, rows: Moments) -> Array:
         """The scatter."""
@@ -80,64 +86,26 @@ class BGe:
     by Kuipers, Moffa and Heckerman (2014), Annals of Statistics 42, equation 2.
     """
 
-    mean: Array  # (n,): ν
-    mean_strength: float  # α_μ
-    degrees_of_freedom: float  # α_w
-    prior: Array  # (n, n): T
-
-    @classmethod
-    def of(cls, prior: NormalWishartPrior) -> "BGe":
-        """The score that has this prior."""
-        return cls(*prior)
+    joint: NormalWishartPrior
 
     @property
-    def held(self) -> NormalWishartPrior:
-        """The prior, as models and files hold it."""
-        return NormalWishartPrior(
-            self.mean, self.mean_strength, self.degrees_of_freedom, self.prior
-        )
+    def prior(self) -> Array:
+        """The scale matrix of the prior."""
+        return self.joint.scale
 
-    def within(self, coordinates: Coordinates) -> "BGe":
-        """The same prior of columns in other coordinates."""
-        origin, unit = coordinates
-        mean = (self.mean - origin) / unit
-        scale = self.prior / unit / unit[:, None]
-        return BGe(mean, self.mean_strength, self.degrees_of_freedom, scale)
-
-    def of_columns(self, columns: Sequence[int]) -> "BGe":
-        """The prior of some of the columns, which is normal-Wishart as well."""
-        degrees = self.degrees_of_freedom - (len(self.mean) - len(columns))
-        scale = self.prior[np.ix_(columns, columns)]
-        return BGe(self.mean[list(columns)], self.mean_strength, degrees, scale)
+    def by_prior(self, joint: NormalWishartPrior) -> "BGe":
+        """The evidence under another prior."""
+        return BGe(joint)
 
     def matrix(self, rows: Moments) -> Array:
         """R: the scatter, what the mean moves, and the prior's scale."""
-        pull = rows.weight * self.mean_strength / (rows.weight + self.mean_strength)
-        away = rows.mean - self.mean
-        return np.asarray(self.prior + rows.scatter + pull * np.outer(away, away))
+        return self.joint.after(*rows).scale
 
     def local(self, weight: float, n_parents: int, data: Left, prior: Left | None) -> Array:
-        """L(P + v) - L(P), in which most of the gamma functions cancel."""
+        """L(P + v) - L(P): the log evidence of one regression."""
         assert prior is not None
-        degrees = self.degrees_of_freedom - len(self.mean) + n_parents + 1
-        constant = 0.5 * np.log(self.mean_strength / (weight + self.mean_strength))
-        constant -= 0.5 * weight * np.log(np.pi)
-        constant += gammaln(0.5 * (weight + degrees)) - gammaln(0.5 * degrees)
-        before = degrees * np.log(prior.residual) + prior.log_det
-        after = (weight + degrees) * np.log(data.residual) + data.log_det
-        return np.asarray(constant + 0.5 * (before - after))
+        return self.joint.log_evidence_of_children(weight, n_parents, prior, data)
 
     def of_set(self, weight: float, size: int, log_det: Array, prior_log_det: Array) -> Array:
         """L of sets of one size."""
-        degrees = self.degrees_of_freedom - len(self.mean) + size
-        constant = np.log(self.mean_strength / (weight + self.mean_strength))
-        constant = 0.5 * size * (constant - weight * np.log(np.pi))
-        if size:
-            constant += multigammaln(0.5 * (weight + degrees), size)
-            constant -= multigammaln(0.5 * degrees, size)
-        return np.asarray(constant + 0.5 * (degrees * prior_log_det - (weight + degrees) * log_det))
-
-
-loglik = PenalisedGaussian(lambda n: 0.0)
-aic = PenalisedGaussian(lambda n: 1.0)
-bic = PenalisedGaussian(lambda n: 0.5 * float(np.log(n)) if n > 0 else 0.0)
+        return self.joint.log_evidence_of_sets(weight, size, prior_log_det, log_det)

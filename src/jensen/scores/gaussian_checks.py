@@ -7,12 +7,11 @@ from numpy.typing import NDArray
 
 from jensen.data import RowSource
 from jensen.data.counting import refuse_counts
+from jensen.data.moments import spread
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.known_values import require_values
-from jensen.scores.moments import spread
+from jensen.scores.registry import DEFAULTS, names_of
 from jensen.text import some
-
-GAUSSIAN_SCORES = ("bge", "loglik", "aic", "bic")
 
 LARGEST = 1e140
 """Scatters are sums of squares, which overflow not far beyond."""
@@ -23,10 +22,11 @@ NARROWEST = 1e-140
 
 def check_gaussian_score(score: str) -> None:
     """Refuse the name of a score that continuous columns do not have."""
-    if score not in GAUSSIAN_SCORES:
+    names = sorted(names_of("continuous"), key=lambda name: name != DEFAULTS["continuous"])
+    if score not in names:
         raise JensenError(
             f"there is no score {score!r} of continuous columns: choose one of "
-            f"{', '.join(GAUSSIAN_SCORES)}, or make states of the columns with jn.discretize"
+            f"{', '.join(names)}, or make states of the columns with jn.discretize"
         )
 
 

@@ -1,19 +1,21 @@
 """The prior of BGe, as people write it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import is_real
+from jensen.data.statistics import Coordinates, Moments
 from jensen.exceptions import JensenError
-from jensen.scores.gaussian import BGe
+from jensen.families.joint_prior import NormalWishartPrior
+from jensen.scores.registry import WITH_JOINT_PRIOR
+from jensen.text import either
 
 Array = NDArray[np.float64]
 
 PARTS = ("prior_mean", "mean_strength", "degrees_of_freedom", "scale")
-
 
 UNIT = "unit"
 """The `scale` of the published parametrisation."""
@@ -27,7 +29,7 @@ def make_bge(
     mean_strength: float | None,
     degrees_of_freedom: float | None,
     scale: Any,
-) -> BGe:
+) -> NormalWishartPrior:
     """The prior of columns with these means and variances; what is None has its default.
 
     The default is an empirical prior, made of the data once and held from then on: ν are the means
@@ -53,14 +55,31 @@ def make_bge(
     else:
         matrix = _scale(scale, n)
     mean = means if prior_mean is None else _mean(prior_mean, names)
-    return BGe(mean, strength, degrees, matrix)
+    return NormalWishartPrior(mean, strength, degrees, matrix)
+
+
+def prior_of(
+    names: Sequence[str],
+    everything: Moments,
+    coordinates: Coordinates,
+    constant: Collection[int],
+    *choices: Any,
+) -> NormalWishartPrior:
+    """The prior of columns with these moments, in the units of the columns."""
+    origin, unit = coordinates
+    variances = np.ones(len(names))
+    if everything.weight > 0.0:
+        variances = np.square(unit) * np.diagonal(everything.scatter) / everything.weight
+    variances[list(constant)] = 1.0  # never asked for
+    return make_bge(names, origin + unit * everything.mean, variances, *choices)
 
 
 def refuse_prior(score: str, *parts: Any) -> None:
     """Refuse parts of a prior that a score without one would ignore."""
+    have = f"{either(WITH_JOINT_PRIOR, 'and')} {'has' if len(WITH_JOINT_PRIOR) == 1 else 'have'}"
     for name, part in zip(PARTS, parts, strict=True):
         if part is not None:
-            raise JensenError(f"{score} has no {name}: only bge has one")
+            raise JensenError(f"{score} has no {name}: only {have} one")
 
 
 def _positive(name: str, value: Any) -> float:

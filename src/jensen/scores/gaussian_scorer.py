@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,24 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource
+from jensen.data.moments import merged
+from jensen.data.statistics import Coordinates, Moments, MomentStatistics
 from jensen.exceptions import DataError, JensenError
+from jensen.families import schur
+from jensen.families.joint_prior import NormalWishartPrior
 from jensen.memory import check_memory
-from jensen.scores import schur
-from jensen.scores.constant_columns import constant_columns
-from jensen.scores.gaussian import BGe, GaussianScore, aic, bic, loglik
+from jensen.scores.counted import Counted
+from jensen.scores.gaussian import GaussianScore
 from jensen.scores.gaussian_checks import (
     check_gaussian_score,
     complete_rows,
     refuse_narrow,
     require_continuous,
 )
-from jensen.scores.gaussian_prior import make_bge, refuse_prior
-from jensen.scores.moments import Coordinates, Moments, coordinates_of, merged, moments_of
+from jensen.scores.gaussian_prior import PARTS, prior_of, refuse_prior
+from jensen.scores.registry import DEFAULTS, SPECS
+from jensen.scores.set_functions import differences
 from jensen.text import plural, some
 
 Array = NDArray[np.float64]
-
-LIKELIHOODS = {"loglik": loglik, "aic": aic, "bic": bic}
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,8 @@ class GaussianScorer:
     formula: GaussianScore  # in the coordinates
     groups: dict[int, Moments]  # rows by the variable that was set in them; -1: none was
     coordinates: Coordinates
-    bge: BGe  # in the units of the columns: the prior of the score, or the default of those without
+    joint_prior: NormalWishartPrior  # in the units of the columns: the score's, or the default
+    score_name: str
     isolated: frozenset[int] = frozenset()  # constant columns
     has_units: bool = True  # whether scores are densities in the units of the columns
 
@@ -59,7 +63,7 @@ class GaussianScorer:
     def of(
         cls,
         table: RowSource,
-        score: str = "bge",
+        score: str = DEFAULTS["continuous"],
         *,
         interventions: NDArray[np.int64] | None = None,
         prior_mean: Any = None,
@@ -72,7 +76,7 @@ class GaussianScorer:
         Parameters
         ----------
         score
-            "bge", "bic", "aic" or "loglik".
+            One of continuous columns.
         interventions
             For each row the variable that was set in it, as a position among the sorted names; -1
             where none was. Such rows are left out of that variable's families.
@@ -85,25 +89,55 @@ class GaussianScorer:
         require_continuous(table, names, f"the score {score!r}")
         rows, kept = complete_rows(table, names, score)
         refuse_narrow(rows, names)
-        constant = constant_columns(rows, names)
-        if rows.n_rows == 1 and score == "bge" and scale is not None:
-            constant = ()  # a single row varies in nothing, but has its density under that prior
-        here = coordinates_of(rows, names)
-        groups = _groups(rows, names, here, None if interventions is None else interventions[kept])
-        if score != "bge":
+        counted = Counted(rows)
+        constant = counted.constant
+        if rows.n_rows == 1 and scale is not None:
+            constant = frozenset()  # a single row varies in nothing, but has its density
+        here = counted.coordinates
+        if interventions is None:
+            groups = {-1: counted.moments()}
+        else:
+            groups = _groups(rows, here, interventions[kept])
+        return cls._from_moments(names, groups, here, constant, score, choices)
+
+    @classmethod
+    def on(
+        cls, statistics: MomentStatistics, score: str = DEFAULTS["continuous"], **choices: Any
+    ) -> GaussianScorer:
+        """The scorer of statistics, wherever they come from; choices are those of the prior."""
+        check_gaussian_score(score)
+        names = tuple(variable.name for variable in statistics.variables)
+        parts = tuple(choices.pop(part, None) for part in PARTS)
+        if choices:
+            raise JensenError(f"the prior of columns of numbers has {some(PARTS)}, not {choices}")
+        groups, here = {-1: statistics.moments()}, statistics.coordinates
+        return cls._from_moments(names, groups, here, statistics.constant, score, parts)
+
+    @classmethod
+    def _from_moments(
+        cls,
+        names: tuple[str, ...],
+        groups: dict[int, Moments],
+        here: Coordinates,
+        constant: frozenset[int],
+        score: str,
+        choices: tuple[Any, ...],
+    ) -> GaussianScorer:
+        spec = SPECS[score]
+        if not spec.has_joint_prior:
             refuse_prior(score, *choices)
-        bge = prior_of(names, merged(groups.values(), len(names)), here, constant, *choices)
-        formula = bge.within(here) if score == "bge" else LIKELIHOODS[score]
-        scorer = cls(names, formula, groups, here, bge, frozenset(constant))
-        if score != "bge":
+        joint = prior_of(names, merged(groups.values(), len(names)), here, constant, *choices)
+        found = spec.load("continuous")
+        formula: GaussianScore = found(joint.within(*here)) if spec.has_joint_prior else found
+        scorer = cls(names, formula, groups, here, joint, score, constant)
+        if formula.prior is None:
             scorer._check_spread()
         return scorer
 
-    def with_prior(self, bge: BGe) -> GaussianScorer:
+    def with_joint_prior(self, prior: NormalWishartPrior) -> GaussianScorer:
         """The same scores by another prior, in the units of the columns."""
-        is_bge = isinstance(self.formula, BGe)
-        formula = bge.within(self.coordinates) if is_bge else self.formula
-        return replace(self, formula=formula, bge=bge)
+        formula = self.formula.by_prior(prior.within(*self.coordinates))
+        return replace(self, formula=formula, joint_prior=prior)
 
     @property
     def is_set_function(self) -> bool:
@@ -191,7 +225,7 @@ class GaussianScorer:
         others = np.ones(len(self.names), bool)
         others[[child, *parents, *self.isolated]] = False
         depends = others & further.is_nothing
-        if depends.any() and isinstance(self.formula, BGe):
+        if depends.any() and self.formula.prior is not None:
             self._refuse(matrix, weight, (*parents, int(np.flatnonzero(depends)[0])))
         usable = others & ~depends
         for u in np.flatnonzero(usable & data.is_nothing):
@@ -204,6 +238,24 @@ class GaussianScorer:
         if self.isolated:
             found[list(self.isolated)] = self.family(child, parents)
         return found
+
+    def has_own_rows(self) -> bool:
+        """Whether a variable was set in some rows."""
+        return bool(self._was_set)
+
+    # --- units ---
+
+    def unitless(self) -> GaussianScorer:
+        """The same scores less the log Jacobians of units."""
+        return replace(self, has_units=False)
+
+    def left_out(self) -> float:
+        """What the score of every graph lacks without units: their log Jacobian."""
+        if self.has_units:
+            return 0.0
+        varying = [v for v in range(len(self.names)) if v not in self.isolated]
+        unit = self.coordinates.unit
+        return -math.fsum(self.weight_of(v) * math.log(unit[v]) for v in varying)
 
     # --- scores as differences of one function of sets ---
 
@@ -255,6 +307,12 @@ class GaussianScorer:
                 found.reshape(-1, 2, 1 << k)[:, 1] -= weight * self._log_units[v]
         return found
 
+    def subset_scores(self, child: int, candidates: Sequence[int], max_parents: int) -> Array:
+        """(2^K,): the score of a child with every subset of its candidates, which are sorted."""
+        members = sorted((*candidates, child))
+        values = self.set_values(members, child, max_parents + 1)
+        return differences(values, values, members.index(child))
+
     # --- what cannot be scored ---
 
     def _log_det(self, matrix: Array, weight: float, members: Sequence[int]) -> Array:
@@ -283,14 +341,14 @@ class GaussianScorer:
 
     def _refuse(self, matrix: Array, weight: float, members: Sequence[int]) -> None:
         """Say which members are linear functions of which; the last that depends is named."""
-        *before, last = _dependent(matrix, members)
+        *before, last = schur.dependent(matrix, members)
         whose = some(repr(self.names[v]) for v in before)
         function = f"{self.names[last]!r} is an exact linear function of {whose}"
-        if isinstance(self.formula, BGe):
+        if self.formula.prior is not None:
             raise DataError(
                 f"{function}, as far as rounding tells, and next to these numbers the prior of "
-                f"bge is lost: raise scale=, or leave it to its default, the variances of the "
-                f"columns, or leave one of them out"
+                f"{self.score_name} is lost: raise scale=, or leave it to its default, the "
+                f"variances of the columns, or leave one of them out"
             )
         if weight < len(before) + 2:
             raise DataError(
@@ -301,23 +359,10 @@ class GaussianScorer:
         raise DataError(f"{function}, so {UNBOUNDED}")
 
 
-UNBOUNDED = "the likelihood has no bound: leave the column out, or use the score 'bge'"
-
-
-def prior_of(
-    names: Sequence[str],
-    everything: Moments,
-    coordinates: Coordinates,
-    constant: Sequence[int],
-    *choices: Any,
-) -> BGe:
-    """The prior of columns with these moments, in the units of the columns."""
-    origin, unit = coordinates
-    variances = np.ones(len(names))
-    if everything.weight > 0.0:
-        variances = np.square(unit) * np.diagonal(everything.scatter) / everything.weight
-    variances[list(constant)] = 1.0  # never asked for
-    return make_bge(names, origin + unit * everything.mean, variances, *choices)
+UNBOUNDED = (
+    "the likelihood has no bound: leave the column out, or use the score "
+    f"{DEFAULTS['continuous']!r}"
+)
 
 
 def _places(members: Sequence[int], varying: Sequence[int]) -> NDArray[np.int64]:
@@ -330,29 +375,13 @@ def _places(members: Sequence[int], varying: Sequence[int]) -> NDArray[np.int64]
 
 
 def _groups(
-    rows: RowSource,
-    names: Sequence[str],
-    coordinates: Coordinates,
-    interventions: NDArray[np.int64] | None,
+    rows: RowSource, coordinates: Coordinates, interventions: NDArray[np.int64]
 ) -> dict[int, Moments]:
     """The moments of the rows in which nothing was set, and of those in which each variable was."""
-    if interventions is None:
-        return {-1: moments_of(rows, names, coordinates)}
     targets = np.unique(interventions)
     check_memory(
-        16.0 * len(targets) * len(names) ** 2,
+        16.0 * len(targets) * len(rows.names) ** 2,
         f"the scatters of {len(targets)} kinds of interventional rows",
         "leave out columns",
     )
-    return {int(v): moments_of(rows.take(interventions == v), names, coordinates) for v in targets}
-
-
-def _dependent(matrix: Array, members: Sequence[int]) -> tuple[int, ...]:
-    """The first member that depends on those before it, behind those that it depends on."""
-    for k, v in enumerate(members):
-        known = schur.given(matrix, members[:k], [v])
-        if known.left.is_nothing[0]:
-            parts = np.square(known.coefficients[:, 0]) * np.diagonal(matrix)[list(members[:k])]
-            matters = parts > 1e-10 * matrix[v, v]
-            return (*(u for u, yes in zip(members[:k], matters, strict=True) if yes), v)
-    return tuple(members)
+    return {int(v): Counted(rows.take(interventions == v)).moments(coordinates) for v in targets}

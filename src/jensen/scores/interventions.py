@@ -2,15 +2,22 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource, Table
 from jensen.exceptions import DataError
+from jensen.scores.abilities import OfStates, name_of, offered
 from jensen.scores.scorer import Scorer
+from jensen.scores.set_functions import Progress, between
+from jensen.scores.subset_scores import candidate_scores, fill_rows
+from jensen.scores.superset_bounds import SupersetBound, superset_bound
 from jensen.text import offer
+
+if TYPE_CHECKING:
+    from jensen.scores.plain_scorer import PlainScorer
 
 Array = NDArray[np.float64]
 NONE = -1
@@ -127,3 +134,39 @@ class PerChild:
     def of_child(self, child: int) -> Scorer:
         """The scorer of one child."""
         return self.where_not_set.get(child, self.everywhere)
+
+    # --- what the parts can do, child by child ---
+
+    @property
+    def score_name(self) -> str:
+        """What the score is called."""
+        return name_of(self.everywhere)
+
+    def has_own_rows(self) -> bool:
+        """Whether a variable was set in some rows."""
+        return bool(self.where_not_set)
+
+    def counted_for(self, child: int) -> "PlainScorer":
+        """The statistics of the rows in which a child was not set, and the score."""
+        able = offered(self.of_child(child), OfStates)
+        assert able is not None
+        return able.counted_for(child)
+
+    def fill_family_scores(self, out: Array, max_parents: int, progress: Progress) -> None:
+        """Fill out (n, 2^(n-1)) with the scores of all families."""
+        own = self.where_not_set
+        shared = [v for v in range(len(out)) if v not in own]
+        jobs = [(self.everywhere, shared), *((own[v], [v]) for v in sorted(own))]
+        done = 0
+        for part, children in jobs:
+            share = between(progress, done / len(out), (done + len(children)) / len(out))
+            fill_rows(part, out, children, max_parents, share)
+            done += len(children)
+
+    def subset_scores(self, child: int, candidates: Sequence[int], max_parents: int) -> Array:
+        """(2^K,): the score of a child with every subset of its candidates."""
+        return candidate_scores(self.of_child(child), child, candidates, max_parents)
+
+    def superset_bound(self, child: int) -> SupersetBound | None:
+        """What no larger set of parents can exceed."""
+        return superset_bound(self.of_child(child), child)

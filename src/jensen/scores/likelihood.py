@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from jensen.scores.counts import FamilyCounts
+from jensen.data.statistics import FamilyCounts
+from jensen.scores.registry import penalty_of
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,6 @@ def maximum_log_likelihood(counts: FamilyCounts) -> float:
     return float(np.sum(n * (np.log(n) - np.log(above))))
 
 
-loglik = PenalisedLikelihood(lambda n: 0.0)
-aic = PenalisedLikelihood(lambda n: 1.0)
-bic = PenalisedLikelihood(lambda n: 0.5 * float(np.log(n)) if n > 0 else 0.0)
+loglik = PenalisedLikelihood(penalty_of("loglik"))
+aic = PenalisedLikelihood(penalty_of("aic"))
+bic = PenalisedLikelihood(penalty_of("bic"))

@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.set_functions import Progress
 from jensen.text import plural
 
@@ -33,6 +34,7 @@ class LocalScores:
 
     is_set_function = False
     total_weight = 0.0  # not known
+    score_name = "local scores"
 
     @classmethod
     def of(cls, families: Mapping[str, Mapping[tuple[str, ...], float]]) -> LocalScores:
@@ -67,6 +69,25 @@ class LocalScores:
             bit = {x: 1 << k for k, x in enumerate(others)}
             for parents, score in self.families[name].items():
                 out[child, sum(bit[x] for x in parents)] = score
+
+    def listed(self, child: int) -> list[tuple[float, tuple[int, ...]]]:
+        """Scores and parents of the families of a child."""
+        at = {name: v for v, name in enumerate(self.names)}
+        families = self.families[self.names[child]].items()
+        return [(score, tuple(sorted(at[x] for x in parents))) for parents, score in families]
+
+    def add_prior(self, prior: GraphPrior) -> LocalScores:
+        """The same list with the log prior of each family."""
+        at = {name: v for v, name in enumerate(self.names)}
+        return LocalScores.of(
+            {
+                child: {
+                    parents: score + prior.of_family(at[child], [at[x] for x in parents])
+                    for parents, score in families.items()
+                }
+                for child, families in self.families.items()
+            }
+        )
 
     def __repr__(self) -> str:
         n_families = sum(map(len, self.families.values()))

@@ -1,27 +1,30 @@
 """The scorer of a table: which one, by the kinds of its columns and the name of the score."""
 
-from typing import Any
-
-import numpy as np
+from collections.abc import Sequence
+from typing import Any, cast
 
 from jensen.data import RowSource, Table, as_rows, as_table
 from jensen.data.counting import is_complete, refuse_counts, require_states
 from jensen.data.row_names import warn_of_row_names
+from jensen.data.statistics import CountStatistics, MomentStatistics
+from jensen.data.variable import Variable
 from jensen.exceptions import DataError
-from jensen.scores.bde import PriorNetworkScore
+from jensen.scores.bde import read_states
 from jensen.scores.by_name import (
     AVAILABLE,
     Missing,
     check_gaussian_choices,
-    check_integer_weights,
+    check_integer_counts,
     make_score,
 )
 from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.scores.count_scorer import CountScorer
+from jensen.scores.counted import Counted
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild, WasSet, split_interventions
 from jensen.scores.known_values import refuse_stateless, require_rows, require_values
 from jensen.scores.plain_scorer import PlainScorer
+from jensen.scores.registry import DEFAULTS, SPECS
 from jensen.scores.scorer import Scorer
 from jensen.text import some
 
@@ -44,7 +47,7 @@ def make_scorer(
     Parameters
     ----------
     score
-        As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
+        As in `jensen.score`; by default that of the kind of the columns.
     interventions
         A column, or one entry per row: the name of the variable that was set in that row. The row
         is left out of that variable's family.
@@ -76,7 +79,8 @@ def scorer_of(
     require_rows(rows)
     if prior_network is None:  # which would know the states
         refuse_stateless(rows, rows.names)
-    if _kind(rows) == "continuous":
+    refuse_counts(rows, rows.names)
+    if _kind(rows.variables) == "continuous":
         discrete = {
             "equivalent_sample_size": (equivalent_sample_size, None),
             "missing": (missing, "refuse"),
@@ -85,37 +89,70 @@ def scorer_of(
         for name, (given, default) in discrete.items():
             if given != default:
                 raise DataError(f"{name}= belongs to scores of categorical columns, not to these")
-        return GaussianScorer.of(rows, score or "bge", interventions=was_set, **gaussian)
+        name = score or DEFAULTS["continuous"]
+        return GaussianScorer.of(rows, name, interventions=was_set, **gaussian)
     if gaussian:
         raise DataError(
             f"{some(sorted(gaussian))}: these choices belong to scores of continuous columns"
         )
     data = as_table(rows)  # states are counted again and again: in memory that is far quicker
-    name = score or "bdeu"
+    name = score or DEFAULTS["categorical"]
     chosen = make_score(name, equivalent_sample_size, missing, prior_network)
     if missing == "refuse" and not is_complete(data):
         task = f"the score {name!r}"
         otherwise = f"or, if hardly any are missing, {AVAILABLE}"
         require_values(data, data.names, task, lambda keep: f"{keep}, {otherwise}")
-    if isinstance(chosen, PriorNetworkScore):
-        data = chosen.read(data, data.names)
+    if prior_network is not None:
+        data = read_states(prior_network, data, data.names)
     for variable in data.names:
         require_states(data, variable)
         if missing != "refuse" and data.n_rows and data.column(variable).missing().all():
             raise DataError(f"column {variable!r} has no value at all: leave it out")
-    if chosen.needs_integer_weights:
-        check_integer_weights(data, name)
+    check_integer_counts(Counted(data), name)
 
     def make(rows: Table) -> Scorer:
-        plain = PlainScorer(rows, tuple(sorted(rows.names)), chosen)
-        return _compiled(plain, name, equivalent_sample_size or 1.0) or plain
+        plain = PlainScorer(Counted(rows), chosen, name)
+        return _compiled(plain, equivalent_sample_size or 1.0) or plain
 
     return make(data) if was_set is None else PerChild.of(data, was_set, make)
 
 
-def _kind(table: RowSource) -> str:
-    refuse_counts(table, table.names)
-    kinds = {variable.kind: variable.name for variable in table.variables}
+def scorer_on(
+    statistics: CountStatistics | MomentStatistics,
+    score: str | None = None,
+    *,
+    equivalent_sample_size: float | None = None,
+    prior_network: Any = None,
+    **gaussian: Any,
+) -> Scorer:
+    """Local scores of statistics, wherever they come from: counted rows, or expected ones.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> from jensen.inference.expected import expected
+    >>> net = jn.BayesianNetwork("a -> b").fit({"a": [0, 0, 1, 1], "b": [0, 0, 1, None]})
+    >>> scorer = scorer_on(expected(net.network_, jn.Table({"a": [0, 1], "b": [None, None]})))
+    >>> scorer.names, round(scorer.family(1, [0]), 6)
+    (('a', 'b'), -1.386294)
+    """
+    if _kind(statistics.variables) == "categorical":
+        counted = cast(CountStatistics, statistics)
+        if gaussian:
+            raise DataError(f"{some(sorted(gaussian))}: these belong to continuous variables")
+        name = score or DEFAULTS["categorical"]
+        chosen = make_score(name, equivalent_sample_size, "refuse", prior_network)
+        check_integer_counts(counted, name)
+        return PlainScorer(counted, chosen, name)
+    if equivalent_sample_size is not None or prior_network is not None:
+        raise DataError("equivalent_sample_size and prior_network belong to categorical variables")
+    numbers = cast(MomentStatistics, statistics)
+    return GaussianScorer.on(numbers, score or DEFAULTS["continuous"], **gaussian)
+
+
+def _kind(variables: Sequence[Variable]) -> str:
+    """The one kind that all variables are of."""
+    kinds = {variable.kind: variable.name for variable in variables}
     if len(kinds) == 1:
         return next(iter(kinds))
     raise DataError(
@@ -124,22 +161,12 @@ def _kind(table: RowSource) -> str:
     )
 
 
-def _compiled(plain: PlainScorer, name: str, sample_size: float) -> CountScorer | None:
+def _compiled(plain: PlainScorer, sample_size: float) -> CountScorer | None:
     """The quick way to the same scores, where there is one."""
-    from jensen.kernels.local_terms import BDEU, BDS, K2, LIKELIHOOD
-
     table = plain.table
     if table.weights is not None or not 0 < table.n_rows < 1 << 31 or not is_complete(table):
         return None
     if not SAMPLE_SIZES[0] <= sample_size <= SAMPLE_SIZES[1]:
         return None
-    half_log = 0.5 * float(np.log(table.n_rows))
-    kinds = {
-        "loglik": (LIKELIHOOD, 0.0),
-        "aic": (LIKELIHOOD, 1.0),
-        "bic": (LIKELIHOOD, half_log),
-        "bdeu": (BDEU, sample_size),
-        "bds": (BDS, sample_size),
-        "k2": (K2, 0.0),
-    }
-    return CountScorer(plain, *kinds[name]) if name in kinds else None
+    found = SPECS[plain.score_name].kernel_kind(table.n_rows, sample_size)
+    return None if found is None else CountScorer(plain, *found)

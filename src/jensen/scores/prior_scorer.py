@@ -6,11 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.scores.abilities import TakesPrior, offered
 from jensen.scores.graph_priors import GraphPrior
-from jensen.scores.listed_scores import LocalScores
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import Progress
 from jensen.scores.subset_scores import fill_family_scores
+from jensen.scores.superset_bounds import Believed, superset_bound
+from jensen.scores.units import isolated, left_out, unitless
 
 Array = NDArray[np.float64]
 
@@ -19,18 +21,8 @@ def with_prior(scorer: Scorer, prior: GraphPrior) -> Scorer:
     """The same scores, to each of which the family's part of the log prior is added."""
     if not prior.by_size.any() and not prior.log_odds.any():
         return scorer
-    if not isinstance(scorer, LocalScores):
-        return PriorScorer(scorer, prior)
-    at = {name: v for v, name in enumerate(scorer.names)}
-    return LocalScores.of(
-        {
-            child: {
-                parents: score + prior.of_family(at[child], [at[x] for x in parents])
-                for parents, score in families.items()
-            }
-            for child, families in scorer.families.items()
-        }
-    )
+    able = offered(scorer, TakesPrior)
+    return PriorScorer(scorer, prior) if able is None else able.add_prior(prior)
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,3 +73,23 @@ class PriorScorer:
         fill_family_scores(self.data, out, max_parents, progress)
         for child, row in enumerate(out):
             row += self.prior.of_sets(child, [v for v in range(len(out)) if v != child])
+
+    def superset_bound(self, child: int) -> Believed | None:
+        """The bound of the data, and the most that the prior can add to it."""
+        inner = superset_bound(self.data, child)
+        return None if inner is None else Believed(inner, self.prior, child)
+
+    # --- units of columns: as the data have them ---
+
+    @property
+    def isolated(self) -> frozenset[int]:
+        """The variables that stand alone in every graph."""
+        return isolated(self.data)
+
+    def unitless(self) -> "PriorScorer":
+        """The same scores less the log Jacobians of units."""
+        return PriorScorer(unitless(self.data), self.prior)
+
+    def left_out(self) -> float:
+        """What the score of every graph lacks without units."""
+        return left_out(self.data)

@@ -10,7 +10,7 @@ from jensen.data import Table
 from jensen.data.counting import require_states
 from jensen.data.threads import get_threads, ordered_map
 from jensen.exceptions import JensenError
-from jensen.families.dirichlet import log_rising
+from jensen.families.rising import log_rising
 from jensen.memory import check_memory
 from jensen.scores.fnml import log_regret
 

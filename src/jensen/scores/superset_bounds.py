@@ -12,16 +12,17 @@ JMLR 12. Correia, Cussens and de Campos (2020), *On pruning for score-based Baye
 structure learning*, AISTATS.
 """
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.scores.count_scorer import CountScorer
+from jensen.data import Table
+from jensen.scores.abilities import BoundsSupersets, offered
 from jensen.scores.graph_priors import GraphPrior
-from jensen.scores.interventions import PerChild
-from jensen.scores.prior_scorer import PriorScorer
+from jensen.scores.registry import ScoreSpec
 from jensen.scores.scorer import Scorer
 
 Array = NDArray[np.float64]
@@ -43,19 +44,21 @@ class SupersetBound(Protocol):
 
 def superset_bound(scorer: Scorer, child: int) -> SupersetBound | None:
     """The bound that holds for this score, if one is known."""
-    if isinstance(scorer, PriorScorer):
-        inner = superset_bound(scorer.data, child)
-        return None if inner is None else _Believed(inner, scorer.prior, child)
-    if isinstance(scorer, PerChild):
-        return superset_bound(scorer.where_not_set.get(child, scorer.everywhere), child)
-    if not isinstance(scorer, CountScorer):
-        return None
-    from jensen.kernels.local_terms import LIKELIHOOD
-
-    return (_Penalty if scorer.kind == LIKELIHOOD else _Configurations)(scorer, child)
+    able = offered(scorer, BoundsSupersets)
+    return None if able is None else able.superset_bound(child)
 
 
-class _Believed:
+def bound_of_counts(
+    spec: ScoreSpec, rows: Table, names: Sequence[str], child: int
+) -> SupersetBound | None:
+    """The bound of a score of complete rows, each of which counts once."""
+    sizes = np.array([rows.variable(name).n_states for name in names], np.int64)
+    if spec.penalty is not None:
+        return _Penalty(sizes, spec.penalty(rows.total_weight), child)
+    return None if spec.prior is None else _Configurations(sizes, rows, names, child)
+
+
+class Believed:
     """A bound of the data's scores, and the most that a prior can add to it."""
 
     def __init__(self, data: SupersetBound, prior: GraphPrior, child: int) -> None:
@@ -67,6 +70,7 @@ class _Believed:
         self.likely = np.maximum(np.delete(self.odds, child), 0.0).sum()
 
     def __call__(self, sets: Ints, reached: Array) -> Array:
+        """(m,): no larger set that holds one of sets (m, k) scores more."""
         odds = self.odds[sets]
         most = self.best_above[sets.shape[1]] + self.likely + np.minimum(odds, 0.0).sum(axis=1)
         return np.asarray(self.data(sets, reached - most) + most)
@@ -75,10 +79,10 @@ class _Believed:
 class _Penalty:
     """No log-likelihood is above 0, so that the penalty is all there is; it grows by a parent."""
 
-    def __init__(self, scorer: CountScorer, child: int) -> None:
-        self.sizes = scorer.size.astype(float)
+    def __init__(self, sizes: Ints, penalty: float, child: int) -> None:
+        self.sizes = sizes.astype(float)
         smallest = np.delete(self.sizes, child).min(initial=self.sizes.max())
-        self.price = scorer.amount * (self.sizes[child] - 1.0) * smallest
+        self.price = penalty * (self.sizes[child] - 1.0) * smallest
 
     def __call__(self, sets: Ints, reached: Array) -> Array:
         return np.asarray(-self.price * self.sizes[sets].prod(axis=1))
@@ -87,13 +91,12 @@ class _Penalty:
 class _Configurations:
     """Each configuration of parents that occurs costs the log of the child's states."""
 
-    def __init__(self, scorer: CountScorer, child: int) -> None:
-        self.scorer = scorer
-        self.log_states = float(np.log(scorer.size[child]))
-        self.most = float(scorer.table.n_rows)
+    def __init__(self, sizes: Ints, rows: Table, names: Sequence[str], child: int) -> None:
+        self.sizes, self.rows, self.names = sizes, rows, names
+        self.log_states = float(np.log(sizes[child]))
 
     def __call__(self, sets: Ints, reached: Array) -> Array:
-        possible = np.minimum(self.scorer.size[sets].astype(float).prod(axis=1), self.most)
+        possible = np.minimum(self.sizes[sets].astype(float).prod(axis=1), float(self.rows.n_rows))
         bound = -self.log_states * possible  # below the bound: if it is not reached, all is open
         for i in np.flatnonzero(bound <= reached):
             bound[i] = -self.log_states * self._n_occurring(sets[i])
@@ -101,11 +104,11 @@ class _Configurations:
 
     def _n_occurring(self, parents: Ints) -> int:
         """How many configurations occur in the rows."""
-        position = np.zeros(self.scorer.table.n_rows, np.int64)
+        position = np.zeros(self.rows.n_rows, np.int64)
         cells = 1
         for v in parents:
-            cells *= int(self.scorer.size[v])
-            position = position * self.scorer.size[v] + self._codes[v]
+            cells *= int(self.sizes[v])
+            position = position * self.sizes[v] + self._codes[v]
             if cells > MOST_CELLS:
                 found, position = np.unique(position, return_inverse=True)
                 cells = len(found)
@@ -113,5 +116,4 @@ class _Configurations:
 
     @cached_property
     def _codes(self) -> list[Ints]:
-        table = self.scorer.table
-        return [table.column(name).data.astype(np.int64) for name in self.scorer.names]
+        return [self.rows.column(name).data.astype(np.int64) for name in self.names]

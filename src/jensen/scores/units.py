@@ -1,13 +1,9 @@
 """What scores of numbers leave out: the units of columns, and columns that are constant."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
-from jensen.scores.gaussian_scorer import GaussianScorer
-from jensen.scores.prior_scorer import PriorScorer
+from jensen.scores.abilities import HasUnits, offered
 from jensen.scores.scorer import Scorer
 
 
@@ -17,29 +13,20 @@ def unitless(scorer: Scorer) -> Scorer:
     Searches and sums use it: columns times powers of two then have the same scores, to the last
     bit. `left_out` brings a score back.
     """
-    return replace(scorer, has_units=False) if isinstance(scorer, GaussianScorer) else scorer
+    able = offered(scorer, HasUnits)
+    return scorer if able is None else able.unitless()
 
 
 def left_out(scorer: Scorer) -> float:
     """What the score of every graph lacks in a scorer without units: their log Jacobian."""
-    numbers = _of_numbers(scorer)
-    if numbers is None or numbers.has_units:
-        return 0.0
-    varying = [v for v in range(len(numbers.names)) if v not in numbers.isolated]
-    unit = numbers.coordinates.unit
-    return -math.fsum(numbers.weight_of(v) * math.log(unit[v]) for v in varying)
+    able = offered(scorer, HasUnits)
+    return 0.0 if able is None else able.left_out()
 
 
 def isolated(scorer: Scorer) -> frozenset[int]:
     """The variables that stand alone in every graph: constant columns of numbers."""
-    numbers = _of_numbers(scorer)
-    return frozenset() if numbers is None else numbers.isolated
-
-
-def _of_numbers(scorer: Scorer) -> GaussianScorer | None:
-    """The scorer of numbers, if it is one; a prior of graphs may stand around it."""
-    inside = scorer.data if isinstance(scorer, PriorScorer) else scorer
-    return inside if isinstance(inside, GaussianScorer) else None
+    able = offered(scorer, HasUnits)
+    return frozenset() if able is None else able.isolated
 
 
 def total(scorer: Scorer, parents: Sequence[Sequence[int]]) -> float:

@@ -71,8 +71,8 @@ class GaussianKind(EmissionKind):
         """How much the prior of a mean and of a precision weighs."""
         if "covariances" in emission.held:
             return {}
-        words = emission.family.words(prior)
-        return {name: getattr(words, name) for name in ("mean_strength", "degrees_of_freedom")}
+        told = emission.family.describe(prior)
+        return {name: told[name] for name in ("mean_strength", "degrees_of_freedom")}
 
     def theta_fault(self, emission: GaussianStates, t: Any) -> Fault | None:
         """Half log determinants, precisions, and what means make of them."""

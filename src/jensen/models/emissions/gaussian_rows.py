@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from jensen.families.normal_wishart import NormalWishart
+from jensen.families.rising import log_rising
 from jensen.families.tied import Tied
 from jensen.hidden_states.readings import SUM, Reading
 from jensen.hidden_states.records import ChainSums, ChainTables, Quick, StateCounts
@@ -235,7 +235,7 @@ class Predicted(_Rows):
 def log_student(distance: Array, freedom: Array, half_log_det: Array, n_columns: int) -> Array:
     """Log density of Student distributions (K,) at squared distances (K, n)."""
     half = 0.5 * (freedom + n_columns)
-    constant = gammaln(half) - gammaln(0.5 * freedom) + half_log_det
+    constant = log_rising(0.5 * freedom, 0.5 * n_columns) + half_log_det
     constant = constant - 0.5 * n_columns * np.log(freedom * np.pi)
     return np.asarray(constant[:, None] - half[:, None] * np.log1p(distance / freedom[:, None]))
 

@@ -11,6 +11,7 @@ from scipy.special import gammaln, xlogy
 from jensen.exceptions import DataError, JensenError
 from jensen.families import gamma
 from jensen.families.gamma import Gamma
+from jensen.families.rising import log_rising
 from jensen.hidden_states.readings import MAX, SUM, Reading
 from jensen.models.emissions import Survey
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
@@ -193,7 +194,7 @@ class Predicted:
         out = np.repeat(self.rows.base[None, start:stop], len(self.rate), axis=0)
         for x, a, b in zip(self.rows.counts[:, start:stop], self.shape.T, self.rate.T, strict=True):
             a, b = a[:, None], b[:, None]
-            log = gammaln(a + x) - gammaln(a) + a * np.log(b / (b + 1.0)) - x * np.log1p(b)
+            log = log_rising(a, x) + a * np.log(b / (b + 1.0)) - x * np.log1p(b)
             out += np.where(np.isnan(x), 0.0, log)
         return out
 

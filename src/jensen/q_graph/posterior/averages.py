@@ -18,10 +18,7 @@ from jensen.q_graph.posterior.estimate import average
 from jensen.q_graph.posterior.features import ancestral
 from jensen.q_graph.posterior.predictive_regressions import RegressionPredictions
 from jensen.q_graph.posterior.predictive_tables import Answer, TablePredictions
-from jensen.scores.count_scorer import CountScorer
-from jensen.scores.gaussian_scorer import GaussianScorer
-from jensen.scores.interventions import PerChild
-from jensen.scores.plain_scorer import PlainScorer
+from jensen.scores.abilities import OfNumbers, OfStates, offered
 from jensen.scores.scorer import Scorer
 from jensen.text import offer
 
@@ -37,10 +34,11 @@ CELLS = 1 << 22
 
 def make_predictions(scorer: Scorer | None) -> Predictions:
     """What the score and its rows say of the next one."""
-    if isinstance(scorer, GaussianScorer):
-        return RegressionPredictions(scorer)
-    if isinstance(scorer, CountScorer | PlainScorer | PerChild):
-        return TablePredictions(scorer)
+    numbers, states = offered(scorer, OfNumbers), offered(scorer, OfStates)
+    if numbers is not None:
+        return RegressionPredictions(numbers)
+    if states is not None:
+        return TablePredictions(states)
     raise JensenError(
         "averages over graphs need the data, which this posterior does not hold: give them, "
         "post.with_table(table)"

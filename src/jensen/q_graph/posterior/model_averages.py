@@ -12,14 +12,13 @@ import numpy as np
 from jensen.checks import check_whole
 from jensen.data import Table, as_table
 from jensen.exceptions import DataError
+from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
-from jensen.inference.gaussian_network import NormalWishartPrior
 from jensen.q_graph.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior import averages
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
-from jensen.scores.gaussian import BGe
+from jensen.scores.abilities import OfNumbers, offered
 from jensen.scores.gaussian_prior import PARTS
-from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
 from jensen.scores.units import unitless
@@ -41,10 +40,10 @@ class ScoredTable(NamedTuple):
     def scorer(self) -> Scorer:
         """The scorer, without units."""
         found = unitless(make_scorer(self.table, **self.choices))
-        if self.prior is None or not isinstance(found, GaussianScorer):
+        numbers = offered(found, OfNumbers)
+        if self.prior is None or numbers is None or len(self.prior.mean) != len(found.names):
             return found
-        is_of_these = len(self.prior.mean) == len(found.names)
-        return found.with_prior(BGe.of(self.prior)) if is_of_these else found
+        return numbers.with_joint_prior(self.prior)
 
 
 class ModelAverages:
@@ -70,8 +69,8 @@ class ModelAverages:
     @property
     def gaussian_prior(self) -> NormalWishartPrior | None:
         """The prior of continuous columns that graphs were weighed by; None for states."""
-        scorer = self._scorer
-        return scorer.bge.held if isinstance(scorer, GaussianScorer) else self._held_prior
+        numbers = offered(self._scorer, OfNumbers)
+        return self._held_prior if numbers is None else numbers.joint_prior
 
     def log_predictive(
         self, table: Any, *, n_graphs: int | None = None, progress: bool = False
@@ -80,9 +79,8 @@ class ModelAverages:
 
         Parameters are integrated out: under the Dirichlet prior of the score for states (its
         posterior mean tables), under the normal-Wishart prior of BGe for continuous columns
-        (Student densities; columns that were constant in the data are left out). The scores "bic",
-        "aic", "loglik" and "fnml" have no prior, and are taken with BDeu's for one row, or
-        BGe's default.
+        (Student densities; columns that were constant in the data are left out). Scores without a
+        prior, such as "bic", are taken with BDeu's for one row, or BGe's default.
 
         Parameters
         ----------

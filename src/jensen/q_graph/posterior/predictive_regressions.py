@@ -3,67 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 
 from jensen.data import Table
+from jensen.data.moments import merged
 from jensen.data.number_rows import numbers_of
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError, JensenError
+from jensen.families.joint_prior import NormalWishartPrior
+from jensen.families.rising import log_rising
+from jensen.families.schur import given
 from jensen.graphs import DAG
 from jensen.inference import gaussian_queries
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.regression import LinearRegression
 from jensen.q_graph.posterior.predictive_tables import Answer, Family
-from jensen.scores.gaussian_scorer import GaussianScorer
-from jensen.scores.moments import merged
-from jensen.scores.schur import given
+from jensen.scores.abilities import OfNumbers
 from jensen.text import plural, some
 
 Array = NDArray[np.float64]
 
 
-class NormalWishart(NamedTuple):
-    """What is known of all columns after the rows: ν, α_μ, α_w and T of `BGe`.
-
-    It is in the coordinates of the scorer, as everything is that is computed here.
-    """
-
-    mean: Array
-    strength: float
-    degrees: float
-    scale: Array
-
-
 class RegressionPredictions:
     """Student distributions of families, under the normal-Wishart prior that the score has.
 
-    A score without a prior ("bic", "aic", "loglik") is taken with the default prior of BGe. The
-    columns that are constant in the data have no density: they are left out.
+    A score without a prior is taken with the default prior of BGe. The columns that are constant in
+    the data have no density: they are left out.
     """
 
-    def __init__(self, scorer: GaussianScorer) -> None:
+    def __init__(self, scorer: OfNumbers) -> None:
         self._scorer = scorer
         self.names = scorer.names
         self.variables = tuple(Variable(name, "continuous") for name in self.names)
-        self._known: dict[int, NormalWishart] = {}
+        self._known: dict[int, NormalWishartPrior] = {}
 
-    def _after(self, child: int) -> NormalWishart:
-        """The posterior by the rows in which a variable was not set."""
+    def _after(self, child: int) -> NormalWishartPrior:
+        """The posterior by the rows in which a variable was not set, in their coordinates."""
         key = child if child in self._scorer.groups else -1
         if key not in self._known:
             groups = self._scorer.groups
-            prior = self._scorer.bge.within(self._scorer.coordinates)
+            prior = self._scorer.joint_prior.within(*self._scorer.coordinates)
             rows = merged(
                 (part for v, part in groups.items() if v < 0 or v != key), len(self.names)
             )
-            strength = prior.mean_strength + rows.weight
-            mean = prior.mean + rows.weight / strength * (rows.mean - prior.mean)
-            degrees = prior.degrees_of_freedom + rows.weight
-            self._known[key] = NormalWishart(mean, strength, degrees, prior.matrix(rows))
+            self._known[key] = prior.after(*rows)
         return self._known[key]
 
     # --- regressions ---
@@ -85,7 +71,7 @@ class RegressionPredictions:
         away = float(known.mean[child] - slopes @ known.mean[members])
         slopes = slopes * unit[child] / unit[members]
         intercept = float(origin[child] + unit[child] * away - slopes @ origin[members])
-        degrees = known.degrees - len(self.names) + len(members) + 1
+        degrees = known.degrees_of(len(members) + 1)
         by_parent = {self.names[p]: float(b) for p, b in zip(members, slopes, strict=True)}
         variance = float(unit[child] ** 2 * left.left.residual[0]) / degrees
         return LinearRegression(self.names[child], intercept, by_parent, variance)
@@ -130,12 +116,12 @@ class RegressionPredictions:
         above = away[:, members]
         mean = above @ left.coefficients[:, 0]
         distance = np.square(np.einsum("ij,nj->ni", left.root, above)).sum(1)
-        widen = (known.strength + 1.0) / known.strength
-        degrees = known.degrees - len(self.names) + 1.0 + len(members)
+        widen = (known.mean_strength + 1.0) / known.mean_strength
+        degrees = known.degrees_of(len(members) + 1)
         # ν S = widen T; the scale of the child grows with the distance of its parents
         size = float(left.left.residual[0]) * (widen + distance)
         square = np.square(away[:, child] - mean) / size
-        constant = gammaln(0.5 * (degrees + 1.0)) - gammaln(0.5 * degrees) - 0.5 * np.log(np.pi)
+        constant = log_rising(0.5 * degrees, 0.5) - 0.5 * np.log(np.pi)
         constant = constant - np.log(self._scorer.coordinates.unit[child])
         return np.asarray(constant - 0.5 * np.log(size) - 0.5 * (degrees + 1.0) * np.log1p(square))
 

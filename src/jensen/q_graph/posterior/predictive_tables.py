@@ -18,17 +18,13 @@ from jensen.families.dirichlet import dirichlet
 from jensen.graphs import DAG
 from jensen.inference import Network
 from jensen.inference.findings import read_findings
-from jensen.inference.query import ask, query, read_answer
+from jensen.inference.query import ask, read_answer
 from jensen.inference.questions import find_question, form_of
 from jensen.inference.rows import log_likelihood
-from jensen.scores.bde import PriorNetworkScore
-from jensen.scores.by_name import Score
-from jensen.scores.count_scorer import CountScorer
+from jensen.scores.abilities import OfStates
+from jensen.scores.by_name import HasPrior, Score
 from jensen.scores.counts import FamilyCounts
-from jensen.scores.dirichlet import DirichletScore, bdeu
-from jensen.scores.interventions import PerChild
-from jensen.scores.plain_scorer import PlainScorer
-from jensen.scores.scorer import Scorer
+from jensen.scores.dirichlet import bdeu
 
 Array = NDArray[np.float64]
 Family = tuple[int, tuple[int, ...]]  # child, parents: positions among the sorted names
@@ -48,28 +44,15 @@ class Answer(NamedTuple):
 class TablePredictions:
     """Posterior mean tables of families, under the Dirichlet prior that the score has.
 
-    A score without a prior ("bic", "aic", "loglik", "fnml") is taken with that of BDeu and an
-    equivalent sample of one row.
+    A score without a prior is taken with that of BDeu and an equivalent sample of one row.
     """
 
-    def __init__(self, scorer: CountScorer | PlainScorer | PerChild) -> None:
+    def __init__(self, scorer: OfStates) -> None:
         self._scorer = scorer
-        self.names = scorer.names
-        self.variables: tuple[Variable, ...] = tuple(
-            self._plain(0).table.variable(name) for name in self.names
-        )
+        self.variables: tuple[Variable, ...] = scorer.counted_for(0).statistics.variables
+        self.names = tuple(variable.name for variable in self.variables)
         self._tables: dict[Family, Array] = {}
         self._n_bytes = 0
-
-    def _plain(self, child: int) -> PlainScorer:
-        """The rows that tell of a variable, and the score."""
-        found: Scorer = self._scorer
-        if isinstance(found, PerChild):
-            found = found.where_not_set.get(child, found.everywhere)
-        if isinstance(found, CountScorer):
-            found = found.plain
-        assert isinstance(found, PlainScorer)
-        return found
 
     # --- tables ---
 
@@ -78,13 +61,13 @@ class TablePredictions:
         new = sorted(set(families) - self._tables.keys())
         by_rows: dict[int, list[Family]] = {}
         for family in new:
-            by_rows.setdefault(id(self._plain(family[0])), []).append(family)
+            by_rows.setdefault(id(self._scorer.counted_for(family[0])), []).append(family)
         for group in by_rows.values():
             for start in range(0, len(group), FEW):
                 self._count(group[start : start + FEW])
 
     def _count(self, families: Sequence[Family]) -> None:
-        plain = self._plain(families[0][0])
+        plain = self._scorer.counted_for(families[0][0])
         members = [[self.names[v] for v in (*parents, child)] for child, parents in families]
         for family, scope, counts in zip(
             families, members, count_families(plain.table, members), strict=True
@@ -191,12 +174,9 @@ class TablePredictions:
 
 def _concentration(score: Score, family: Sequence[str], counts: Array) -> Any:
     """What the prior adds to the counts of every cell."""
-    if isinstance(score, PriorNetworkScore):
-        return score.equivalent_sample_size * query(score.network, list(family)).values
-    if not isinstance(score, DirichletScore):
-        score = bdeu(1.0)
+    prior = score if isinstance(score, HasPrior) else bdeu(1.0)
     rows = counts.reshape(-1, counts.shape[-1])
     occurs = np.flatnonzero(rows.any(axis=1))
     total, n_configs = float(rows.sum()), float(len(rows))
     found = FamilyCounts(rows[occurs], n_configs, total, tuple(family), occurs)
-    return score.concentration(found)
+    return prior.concentration(found)

@@ -109,6 +109,17 @@ def log_dets(matrix: Array) -> Array:
     return found
 
 
+def dependent(matrix: Array, members: Sequence[int]) -> tuple[int, ...]:
+    """The first member that depends on those before it, behind those that it depends on."""
+    for k, v in enumerate(members):
+        known = given(matrix, members[:k], [v])
+        if known.left.is_nothing[0]:
+            parts = np.square(known.coefficients[:, 0]) * np.diagonal(matrix)[list(members[:k])]
+            matters = parts > 1e-10 * matrix[v, v]
+            return (*(u for u, yes in zip(members[:k], matters, strict=True) if yes), v)
+    return tuple(members)
+
+
 def _square_sum(weights: Array, values: Array) -> Array:
     """Σ weights · values² over the first axis."""
     return np.asarray(np.einsum("i,ik,ik->k", weights, values, values))

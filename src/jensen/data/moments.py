@@ -1,42 +1,11 @@
 """Means and scatters of continuous columns: all that a Gaussian network asks of complete rows."""
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jensen.data.blocks import Block, RowSource
-
-Array = NDArray[np.float64]
-
-
-class Coordinates(NamedTuple):
-    """Columns as y = (x - origin) / unit: digits are kept far from 0, and in any units.
-
-    Units are powers of two, so dividing by them is exact: columns times powers of two have the
-    same y, to the last bit.
-    """
-
-    origin: Array  # (n,): a value of each column
-    unit: Array  # (n,): about its range
-
-    def values(self, rows: Array) -> Array:
-        """(N, n): rows of numbers in these coordinates."""
-        return np.asarray((rows - self.origin) / self.unit)
-
-
-class Moments(NamedTuple):
-    """Of weighted rows; the scatter is about the mean, so it keeps its digits far from 0."""
-
-    weight: float
-    mean: Array  # (n,)
-    scatter: Array  # (n, n): Σ w (x - mean)(x - mean)ᵀ
-
-    def about(self, centre: Array) -> Array:
-        """The scatter about another point."""
-        away = self.mean - centre
-        return np.asarray(self.scatter + self.weight * np.outer(away, away))
+from jensen.data.statistics import Array, Coordinates, Moments
 
 
 def coordinates_of(table: RowSource, names: Sequence[str]) -> Coordinates:
