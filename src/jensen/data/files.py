@@ -145,7 +145,11 @@ def _read_parquet(content: pa.Buffer, path: Path) -> list[Raw]:
     try:
         file = pa.parquet.ParquetFile(pa.BufferReader(content))
         _check_size(_size_in_memory(file), path, f"has {file.metadata.num_rows:,} rows")
-        table = pa.parquet.read_table(pa.BufferReader(content), read_dictionary=_texts_of(file))
+        table = pa.parquet.read_table(
+            pa.BufferReader(content),
+            read_dictionary=_texts_of(file),
+            page_checksum_verification=True,  # of pages that have one
+        )
         table.validate(full=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError) as error:
         raise FileError(
@@ -174,7 +178,7 @@ def _first_line(error: Any) -> str:
 def write_arrow(table: pa.Table, target: BinaryIO, kind: str) -> None:
     """Write an Arrow table as CSV, TSV or Parquet to a binary stream."""
     if kind in PARQUET:
-        pa.parquet.write_table(table, target)
+        pa.parquet.write_table(table, target, write_page_checksum=True)
         return
     delimiter = DELIMITERS[kind] or ","
     # Whoever reads the file may look for a separator in the names.
