@@ -175,3 +175,16 @@ def test_a_posterior_with_moves_that_cannot_be(tmp_path, counts, message):
     path.write_text(json.dumps(document))
     with pytest.raises(jn.FileError, match=message):
         jn.load(path)
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 1e300])
+def test_numbers_of_which_no_matrix_can_be_made_are_refused(tmp_path, value):
+    path = tmp_path / "mixture.json"
+    MODELS["mixture"]().save(path)
+    document = json.loads(path.read_bytes())
+    second = document["parameters"]["components"]["second"]
+    document["parameters"]["components"]["second"] = [
+        [[value] * len(row) for row in matrix] for matrix in second
+    ]
+    path.write_text(json.dumps(document))
+    assert is_refused(jn.load, path)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from jensen.io.checked import parse_json
+from jensen.exceptions import FileError
+from jensen.io.checked import Checked, parse_json
 
 STATES = "jensen-states"
 GAUSSIAN = "jensen-gaussian-network"
@@ -37,7 +38,16 @@ def dumps(model: Any) -> str:
 
 def loads(text: str, file: str) -> Any:
     """What `dumps` wrote; `file` is for messages."""
-    head = parse_json(text, file)
+    from numpy.linalg import LinAlgError
+
+    try:
+        return _read(parse_json(text, file))
+    except (LinAlgError, OverflowError) as error:
+        raise FileError(f"{file}: numbers of which no model can be made ({error})") from None
+
+
+def _read(head: Checked) -> Any:
+    """The model that a document describes."""
     found = head.value.get("format") if isinstance(head.value, dict) else None
     if found == STATES:
         from jensen.io.json_states import read as read_states
