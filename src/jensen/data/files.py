@@ -97,13 +97,16 @@ def is_text_file(path: str | PathLike[str]) -> bool:
 
 def _read_content(path: Path) -> pa.Buffer:
     if path.is_dir():
-        raise FileError(f"{path} is a folder: give a file")
+        raise FileError(f"{show_path(path)} is a folder: give a file")
     table_suffix(path)
     if not path.exists():
-        raise FileError(f"there is no file {path}")
+        raise FileError(f"there is no file {show_path(path)}")
     compression = COMPRESSED.get(path.suffix.lower())
-    with pa.input_stream(str(path), compression=compression) as stream:
-        return stream.read_buffer() if compression is None else _unpack(stream, path)
+    if compression is None:
+        return pa.py_buffer(path.read_bytes())
+    # Arrow itself opens no file whose name is not UTF-8.
+    with path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
+        return _unpack(stream, path)
 
 
 def _unpack(stream: pa.NativeFile, path: Path) -> pa.Buffer:

@@ -11,6 +11,7 @@ from jensen.exceptions import DataError, JensenError
 from jensen.scores.known_values import require_values
 from jensen.scores.moments import spread
 from jensen.text import some
+from jensen.wording import of_frame
 
 GAUSSIAN_SCORES = ("bge", "loglik", "aic", "bic")
 
@@ -51,11 +52,23 @@ def require_continuous(table: Table, names: Sequence[str], what: str) -> None:
         data = table.column(name).data
         most = max(-np.fmin.reduce(data, initial=0.0), np.fmax.reduce(data, initial=0.0))
         if np.isinf(most):
-            raise DataError(f"column {name!r} holds an infinite value, which no Gaussian has")
+            refuse_infinite(table, [name])
         if most > LARGEST:
             raise DataError(
                 f"column {name!r} holds numbers as large as {most:.3g}, which overflow when they "
                 f"are squared: divide the column"
+            )
+
+
+def refuse_infinite(table: Table, names: Sequence[str]) -> None:
+    """Refuse infinite numbers, naming the first."""
+    for name in names:
+        is_infinite = np.isinf(table.column(name).data)
+        if is_infinite.any():
+            raise DataError(
+                f"column {name!r} holds an infinite value in row {int(is_infinite.argmax()) + 1}, "
+                f"which no Gaussian has: correct it, or make it missing, "
+                f"{of_frame(missing=['inf', '-inf'])}"
             )
 
 
