@@ -9,6 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Protocol
 
+from jensen.exceptions import FileError
 from jensen.io.checked import Checked, dump, parse_json
 from jensen.saved import SAVED
 
@@ -43,6 +44,8 @@ def _laid_out(name: str, value: Any) -> str:
 
 def loads(text: str, file: str) -> Any:
     """What `dumps` wrote; `file` is for messages."""
+    from numpy.linalg import LinAlgError
+
     head = parse_json(text, file)
     members = head.members()
     found = members["format"].value if "format" in members else None
@@ -55,4 +58,7 @@ def loads(text: str, file: str) -> Any:
         members["version"].fail(f"is {version}, but this Jensen reads version {VERSION}: update it")
     module, name = SAVED[found].split(":")
     rest = {name: part.value for name, part in members.items() if name != "version"}
-    return getattr(import_module(module), name).from_dict(Checked(rest, file))
+    try:
+        return getattr(import_module(module), name).from_dict(Checked(rest, file))
+    except (LinAlgError, OverflowError) as error:
+        raise FileError(f"{file}: numbers of which no model can be made ({error})") from None
