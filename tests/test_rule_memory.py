@@ -252,6 +252,15 @@ def test_a_killed_run_resumes_to_the_same_bits(threads, kills, tmp_path, kill_at
     assert_same(climb(Checkpoint(path, "run")), straight)  # finished: read from the file
 
 
+@pytest.fixture
+def _heard():
+    """Ctrl-C is listened for, also where the tests run behind a shell that ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_heard")
 def test_a_stopped_run_resumes_to_the_same_bits(tmp_path, kill_at):
     jn.set_threads(1)
     straight, path = climb(), tmp_path / "run"

@@ -123,7 +123,7 @@ TABLE = {
         for kind in KINDS
         for part in ("means", "covariances")
     },
-    "mixture full, weights held": (mixture_with("full", "weights"), 0, ALL),
+    "mixture full, weights held": (mixture_with("full", "weights"), 0, SOFT),
     "mixture diagonal, two held": (mixture_with("diagonal", "weights", "means"), 0, ALL),
     "latent class, components held": (mixture_with("product", "components"), 0, SOFT),
     "chain full, means held": (chain_with("full", "means"), 0, SOFT),

@@ -40,6 +40,15 @@ def option(name: str, value: str | Sequence[str]) -> str:
     return " ".join(f"{flag} {_shell_word(each)}" for each in values)
 
 
+def for_reader(in_python: str, in_shell: str) -> str:
+    """The text for whoever reads it, where the two have little in common.
+
+    >>> for_reader("pass interval=None", "leave --interval out")
+    'pass interval=None'
+    """
+    return in_shell if _in_shell else in_python
+
+
 def of_file(**choices: str | Sequence[str]) -> str:
     """How choices are made for a file, which is named in the same call or command.
 

@@ -233,3 +233,13 @@ def test_the_empty_label_goes_into_a_parquet_file(tmp_path):
     table = jn.Table({"x": ["", "a", None]})
     table.write(tmp_path / "t.parquet")
     assert naive.plain(jn.read_table(tmp_path / "t.parquet")) == naive.plain(table)
+
+
+@pytest.mark.parametrize("suffix", [b".csv", b".csv.gz", b".parquet"])
+def test_a_file_whose_name_is_no_utf_8(tmp_path, suffix):
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff" + suffix)
+    TABLE.write(path)
+    assert jn.read_table(path).names == TABLE.names
+    os.remove(path)
+    with pytest.raises(FileError, match=r"there is no file '.*\\udcff"):
+        jn.read_table(path)

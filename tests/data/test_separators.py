@@ -78,6 +78,17 @@ def test_a_header_that_still_looks_separated_is_refused(write, name, text, choic
     assert f"say separator={mark!r}, or put the name in quotes if it is one name" in str(error)
 
 
+@pytest.mark.parametrize(
+    "text",
+    ['"a";"b"\n"x";"1"\n"y";"2"\n', 'a (p,q);"b;c"\nx;1\ny;2\n', '"a, b";b\n"x, y";1\nz;2\n'],
+)
+def test_the_separator_that_fits_the_rows_is_offered(write, text):
+    path = write(text, "t.tsv")
+    with pytest.raises(FileError, match=r"line 1: the header .* looks separated by ';', but was"):
+        jn.read_table(path)
+    assert len(read(path, separator=";")) == 2
+
+
 def test_quoted_names_with_spaces_between_them_are_several(write):
     path = write('"a" "b"\n"x" 1\n"y" 2\n')
     with pytest.raises(FileError, match=r"header .* looks separated by ' ', but was"):

@@ -424,7 +424,7 @@ def test_one_column_and_two():
         (
             {"x": [0.5, 1.5, np.inf, 2.5], "y": [1.5, 0.25, 3.5, 4.5]},
             {},
-            "column 'x' holds an infinite value, which no Gaussian has: make it missing, or leave",
+            "column 'x' holds an infinite value in row 3, which no Gaussian has: correct it, or",
         ),
         ({"x": [0.5, 1.5, 2.5], "y": [1.5, 0.25, 3.5]}, {}, "3 rows are too few to test numbers"),
         ({"a": ["n", "y"]}, {"alpha": 2.0}, "a number between 0 and 1, not 2.0"),

@@ -74,6 +74,7 @@ def test_many_rows_are_scored_the_same_on_any_number_of_threads():
     np.testing.assert_array_equal(net.log_likelihood(few), found[0][[0, 131_071, 131_072, -1]])
 
 
+@pytest.mark.filterwarnings("ignore:labels that this model does not know")
 def test_impossible_and_unknown_states_have_log_probability_minus_infinity():
     net = jn.examples.load("sprinkler")
     table = {

@@ -58,6 +58,7 @@ def test_rows_of_nothing_are_certain():
     assert net.score(weighted) == pytest.approx(0.0, abs=1e-15)
 
 
+@pytest.mark.filterwarnings("ignore:labels that this model does not know")
 def test_impossible_and_unknown_rows_have_minus_infinity():
     net = jn.examples.load("sprinkler")
     table = {
@@ -156,7 +157,7 @@ def test_extra_columns_and_the_order_of_columns_do_not_matter():
 def test_unknown_labels():
     net = jn.examples.load("asia")
     table = {"xray": ["yes", "dark", "no", "dark"], "smoke": ["yes", "no", None, "no"]}
-    message = r"that the network does not know stand in 2 rows \(2, 4\), the first one in column "
+    message = r"does not know stand in 2 rows \(2, 4\), the first one is 'dark' in column 'xray': "
     for ask in (net.predict, net.predict_proba):
         with pytest.raises(DataError, match=message):
             ask(table, "lung")

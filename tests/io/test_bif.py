@@ -12,7 +12,7 @@ import jensen as jn
 from jensen.data.variable import Variable
 from jensen.exceptions import FormatWarning, JensenError
 from jensen.inference.network import assemble
-from jensen.io import bif, bif_syntax, json_format
+from jensen.io import bif, bif_syntax, json_files
 
 NAMES = [
     "alarm",
@@ -221,7 +221,7 @@ def test_properties_of_a_table_belong_to_its_variable():
 
 def test_json_keeps_the_properties_of_variables():
     net = network("A -> B", {"A": "xy", "B": "xyz"}, None, {"B": PROPERTIES})
-    again = json_format.loads(json_format.dumps(net), "x.json")
+    again = json_files.loads(json_files.dumps(net), "x.json")
     assert again.network_.variable_properties == {"B": PROPERTIES}
 
 

@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
@@ -32,6 +33,8 @@ MODELS = {
     "network": lambda: jn.BayesianNetwork("smoke -> lung; bronc", prior="bdeu").fit(ROWS),
     "Gaussian network": lambda: jn.BayesianNetwork("x -> y").fit(NUMBERS),
     "mixture": lambda: jn.GaussianMixture(2, prior={}, random_state=0).fit(NUMBERS),
+    "chain": lambda: jn.HiddenMarkovModel(2, prior={}, random_state=0).fit(list("abbaab") * 5),
+    "latent class": lambda: jn.LatentClass(2, prior={}, random_state=0).fit(ROWS),
 }
 
 
@@ -40,6 +43,24 @@ def test_damaged_tables(tmp_path, suffix):
     path = tmp_path / f"t.{suffix}"
     jn.Table(COLUMNS).write(path)
     check(path, jn.read_table, seed=1)
+
+
+def test_a_wrong_bit_in_our_own_parquet_changes_no_value(tmp_path):
+    """Pages have checksums; the names of columns have none."""
+    path, rng, n_read = tmp_path / "t.parquet", np.random.default_rng(0), 0
+    jn.Table(COLUMNS).write(path)
+    whole, expected = path.read_bytes(), jn.read_table(path).to_pandas()
+    for place in rng.integers(len(whole), size=300):
+        content = bytearray(whole)
+        content[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(content)
+        try:
+            found = jn.read_table(path).to_pandas()
+        except jn.JensenError:
+            continue
+        n_read += 1
+        pd.testing.assert_frame_equal(found.set_axis(expected.columns, axis=1), expected)
+    assert 0 < n_read < 100
 
 
 @pytest.mark.parametrize("codec", ["NONE", "ZSTD"])
@@ -154,3 +175,16 @@ def test_a_posterior_with_moves_that_cannot_be(tmp_path, counts, message):
     path.write_text(json.dumps(document))
     with pytest.raises(jn.FileError, match=message):
         jn.load(path)
+
+
+@pytest.mark.parametrize("value", [1e308, -1e308, 1e300])
+def test_numbers_of_which_no_matrix_can_be_made_are_refused(tmp_path, value):
+    path = tmp_path / "mixture.json"
+    MODELS["mixture"]().save(path)
+    document = json.loads(path.read_bytes())
+    second = document["parameters"]["components"]["second"]
+    document["parameters"]["components"]["second"] = [
+        [[value] * len(row) for row in matrix] for matrix in second
+    ]
+    path.write_text(json.dumps(document))
+    assert is_refused(jn.load, path)

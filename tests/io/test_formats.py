@@ -14,12 +14,12 @@ from jensen import io
 from jensen.data.variable import Variable, sort_naturally
 from jensen.exceptions import FormatWarning, JensenError
 from jensen.inference.network import assemble
-from jensen.io import bif, dsc, json_format, net, peers, uai, xdsl, xmlbif
+from jensen.io import bif, dsc, json_files, net, peers, uai, xdsl, xmlbif
 
 pytestmark = pytest.mark.filterwarnings("ignore:UAI cannot hold the names of variables and states")
 
 OURS = {"net": net, "dsc": dsc, "xmlbif": xmlbif, "xdsl": xdsl, "uai": uai}
-FORMATS = {"json": json_format, "bif": bif, **OURS}
+FORMATS = {"json": json_files, "bif": bif, **OURS}
 
 
 def again(module, made):

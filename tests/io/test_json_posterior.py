@@ -163,9 +163,9 @@ def test_a_damaged_best_graph_is_refused(tmp_path, damage, words):
 
 
 def test_what_is_too_long_for_a_file_is_left_out(tmp_path, monkeypatch):
-    from jensen.io import json_posterior
+    from jensen.q_graph.posterior import file as posterior_file
 
-    monkeypatch.setattr(json_posterior, "MOST_SETS", 3)
+    monkeypatch.setattr(posterior_file, "MOST_SETS", 3)
     post, file = exact(), tmp_path / "post.json"
     post.save(file)
     again = jn.load(file)

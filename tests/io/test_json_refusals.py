@@ -10,9 +10,11 @@ import pytest
 
 import jensen as jn
 from jensen import io
-from jensen.io.json_learning import OF_STARTS, OPTIONAL
+from jensen.estimators.network_kinds import TABLES
+from jensen.estimators.saving import OF_STARTS, needed
 
 FILE = "some/net.json"
+OPTIONAL = TABLES.stored.keys() - needed(TABLES.stored)
 
 
 @pytest.fixture

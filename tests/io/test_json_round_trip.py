@@ -13,10 +13,12 @@ from hypothesis import HealthCheck, given, settings
 import jensen as jn
 from jensen import io
 from jensen.data.variable import Variable
+from jensen.estimators import saving
+from jensen.estimators.network_kinds import TABLES
 from jensen.exceptions import FormatWarning
 from jensen.families.dirichlet import dirichlet
+from jensen.inference import network_file
 from jensen.inference.network import assemble
-from jensen.io import json_format, json_learning
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from(
     [
@@ -112,7 +114,7 @@ def assert_same(net, again):
     assert net.equals(again)
     assert again.method == net.method
     assert again.equivalent_sample_size == net.equivalent_sample_size
-    for name in ("hidden", *json_learning.WHOLE, "tol"):
+    for name in ("hidden", *saving.WHOLE, "tol"):
         assert getattr(again, name) == getattr(net, name)
     assert hasattr(again, "free_energy_") == hasattr(net, "free_energy_")
     if hasattr(net, "free_energy_"):
@@ -209,9 +211,9 @@ def test_all_of_a_full_file_comes_back(full_net, tmp_path):
 def test_tables_are_read_at_once_and_number_by_number_alike(full_net, monkeypatch):
     content = io.to_bytes(full_net)
     with monkeypatch.context() as patch:
-        patch.setattr(json_format, "_nested", None)
+        patch.setattr(network_file, "_nested", None)
         at_once = io.from_bytes(content, "memory")
-    monkeypatch.setattr(json_format, "_at_once", lambda value, shape: None)
+    monkeypatch.setattr(network_file, "_at_once", lambda value, shape: None)
     assert_same(at_once, io.from_bytes(content, "memory"))
 
 
@@ -300,15 +302,15 @@ def test_parents_of_samples_may_stand_in_any_order(chain_net):
 
 def test_samples_are_read_at_once_and_number_by_number_alike(chain_net, monkeypatch):
     content = io.to_bytes(chain_net)
-    monkeypatch.setattr(json_format, "_at_once", lambda value, shape: None)
+    monkeypatch.setattr(network_file, "_at_once", lambda value, shape: None)
     assert_same(chain_net, io.from_bytes(content, "memory"))
 
 
 def test_a_file_says_nothing_of_choices_that_are_as_usual():
     net = jn.BayesianNetwork("a").fit({"a": [0, 1]})
     document = json.loads(io.to_bytes(net))
-    assert document["choices"].keys() == json_learning.NEEDED
-    assert document["learned"].keys() == set(json_learning.LEARNED)
+    assert document["choices"].keys() == saving.needed(TABLES.stored)
+    assert document["learned"].keys() == set(saving.LEARNED)
     again = io.from_bytes(io.to_bytes(net), "memory")
     assert again.starts_.tolist() == [net.free_energy_]
     assert math.isnan(again.r_hat_)

@@ -128,10 +128,12 @@ def test_gaps_in_rows_are_summed_out():
     post = everything(p, make_scorer(table))
     holes = jn.Table({"A": ["n", None, "y", None, "y"], "B": ["y", "y", None, None, "n"],
                       "C": ["l", "m", "h", None, "unknown"]})  # fmt: skip
-    each = [jn.BayesianNetwork(g, prior="bdeu").fit(table).log_likelihood(holes) for g in DAGS]
-    found = post.log_predictive(holes)
+    known = holes.take(np.arange(4))
+    each = [jn.BayesianNetwork(g, prior="bdeu").fit(table).log_likelihood(known) for g in DAGS]
+    with pytest.warns(jn.DataWarning, match="the first one is 'unknown' in column 'C'"):
+        found = post.log_predictive(holes)
     with np.errstate(divide="ignore"):
-        np.testing.assert_allclose(found, np.log(p @ np.exp(each)), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(found[:4], np.log(p @ np.exp(each)), rtol=1e-9, atol=1e-12)
     assert found[4] == -np.inf
     known = {"A": ["n", "y"], "C": ["l", "m", "h"]}
     unseen = jn.Table({"A": [None] * 2, "B": ["n", "y"], "C": [None] * 2}, states=known)

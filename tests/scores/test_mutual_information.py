@@ -220,8 +220,9 @@ def test_refusals():
     table = {"a": [0, 1, 1], "b": [0.5, 1.5, 3.5]}
     with pytest.raises(
         jn.DataError,
-        match=r"^column 'b' is continuous, and mutual information given a column is there for "
-        r"categorical columns only: use jn.discretize, or declare categorical=\['b'\]$",
+        match=r"^'b' holds numbers, and mutual information given a column is there for "
+        r"categorical columns only: use jn.discretize, or say jn.Table\(..., categorical=\['b'\]\) "
+        r"if these are labels$",
     ):
         jn.mutual_information_matrix(table, given="a")
     with pytest.raises(

@@ -17,7 +17,7 @@ def learn_network(
 ) -> tuple[Any, Any]:
     """Learn; the network, and the table that it was learned from."""
     from jensen.estimators import BayesianNetwork
-    from jensen.estimators.regression_problem import is_gaussian
+    from jensen.estimators.network_kinds import kind_of_data
 
     _, prior, equivalent_sample_size, scale, hidden, states, start, checkpoint, _ = choices
     options.refuse_two_inputs(source.data, graph, start)
@@ -44,10 +44,10 @@ def learn_network(
     if source.complete_rows:
         seen = [x for x in net.graph.nodes if x in table and x not in (net.hidden or {})]
         table = table.complete_rows(seen)
-    is_numbers = is_gaussian(net.graph, table)
-    if scale is not None and not (is_numbers and has_bge(choices, loop)):
+    kind = kind_of_data(net.graph, table)
+    if scale is not None and not (kind.has_scale and has_bge(choices, loop)):
         refuse_scale()
-    choices.check_output(is_numbers)
+    choices.check_output(kind.fitted.holds)
     return net.fit(table, checkpoint=checkpoint), table
 
 

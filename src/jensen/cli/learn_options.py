@@ -227,12 +227,12 @@ class NetworkChoices(NamedTuple):
         """The options that stand on the command line."""
         return spelled(self)
 
-    def check_output(self, is_gaussian: bool) -> None:
-        """Refuse a file that cannot hold regressions, before these are learned."""
+    def check_output(self, holds: str) -> None:
+        """Refuse a file that cannot hold such a network, before it is learned."""
         from jensen import io
 
-        if is_gaussian and self.output is not None and self.output != "-":
-            io.check_path(self.output, holds="Gaussian network")
+        if self.output is not None and self.output != "-":
+            io.check_path(self.output, holds=holds)
 
     def refuse_without_graph(self) -> None:
         """Refuse what only a graph gives a meaning."""

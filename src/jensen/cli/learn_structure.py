@@ -33,6 +33,7 @@ from jensen.text import either, some
 if TYPE_CHECKING:
     from jensen.data import Table
     from jensen.estimators.bayesian_network import BayesianNetwork
+    from jensen.estimators.network_kinds import NetworkKind
     from jensen.graphs import DAG, PDAG
     from jensen.q_graph.edge_strengths import EdgeStrengths
 
@@ -70,6 +71,7 @@ def learn_structure(
     Of a tree of columns of both kinds there is no network, but None; so of tests that were
     interrupted, which leave a graph of nearly all edges.
     """
+    from jensen.estimators.network_kinds import kind_of_data
     from jensen.graphs import DAG
     from jensen.scores.constant_columns import noting, warn_of_constants
 
@@ -84,7 +86,8 @@ def learn_structure(
     if is_mixed:
         refuse_parameters(loop, network)
     is_numbers = not is_mixed and table.variable(names[0]).kind == "continuous"
-    network.check_output(is_numbers)
+    kind = kind_of_data(DAG((), names), table)
+    network.check_output(kind.fitted.holds)
     of_score = _of_score(choices, network, is_numbers)
     if network.scale is not None:
         if is_numbers and of_score["score"] in WITH_JOINT_PRIOR:
@@ -102,7 +105,7 @@ def learn_structure(
         )
         if is_mixed:
             return None, rows, _tree(task)
-        net = _estimator(names, loop, network, is_numbers)
+        net = _estimator(names, loop, network, kind)
         with noting(is_drawn=False) as constant:  # one warning, of the graph and the parameters
             found = _learn(task, choices)
             if isinstance(found.graph, DAG):
@@ -111,7 +114,7 @@ def learn_structure(
         if not isinstance(found.graph, DAG):
             warn_of_constants(sorted(constant))
             return None, rows, found
-        left_out = net.gaussian is not None and net.gaussian.constants
+        left_out = net.require_any().constants
         warn_of_constants(sorted(constant), "both" if left_out else "score")
     return net, rows, found
 
@@ -127,21 +130,21 @@ def _fit(
         raise type(error)(f"the graph is {net.graph}, but its parameters: {error}") from None
 
 
-def _estimator(names: Sequence[str], loop: Loop, network: NetworkChoices, is_numbers: bool) -> Any:
+def _estimator(
+    names: Sequence[str], loop: Loop, network: NetworkChoices, kind: NetworkKind
+) -> BayesianNetwork:
     """The network, its graph still to be found; choices of its parameters are checked before."""
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.estimators.choices import Choices
-    from jensen.estimators.regression_problem import check_gaussian_choices
     from jensen.graphs import DAG
 
-    prior = scaled_prior(network, loop, names) if is_numbers else read_prior(network.prior)
+    prior = scaled_prior(network, loop, names) if kind.has_scale else read_prior(network.prior)
     chosen = {**loop.chosen(), "prior": prior}
     if network.prior in SPREAD_PRIORS and network.equivalent_sample_size is not None:
         chosen["equivalent_sample_size"] = network.equivalent_sample_size
-    check = check_gaussian_choices if is_numbers else Choices.check
     net = BayesianNetwork(DAG((), names), progress=sys.stderr.isatty(), **chosen)
     given = {name: value for name, value in net.get_params().items() if name != "graph"}
-    check(Choices(**{**given, "hidden": {}}))
+    kind.check(Choices(**{**given, "hidden": {}}), None)
     return net
 
 

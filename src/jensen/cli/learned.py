@@ -40,7 +40,7 @@ def summary(net: BayesianNetwork, learned: LearnedFrom, output: str | None) -> d
         "structure": None if structure is None else structure_summary(structure),
         "rows": table.total_weight,
         "free_parameters": net.parameters_count,
-        **({} if net.gaussian is None else {"constants": dict(net.gaussian.constants)}),
+        **net.require_any().facts(),
         "method": algorithm_of(net).name,
         "free_energy": net.free_energy_,
         "meaning": meaning(net),
@@ -57,21 +57,20 @@ def summary(net: BayesianNetwork, learned: LearnedFrom, output: str | None) -> d
 
 def tell(net: BayesianNetwork, learned: LearnedFrom, output: str | None) -> None:
     """The same for people, and the tables if they are not written."""
-    from jensen.estimators.summary import algorithm_of, told_constants
+    from jensen.estimators.summary import algorithm_of
 
+    network = net.require_any()
     if learned.structure is not None:
         tell_structure(learned.structure)
     rows = learned.table.total_weight
     noun = "row" if rows == 1 else "rows"
     print(f"{net}, learned from {outputs.show_number(rows)} {noun}{_value(net)}")
     print(f"{algorithm_of(net).name}: {_course(net)}")
-    if net.gaussian is not None:
-        print("".join(f"{line}\n" for line in told_constants(net.gaussian)), end="")
+    print("".join(f"{line}\n" for line in network.told_constants()), end="")
     if output is None:
         print()
-        show = net.cpt if net.gaussian is None else net.regression
-        for name in net.require_any().graph.topological_order():
-            print(show(name), end="\n\n")
+        for name in network.graph.topological_order():
+            print(network.conditional(name), end="\n\n")
         print("Nothing was written: -o net.json keeps the network.")
     else:
         print(f"written to {output}")

@@ -50,9 +50,9 @@ def criteria(model: Any, rows: Learned) -> dict[str, float]:
 
 def description(model: Any) -> dict[str, Any]:
     """A model by the names that people know, for programs."""
+    from jensen.estimators.states_saving import find_kind
     from jensen.estimators.states_summary import column_names, n_live
     from jensen.estimators.summary import algorithm_of, meaning
-    from jensen.io.json_state_choices import find_kind
 
     fitted = model.require_fitted()
     answer: dict[str, Any] = {
@@ -80,10 +80,10 @@ def description(model: Any) -> dict[str, Any]:
 
 def _parameters(model: Any) -> dict[str, Any]:
     """The parameters of every state; of labels by column and label."""
-    from jensen.models.emissions.registry import parameters_of
+    from jensen.models.emissions.registry import named_parameters
 
     names = ("weights", "initial", "transition", "end")
-    found = {name: getattr(model, f"{name}_", None) for name in names} | parameters_of(model)
+    found = {name: getattr(model, f"{name}_", None) for name in names} | named_parameters(model)
     plain = {name: _plain(value) for name, value in found.items() if value is not None}
     if hasattr(model, "parameters_"):
         plain["columns"] = _plain(model.parameters_)

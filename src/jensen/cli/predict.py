@@ -80,16 +80,16 @@ def command(
     options.refuse_for_networks({"--sequences": sequences, "--path": path})
     if target is None:
         raise JensenError("Missing option '--target'. (try jensen predict --help)")
-    asked.require_any().index(target)  # refused before any row is read
+    network = asked.require_any()
+    states = network.variables[network.index(target)].states  # refused before any row is read
     rows = read_written(data, reading, asked, skip=target, missing_columns=missing_columns.value)
-    if asked.gaussian is not None:
+    if not states:
         if probabilities:
             raise JensenError(f"--probabilities belongs to states, and {target!r} is continuous")
         numbers = asked.predict(rows.table, target, missing_columns="ignore")
         rows.add(f"predicted_{target}", pa.array(numbers))
         _write(rows, target, [{"predicted": x} for x in numbers.tolist()], output, as_json)
         return
-    states = asked.require_network().cpt(target).variable.states
     values = asked.predict_proba(
         rows.table,
         target,

@@ -61,11 +61,6 @@ def command(
         options.refuse_together({"--most-probable": True, "TARGET": targets})
         options.refuse_together({"--most-probable": True, "--interval": interval is not None})
     asked = inputs.read_net(net)
-    if interval is not None and asked.gaussian is not None:
-        raise JensenError(
-            "--interval tells how sure probabilities are, and this is a network of numbers, whose "
-            "answers show the 90 % interval of each variable by themselves: leave --interval out"
-        )
     known = {
         "given": inputs.read_findings("--given", given, asked),
         "do": inputs.read_findings("--do", do, asked),
@@ -74,11 +69,11 @@ def command(
         best = asked.most_probable(**known, k=1 if k is None else k)
         _print(best, {**known, "most_probable": [_assignment(one) for one in best]}, as_json)
     elif targets:
-        found = asked.query(targets, **known, interval=interval)
-        _print([found], {"targets": targets, **known, **_distribution(found)}, as_json)
+        found: Any = asked.query(targets, **known, interval=interval)
+        _print([found], {"targets": targets, **known, **found.plain()}, as_json)
     else:
         each = _each(asked, known, interval)
-        marginals = [{"targets": list(one.names), **_distribution(one)} for one in each]
+        marginals = [{"targets": list(one.names), **one.plain()} for one in each]
         _print(each, {**known, "marginals": marginals}, as_json)
 
 
@@ -100,22 +95,3 @@ def _print(answers: list[Any], in_json: dict[str, Any], as_json: bool) -> None:
 def _assignment(found: Any) -> dict[str, Any]:
     numbers = {"log_probability": found.log_probability, "log_conditional": found.log_conditional}
     return {"state": dict(found.states), **numbers}
-
-
-def _distribution(found: Any) -> dict[str, Any]:
-    """Probabilities for programs: the same shape for one variable and for several."""
-    from jensen.inference.distribution import combinations
-    from jensen.inference.gaussian_distribution import GaussianDistribution
-
-    if isinstance(found, GaussianDistribution):
-        return {"means": found.means.tolist(), "covariance": found.covariance.tolist()}
-    rows = []
-    for k, labels in enumerate(combinations(found.variables)):
-        row: dict[str, Any] = {"state": dict(zip(found.names, labels, strict=True))}
-        row["probability"] = float(found.values.flat[k])
-        if found.interval is not None:
-            row["lower"] = float(found.interval.lower.flat[k])
-            row["upper"] = float(found.interval.upper.flat[k])
-        rows.append(row)
-    level = {} if found.interval is None else {"interval": found.interval.level}
-    return {**level, "probabilities": rows}

@@ -6,7 +6,6 @@ import typer
 
 from jensen.cli import inputs, options, outputs
 from jensen.exceptions import JensenError
-from jensen.text import plural
 
 NAME = "show"
 EPILOG = "Example: jensen show net.json --node cancer; jensen show net.json --svg net.svg --beliefs"
@@ -51,8 +50,6 @@ def command(
 
     Of a posterior over graphs: the edges and how probable they are.
     """
-    from jensen import io
-
     options.refuse_together({"--svg": svg, "--json": as_json, "--intervals": intervals})
     _refuse_lonely({"--beliefs": beliefs}, "--svg", svg is not None)
     _refuse_lonely({"--given": given, "--do": do}, "--beliefs", beliefs)
@@ -79,44 +76,27 @@ def command(
         drawn = shown.to_svg(beliefs=beliefs or None, highlight=node or (), **known)
         outputs.write_text(drawn, svg)
         return
-    if shown.gaussian is not None:
-        _show_regressions(shown, node, intervals, as_json)
-        return
+    _show_network(shown, node, intervals, as_json)
+
+
+def _show_network(shown: Any, node: list[str] | None, intervals: bool, as_json: bool) -> None:
+    """The variables of a network, and what is known of each given its parents."""
+    from jensen import io
+
+    network = shown.require_any()
     if as_json and node:
-        network = shown.require_network()
-        outputs.print_json([io.json_format.entry(network, name) for name in node])
+        outputs.print_json([network.entry(name) for name in node])
         return
     if as_json:
         outputs.print_bytes(io.to_bytes(shown))
         return
     names = node or shown.graph.topological_order()
-    tables = [shown.posterior(name) if intervals else shown.cpt(name) for name in names]
+    each = [network.posterior(x) if intervals else network.conditional(x) for x in names]
     if not node:
-        print(shown)
-        for name, text in shown.require_network().properties.items():
-            print(f"{name}: {text}")
-        print()
-        for name in shown.graph.topological_order():
-            parents = ", ".join(shown.graph.parents(name))
-            states = plural(len(shown.states[name]), "state")
-            print(f"  {parents + ' -> ' if parents else ''}{name}  ({states})")
-        print()
-    for table in tables:
-        print(table, end="\n\n")
-
-
-def _show_regressions(shown: Any, node: list[str] | None, intervals: bool, as_json: bool) -> None:
-    """A Gaussian network."""
-    from jensen import io
-
-    if as_json:
-        options.refuse_together({"--json": True, "--node": node})
-        outputs.print_bytes(io.to_bytes(shown))
-        return
-    if not node:
-        print(shown.summary(), end="\n\n")
-    for name in node or shown.graph.topological_order():
-        print(shown.posterior(name) if intervals else shown.regression(name), end="\n\n")
+        outline = network.outline()
+        print(f"{shown.summary()}\n" if outline is None else f"{shown}\n{outline}")
+    for one in each:
+        print(one, end="\n\n")
 
 
 def _show_states(shown: Any, as_json: bool) -> None:

@@ -97,13 +97,16 @@ def is_text_file(path: str | PathLike[str]) -> bool:
 
 def _read_content(path: Path) -> pa.Buffer:
     if path.is_dir():
-        raise FileError(f"{path} is a folder: give a file")
+        raise FileError(f"{show_path(path)} is a folder: give a file")
     table_suffix(path)
     if not path.exists():
-        raise FileError(f"there is no file {path}")
+        raise FileError(f"there is no file {show_path(path)}")
     compression = COMPRESSED.get(path.suffix.lower())
-    with pa.input_stream(str(path), compression=compression) as stream:
-        return stream.read_buffer() if compression is None else _unpack(stream, path)
+    if compression is None:
+        return pa.py_buffer(path.read_bytes())
+    # Arrow itself opens no file whose name is not UTF-8.
+    with path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
+        return _unpack(stream, path)
 
 
 def _unpack(stream: pa.NativeFile, path: Path) -> pa.Buffer:
@@ -135,7 +138,8 @@ def table_suffix(path: Path) -> str:
     if kind not in DELIMITERS and kind not in PARQUET:
         raise FileError(
             f"cannot tell the format of {str(path)!r:.200}: a table ends in "
-            f"{', '.join([*DELIMITERS, *sorted(PARQUET)])}, each also with .gz"
+            f"{', '.join([*DELIMITERS, *sorted(PARQUET)])}, each also with "
+            f"{', '.join(COMPRESSED)}"
         )
     return kind
 
@@ -144,7 +148,11 @@ def _read_parquet(content: pa.Buffer, path: Path) -> list[Raw]:
     try:
         file = pa.parquet.ParquetFile(pa.BufferReader(content))
         _check_size(_size_in_memory(file), path, f"has {file.metadata.num_rows:,} rows")
-        table = pa.parquet.read_table(pa.BufferReader(content), read_dictionary=_texts_of(file))
+        table = pa.parquet.read_table(
+            pa.BufferReader(content),
+            read_dictionary=_texts_of(file),
+            page_checksum_verification=True,  # of pages that have one
+        )
         table.validate(full=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError) as error:
         raise FileError(
@@ -173,7 +181,7 @@ def _first_line(error: Any) -> str:
 def write_arrow(table: pa.Table, target: BinaryIO, kind: str) -> None:
     """Write an Arrow table as CSV, TSV or Parquet to a binary stream."""
     if kind in PARQUET:
-        pa.parquet.write_table(table, target)
+        pa.parquet.write_table(table, target, write_page_checksum=True)
         return
     delimiter = DELIMITERS[kind] or ","
     # Whoever reads the file may look for a separator in the names.

@@ -131,13 +131,15 @@ def refuse_unseparated(
     """
     if len(names) > 1:
         return
-    found = [mark for mark in SEPARATORS if mark in names[0] and mark != separator]
-    if header.lstrip().startswith('"'):
-        found = [" "] if QUOTED_NAMES.fullmatch(header) else []
-    elif not found:
-        text = content[:SAMPLE_BYTES].to_pybytes().decode("utf-8", errors="replace")
-        shapes = {mark: _field_counts(text, mark, len(content) > SAMPLE_BYTES) for mark in SELDOM}
-        found = [mark for mark, n in shapes.items() if len(n) > 2 and len(set(n)) == 1 < n[0]]
+    text = content[:SAMPLE_BYTES].to_pybytes().decode("utf-8", errors="replace")
+    marks = [mark for mark in SEPARATORS + SELDOM if mark != separator]
+    shapes = {mark: _field_counts(text, mark, len(content) > SAMPLE_BYTES) for mark in marks}
+    found = [mark for mark, n in shapes.items() if mark in SEPARATORS and n[0] > 1]
+    found.sort(key=lambda mark: -_share_alike(shapes[mark]))
+    if QUOTED_NAMES.fullmatch(header):
+        found.append(" ")
+    even = [mark for mark, n in shapes.items() if len(n) > 2 and len({*n}) == 1 < n[0]]
+    found += [mark for mark in even if mark in SELDOM]
     if found:
         raise FileError(
             f"{where}: the header {names[0]!r:.80} looks separated by {found[0]!r}, but "

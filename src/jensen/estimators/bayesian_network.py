@@ -14,17 +14,19 @@ from jensen.data.row_names import warn_of_row_names
 from jensen.estimators.base import Estimator
 from jensen.estimators.choices import Choices
 from jensen.estimators.learning import learn
+from jensen.estimators.network_kinds import kind_of_data
+from jensen.estimators.network_saving import plain_network, read_network
 from jensen.estimators.network_views import Views
-from jensen.estimators.regression_problem import is_gaussian, regression_problem
 from jensen.estimators.set_rows import split_set_rows
 from jensen.estimators.summary import Summary, summarise
-from jensen.estimators.table_problem import table_problem
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
+from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork, network_from_regressions
 from jensen.inference.handmade import network_from_tables, replace_table, written_parents
 from jensen.inference.regression import LinearRegression, RegressionPosterior
+from jensen.io.checked import Checked
 from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.text import plural
 
@@ -109,7 +111,7 @@ class BayesianNetwork(Views, Estimator):
     yes           0.5
     """
 
-    network_: Network | GaussianNetwork
+    network_: FittedNetwork
     free_energy_: float
     is_bound_: bool
     trace_: NDArray[np.float64]
@@ -193,8 +195,8 @@ class BayesianNetwork(Views, Estimator):
         graph = given.pop("graph")
         choices = Choices(**{**given, "hidden": given["hidden"] or {}})
         data, was_set = split_set_rows(graph, as_rows(table), interventions)
-        make = regression_problem if is_gaussian(graph, data) else table_problem
-        problem, seen = make(graph, data, choices, was_set), [x for x in graph.nodes if x in data]
+        problem = kind_of_data(graph, data).problem(graph, data, choices, was_set)
+        seen = [x for x in graph.nodes if x in data]
         warn_of_row_names(data, seen, "Leave it out of the graph")
         warn_of_constant_labels(data, seen, "network")
         self.network_, course = learn(problem, checkpoint)
@@ -297,7 +299,7 @@ class BayesianNetwork(Views, Estimator):
         return cls.from_network(from_pyagrum(bn))
 
     @classmethod
-    def from_network(cls, network: Network | GaussianNetwork) -> Self:
+    def from_network(cls, network: FittedNetwork) -> Self:
         """An estimator that holds a known network."""
         net = cls(network.graph)
         net.network_ = network
@@ -337,11 +339,11 @@ class BayesianNetwork(Views, Estimator):
 
     def cpt(self, name: str) -> CPT:
         """P(name | parents) as a labelled table; after VB the posterior means."""
-        return self.require_network().cpt(name)
+        return self.require_any().cpt(name)
 
     def regression(self, name: str) -> LinearRegression:
         """The regression of a continuous variable on its parents; after VB posterior means."""
-        return self.require_gaussian().regression(name)
+        return self.require_any().regression(name)
 
     def posterior(self, name: str) -> TablePosterior | RegressionPosterior:
         """The posterior of P(name | parents), of a table or of a regression: means, intervals."""
@@ -349,14 +351,20 @@ class BayesianNetwork(Views, Estimator):
 
     def table_samples(self, name: str) -> NDArray[np.float64]:
         """Samples of P(name | parents) after "gibbs", (samples, parents..., states)."""
-        return self.require_network().table_samples(name)
+        return self.require_any().table_samples(name)
 
     def equals(self, other: BayesianNetwork, tolerance: float = 0.0) -> bool:
         """Same graph, same states, and tables (and posteriors) equal within `tolerance`."""
-        mine, theirs = self.require_any(), other.require_any()
-        if isinstance(mine, GaussianNetwork) or isinstance(theirs, GaussianNetwork):
-            return isinstance(mine, GaussianNetwork) and mine.equals(theirs, tolerance)
-        return mine.equals(theirs, tolerance)
+        return self.require_any().equals(other.require_any(), tolerance)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that was chosen and learned as plain data, as `save` writes it in JSON."""
+        return plain_network(self)
+
+    @classmethod
+    def from_dict(cls, value: Checked) -> BayesianNetwork:
+        """What `to_dict` gave, read from a file."""
+        return read_network(cls, value)
 
     # --- inside ---
 
@@ -366,7 +374,7 @@ class BayesianNetwork(Views, Estimator):
         network = getattr(self, "network_", None)
         return network if isinstance(network, GaussianNetwork) else None
 
-    def require_any(self) -> Network | GaussianNetwork:
+    def require_any(self) -> FittedNetwork:
         """The frozen network, of whatever kind, or an error if there is none yet."""
         if not hasattr(self, "network_"):
             raise NotFittedError("this network has no tables yet: call fit(table) first")
@@ -374,22 +382,13 @@ class BayesianNetwork(Views, Estimator):
 
     def require_network(self) -> Network:
         """The frozen network of tables, or an error if there is none."""
-        network = self.require_any()
-        if isinstance(network, GaussianNetwork):
-            raise JensenError(
-                "the variables of this network are continuous, so it has no states and no tables: "
-                "see regression(name), query, predict, or make states with jn.discretize"
-            )
-        return network
+        return self.require_any().require_tables()
 
     def require_gaussian(self) -> GaussianNetwork:
         """The frozen network of regressions, or an error if there is none."""
         network = self.require_any()
         if not isinstance(network, GaussianNetwork):
-            raise JensenError(
-                "the variables of this network have states, so it has tables and no regressions: "
-                "see cpt(name)"
-            )
+            raise JensenError(network.lacks)
         return network
 
     def __repr__(self) -> str:

@@ -9,20 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import check_whole
-from jensen.estimators.refusals import (
-    UnknownLabels,
-    check_impossible,
-    refuse_impossible,
-    refuse_unknown,
-    warn_of_unknown,
-)
+from jensen.data.unknown_labels import UnknownLabels, refuse_unknown, warn_of_unknown
+from jensen.estimators.refusals import check_impossible, refuse_impossible
 from jensen.estimators.sequences import chosen_steps, read_sequence_weights, refuse_lengths_as_y
 from jensen.estimators.states_estimator import StatesEstimator, best_states
 from jensen.exceptions import DataError, ImpossibleSequenceError, JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference import chains
-from jensen.inference.chains import Steps, parameters_of
-from jensen.models.fitted_states import FittedStates
+from jensen.inference.chains import FittedChain, Steps, parameters_of
 from jensen.randomness import as_generator
 
 Array = NDArray[np.float64]
@@ -43,10 +37,16 @@ class ChainQuestions(StatesEstimator):
     Everywhere X and `lengths` are as in `fit`.
     """
 
+    fitted_: FittedChain
     n_states: int
     end: bool
     noun = "state"
     size = "n_states"
+
+    def require_fitted(self) -> FittedChain:
+        """What was learned, or an error if nothing was yet."""
+        super().require_fitted()
+        return self.fitted_
 
     def filter(self, X: Any, lengths: Any = None) -> Array:
         """p(state of a step | the sequence up to it), (T, K)."""
@@ -60,7 +60,7 @@ class ChainQuestions(StatesEstimator):
         With `pairs` also p(states of two neighbouring steps | their sequence), (T - S, K, K).
         """
         fitted, steps = self.require_fitted(), self._read_steps(X, lengths)
-        nodes = chains.smoothed(fitted, steps)
+        nodes = fitted.predict_proba(steps)
         return (nodes, chains.pair_posteriors(fitted, steps)) if pairs else nodes
 
     def predict_proba(
@@ -83,7 +83,7 @@ class ChainQuestions(StatesEstimator):
             What to do with labels that were not there in `fit`: "raise", or take as "missing".
         """
         steps = self._read_steps(X, lengths, unknown=unknown)
-        return np.asarray(self._answers(steps, impossible, chains.smoothed, np.nan))
+        return np.asarray(self._answers(steps, impossible, FittedChain.predict_proba, np.nan))
 
     def predict(self, X: Any, lengths: Any = None, **choices: Any) -> NDArray[np.intp]:
         """The most probable state of each step by itself; `decode` gives the best path.
@@ -163,7 +163,7 @@ class ChainQuestions(StatesEstimator):
         """Log p(sequence) and the length of each."""
         fitted = self.require_fitted()
         steps, strange = self._read_known(X, lengths)
-        log_like = chains.log_likelihood(fitted, steps)
+        log_like = fitted.log_likelihood(steps)
         if strange is not None:
             warn_of_unknown(strange)
             begins = np.cumsum(steps.lengths) - steps.lengths
@@ -184,13 +184,7 @@ class ChainQuestions(StatesEstimator):
     @property
     def n_parameters(self) -> int:
         """How many free parameters the model has; what a mask leaves out or is held is none."""
-        model = self.require_fitted().model
-        sizes = {
-            "initial": _free(model.masks.get("initial"), (model.n_states,)),
-            "transition": _free(model.masks.get("transition"), model.blank.transition.shape),
-            "emission": model.emission.n_parameters,
-        }
-        return int(sum(size for name, size in sizes.items() if name not in model.held))
+        return self.require_fitted().n_parameters
 
     def sample(
         self, n_steps: int | None = None, n_sequences: int | None = None, random_state: Any = None
@@ -206,7 +200,7 @@ class ChainQuestions(StatesEstimator):
                 check_whole(name, value, at_least=1)
         fitted, rng = self.require_fitted(), self._generator(random_state)
         chains.check_draws(fitted, n_steps or 1, n_sequences or 1)
-        many = [chains.draw_sequence(fitted, n_steps, rng) for _ in range(n_sequences or 1)]
+        many = [fitted.sample(n_steps, rng) for _ in range(n_sequences or 1)]
         rows = [self._labelled(values) for values, _ in many]
         states = [path for _, path in many]
         return (rows[0], states[0]) if n_sequences is None else (rows, states)
@@ -223,7 +217,7 @@ class ChainQuestions(StatesEstimator):
         self,
         steps: Steps,
         impossible: str,
-        ask: Callable[[FittedStates, Steps], Any],
+        ask: Callable[[FittedChain, Steps], Any],
         no_answer: float,
     ) -> Any:
         """What is asked of every step; of impossible sequences there is no answer."""
@@ -232,7 +226,7 @@ class ChainQuestions(StatesEstimator):
         try:
             return ask(fitted, steps)
         except ImpossibleSequenceError:
-            lost = chains.log_likelihood(fitted, steps) == -np.inf
+            lost = fitted.log_likelihood(steps) == -np.inf
         refuse_impossible(lost, impossible, "sequence")
         some = ask(fitted, chosen_steps(steps, np.flatnonzero(~lost)))
         answers = np.full((len(steps.values), *some.shape[1:]), no_answer, some.dtype)
@@ -275,12 +269,6 @@ class ChainQuestions(StatesEstimator):
         if fitted.model.has_end:
             named["end"] = moves[:, K]
         return {**named, **_together(shown)}
-
-
-def _free(mask: NDArray[np.bool_] | None, shape: tuple[int, ...]) -> int:
-    """Free probabilities of distributions along the last axis."""
-    possible = np.ones(shape, bool) if mask is None else mask
-    return int((possible.sum(-1) - 1).sum())
 
 
 def _together(shown: dict[str, Any]) -> dict[str, Any]:

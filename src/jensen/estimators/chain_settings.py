@@ -16,7 +16,7 @@ from jensen.models.emissions.making import completed
 from jensen.models.emissions.named import read_array, read_shares
 from jensen.models.emissions.priors import COVARIANCES, check_words
 from jensen.models.emissions.product import Product, parts_of
-from jensen.models.emissions.registry import EMISSIONS, owner_of, parameters_of
+from jensen.models.emissions.registry import EMISSIONS, named_parameters, owner_of
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 
 Array = NDArray[np.float64]
@@ -55,7 +55,7 @@ def named_start(start: Any) -> Mapping[str, Any]:
         start.require_fitted()
         moves = {name: getattr(start, f"{name}_", None) for name in MOVES}
         said = {name: value for name, value in moves.items() if value is not None}
-        return {**said, **parameters_of(start)}
+        return {**said, **named_parameters(start)}
     if not isinstance(start, Mapping):
         raise JensenError(
             f"start must be a fitted model or a dict of its parameters, not {start!r:.80}"

@@ -156,7 +156,7 @@ def cross_validate(
 
     with interruptible() as wish:
         nets, alone = zip(*ordered_map(learn, range(folds)), strict=True)
-        n_folds = Counter(name for net in nets for name in _constants(net))
+        n_folds = Counter(name for net in nets for name in net.require_any().constants)
         _check_target(target, n_folds)
 
         def loss(k: int) -> tuple[float, float]:
@@ -169,11 +169,6 @@ def cross_validate(
     warn_of_drawn_constants(n_alone, folds)
     graphs = tuple(DAG(net.require_any().graph.edges, net.graph.nodes) for net in nets)
     return CrossValidation(np.array(losses), np.array(weights), graphs)
-
-
-def _constants(net: BayesianNetwork) -> Mapping[str, float]:
-    """Columns that the network was learned without."""
-    return {} if net.gaussian is None else net.gaussian.constants
 
 
 def _check_target(target: str | None, constant: Mapping[str, int]) -> None:

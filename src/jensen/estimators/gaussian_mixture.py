@@ -18,7 +18,7 @@ from jensen.exceptions import JensenError
 from jensen.models.emissions.kinds import Chosen
 from jensen.models.emissions.making import make_emission, summary_for
 from jensen.models.emissions.priors import COVARIANCES
-from jensen.models.emissions.registry import USUAL, parameters_of
+from jensen.models.emissions.registry import USUAL, named_parameters
 from jensen.models.mixture import Mixed, Mixture
 
 Array = NDArray[np.float64]
@@ -233,7 +233,7 @@ class GaussianMixture(MixtureQuestions):
         start = self.start
         if isinstance(start, GaussianMixture):
             start.require_fitted()
-            return {"weights": start.weights_, **parameters_of(start)}
+            return {"weights": start.weights_, **named_parameters(start)}
         if not isinstance(start, Mapping):
             raise JensenError(
                 f"start must be a fitted mixture or a dict of weights, means and covariances, "

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, TableScan, Variable
 from jensen.data.number_rows import NumberRows
+from jensen.data.unknown_labels import UnknownLabels
 from jensen.estimators.arrays import check_sizes, names_of
 from jensen.estimators.chain_kinds import find_emission
 from jensen.estimators.chain_problem import chain_problem
@@ -23,7 +24,6 @@ from jensen.estimators.chain_settings import (
     read_chain_start,
 )
 from jensen.estimators.known_chain import known_chain, read_known_parameters
-from jensen.estimators.refusals import UnknownLabels
 from jensen.estimators.sequences import (
     join_sequences,
     learn_labels,

@@ -16,11 +16,11 @@ from jensen.estimators.chain_settings import chain_masks, read_chain_start
 from jensen.estimators.sequences import are_whole
 from jensen.exceptions import JensenError
 from jensen.fields import zip_fields
+from jensen.inference.chains import FittedChain
 from jensen.models.emissions.changed import with_masks
 from jensen.models.emissions.columns import ColumnSummary
 from jensen.models.emissions.making import make_emission
 from jensen.models.emissions.registry import EMISSIONS
-from jensen.models.fitted_states import FittedStates
 from jensen.models.hidden_markov import HiddenMarkov
 
 Array = NDArray[np.float64]
@@ -31,7 +31,7 @@ def read_known_parameters(given: Mapping[str, Any]) -> dict[str, Array]:
     return {name: _numbers(name, value) for name, value in given.items() if value is not None}
 
 
-def known_chain(estimator: Any, counts: Any) -> FittedStates:
+def known_chain(estimator: Any, counts: Any) -> FittedChain:
     """What `fit` would have found at `start`; the estimator is told its columns."""
     start, K = estimator.start, estimator.n_states
     known = sorted((x.parameters for x in EMISSIONS.values()), key=len, reverse=True)
@@ -54,7 +54,7 @@ def known_chain(estimator: Any, counts: Any) -> FittedStates:
         model = HiddenMarkov(emission, None, None, K, estimator.end, masks=masks)
         eta = read_chain_start(start, model)
     t = zip_fields(lambda family, e: family.mode_stats(e), model.families, eta)
-    return FittedStates(model, type(eta)(*t), _read_counts(counts, K))
+    return model.fitted(type(eta)(*t), _read_counts(counts, K))
 
 
 def _tell_columns(estimator: Any, width: int) -> int:

@@ -14,18 +14,17 @@ from jensen.data.encode import Column, smallest_code_type
 from jensen.data.number_rows import NumberRows, numbers_of
 from jensen.data.own_columns import nearest
 from jensen.data.row_names import warn_of_row_names
+from jensen.data.unknown_labels import UnknownLabels, read_known
 from jensen.data.variable import EXACT, Kind, Variable
 from jensen.data.weights import check_weights
 from jensen.estimators.arrays import check_size
 from jensen.estimators.mixture_problem import Components, mixture_problem, read_mixture_start
 from jensen.estimators.mixture_questions import MixtureQuestions
-from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.estimators.states_estimator import with_labels
 from jensen.exceptions import DataError, JensenError
 from jensen.models.emissions.making import make_columns, summary_for
 from jensen.models.emissions.product import Product
-from jensen.models.emissions.registry import USUAL
-from jensen.models.emissions.registry import words_of_prior as words_of_columns
+from jensen.models.emissions.registry import USUAL, words_of_columns
 from jensen.models.mixture import Mixed, Mixture
 from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.text import some

@@ -12,20 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import check_whole
+from jensen.data.unknown_labels import UnknownLabels, refuse_unknown, warn_of_unknown
 from jensen.estimators.arrays import read_matrix, read_weights, weights_of
-from jensen.estimators.refusals import (
-    UnknownLabels,
-    refuse_impossible,
-    refuse_unknown,
-    warn_of_unknown,
-)
+from jensen.estimators.refusals import refuse_impossible
 from jensen.estimators.states_estimator import StatesEstimator, best_states
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
-from jensen.inference.mixtures import draw_rows, row_posteriors
+from jensen.inference.mixtures import FittedMixture
 from jensen.models.emissions.changed import fewer_states, kept_states
 from jensen.models.emissions.priors import select_words
-from jensen.models.fitted_states import FittedStates
 from jensen.randomness import as_generator
 
 Array = NDArray[np.float64]
@@ -37,6 +32,13 @@ class MixtureQuestions(StatesEstimator):
     After "vbem" the answers are predictive, with parameters integrated out component by component;
     after "gibbs" they are mixed over samples.
     """
+
+    fitted_: FittedMixture
+
+    def require_fitted(self) -> FittedMixture:
+        """What was learned, or an error if nothing was yet."""
+        super().require_fitted()
+        return self.fitted_
 
     def predict(self, X: Any, **choices: Any) -> NDArray[np.intp]:
         """The most probable component of every row; choices as in `predict_proba`.
@@ -66,10 +68,8 @@ class MixtureQuestions(StatesEstimator):
         fitted = self.require_fitted()
         values, strange = self._read(X)
         refuse_unknown(strange, unknown)
-        log_like, nodes = row_posteriors(fitted, values)
-        lost = log_like == -np.inf
-        refuse_impossible(lost, impossible)
-        nodes[lost] = np.nan
+        nodes = fitted.predict_proba(values)
+        refuse_impossible(np.isnan(nodes[:, 0]), impossible)
         return nodes
 
     def fit_predict(self, X: Any, y: None = None, **choices: Any) -> NDArray[np.intp]:
@@ -84,7 +84,7 @@ class MixtureQuestions(StatesEstimator):
         """Log p(row), one for each row; -inf if it is impossible, or has an unknown label."""
         fitted = self.require_fitted()
         values, strange = self._read(X)
-        log_like, _ = row_posteriors(fitted, values)
+        log_like = fitted.log_likelihood(values)
         if strange is not None:
             warn_of_unknown(strange)
             log_like[strange.rows] = -np.inf
@@ -117,16 +117,14 @@ class MixtureQuestions(StatesEstimator):
     @property
     def n_parameters(self) -> int:
         """How many free parameters the mixture has; what is held is none."""
-        model = self.require_fitted().model
-        sizes = {"weights": model.n_states - 1, "components": model.emission.n_parameters}
-        return int(sum(size for name, size in sizes.items() if name not in model.held))
+        return self.require_fitted().n_parameters
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[np.intp]]:
         """Draw rows, and the components that made them."""
         check_whole("n_samples", n_samples, at_least=1)
         fitted = self.require_fitted()
         rng = as_generator(self.random_state if random_state is None else random_state)
-        return draw_rows(fitted, int(n_samples), rng)
+        return fitted.sample(int(n_samples), rng)
 
     @property
     def n_components_(self) -> int:
@@ -163,7 +161,7 @@ class MixtureQuestions(StatesEstimator):
         result._show()
         return result
 
-    def _of_states(self, states: NDArray[np.intp]) -> FittedStates:
+    def _of_states(self, states: NDArray[np.intp]) -> FittedMixture:
         """The mixture of these components."""
         fitted = self.require_fitted()
         if fitted.samples is not None:

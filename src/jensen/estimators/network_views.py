@@ -10,8 +10,7 @@ from jensen.estimators.questions import Questions
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.inference import Network
-from jensen.inference.findings import read_findings
-from jensen.inference.gaussian_network import GaussianNetwork
+from jensen.inference.fitted import FittedNetwork
 
 if TYPE_CHECKING:
     from jensen.plots.cards import Beliefs
@@ -21,7 +20,11 @@ class Views(Questions):
     """Questions, pictures and files; mixed into an estimator."""
 
     graph: DAG
-    network_: Network | GaussianNetwork
+    network_: FittedNetwork
+
+    def require_network(self) -> Network:
+        """The frozen network of tables, or an error if there is none."""
+        raise NotImplementedError
 
     def to_svg(
         self,
@@ -48,23 +51,11 @@ class Views(Questions):
         if (given or do) and beliefs is not True:
             raise JensenError("given and do are what the marginals are given: add beliefs=True")
         if isinstance(beliefs, bool):
-            beliefs = self._beliefs(given, do) if beliefs else None
-        for name, belief in (beliefs or {}).items():
-            if hasattr(self, "network_") and self.gaussian is None:
-                self.require_network().check_belief(name, belief)
+            beliefs = self.require_any().beliefs(given, do) if beliefs else None
+        if hasattr(self, "network_"):
+            for name, belief in (beliefs or {}).items():
+                self.network_.check_belief(name, belief)
         return graph_svg(self.graph, beliefs=beliefs, highlight=highlight)
-
-    def _beliefs(
-        self, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
-    ) -> dict[str, Beliefs]:
-        """The marginals of all variables; those that are known are certain."""
-        network = self.require_network()
-        findings = read_findings(network, given, do)
-        certain = {}
-        for v, k in {**findings.hard, **findings.do}.items():
-            variable = network.variables[v]
-            certain[variable.name] = {x: float(i == k) for i, x in enumerate(variable.states)}
-        return {**self.marginals(given, do), **certain}
 
     def to_arviz(self) -> Any:
         """The samples after "gibbs" as ArviZ's InferenceData, if ArviZ is installed."""
@@ -84,6 +75,11 @@ class Views(Questions):
 
         return to_pyagrum(self.require_network())
 
+    @property
+    def holds(self) -> str:
+        """What a file of this network holds, in words."""
+        return self.network_.holds if hasattr(self, "network_") else "BayesianNetwork"
+
     def save(self, path: str | Path) -> None:
         """Write the network to a file; `jn.load` reads it back. The suffix tells the format."""
         from jensen.io import save
@@ -91,7 +87,5 @@ class Views(Questions):
         save(self, path)
 
     def _repr_html_(self) -> str | None:
-        from jensen.plots.html import network_html
-
-        has_tables = hasattr(self, "network_") and self.gaussian is None
-        return network_html(self) if has_tables else self.graph._repr_svg_()
+        page = self.network_.html() if hasattr(self, "network_") else None
+        return self.graph._repr_svg_() if page is None else page

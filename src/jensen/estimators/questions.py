@@ -1,9 +1,9 @@
-"""What a network with tables can be asked; the answers are computed in `jensen.inference`."""
+"""What a network can be asked; the fitted network answers, whatever it is made of."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,30 +11,12 @@ from numpy.typing import NDArray
 from jensen.data import Table, as_table
 from jensen.data.own_columns import MissingColumns
 from jensen.data.refill import Filled, put_back
-from jensen.estimators import gaussian_rows
-from jensen.estimators.network_rows import RowReader
-from jensen.estimators.refusals import warn_of_unknown
 from jensen.exceptions import DataError, JensenError
-from jensen.inference import (
-    Distribution,
-    Distributions,
-    Network,
-    conditional,
-    forward,
-    gaussian_queries,
-    information,
-)
-from jensen.inference import query as queries
-from jensen.inference.completions import Method, complete
-from jensen.inference.expected import expected_counts
-from jensen.inference.findings import known_states
-from jensen.inference.gaussian_distribution import GaussianDistribution
-from jensen.inference.gaussian_distributions import GaussianDistributions
-from jensen.inference.gaussian_network import GaussianNetwork
-from jensen.inference.most_probable import most_probable
-from jensen.inference.rows import all_posteriors, log_likelihood
+from jensen.inference.fitted import FittedNetwork, Method, RowChoices
 from jensen.randomness import as_generator
-from jensen.text import some
+
+if TYPE_CHECKING:
+    from jensen.inference.fitted import Answer
 
 Given = Mapping[str, Any]
 
@@ -42,13 +24,8 @@ Given = Mapping[str, Any]
 class Questions:
     """Queries, predictions and completions; mixed into an estimator."""
 
-    def require_network(self) -> Network:
-        """The frozen network of tables, or an error if there is none."""
-        raise NotImplementedError
-
-    @property
-    def gaussian(self) -> GaussianNetwork | None:
-        """The frozen network of regressions, if the variables are continuous."""
+    def require_any(self) -> FittedNetwork:
+        """The frozen network, of whatever kind, or an error if there is none yet."""
         raise NotImplementedError
 
     # --- one question ---
@@ -61,7 +38,7 @@ class Questions:
         *,
         interval: float | None = None,
         random_state: Any = 0,
-    ) -> Distribution | Distributions | GaussianDistribution | GaussianDistributions:
+    ) -> Answer:
         """P(targets | do, given), exactly.
 
         Parameters
@@ -97,49 +74,22 @@ class Questions:
         >>> round(net.query("rain", given={"wet_grass": "yes"}, do={"sprinkler": "on"})["yes"], 4)
         0.5238
         """
-        if self.gaussian is not None:
-            if interval is not None:
-                raise JensenError("the answer of a Gaussian network has .interval(level) itself")
-            if given is None or isinstance(given, Mapping):
-                return gaussian_queries.query(self.gaussian, targets, given, do)
-            return gaussian_rows.query_many(self.gaussian, targets, given, do)
-        network = self.require_network()
-        if given is None or isinstance(given, Mapping):
-            rng = None if interval is None else as_generator(random_state)
-            return queries.query(network, targets, given, do, interval, rng)
-        if interval is not None:
-            raise JensenError("intervals are for one question: give a dict, not many rows")
-        if isinstance(given, list | tuple):
-            if not all(isinstance(row, Mapping) for row in given):
-                raise JensenError("a list of evidence holds a dict for every row")
-            return queries.query_many(network, targets, given, do)
-        if isinstance(targets, str) and not do:
-            values = self.predict_proba(given, targets, missing_columns="ignore")
-            return Distributions((network.variables[network.index(targets)],), values)
-        names = [targets] if isinstance(targets, str) else targets
-        rows = self._rows().read(given, "raise", "ignore", skip=names)
-        return queries.query_many(network, targets, known_states(network, rows), do)
+        rng = None if interval is None else as_generator(random_state)
+        return self.require_any().query(
+            targets, given, do, interval=interval, rng=rng, hidden=self._hidden()
+        )
 
     def marginals(self, given: Given | None = None, do: Given | None = None) -> Mapping[str, Any]:
         """P(X | do, given) of every variable X that is not known, by name."""
-        if self.gaussian is not None:
-            return gaussian_queries.marginals(self.gaussian, given, do)
-        return queries.marginals(self.require_network(), given, do)
+        return self.require_any().marginals(given, do)
 
     def probability(self, given: Given, do: Given | None = None) -> float:
         """P(given | do); 0.0 if it is impossible."""
-        if self.gaussian is not None:
-            raise JensenError(
-                "a value of a continuous variable has no probability: log_probability gives its "
-                "log density"
-            )
-        return float(np.exp(self.log_probability(given, do)))
+        return self.require_any().probability(given, do)
 
     def log_probability(self, given: Given, do: Given | None = None) -> float:
         """Log P(given | do), of a Gaussian network its log density; -inf if it is impossible."""
-        if self.gaussian is not None:
-            return gaussian_queries.log_probability(self.gaussian, given, do)
-        return queries.log_probability(self.require_network(), given, do)
+        return self.require_any().log_probability(given, do)
 
     def most_probable(
         self, given: Given | None = None, do: Given | None = None, *, k: int | None = None
@@ -168,7 +118,7 @@ class Questions:
         >>> round(best.log_conditional, 3)
         -0.692
         """
-        found = most_probable(self.require_network(), given, do, 1 if k is None else k)
+        found = self.require_any().most_probable(given, do, 1 if k is None else k)
         return found[0] if k is None else found
 
     def sample(
@@ -183,20 +133,14 @@ class Questions:
         """Draw n rows, exactly given what is known; the same seed gives the same rows."""
         if not isinstance(n, int | np.integer) or n < 0:
             raise JensenError(f"the number of rows to draw must be 0, 1, 2, ..., not {n!r}")
-        if self.gaussian is not None:
-            return gaussian_rows.draw(self.gaussian, int(n), given, do, random_state)
-        network, rng = self.require_network(), as_generator(random_state)
-        if not given and not do and network.samples is None:
-            return forward.sample(network, int(n), rng, progress=progress)
-        return conditional.sample_given(network, int(n), given, do, rng)
+        rng = as_generator(random_state)
+        return self.require_any().sample(int(n), given, do, rng, progress=progress)
 
     def entropy(
         self, targets: str | Sequence[str] | None = None, given: Given | None = None
     ) -> float:
         """Entropy of P(targets | given) in nats; of all that is not known, without targets."""
-        if self.gaussian is not None:
-            return gaussian_queries.entropy(self.gaussian, targets, given)
-        return information.entropy(self.require_network(), targets, given)
+        return self.require_any().entropy(targets, given)
 
     def mutual_information(
         self,
@@ -209,9 +153,7 @@ class Questions:
         `given` is evidence (a dict: I under P(· | evidence)) or names of variables (a list: the
         conditional mutual information, averaged over their states).
         """
-        if self.gaussian is not None:
-            return gaussian_queries.mutual_information(self.gaussian, a, b, given)
-        return information.mutual_information(self.require_network(), a, b, given)
+        return self.require_any().mutual_information(a, b, given)
 
     # --- many rows ---
 
@@ -241,19 +183,8 @@ class Questions:
             Variables without a column are missing in every row. "warn" names them, as they may be
             misspelt; "ignore" does not. Hidden variables have no column anyway.
         """
-        network = self.require_network()
-        skip = () if target is None else (target,)
-        rows = self._rows().read(table, unknown, missing_columns, skip)
-        if target is not None:
-            v = network.index(target)
-            found, possible = all_posteriors(network, rows, [v], [v])
-        else:
-            absent = [v for v, name in enumerate(network.graph.nodes) if name not in rows]
-            found, possible = all_posteriors(network, rows, absent, range(len(network.variables)))
-        self._rows().check_possible(rows, possible, impossible)
-        if target is not None:
-            return found[v]
-        return {network.variables[v].name: values for v, values in found.items()}
+        choices = self._row_choices(impossible, unknown, missing_columns)
+        return self.require_any().predict_proba(as_table(table), target, choices)
 
     def predict(self, table: Any, target: str, **choices: Any) -> NDArray[Any]:
         """The most probable state of the target in every row; choices as in `predict_proba`.
@@ -261,16 +192,8 @@ class Questions:
         With ``impossible="nan"`` an impossible row has the label "". Of a continuous target the
         mean given the rest of the row.
         """
-        if self.gaussian is not None:
-            foreign = [name for name in choices if name != "missing_columns"]
-            if foreign:
-                raise JensenError(f"a Gaussian network predicts without {some(foreign)}")
-            return gaussian_rows.predict(self.gaussian, table, target, **choices)
-        values = self.predict_proba(table, target, **choices)
-        states = np.array([*self.require_network().variables_by_name[target].states, ""])
-        lost = np.isnan(values).any(1)
-        best = np.where(lost, len(states) - 1, np.nan_to_num(values, nan=-1.0).argmax(1))
-        return states[best]
+        rows = as_table(table)
+        return self.require_any().predict(rows, target, hidden=self._hidden(), **choices)
 
     def impute(
         self,
@@ -321,13 +244,8 @@ class Questions:
         missing_columns: MissingColumns = "warn",
     ) -> dict[str, Filled]:
         """Columns as the network's own variables, before and after `impute`, by name."""
-        if self.gaussian is not None:
-            return gaussian_rows.impute(self.gaussian, data, method, random_state, missing_columns)
-        rows = self._rows().read(data, unknown, missing_columns)
-        filled, lost = complete(self.require_network(), rows, method, as_generator(random_state))
-        self._rows().check_possible(rows, ~lost, impossible)
-        known = [name for name in data.names if name in filled]
-        return {name: Filled(rows.column(name), filled.column(name)) for name in known}
+        choices = self._row_choices(impossible, unknown, missing_columns)
+        return self.require_any().fill(data, method, as_generator(random_state), choices)
 
     def log_likelihood(
         self, table: Any, *, missing_columns: MissingColumns = "warn"
@@ -338,15 +256,8 @@ class Questions:
         `missing_columns` as in `predict_proba`: without a column a variable is summed out of every
         row, so numbers of tables with different columns do not compare.
         """
-        if self.gaussian is not None:
-            return gaussian_rows.log_likelihood(self.gaussian, table, missing_columns)
-        network = self.require_network()
-        rows, strange = self._rows().recode(as_table(table), missing_columns)
-        found = log_likelihood(network, rows)
-        if strange is not None:
-            warn_of_unknown(strange)
-            found[strange.rows] = -np.inf
-        return found
+        choices = self._row_choices(missing_columns=missing_columns)
+        return self.require_any().log_likelihood(as_table(table), choices)
 
     def score(
         self, table: Any, y: None = None, *, missing_columns: MissingColumns = "warn"
@@ -370,8 +281,17 @@ class Questions:
         missing_columns: MissingColumns = "warn",
     ) -> list[NDArray[np.float64]]:
         """Σ over rows of p(family | what the row knows), an axis per member, for any families."""
-        rows = self._rows().read(table, "raise", missing_columns)
-        return expected_counts(self.require_network(), rows, families)
+        choices = self._row_choices(missing_columns=missing_columns)
+        return self.require_any().expected_counts(as_table(table), families, choices)
 
-    def _rows(self) -> RowReader:
-        return RowReader(self.require_network(), getattr(self, "hidden", None) or {})
+    def _row_choices(
+        self,
+        impossible: Literal["raise", "nan"] = "raise",
+        unknown: Literal["raise", "missing"] = "raise",
+        missing_columns: MissingColumns = "warn",
+    ) -> RowChoices:
+        return RowChoices(impossible, unknown, missing_columns, self._hidden())
+
+    def _hidden(self) -> Collection[str]:
+        """Variables that never have a column."""
+        return getattr(self, "hidden", None) or ()

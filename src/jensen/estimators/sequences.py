@@ -14,10 +14,10 @@ from scipy.sparse import issparse
 from jensen.data import Table, Variable
 from jensen.data.choices import states_by_column
 from jensen.data.row_names import warn_of_row_names
+from jensen.data.unknown_labels import UnknownLabels, read_known
 from jensen.data.variable import EXACT
 from jensen.data.weights import check_weights
 from jensen.estimators.arrays import names_of, read_matrix
-from jensen.estimators.refusals import UnknownLabels, read_known
 from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
 from jensen.models.emissions.registry import EMISSIONS, owner_of

@@ -19,6 +19,7 @@ from jensen.estimators.loop_choices import LoopChoices
 from jensen.estimators.summary import Summary
 from jensen.exceptions import CollapseError, DataError, JensenError, NotFittedError
 from jensen.free_energy import Algorithm
+from jensen.io.checked import Checked
 from jensen.memory import check_memory
 from jensen.models.fitted_states import FittedStates
 from jensen.models.state_labels import live_states
@@ -73,6 +74,19 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         """Whether `fit` or a file has set the parameters."""
         return hasattr(self, "fitted_")
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that was chosen and learned as plain data, as `save` writes it in JSON."""
+        from jensen.estimators.states_saving import plain_states
+
+        return plain_states(self)
+
+    @classmethod
+    def from_dict(cls, value: Checked) -> StatesEstimator:
+        """What `to_dict` gave, read from a file."""
+        from jensen.estimators.states_saving import read_states
+
+        return read_states(value)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a JSON file; `jn.load` reads it back."""

@@ -17,9 +17,9 @@ from jensen.models.emissions.registry import (
     EMISSIONS,
     USUAL,
     EmissionRecord,
-    parameters_of,
+    named_parameters,
     record_of,
-    words_of_prior,
+    words_of_columns,
 )
 from jensen.text import grid, plural
 
@@ -103,7 +103,7 @@ def _parts_of_prior(model: Any) -> tuple[str, ...]:
         return ("initial", "transition", *_record(model).prior)
     if not hasattr(model, "n_classes"):
         return ("concentration", *_record(model).prior)
-    return ("concentration", *words_of_prior(sorted({v.kind for v in model.variables_})))
+    return ("concentration", *words_of_columns(sorted({v.kind for v in model.variables_})))
 
 
 def _record(model: Any) -> EmissionRecord:
@@ -178,7 +178,7 @@ def _emitted(model: Any, names: list[str]) -> Iterator[Line]:
             yield from _lines(_record(model), variable, {"emission": part})
     else:
         chosen = Chosen(model.covariance)
-        yield from _record(model).kind.lines(names, parameters_of(model), chosen)
+        yield from _record(model).kind.lines(names, named_parameters(model), chosen)
 
 
 def _lines(record: EmissionRecord, variable: Any, shown: dict[str, Array]) -> Iterator[Line]:

@@ -6,15 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from jensen.estimators.choices import Choices
 from jensen.free_energy import Algorithm
-from jensen.text import grid, plural, some
+from jensen.text import plural
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork
-    from jensen.inference.gaussian_network import GaussianNetwork
 
 
 @dataclass(frozen=True)
@@ -29,41 +26,9 @@ class Summary:
 
 def summarise(net: BayesianNetwork) -> Summary:
     """What was learned and how, and the variables with their parents."""
-    head = "\n".join([repr(net), *learning(net)])
-    if net.gaussian is not None:
-        head = "\n".join([head, *told_constants(net.gaussian)])
-        return Summary(f"{head}\n\n{_regressions(net.gaussian)}")
-    network = net.require_network()
-    rows = [["variable", "states", "parents", "free parameters"]]
-    for variable in network.variables:
-        parents = network.parents(variable.name)
-        configs = int(np.prod([p.n_states for p in parents]))
-        rows.append(
-            [
-                variable.name,
-                some(variable.states, most=4),
-                some((p.name for p in parents), most=4) or "-",
-                f"{configs * (variable.n_states - 1):,}",
-            ]
-        )
-    return Summary(f"{head}\n\n{grid(rows, left=3, rule=True)}")
-
-
-def told_constants(network: GaussianNetwork) -> list[str]:
-    """Which columns were left out because they did not vary, if any."""
-    if not network.constants:
-        return []
-    values = some(f"{name} = {value:.6g}" for name, value in network.constants.items())
-    return [f"constant in the data, so not in the network: {values}"]
-
-
-def _regressions(network: GaussianNetwork) -> str:
-    rows = [["variable", "parents", "intercept", "standard deviation"]]
-    for one in network.regressions:
-        numbers = (f"{x:.4g}" for x in (one.intercept, one.standard_deviation))
-        slopes = (f"{value:.4g} {parent}" for parent, value in one.coefficients.items())
-        rows.append([one.name, some(slopes, most=4) or "-", *numbers])
-    return grid(rows, left=2, rule=True)
+    network = net.require_any()
+    head = "\n".join([repr(net), *learning(net), *network.told_constants()])
+    return Summary(f"{head}\n\n{network.listing()}")
 
 
 def learning(net: Any) -> list[str]:

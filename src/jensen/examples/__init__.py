@@ -5,7 +5,7 @@ from importlib.resources import as_file, files
 from jensen.data import Table
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.exceptions import JensenError
-from jensen.io import json_format
+from jensen.io import json_files
 
 
 def list() -> tuple[str, ...]:
@@ -30,7 +30,8 @@ def load(name: str) -> BayesianNetwork:
     if name not in known:
         raise JensenError(f"there is no example {name!r}: choose one of {', '.join(known)}")
     text = (files(__name__) / f"{name}.json").read_text(encoding="utf-8")
-    return json_format.loads(text, f"the example {name!r}")
+    net: BayesianNetwork = json_files.loads(text, f"the example {name!r}")
+    return net
 
 
 def faithful() -> Table:

@@ -16,6 +16,7 @@ from jensen.independence.mixed import MixedTests
 from jensen.independence.testing import Tests
 from jensen.memory import check_many
 from jensen.randomness import as_generator
+from jensen.scores.gaussian_checks import refuse_infinite
 
 TestName = Literal["g2", "x2", "mutual-information", "fisher-z", "conditional-gaussian"]
 
@@ -95,13 +96,7 @@ def make_tests(
                 f"the test {name!r} is for {wanted.pop()} columns, and {variable.name!r} is "
                 f"{variable.kind}: use test='conditional-gaussian', or leave test= out"
             )
-    for variable in table.variables:
-        is_number = variable.kind == "continuous"
-        if is_number and np.isinf(table.range_of(variable.name)).any():
-            raise DataError(
-                f"column {variable.name!r} holds an infinite value, which no Gaussian has: make "
-                f"it missing, or leave these rows out"
-            )
+    refuse_infinite(table, [v.name for v in table.variables if v.kind == "continuous"])
     if permutations and name not in FOR_STATES:
         raise DataError(
             f"permutations= belongs to tests of categorical columns ({', '.join(FOR_STATES)}), "

@@ -1,6 +1,9 @@
 """Questions to a hidden Markov model that was learned."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,6 +28,40 @@ class Steps(NamedTuple):
 
     values: Array  # (T, D)
     lengths: Ints  # (S,)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedChain(FittedStates):
+    """A hidden Markov model as it was learned."""
+
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters there are; what is held, or a mask leaves out, is none."""
+        model = self.model
+        sizes = {
+            "initial": _free(model.masks.get("initial"), (model.n_states,)),
+            "transition": _free(model.masks.get("transition"), model.blank.transition.shape),
+            "emission": model.emission.n_parameters,
+        }
+        return int(sum(size for name, size in sizes.items() if name not in model.held))
+
+    def log_likelihood(self, rows: Steps) -> Array:
+        """Log p(sequence), what is missing summed out; -inf if it is impossible."""
+        return log_likelihood(self, rows)
+
+    def predict_proba(self, rows: Steps) -> Array:
+        """p(state of a step | its sequence), (T, K); an impossible sequence is refused."""
+        return smoothed(self, rows)
+
+    def sample(self, n: int | None, rng: np.random.Generator) -> tuple[Array, NDArray[np.intp]]:
+        """The rows and states of a sequence of n steps, or until it ends by itself."""
+        return draw_sequence(self, n, rng)
+
+
+def _free(mask: NDArray[np.bool_] | None, shape: tuple[int, ...]) -> int:
+    """Free probabilities of distributions along the last axis."""
+    possible = np.ones(shape, bool) if mask is None else mask
+    return int((possible.sum(-1) - 1).sum())
 
 
 def log_likelihood(fitted: FittedStates, steps: Steps) -> Array:

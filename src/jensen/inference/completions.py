@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +11,12 @@ from jensen.cluster_trees import run
 from jensen.data import Table
 from jensen.data.encode import Column
 from jensen.exceptions import JensenError
-from jensen.inference.network import Network
+from jensen.inference.fitted import Method
 from jensen.inference.rows import Rows, all_posteriors, log_tables_of
 
-Method = Literal["mode", "marginal", "draw"]
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
+
 Codes = dict[int, NDArray[np.int64]]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,13 @@ from jensen.data import Table
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.threads import run_all
 from jensen.inference.findings import Findings, read_findings
-from jensen.inference.network import Network
 from jensen.inference.query import ask
 from jensen.inference.questions import Question, find_question, form_of
 from jensen.inference.rows import log_tables_of
 from jensen.memory import check_memory
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
 
 DRAWN_ROWS = 1 << 12
 """Rows drawn with one random stream: fixed, so that the number of threads changes nothing."""

@@ -115,6 +115,19 @@ class Distribution:
             return default
         return self[key]
 
+    def plain(self) -> dict[str, Any]:
+        """For programs: the same shape for one variable and for several."""
+        rows = []
+        for k, labels in enumerate(combinations(self.variables)):
+            row: dict[str, Any] = {"state": dict(zip(self.names, labels, strict=True))}
+            row["probability"] = float(self.values.flat[k])
+            if self.interval is not None:
+                row["lower"] = float(self.interval.lower.flat[k])
+                row["upper"] = float(self.interval.upper.flat[k])
+            rows.append(row)
+        level = {} if self.interval is None else {"interval": self.interval.level}
+        return {**level, "probabilities": rows}
+
     def most_probable(self) -> Key:
         """The key of the largest probability; of equal ones the first."""
         if np.isnan(self.values).any():

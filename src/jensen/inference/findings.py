@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from jensen.data import Table
 from jensen.data.variable import Variable, state_of
 from jensen.exceptions import JensenError
-from jensen.inference.network import Network
 from jensen.text import some
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
 
 _LIKELIHOODS = (list, tuple, np.ndarray, Mapping)
 """What a finding comes as that is no state; Mapping last, because asking for it takes longest."""

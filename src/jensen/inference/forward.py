@@ -1,5 +1,9 @@
 """Rows drawn from a network, parents first."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
@@ -8,8 +12,10 @@ from jensen.data import Table
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.threads import ordered_map
 from jensen.graphs.order import topological_order
-from jensen.inference.network import Network
 from jensen.memory import check_memory
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
 
 DRAWN_ROWS = 1 << 13
 """Rows drawn with one random stream: fixed, so that the number of threads changes nothing."""

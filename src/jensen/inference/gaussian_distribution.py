@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +75,10 @@ class GaussianDistribution:
         return GaussianDistribution(
             chosen, self.means[at], self.covariance[np.ix_(at, at)], self.evidence
         )
+
+    def plain(self) -> dict[str, Any]:
+        """For programs."""
+        return {"means": self.means.tolist(), "covariance": self.covariance.tolist()}
 
     def _interval(self, level: float) -> tuple[Array, Array]:
         check_level(level)

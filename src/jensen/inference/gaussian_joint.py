@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.models.emissions.patterns import Pattern, patterns_of
 from jensen.q_hidden.gaussian_cells import LOG_2PI, conditional
+
+if TYPE_CHECKING:
+    from jensen.inference.gaussian_network import GaussianNetwork
 
 Array = NDArray[np.float64]
 

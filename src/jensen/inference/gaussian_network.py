@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.checks import is_real
+from jensen.data import Table
+from jensen.data.refill import Filled
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import RegressionWords
 from jensen.fields import leaves
 from jensen.graphs import DAG
+from jensen.inference import gaussian_queries, gaussian_rows
+from jensen.inference.fitted import USUAL, FittedNetwork, Given, Method, Names, RowChoices
+from jensen.inference.gaussian_distribution import GaussianDistribution
+from jensen.inference.gaussian_distributions import GaussianDistributions
 from jensen.inference.regression import LinearRegression, RegressionPosterior
-from jensen.text import offer
+from jensen.text import grid, some
+from jensen.wording import for_reader
+
+if TYPE_CHECKING:
+    from jensen.io.checked import Checked
 
 Array = NDArray[np.float64]
 
@@ -31,13 +41,20 @@ class Posterior(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class GaussianNetwork:
+class GaussianNetwork(FittedNetwork):
     """Regressions of all variables on their parents, in the order of the graph's nodes.
 
     `prior` is what the network was learned with, numbers and not choices: the default scale is
     made of the data, once. `constants` are columns that did not vary in the data, and their value:
     they are no variables of the network.
     """
+
+    format = "jensen-gaussian-network"
+    holds = "Gaussian network"
+    lacks = (
+        "the variables of this network are continuous, so it has no states and no tables: "
+        "see regression(name), query, predict, or make states with jn.discretize"
+    )
 
     graph: DAG
     regressions: tuple[LinearRegression, ...]
@@ -54,6 +71,15 @@ class GaussianNetwork:
     def n_parameters(self) -> int:
         """Free parameters: intercepts, slopes and variances."""
         return sum(len(own) + 2 for own in self.graph.parent_indices)
+
+    @property
+    def has_posterior(self) -> bool:
+        """After VB."""
+        return self.posterior_words is not None
+
+    @property
+    def n_samples(self) -> None:
+        """None: regressions are not sampled."""
 
     @cached_property
     def intercepts(self) -> Array:
@@ -73,20 +99,6 @@ class GaussianNetwork:
     def variances(self) -> Array:
         """(n,): of the noise."""
         return np.array([one.variance for one in self.regressions])
-
-    def index(self, name: str) -> int:
-        """Position of a variable among the nodes."""
-        if name in self.constants:
-            raise JensenError(
-                f"column {name!r} was constant, {self.constants[name]:.6g}, in the data, so "
-                f"nothing is known of how it varies, and the network was learned without it: "
-                f"ask for another variable"
-            )
-        if name not in self.graph.index:
-            raise JensenError(
-                f"the network has no variable {name!r}; {offer(name, self.graph.nodes)}"
-            )
-        return self.graph.index[name]
 
     def regression(self, name: str) -> LinearRegression:
         """The regression of a variable on its parents."""
@@ -112,6 +124,118 @@ class GaussianNetwork:
         return len(mine) == len(theirs) and all(
             np.allclose(a, b, rtol=0.0, atol=tolerance) for a, b in zip(mine, theirs, strict=True)
         )
+
+    # --- questions ---
+
+    def query(
+        self,
+        targets: Names,
+        given: Any,
+        do: Given,
+        *,
+        interval: float | None = None,
+        rng: np.random.Generator | None = None,
+        hidden: Collection[str] = (),
+    ) -> GaussianDistribution | GaussianDistributions:
+        """P(targets | do, given); `given` may be many rows, then there are as many answers."""
+        if interval is not None:
+            raise JensenError(
+                for_reader(
+                    "the answer of a Gaussian network has .interval(level) itself",
+                    "--interval tells how sure probabilities are, and this is a network of "
+                    "numbers, whose answers show the 90 % interval of each variable by themselves: "
+                    "leave --interval out",
+                )
+            )
+        if given is None or isinstance(given, Mapping):
+            return gaussian_queries.query(self, targets, given, do)
+        return gaussian_rows.query_many(self, targets, given, do)
+
+    def marginals(self, given: Given, do: Given) -> dict[str, GaussianDistribution]:
+        """P(X | do, given) of every variable that is not known."""
+        return gaussian_queries.marginals(self, given, do)
+
+    def log_probability(self, given: Given, do: Given) -> float:
+        """The log density of what is given."""
+        return gaussian_queries.log_probability(self, given, do)
+
+    def probability(self, given: Given, do: Given) -> float:
+        """Refused: there are densities only."""
+        raise JensenError(
+            "a value of a continuous variable has no probability: log_probability gives its "
+            "log density"
+        )
+
+    def entropy(self, targets: Names | None, given: Given) -> float:
+        """Entropy of p(targets | given) in nats; negative where they are nearly known."""
+        return gaussian_queries.entropy(self, targets, given)
+
+    def mutual_information(self, a: Names, b: Names, given: Given | Sequence[str]) -> float:
+        """I(a; b | given) in nats; it is the same whatever the values of what is given."""
+        return gaussian_queries.mutual_information(self, a, b, given)
+
+    def sample(
+        self, n: int, given: Given, do: Given, rng: np.random.Generator, *, progress: bool = False
+    ) -> Table:
+        """Draw n rows, exactly given what is known."""
+        return gaussian_rows.draw(self, n, given, do, rng)
+
+    def log_likelihood(self, table: Table, rows: RowChoices = USUAL) -> Array:
+        """Log p(row), what is missing integrated out."""
+        return gaussian_rows.log_likelihood(self, table, rows)
+
+    def predict(
+        self, table: Table, target: str, *, hidden: Collection[str] = (), **choices: Any
+    ) -> Array:
+        """E[target | the rest of the row]; no row is impossible, and no number unknown."""
+        foreign = [name for name in choices if name != "missing_columns"]
+        if foreign:
+            raise JensenError(f"a Gaussian network predicts without {some(foreign)}")
+        return gaussian_rows.predict(self, table, target, **choices)
+
+    def fill(
+        self, data: Table, method: Method, rng: np.random.Generator, rows: RowChoices = USUAL
+    ) -> dict[str, Filled]:
+        """Columns as the network's own variables, before and after gaps were filled."""
+        return gaussian_rows.fill(self, data, method, rng, rows)
+
+    # --- how it is shown and kept ---
+
+    def conditional(self, name: str) -> LinearRegression:
+        """The regression of a variable on its parents."""
+        return self.regression(name)
+
+    def listing(self) -> str:
+        """The regressions of all variables."""
+        rows = [["variable", "parents", "intercept", "standard deviation"]]
+        for one in self.regressions:
+            numbers = (f"{x:.4g}" for x in (one.intercept, one.standard_deviation))
+            slopes = (f"{value:.4g} {parent}" for parent, value in one.coefficients.items())
+            rows.append([one.name, some(slopes, most=4) or "-", *numbers])
+        return grid(rows, left=2, rule=True)
+
+    def facts(self) -> dict[str, Any]:
+        """Columns that were left out because they did not vary."""
+        return {"constants": dict(self.constants)}
+
+    def entry(self, name: str) -> dict[str, Any]:
+        """One variable as it stands in a file."""
+        from jensen.inference import gaussian_file
+
+        return gaussian_file.entry(self, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is known as plain data."""
+        from jensen.inference import gaussian_file
+
+        return gaussian_file.plain(self)
+
+    @classmethod
+    def from_dict(cls, value: Checked) -> GaussianNetwork:
+        """What `to_dict` gave, read from a file."""
+        from jensen.inference import gaussian_file
+
+        return gaussian_file.read(value)
 
 
 def _numbers(network: GaussianNetwork) -> list[Any]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from jensen.data import RowSource, Table
 from jensen.exceptions import ImpossibleError
 from jensen.inference.findings import Findings
-from jensen.inference.network import Network
 from jensen.inference.questions import find_question, form_of
 from jensen.text import plural
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
 
 MOST_TRIALS = 400
 """How many smaller sets of findings are tried."""

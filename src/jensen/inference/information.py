@@ -1,14 +1,18 @@
 """Entropies and mutual informations of a network."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jensen.exceptions import JensenError
 from jensen.families import inner
 from jensen.inference.findings import read_findings
-from jensen.inference.network import Network
 from jensen.inference.query import ask, query
 from jensen.inference.questions import find_question, form_of
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
 
 Names = str | Sequence[str]
 

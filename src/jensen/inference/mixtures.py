@@ -1,6 +1,9 @@
 """Questions to a mixture that was learned."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +20,34 @@ from jensen.models.fitted_states import FittedStates
 from jensen.models.mixture import UNIT_ROWS
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedMixture(FittedStates):
+    """A mixture as it was learned."""
+
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters there are; what is held is none."""
+        sizes = {
+            "weights": self.model.n_states - 1,
+            "components": self.model.emission.n_parameters,
+        }
+        return int(sum(size for name, size in sizes.items() if name not in self.model.held))
+
+    def log_likelihood(self, rows: Array) -> Array:
+        """Log p(row), what is missing summed out; -inf if it is impossible."""
+        return row_posteriors(self, rows)[0]
+
+    def predict_proba(self, rows: Array) -> Array:
+        """p(state | row), (n, K); NaN where a row is impossible."""
+        log_like, nodes = row_posteriors(self, rows)
+        nodes[log_like == -np.inf] = np.nan
+        return nodes
+
+    def sample(self, n: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.intp]]:
+        """Rows and the states that made them."""
+        return draw_rows(self, n, rng)
 
 
 def row_posteriors(fitted: FittedStates, values: Array) -> tuple[Array, Array]:

@@ -6,7 +6,7 @@ import heapq
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,12 @@ from jensen.cluster_trees import run
 from jensen.exceptions import JensenError
 from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
-from jensen.inference.network import Network
 from jensen.inference.questions import Question, find_question, form_of
 from jensen.memory import check_many
 from jensen.text import grid, offer
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
 
 
 @dataclass(frozen=True)

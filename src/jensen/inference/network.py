@@ -2,30 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data import Table, as_table
+from jensen.data.refill import Filled
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs import DAG
 from jensen.graphs.wiring import Wiring, wire
+from jensen.inference import conditional, forward, information, network_rows
+from jensen.inference import query as queries
 from jensen.inference.cpt import CPT
+from jensen.inference.distribution import Distribution, Distributions
+from jensen.inference.findings import known_states, read_findings
+from jensen.inference.fitted import USUAL, FittedNetwork, Given, Method, Names, RowChoices
+from jensen.inference.marginals import Marginals
+from jensen.inference.most_probable import Assignment, most_probable
 from jensen.inference.posterior import TablePosterior
-from jensen.text import offer
+from jensen.text import grid, plural, some
+
+if TYPE_CHECKING:
+    from jensen.io.checked import Checked
 
 TOLERANCE = 1e-4
 """Rows that miss one by no more than this are kept as written, and normalised in use."""
 
 
 @dataclass(frozen=True, eq=False)
-class Network:
+class Network(FittedNetwork):
     """Tables of all variables, flat, in the order of the graph's nodes."""
+
+    format = "jensen-network"
+    holds = "BayesianNetwork"
+    lacks = (
+        "the variables of this network have states, so it has tables and no regressions: "
+        "see cpt(name)"
+    )
+    constants = MappingProxyType[str, float]({})
 
     graph: DAG
     variables: tuple[Variable, ...]
@@ -75,18 +96,20 @@ class Network:
         """Free parameters: the entries of every row but one."""
         return int(len(self.tables) - len(self.wiring.row_lengths()))
 
+    @property
+    def has_posterior(self) -> bool:
+        """After VB."""
+        return self.concentration is not None
+
+    @property
+    def n_samples(self) -> int | None:
+        """After Gibbs."""
+        return None if self.samples is None else len(self.samples)
+
     @cached_property
     def variables_by_name(self) -> dict[str, Variable]:
         """The variables by name."""
         return {v.name: v for v in self.variables}
-
-    def index(self, name: str) -> int:
-        """Position of a variable among the nodes."""
-        if name not in self.graph.index:
-            raise JensenError(
-                f"the network has no variable {name!r}; {offer(name, self.graph.nodes)}"
-            )
-        return self.graph.index[name]
 
     def parents(self, name: str) -> tuple[Variable, ...]:
         """The variables that the table of `name` is conditioned on, in the order of its axes."""
@@ -117,19 +140,10 @@ class Network:
         shape = [p.n_states for p in (*self.parents(name), self.variables[v])]
         return self.samples[:, at[v] : at[v + 1]].reshape(-1, *shape)
 
-    def check_belief(self, name: str, belief: object) -> None:
-        """Refuse a distribution over states that the variable does not have."""
-        from jensen.inference.distribution import Distribution
-
-        states = self.variables[self.index(name)].states
-        if not isinstance(belief, Mapping | Distribution) or set(belief) != set(states):
-            raise JensenError(
-                f"a belief about {name!r} gives each of its states {list(states)} a probability, "
-                f"not {belief!r:.80}"
-            )
-
-    def equals(self, other: Network, tolerance: float = 0.0) -> bool:
+    def equals(self, other: object, tolerance: float = 0.0) -> bool:
         """Same graph, same variables, and tables (posteriors, samples) equal within `tolerance`."""
+        if not isinstance(other, Network):
+            return False
         if (self.graph, self.variables) != (other.graph, other.variables):
             return False
         return (
@@ -146,6 +160,176 @@ class Network:
         v, at = self.index(name), self.wiring.fam_at
         shape = [p.n_states for p in (*self.parents(name), self.variables[v])]
         return flat[at[v] : at[v + 1]].reshape(shape)
+
+    # --- questions ---
+
+    def query(
+        self,
+        targets: Names,
+        given: Any,
+        do: Given,
+        *,
+        interval: float | None = None,
+        rng: np.random.Generator | None = None,
+        hidden: Collection[str] = (),
+    ) -> Distribution | Distributions:
+        """P(targets | do, given); `given` may be many rows, then there are as many answers."""
+        if given is None or isinstance(given, Mapping):
+            return queries.query(self, targets, given, do, interval, rng)
+        if interval is not None:
+            raise JensenError("intervals are for one question: give a dict, not many rows")
+        if isinstance(given, list | tuple):
+            if not all(isinstance(row, Mapping) for row in given):
+                raise JensenError("a list of evidence holds a dict for every row")
+            return queries.query_many(self, targets, given, do)
+        choices = RowChoices(missing_columns="ignore", hidden=hidden)
+        if isinstance(targets, str) and not do:
+            values = network_rows.posteriors(self, as_table(given), targets, choices)
+            return Distributions((self._variable(targets),), values)
+        names = [targets] if isinstance(targets, str) else targets
+        reader = network_rows.RowReader(self, hidden)
+        table = reader.read(given, "raise", "ignore", skip=names)
+        return queries.query_many(self, targets, known_states(self, table), do)
+
+    def marginals(self, given: Given, do: Given) -> Marginals:
+        """P(X | do, given) of every variable that is not known."""
+        return queries.marginals(self, given, do)
+
+    def log_probability(self, given: Given, do: Given) -> float:
+        """Log P(given | do); -inf if it is impossible."""
+        return queries.log_probability(self, given, do)
+
+    def most_probable(self, given: Given, do: Given, k: int) -> list[Assignment]:
+        """The k most probable states of everything that is not known."""
+        return most_probable(self, given, do, k)
+
+    def entropy(self, targets: Names | None, given: Given) -> float:
+        """Entropy of P(targets | given) in nats."""
+        return information.entropy(self, targets, given)
+
+    def mutual_information(self, a: Names, b: Names, given: Given | Sequence[str]) -> float:
+        """I(a; b): under evidence, or averaged over the states of variables."""
+        return information.mutual_information(self, a, b, given)
+
+    def sample(
+        self, n: int, given: Given, do: Given, rng: np.random.Generator, *, progress: bool = False
+    ) -> Table:
+        """Draw n rows, exactly given what is known."""
+        if not given and not do and self.samples is None:
+            return forward.sample(self, n, rng, progress=progress)
+        return conditional.sample_given(self, n, given, do, rng)
+
+    def log_likelihood(self, table: Table, rows: RowChoices = USUAL) -> NDArray[np.float64]:
+        """Log p(row), what is missing summed out; -inf if impossible or of an unknown state."""
+        return network_rows.log_likelihood(self, table, rows)
+
+    def predict(
+        self, table: Table, target: str, *, hidden: Collection[str] = (), **choices: Any
+    ) -> NDArray[Any]:
+        """The most probable state of every row; "" where it is impossible, if it may be."""
+        values = self.predict_proba(table, target, RowChoices(hidden=hidden, **choices))
+        states = np.array([*self._variable(target).states, ""])
+        lost = np.isnan(values).any(1)
+        best = np.where(lost, len(states) - 1, np.nan_to_num(values, nan=-1.0).argmax(1))
+        return np.asarray(states[best])
+
+    def predict_proba(self, table: Table, target: str | None, rows: RowChoices = USUAL) -> Any:
+        """P(target | the rest of the row), (N, K); without a target of every variable, by name."""
+        return network_rows.posteriors(self, table, target, rows)
+
+    def fill(
+        self, data: Table, method: Method, rng: np.random.Generator, rows: RowChoices = USUAL
+    ) -> dict[str, Filled]:
+        """Columns as the network's own variables, before and after gaps were filled."""
+        return network_rows.fill(self, data, method, rng, rows)
+
+    def expected_counts(
+        self, table: Table, families: Sequence[Sequence[str]], rows: RowChoices = USUAL
+    ) -> list[NDArray[np.float64]]:
+        """Σ over rows of p(family | what the row knows), an axis per member."""
+        from jensen.inference.expected import expected_counts  # which knows networks
+
+        reader = network_rows.RowReader(self, rows.hidden)
+        known = reader.read(table, rows.unknown, rows.missing_columns)
+        return expected_counts(self, known, families)
+
+    # --- how it is shown and kept ---
+
+    def conditional(self, name: str) -> CPT:
+        """P(name | parents), labelled."""
+        return self.cpt(name)
+
+    def require_tables(self) -> Network:
+        """The network itself."""
+        return self
+
+    def listing(self) -> str:
+        """All variables with their states and parents."""
+        rows = [["variable", "states", "parents", "free parameters"]]
+        for variable in self.variables:
+            parents = self.parents(variable.name)
+            configs = int(np.prod([p.n_states for p in parents]))
+            rows.append(
+                [
+                    variable.name,
+                    some(variable.states, most=4),
+                    some((p.name for p in parents), most=4) or "-",
+                    f"{configs * (variable.n_states - 1):,}",
+                ]
+            )
+        return grid(rows, left=3, rule=True)
+
+    def outline(self) -> str:
+        """Properties, and every variable after its parents."""
+        lines = [f"{name}: {text}" for name, text in self.properties.items()]
+        lines.append("")
+        for name in self.graph.topological_order():
+            parents = ", ".join(self.graph.parents(name))
+            states = plural(self._variable(name).n_states, "state")
+            lines.append(f"  {parents + ' -> ' if parents else ''}{name}  ({states})")
+        return "".join(f"{line}\n" for line in lines)
+
+    def html(self) -> str:
+        """The graph, with a list of the variables under it."""
+        from jensen.plots.html import network_html
+
+        return network_html(self)
+
+    def beliefs(self, given: Given, do: Given) -> dict[str, Any]:
+        """The distribution of every variable; what is known is certain."""
+        findings, certain = read_findings(self, given, do), {}
+        for v, k in {**findings.hard, **findings.do}.items():
+            variable = self.variables[v]
+            certain[variable.name] = {x: float(i == k) for i, x in enumerate(variable.states)}
+        return {**self.marginals(given, do), **certain}
+
+    def check_belief(self, name: str, belief: object) -> None:
+        """Refuse a distribution over states that the variable does not have."""
+        states = self._variable(name).states
+        if not isinstance(belief, Mapping | Distribution) or set(belief) != set(states):
+            raise JensenError(
+                f"a belief about {name!r} gives each of its states {list(states)} a probability, "
+                f"not {belief!r:.80}"
+            )
+
+    def entry(self, name: str) -> dict[str, Any]:
+        """One variable as it stands in a file."""
+        from jensen.inference import network_file
+
+        return network_file.entry(self, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is known as plain data."""
+        from jensen.inference import network_file
+
+        return network_file.plain(self)
+
+    @classmethod
+    def from_dict(cls, value: Checked) -> Network:
+        """What `to_dict` gave, read from a file."""
+        from jensen.inference import network_file
+
+        return network_file.read(value)
 
 
 def assemble(

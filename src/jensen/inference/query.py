@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import fsum, inf
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,12 @@ from jensen.inference.distribution import Distribution, Distributions, Interval
 from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
 from jensen.inference.marginals import Marginals
-from jensen.inference.network import Network
 from jensen.inference.questions import Answer, Question, find_question, form_of
 from jensen.memory import check_memory
 from jensen.text import some
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
 
 Array = NDArray[np.float64]
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import fsum
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,9 @@ from jensen.exceptions import JensenError
 from jensen.graphs.order import reach
 from jensen.graphs.wiring import Wiring, wire_families
 from jensen.inference.findings import Findings
-from jensen.inference.network import Network
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from jensen.cluster_trees.problems import code_rows
 from jensen.data import Block, Table
 from jensen.graphs.order import reach
-from jensen.inference.network import Network
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
 
 
 class Part(NamedTuple):

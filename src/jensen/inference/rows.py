@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,10 @@ from jensen.data import Block, Table
 from jensen.data.counting import plane_plan
 from jensen.data.threads import ordered_map
 from jensen.graphs.wiring import Wiring, wire_families
-from jensen.inference.network import Network
 from jensen.inference.relevance import relevant_part
+
+if TYPE_CHECKING:
+    from jensen.inference.network import Network
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

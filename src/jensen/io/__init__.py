@@ -114,10 +114,8 @@ def _format_to_write(path: str | Path, holds: str) -> Format:
 
 
 def _holds(model: Any) -> str:
-    """What a file of this model holds, in the name of its class."""
-    if getattr(model, "gaussian", None) is not None:
-        return "Gaussian network"
-    return "BayesianNetwork" if hasattr(model, "require_network") else type(model).__name__
+    """What a file of this model holds, in words."""
+    return getattr(model, "holds", type(model).__name__)
 
 
 def _by_content(text: str, file: str) -> Format:

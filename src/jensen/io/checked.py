@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -45,6 +45,15 @@ class Checked:
             if name not in required | optional:
                 self.fail(f"holds {name!r}, which this format does not know")
         return {name: Checked(v, self.file, self._below(name)) for name, v in members.items()}
+
+    def parted(
+        self, required: Set[str], optional: Set[str] = frozenset()
+    ) -> tuple[dict[str, "Checked"], "Checked"]:
+        """Some members of an object, and an object of all others."""
+        members = self._typed(dict)
+        mine = {name: value for name, value in members.items() if name in required | optional}
+        rest = {name: value for name, value in members.items() if name not in mine}
+        return replace(self, value=mine).fields(required, optional), replace(self, value=rest)
 
     def members(self) -> dict[str, "Checked"]:
         """The members of an object with any names."""
@@ -142,18 +151,6 @@ def parse_json(text: str, file: str) -> Checked:
     except ValueError as error:  # integers with thousands of digits
         raise FileError(f"{file}: {error}") from None
     return Checked(value, file)
-
-
-def check_version(head: Checked, name: str, version: int) -> None:
-    """Refuse a document of another format, or of a version that is not known."""
-    members = head.members()
-    if "format" not in members or members["format"].value != name:
-        head.fail(f'is no Jensen network: it must begin with "format": "{name}"')
-    if "version" not in members:
-        head.fail("lacks 'version'")
-    found = members["version"].whole()
-    if found != version:
-        members["version"].fail(f"is {found}, but this Jensen reads version {version}: update it")
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """Compressed files, opened no further than memory allows."""
 
 import gzip
+import io
 import zlib
 
 from jensen.exceptions import FileError, JensenError
@@ -21,21 +22,19 @@ def compress(content: bytes) -> bytes:
 
 
 def decompress(content: bytes, file: str) -> bytes:
-    """What gzip packed; a few bytes that would unpack to gigabytes are refused."""
-    unpacker = zlib.decompressobj(wbits=31)
+    """What gzip packed, in all its parts; few bytes that would unpack to gigabytes are refused."""
     parts: list[bytes] = []
     size = 0
     try:
-        while not unpacker.eof:
-            part = unpacker.decompress(content, CHUNK)
-            if not part and not unpacker.unconsumed_tail:
-                break
-            size += len(part)
-            check_memory(20.0 * size, "reading this file", "give a smaller one")
-            parts.append(part)
-            content = unpacker.unconsumed_tail
-    except (zlib.error, JensenError) as error:
+        with gzip.GzipFile(fileobj=io.BytesIO(content)) as stream:
+            while part := stream.read(CHUNK):
+                size += len(part)
+                check_memory(20.0 * size, "reading this file", "give a smaller one")
+                parts.append(part)
+    except EOFError:
+        raise FileError(f"{file} is cut off: the compressed text has no end") from None
+    except (OSError, zlib.error) as error:
+        raise FileError(f"{file} is damaged, or no gzip to its end: {error}") from None
+    except JensenError as error:
         raise FileError(f"{file}: {error}") from None
-    if not unpacker.eof:
-        raise FileError(f"{file} is cut off: the compressed text has no end")
     return b"".join(parts)

@@ -1,14 +1,28 @@
-"""Jensen's JSON: what a file holds, a network or another model, stands at its top."""
+"""Jensen's JSON: one reader and one writer for all that can be saved.
+
+The format at the top of a file says which class of `jensen.saved` reads the rest of it.
+docs/json-format.md describes all formats for other programs.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from importlib import import_module
+from typing import Any, Protocol
 
-from jensen.io.checked import parse_json
+from jensen.exceptions import FileError
+from jensen.io.checked import Checked, dump, parse_json
+from jensen.saved import SAVED
 
-STATES = "jensen-states"
-GAUSSIAN = "jensen-gaussian-network"
-POSTERIOR = "jensen-structure-posterior"
+VERSION = 1
+USUAL = "jensen-network"
+"""What a file without a known format should have been."""
+
+
+class Savable(Protocol):
+    """What can be written."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, "format" first."""
 
 
 def looks_like(text: str) -> bool:
@@ -16,41 +30,35 @@ def looks_like(text: str) -> bool:
     return text.startswith("{")
 
 
-def dumps(model: Any) -> str:
-    """A network, a model of hidden states or a posterior over graphs as JSON text."""
-    if getattr(model, "gaussian", None) is not None:
-        from jensen.io.json_gaussian import dumps as gaussian_text
+def dumps(model: Savable) -> str:
+    """Whatever can be saved, as JSON text: a member a line, and a variable a line."""
+    document = model.to_dict()
+    members = {"format": document.pop("format"), "version": VERSION, **document}
+    lines = [f"{dump(name)}: {_laid_out(name, value)}" for name, value in members.items()]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
-        return gaussian_text(model)
-    if hasattr(model, "require_network"):
-        from jensen.io.json_format import dumps as network_text
 
-        return network_text(model)
-    if hasattr(model, "edge_probability"):
-        from jensen.io.json_posterior import dumps as posterior_text
-
-        return posterior_text(model)
-    from jensen.io.json_states import dumps as states_text
-
-    return states_text(model)
+def _laid_out(name: str, value: Any) -> str:
+    return "[\n" + ",\n".join(map(dump, value)) + "\n]" if name == "variables" else dump(value)
 
 
 def loads(text: str, file: str) -> Any:
     """What `dumps` wrote; `file` is for messages."""
+    from numpy.linalg import LinAlgError
+
     head = parse_json(text, file)
-    found = head.value.get("format") if isinstance(head.value, dict) else None
-    if found == STATES:
-        from jensen.io.json_states import read as read_states
-
-        return read_states(head)
-    if found == GAUSSIAN:
-        from jensen.io.json_gaussian import read as read_gaussian
-
-        return read_gaussian(head)
-    if found == POSTERIOR:
-        from jensen.io.json_posterior import read as read_posterior
-
-        return read_posterior(head)
-    from jensen.io.json_format import read as read_network
-
-    return read_network(head)
+    members = head.members()
+    found = members["format"].value if "format" in members else None
+    if not isinstance(found, str) or found not in SAVED:
+        head.fail(f'is no Jensen network: it must begin with "format": "{USUAL}"')
+    if "version" not in members:
+        head.fail("lacks 'version'")
+    version = members["version"].whole()
+    if version != VERSION:
+        members["version"].fail(f"is {version}, but this Jensen reads version {VERSION}: update it")
+    module, name = SAVED[found].split(":")
+    rest = {name: part.value for name, part in members.items() if name != "version"}
+    try:
+        return getattr(import_module(module), name).from_dict(Checked(rest, file))
+    except (LinAlgError, OverflowError) as error:
+        raise FileError(f"{file}: numbers of which no model can be made ({error})") from None

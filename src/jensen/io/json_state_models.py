@@ -27,6 +27,9 @@ Array = NDArray[np.float64]
 SAME = 1e-4
 """Of what is held and what the parameters say: matrices may be hard to invert."""
 
+COLUMN_PARTS = {"name", "states", "cuts", "shift", "whole"}
+"""What a column may say besides its kind."""
+
 
 # --- columns ---
 
@@ -56,14 +59,15 @@ def tell_emission(estimator: Any, columns: Checked) -> None:
     if not hasattr(estimator, "emission"):
         return
     first = next(iter(columns.items()), None)
-    kind = "" if first is None or estimator.emission else first.members()["kind"].text()
+    kind = ""
+    if first is not None and not estimator.emission:
+        kind = first.fields({"kind"}, COLUMN_PARTS)["kind"].text()
     estimator.kind_ = estimator.emission or USUAL.get(kind, USUAL["categorical"]).word
 
 
 def read_columns(estimator: Any, value: Checked) -> Array:
     """Tell the estimator its columns; the shift of each (D,), 0 where there is none."""
-    known = {"name", "states", "cuts", "shift", "whole"}
-    items = [item.fields({"kind"}, known) for item in value.items()]
+    items = [item.fields({"kind"}, COLUMN_PARTS) for item in value.items()]
     if not items:
         value.fail("must name one column at least")
     names = [members["name"].text() for members in items if "name" in members]

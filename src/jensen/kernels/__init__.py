@@ -36,6 +36,8 @@ MODULES = (
     "family_pools",
     "forward",
     "further_parents",
+    "further_rows",
+    "further_scores",
     "gaussians",
     "graph_changes",
     "graph_draws",
@@ -68,7 +70,7 @@ MODULES = (
 )
 """Every module of kernels; `jensen compile` goes through them."""
 
-LONGEST = ("partition_chain", "structure_chain", "order_chain", "further_parents", "tree_programs")
+LONGEST = ("partition_chain", "structure_chain", "order_chain", "further_rows", "tree_programs")
 """Modules that take longest to compile: they are begun first, so that no core waits for them."""
 
 COMPILING = "compiling (once; the result is cached, and `jensen compile` does it beforehand)"

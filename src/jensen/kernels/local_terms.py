@@ -117,22 +117,28 @@ def sum_of(x):
 
 
 @helper
-def stirling_sum(argument, desk):
-    """Return Σ log Γ(x) of numbers of 8 and more, without ½ log 2π."""
-    size = argument.shape[0]
-    x, power = desk[0, :size], desk[1, :size]
-    for i in range(size):
-        x[i] = argument[i]
-    split_powers(x, power)
-    for i in range(size):
-        inverse = 1.0 / (argument[i] * (x[i] + 1.0))  # one division for two: they take longest
-        log_x = log_of((x[i] - 1.0) * (argument[i] * inverse), power[i])
-        y = (x[i] + 1.0) * inverse
+def stirling_terms(argument, power, out):
+    """Fill out with log Γ(x) of numbers of 8 and more, without ½ log 2π; power is room."""
+    for i in range(out.shape[0]):
+        out[i] = argument[i]
+    split_powers(out, power)
+    for i in range(out.shape[0]):
+        x = out[i]
+        inverse = 1.0 / (argument[i] * (x + 1.0))  # one division for two: they take longest
+        log_x = log_of((x - 1.0) * (argument[i] * inverse), power[i])
+        y = (x + 1.0) * inverse
         z = y * y
         tail = 1 / 1260.0 - z * (1 / 1680.0 - z / 1188.0)
         tail = y * (1 / 12.0 - z * (1 / 360.0 - z * tail))
-        x[i] = (argument[i] - 0.5) * log_x - argument[i] + tail
-    return sum_of(x)
+        out[i] = (argument[i] - 0.5) * log_x - argument[i] + tail
+
+
+@helper
+def stirling_sum(argument, desk):
+    """Return Σ log Γ(x) of numbers of 8 and more, without ½ log 2π."""
+    size = argument.shape[0]
+    stirling_terms(argument, desk[1, :size], desk[0, :size])
+    return sum_of(desk[0, :size])
 
 
 @helper
@@ -239,20 +245,27 @@ def local_score(table, above, n_configs, r, kind, amount, desk):
 
 
 @kernel("float64(int32[::1], int64[::1], int64, int64, float64, float64[::1])")
-def score_family(table, sizes, r, kind, amount, less):
-    """Return the score of a family from its table: r states, then parents of these sizes.
+def score_family(table, sizes, place, kind, amount, less):
+    """Return the score of a family from its table: variables of these sizes, the child at `place`.
 
     Fills less (p,) with the score without each parent: the table summed over it.
     """
-    q, one = table.shape[0] // r, np.int64(1)  # a literal would be compiled by itself
-    above, summed, desk = np.empty(q, np.int32), np.empty(table.shape[0], np.int32), make_desk()
+    cells, r, one = table.shape[0], sizes[place], np.int64(1)  # a literal is compiled by itself
+    above, summed, desk = np.empty(cells, np.int32), np.empty(cells, np.int32), make_desk()
+    below = one  # the child's states stand before so many cells each
+    for j in range(place + 1, sizes.shape[0]):
+        below *= sizes[j]
     after = one
     for j in range(sizes.shape[0] - 1, -1, -1):
-        size, left = sizes[j], q // sizes[j]
-        before = r * left // after
-        sum_over_child(table, before, size, after, summed)
-        sum_over_states(summed, left, r, one, above)
-        less[j] = local_score(summed[: r * left], above[:left], float(left), r, kind, amount, desk)
+        size = sizes[j]
+        if j != place:
+            left, beside = cells // size, below // size if j > place else below
+            sum_over_child(table, left // after, size, after, summed)
+            sum_over_child(summed[:left], left // (r * beside), r, beside, above)
+            q, here = left // r, summed[:left]
+            k = j if j < place else j - 1
+            less[k] = local_score(here, above[:q], float(q), r, kind, amount, desk)
         after *= size
-    sum_over_states(table, q, r, one, above)
-    return local_score(table, above, float(q), r, kind, amount, desk)
+    sum_over_child(table, cells // (r * below), r, below, above)
+    q = cells // r
+    return local_score(table, above[:q], float(q), r, kind, amount, desk)

@@ -1,4 +1,8 @@
-"""Hidden states as they were learned: one θ, its posterior, or samples of it."""
+"""Hidden states as they were learned: one θ, its posterior, or samples of it.
+
+Questions are answered by `jensen.inference.mixtures.FittedMixture` and
+`jensen.inference.chains.FittedChain`.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -23,6 +27,27 @@ class FittedStates:
     samples: Array | None = None  # (S, width): draws of t, flat
     prior: Any = None  # η₀, to which a posterior and its bound belong
     is_symmetric: bool = False  # whether nothing tells the states apart but what they have made
+
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters there are; what is held, or a mask leaves out, is none."""
+        raise NotImplementedError
+
+    @property
+    def has_posterior(self) -> bool:
+        """After VB."""
+        return self.eta is not None
+
+    @property
+    def n_samples(self) -> int | None:
+        """After Gibbs."""
+        return None if self.samples is None else len(self.samples)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is known as plain data, as it stands in a file."""
+        from jensen.inference.states_file import plain_fitted
+
+        return plain_fitted(self)
 
     def draws(self) -> Iterator[Any]:
         """Every sample of t as a record."""

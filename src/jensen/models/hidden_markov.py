@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from jensen.models.protocol import Data
 from jensen.models.state_model import StateModel
 from jensen.models.state_starts import start_stats
 from jensen.q_hidden import Hidden
+
+if TYPE_CHECKING:
+    from jensen.inference.chains import FittedChain
 
 Array = NDArray[np.float64]
 
@@ -65,6 +68,12 @@ class HiddenMarkov(StateModel):
     noun: str = "state"
 
     __getstate__ = without_cached
+
+    def fitted(self, t: Any, counts: Array, eta: Any = None, **more: Any) -> "FittedChain":
+        """What was learned: this model at these parameters."""
+        from jensen.inference.chains import FittedChain  # which asks models what they are
+
+        return FittedChain(self, t, counts, eta, **more)
 
     @property
     def prior(self) -> Chained:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from jensen.models.protocol import Data
 from jensen.models.state_model import StateModel
 from jensen.models.state_starts import start_stats
 from jensen.q_hidden import Hidden
+
+if TYPE_CHECKING:
+    from jensen.inference.mixtures import FittedMixture
 
 Array = NDArray[np.float64]
 
@@ -58,6 +61,12 @@ class Mixture(StateModel):
     always_near: bool = False  # whether all starts are near centres, not every other one
 
     __getstate__ = without_cached
+
+    def fitted(self, t: Any, counts: Array, eta: Any = None, **more: Any) -> "FittedMixture":
+        """What was learned: this model at these parameters."""
+        from jensen.inference.mixtures import FittedMixture  # which asks models what they are
+
+        return FittedMixture(self, t, counts, eta, **more)
 
     @property
     def prior(self) -> Mixed:

@@ -67,6 +67,10 @@ class StateModel(Conjugate):
         """The one θ that is shown for a posterior."""
         raise NotImplementedError
 
+    def fitted(self, t: Any, counts: Array, eta: Any = None, **more: Any) -> FittedStates:
+        """What was learned: this model at these parameters."""
+        raise NotImplementedError
+
     @property
     def is_symmetric(self) -> bool:
         """Whether nothing tells states apart, a prior neither."""
@@ -131,8 +135,8 @@ class StateModel(Conjugate):
             eta, counts = self.select(eta, order), counts[order]
         if is_posterior:
             prior, t = add(self.prior, self.blank), self.point(eta)
-            return FittedStates(self, t, counts, eta, prior=prior, is_symmetric=symmetric)
-        return FittedStates(self, read_mode(self, eta), counts, is_symmetric=symmetric)
+            return self.fitted(t, counts, eta, prior=prior, is_symmetric=symmetric)
+        return self.fitted(read_mode(self, eta), counts, is_symmetric=symmetric)
 
     # --- chains: θ, then what the states have made, by which they are labelled alike ---
 
@@ -178,7 +182,7 @@ class StateModel(Conjugate):
         """All samples; the likeliest is shown."""
         samples = np.ascontiguousarray(np.split(draws, 2, axis=1)[0])
         t, counts = unflatten(self.blank, samples[best]), self._sizes(draws).mean(0)
-        return FittedStates(self, t, counts, samples=samples, is_symmetric=self.is_symmetric)
+        return self.fitted(t, counts, samples=samples, is_symmetric=self.is_symmetric)
 
     def _sizes(self, draws: Array) -> Array:
         """(S, K): how often each state occurs in each draw."""

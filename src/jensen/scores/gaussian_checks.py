@@ -12,6 +12,7 @@ from jensen.exceptions import DataError, JensenError
 from jensen.scores.known_values import require_values
 from jensen.scores.registry import DEFAULTS, names_of
 from jensen.text import some
+from jensen.wording import of_frame
 
 LARGEST = 1e140
 """Scatters are sums of squares, which overflow not far beyond."""
@@ -51,12 +52,25 @@ def require_continuous(table: RowSource, names: Sequence[str], what: str) -> Non
         _, low, high = table.range_of(name)
         most = np.fmax(-low, high)
         if np.isinf(most):
-            raise DataError(f"column {name!r} holds an infinite value, which no Gaussian has")
+            refuse_infinite(table, [name])
         if most > LARGEST:
             raise DataError(
                 f"column {name!r} holds numbers as large as {most:.3g}, which overflow when they "
                 f"are squared: divide the column"
             )
+
+
+def refuse_infinite(table: RowSource, names: Sequence[str]) -> None:
+    """Refuse infinite numbers, naming the first."""
+    for name in names:
+        if not np.isinf(table.range_of(name)).any():
+            continue
+        is_infinite = np.concatenate([np.isinf(block.values(name)) for block in table.blocks()])
+        raise DataError(
+            f"column {name!r} holds an infinite value in row {int(is_infinite.argmax()) + 1}, "
+            f"which no Gaussian has: correct it, or make it missing, "
+            f"{of_frame(missing=['inf', '-inf'])}"
+        )
 
 
 def refuse_narrow(table: RowSource, names: Sequence[str]) -> None:

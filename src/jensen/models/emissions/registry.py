@@ -112,12 +112,12 @@ def owner_of(option: str) -> EmissionRecord:
     return next(record for record in EMISSIONS.values() if option in record.options)
 
 
-def words_of_prior(kinds: Iterable[str]) -> tuple[str, ...]:
+def words_of_columns(kinds: Iterable[str]) -> tuple[str, ...]:
     """The parts of the prior of columns of these kinds."""
     return tuple(name for kind in kinds for name in USUAL[kind].prior)
 
 
-def parameters_of(fitted: Any) -> dict[str, Any]:
+def named_parameters(fitted: Any) -> dict[str, Any]:
     """The parameters of the states of a fitted estimator by name, as `start=` takes them."""
     found: dict[str, Any] = {}
     for record in EMISSIONS.values():

@@ -14,6 +14,7 @@ from jensen.checks import check_whole, is_real
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.graphs.order import reach
+from jensen.io.checked import Checked
 from jensen.memory import check_many
 from jensen.q_graph.graph_samples import Array, Flags, WeightedGraphs, members_of
 from jensen.q_graph.posterior import features
@@ -74,6 +75,19 @@ class StructurePosterior(PosteriorViews):
     def _headline(self) -> str:
         """What this is, in a line."""
         raise NotImplementedError
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that was found as plain data, as `save` writes it in JSON."""
+        from jensen.q_graph.posterior import file
+
+        return file.plain(self)
+
+    @classmethod
+    def from_dict(cls, value: Checked) -> StructurePosterior:
+        """What `to_dict` gave, read from a file."""
+        from jensen.q_graph.posterior import file
+
+        return file.read(value)
 
     # --- edges ---
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table
 from jensen.data.counting import count_families
+from jensen.data.unknown_labels import read_known, warn_of_unknown
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError, ImpossibleError
 from jensen.families.dirichlet import dirichlet
@@ -105,7 +106,11 @@ class TablePredictions:
                 f"column of missing values"
             )
         wanted = self.variables
-        rows, strange = table.select([v.name for v in wanted]).read_as(wanted)
+        rows, unknown = read_known(table.select([v.name for v in wanted]), wanted)
+        strange = np.zeros(rows.n_rows, bool)
+        if unknown is not None:
+            warn_of_unknown(unknown)
+            strange = unknown.rows
         complete = np.full(rows.n_rows, True)
         for name in rows.names:
             complete &= ~rows.column(name).missing()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,12 +14,14 @@ from jensen.data.number_rows import numbers_of
 from jensen.data.own_columns import MissingColumns, check_own_columns
 from jensen.data.refill import Filled
 from jensen.exceptions import DataError, JensenError
+from jensen.inference.fitted import Given, Method, RowChoices
 from jensen.inference.gaussian_distributions import GaussianDistributions
 from jensen.inference.gaussian_joint import joint, log_density, missing_cells
-from jensen.inference.gaussian_network import GaussianNetwork
-from jensen.inference.gaussian_queries import Given, read_known, read_targets, root_of, sample
-from jensen.randomness import as_generator
+from jensen.inference.gaussian_queries import read_known, read_targets, root_of, sample
 from jensen.text import plural, some
+
+if TYPE_CHECKING:
+    from jensen.inference.gaussian_network import GaussianNetwork
 
 Array = NDArray[np.float64]
 
@@ -47,19 +49,17 @@ def read_rows(
     return values
 
 
-def log_likelihood(
-    network: GaussianNetwork, table: Any, missing_columns: MissingColumns = "warn"
-) -> Array:
+def log_likelihood(network: GaussianNetwork, table: Table, choices: RowChoices) -> Array:
     """Log p(row), what is missing integrated out."""
-    return log_density(joint(network), read_rows(network, as_table(table), missing_columns))
+    return log_density(joint(network), read_rows(network, table, choices.missing_columns))
 
 
 def predict(
-    network: GaussianNetwork, table: Any, target: str, missing_columns: MissingColumns = "warn"
+    network: GaussianNetwork, table: Table, target: str, missing_columns: MissingColumns = "warn"
 ) -> Array:
     """E[target | the rest of the row] of every row."""
     v = network.index(target)
-    values = read_rows(network, as_table(table), missing_columns, skip=(target,))
+    values = read_rows(network, table, missing_columns, skip=(target,))
     found = np.empty(len(values))
     for part in missing_cells(joint(network), values):
         found[part.rows] = part.mean[:, part.places == v][:, 0]
@@ -106,17 +106,17 @@ def _read_dicts(network: GaussianNetwork, given: Sequence[Any], targets: Sequenc
     return values
 
 
-def impute(
+def fill(
     network: GaussianNetwork,
     data: Table,
-    method: str,
-    random_state: Any,
-    missing_columns: MissingColumns,
+    method: Method,
+    rng: np.random.Generator,
+    choices: RowChoices,
 ) -> dict[str, Filled]:
     """The columns of a table before and after missing values are filled in, by name."""
-    if method not in ("mode", "marginal", "draw"):
+    if method not in get_args(Method):
         raise JensenError(f"method must be 'mode', 'marginal' or 'draw', not {method!r}")
-    rng, known = as_generator(random_state), read_rows(network, data, missing_columns)
+    known = read_rows(network, data, choices.missing_columns)
     values = known.copy()
     for part in missing_cells(joint(network), known):
         filled = part.mean
@@ -135,7 +135,9 @@ def _column(variable: Variable, values: Array) -> Column:
     return Column(variable, np.ascontiguousarray(values))
 
 
-def draw(network: GaussianNetwork, n: int, given: Any, do: Any, random_state: Any) -> Table:
+def draw(
+    network: GaussianNetwork, n: int, given: Given, do: Given, rng: np.random.Generator
+) -> Table:
     """N rows as a table."""
-    values = sample(network, n, given, do, as_generator(random_state))
+    values = sample(network, n, given, do, rng)
     return Table.from_columns(_column(v, values[:, k]) for k, v in enumerate(network.variables))

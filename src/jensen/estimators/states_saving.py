@@ -1,4 +1,8 @@
-"""What was chosen for a mixture or a hidden Markov model, as it stands in Jensen's JSON."""
+"""Mixtures and hidden Markov models with all that was chosen and learned as plain data, and back.
+
+The shapes of all arrays follow from choices and columns, so a file need not tell them: a reader
+makes a model without parameters, and fills in those of the file. docs/json-format.md describes it.
+"""
 
 from __future__ import annotations
 
@@ -12,26 +16,39 @@ from numpy.typing import NDArray
 from jensen.data.number_rows import NumberRows
 from jensen.data.variable import Kind as Column
 from jensen.data.variable import label_text
-from jensen.exceptions import JensenError
-from jensen.io.checked import Checked
-from jensen.io.json_learning import (
-    WHOLE,
-    plain_loop,
-    plain_prior,
+from jensen.estimators.saving import (
+    LOOP,
+    METHOD,
+    Stored,
+    plain_choices,
+    plain_learned,
+    plain_numbers,
+    read_choices,
     read_concentrations,
-    read_loop,
+    read_learned,
+    text_or_none,
     usual_choices,
 )
+from jensen.exceptions import JensenError
+from jensen.fields import leaves
+from jensen.inference.states_file import read_fitted
+from jensen.io.checked import Checked, refusing
+from jensen.io.json_state_models import (
+    plain_columns,
+    read_columns,
+    read_masks,
+    tell_emission,
+    without_parameters,
+)
 from jensen.models.emissions.priors import COVARIANCES, check_words
-from jensen.models.emissions.registry import EMISSIONS, USUAL
-from jensen.models.emissions.registry import words_of_prior as words_of_columns
+from jensen.models.emissions.registry import EMISSIONS, USUAL, words_of_columns
 
 if TYPE_CHECKING:
     from jensen.estimators.states_estimator import StatesEstimator
 
+FORMAT = "jensen-states"
 UNSAID = {"emission": USUAL["categorical"].word}
 """What a file means that does not say it, as files of earlier versions do not."""
-OF_LOOP = frozenset({"tol", "random_state", *WHOLE})
 
 
 class Kind(NamedTuple):
@@ -43,11 +60,25 @@ class Kind(NamedTuple):
     own: tuple[str, ...]  # further choices of its own
     parts: tuple[str, ...]  # what can be held
 
-    def make(self, choices: dict[str, Any]) -> Any:
+    @property
+    def stored(self) -> dict[str, Stored]:
+        """The choices that files hold, in their order."""
+        return {
+            "method": METHOD,
+            "prior": Stored(plain_numbers, _read_words, is_needed=True),
+            self.size: Stored(int, Checked.whole, is_needed=True),
+            **{name: OWN[name] for name in self.own},
+            "fixed": Stored(list, Checked.texts),
+            "start": Stored(plain_numbers, _read_start),
+            **LOOP,
+        }
+
+    def make(self, choices: dict[str, Any]) -> StatesEstimator:
         """The estimator with these choices, not fitted yet."""
         from jensen import estimators
 
-        return getattr(estimators, self.class_name)(**choices)
+        made: StatesEstimator = getattr(estimators, self.class_name)(**choices)
+        return made
 
 
 KINDS = {
@@ -78,36 +109,64 @@ def find_kind(estimator: StatesEstimator) -> Kind:
     return next(kind for kind in KINDS.values() if kind.class_name in names)
 
 
-def plain_state_choices(estimator: Any) -> dict[str, Any]:
-    """What the user chose, but no random generator; a model to start from by its parameters."""
-    kind, usual = find_kind(estimator), {**usual_choices(estimator), **UNSAID}
-    chosen: dict[str, Any] = {
-        "method": estimator.method,
-        "prior": plain_prior(estimator.prior),
-        kind.size: int(getattr(estimator, kind.size)),
-    }
-    for name in (*kind.own, "fixed"):
-        value = _PLAIN[name](getattr(estimator, name))
-        if value != _PLAIN[name](usual[name]):
-            chosen[name] = value
+def plain_states(estimator: StatesEstimator) -> dict[str, Any]:
+    """Choices, what was learned, and the model, in the order of files."""
+    fitted = estimator.require_fitted()
+    kind = find_kind(estimator)
+    check_state_choices(estimator)
+    _check_choices_are_those_of_fit(estimator)
+    chosen = {name: getattr(estimator, name) for name in kind.stored}
     if estimator.start is not None:
-        chosen["start"] = plain_prior(estimator._named_start())
-    return chosen | plain_loop(estimator)
-
-
-def read_state_choices(kind: Kind, value: Checked) -> dict[str, Any]:
-    """Choices as the estimator takes them."""
-    members = value.fields({"method", "prior", kind.size}, {*kind.own, "fixed", "start", *OF_LOOP})
-    unsaid = {name: value for name, value in UNSAID.items() if name in kind.own}
-    chosen: dict[str, Any] = {
-        **unsaid,
-        kind.size: members[kind.size].whole(),
-        "prior": _read_words(members["prior"]),
+        chosen["start"] = estimator._named_start()
+    return {
+        "format": FORMAT,
+        "model": kind.name,
+        "choices": plain_choices(kind.stored, chosen, {**usual_choices(estimator), **UNSAID}),
+        "learned": plain_learned(estimator),
+        "columns": plain_columns(estimator),
+        **fitted.to_dict(),
     }
-    for name in (*kind.own, "fixed", "start"):
-        if name in members:
-            chosen[name] = _READ[name](members[name])
-    return chosen | read_loop(members)
+
+
+def read_states(value: Checked) -> StatesEstimator:
+    """What `plain_states` gave."""
+    needed = {"format", "model", "choices", "learned", "columns"}
+    members, rest = value.parted(needed, {"masks"})
+    name = members["model"].text()
+    if name not in KINDS:
+        members["model"].fail(f"must be one of {', '.join(KINDS)}, not {name!r:.40}")
+    kind = KINDS[name]
+    unsaid = {name: value for name, value in UNSAID.items() if name in kind.own}
+    estimator = kind.make({**unsaid, **read_choices(kind.stored, members["choices"])})
+    tell_emission(estimator, members["columns"])
+    with refusing(f"{value.file}: choices"):
+        check_state_choices(estimator)
+    with refusing(value.file):
+        shift = read_columns(estimator, members["columns"])
+    model = read_masks(without_parameters(estimator, shift), members.get("masks"))
+    with refusing(f"{value.file}: choices"):
+        _check_start(estimator, model, shift)
+    estimator.fitted_ = read_fitted(model, rest)
+    read_learned(estimator, members["learned"], estimator.fitted_)
+    estimator._show()
+    return estimator
+
+
+def _check_choices_are_those_of_fit(estimator: StatesEstimator) -> None:
+    """Refuse choices that were changed since: the file would contradict itself."""
+    shift = np.array([column.get("shift", 0.0) for column in plain_columns(estimator)])
+    model = without_parameters(estimator, shift)
+    wanted, found = leaves(model.blank), leaves(estimator.require_fitted().t)
+    is_same_kind = getattr(estimator, "emission", None) in (None, getattr(estimator, "kind_", None))
+    if not is_same_kind or [np.shape(x) for x in wanted] != [np.shape(x) for x in found]:
+        raise JensenError(
+            f"{type(estimator).__name__} was fitted with other choices than it has now, and a "
+            f"file would hold both: fit it again, or set the choices back"
+        )
+    _check_start(estimator, model, shift)
+
+
+# --- choices ---
 
 
 def check_state_choices(estimator: Any) -> None:
@@ -130,7 +189,7 @@ def check_state_choices(estimator: Any) -> None:
             raise JensenError(f"fixed has no part {name!r}: hold any of {', '.join(kind.parts)}")
 
 
-def check_start(estimator: Any, model: Any, shift: NDArray[np.float64]) -> None:
+def _check_start(estimator: Any, model: Any, shift: NDArray[np.float64]) -> None:
     """Refuse a start that `fit` would refuse; columns that must have a spread get some."""
     if estimator.start is not None:
         estimator._read_start(model, NumberRows.of(shift + np.array([[-1.0], [1.0]])))
@@ -191,20 +250,10 @@ def _read_start(value: Checked) -> dict[str, Any]:
     }
 
 
-_PLAIN: dict[str, Any] = {
-    "covariance": str,
-    "emission": lambda value: value,
-    "end": bool,
-    "symbols": _plain_symbols,
-    "masks": _plain_masks,
-    "fixed": list,
-}
-_READ: dict[str, Any] = {
-    "covariance": Checked.text,
-    "emission": lambda value: None if value.is_null() else value.text(),
-    "end": Checked.flag,
-    "symbols": _read_symbols,
-    "masks": _read_masks,
-    "fixed": Checked.texts,
-    "start": _read_start,
+OWN = {
+    "covariance": Stored(str, Checked.text),
+    "emission": Stored(lambda emission: emission, text_or_none),
+    "end": Stored(bool, Checked.flag),
+    "symbols": Stored(_plain_symbols, _read_symbols),
+    "masks": Stored(_plain_masks, _read_masks),
 }

@@ -1,4 +1,4 @@
-"""Posteriors over graphs in Jensen's JSON: every sample, exact to the bit.
+"""Posteriors over graphs as plain data, and back: every sample, exact to the bit.
 
 Sets of parents are lists of positions among the names; a graph is the number of a set for each
 variable, a sample the number of a graph.
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
-from jensen.io.checked import Checked, check_version, dump
+from jensen.inference.gaussian_file import plain_prior, read_prior
+from jensen.io.checked import Checked
 from jensen.io.json_arrays import plain_array, read_array
-from jensen.io.json_gaussian_prior import plain_prior, read_prior
 from jensen.q_graph.exact_posterior import MostProbable
 from jensen.q_graph.graph_samples import Array, GraphSamples, bits_of
 from jensen.q_graph.posterior.base import StructurePosterior
@@ -24,18 +24,16 @@ from jensen.q_graph.posterior.exact import Draws, ExactPosterior
 from jensen.q_graph.posterior.sampled import ChainRun, SampledPosterior
 
 FORMAT = "jensen-structure-posterior"
-VERSION = 1
 KINDS = ("chains", "draws", "all")
 
 MOST_SETS = 1 << 20
 """Probabilities of parent sets that are kept: those of 16 variables."""
 
 
-def dumps(post: StructurePosterior) -> str:
-    """The posterior as JSON text."""
+def plain(post: StructurePosterior) -> dict[str, Any]:
+    """The posterior as a file has it."""
     document = {
         "format": FORMAT,
-        "version": VERSION,
         "names": list(post.names),
         "settings": _plain(post.settings),
         "best_score": _best_score(post),
@@ -47,14 +45,13 @@ def dumps(post: StructurePosterior) -> str:
     else:
         assert isinstance(post, SampledPosterior)
         document["chains"] = _plain_chains(post)
-    return "{\n" + ",\n".join(f"{dump(k)}: {dump(v)}" for k, v in document.items()) + "\n}\n"
+    return document
 
 
 def read(head: Checked) -> StructurePosterior:
     """A posterior from a document."""
-    check_version(head, FORMAT, VERSION)
     members = head.fields(
-        {"format", "version", "names", "settings", "best_score", "samples"},
+        {"format", "names", "settings", "best_score", "samples"},
         {"exact", "chains", "gaussian_prior"},
     )
     names = tuple(members["names"].texts())

@@ -1,0 +1,354 @@
+"""Counts of a set of categorical variables with each other variable, by the way that takes least.
+
+What was counted is kept: it serves whichever variable is the child. And where the counts of all
+variables of a set but one are known, those of a state of this one follow from its other states. The
+state that most rows have is left out so, and only the rows of the others are counted.
+"""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table
+from jensen.data.counting import MAX_LANED_CELLS, count_meetings
+from jensen.data.half_bytes import HALF, WHOLE, HalfBytes, cut, pack_half_bytes
+from jensen.data.threads import n_parts, run_all
+from jensen.scores.family_cells import (
+    MANY_CELLS,
+    NOWHERE,
+    NS_PER_BYTE,
+    NS_PER_CALL,
+    NS_PER_CHOICE,
+    NS_PER_CODE,
+    NS_PER_HALVES,
+    NS_PER_POSITION,
+    NS_PER_WORD,
+    ROWS_PER_CELL,
+    TILE,
+    Cells,
+    Counted,
+    Counts,
+)
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Margins = Mapping[int, Counted]
+"""What is known of a family without one of its variables, by that variable."""
+
+MOST_COUNTS = 1 << 23
+"""The most counts that are held at once; larger families are counted by sorting."""
+
+KEPT_COUNTS = 1 << 23
+"""The most that are kept of all families together; then these are forgotten."""
+
+MOST_PAIRED_STATES, MOST_MEETINGS = 16, 2048
+"""Pairs are counted all at once if no variable, and all variables, have more states than this."""
+
+LONG = 1e6
+"""Work that takes less, in ns, is not shared out to threads."""
+
+
+class SetCounter:
+    """Counts of one categorical table without weights or missing values.
+
+    A variable is its position among the names.
+    """
+
+    def __init__(self, table: Table, names: Sequence[str]) -> None:
+        self.table, self.names = table, names
+        levels = [table.packed.levels[name] for name in names]
+        self.sizes: list[int] = [level.size for level in levels]
+        self.size = np.array(self.sizes, np.int64)
+        self._levels = levels
+        self._first = np.array([level.bits.start for level in levels], np.int64)
+        # those of one size stand together: neighbours in this list share what a score prepares
+        self.by_size = np.argsort(self.size, kind="stable")
+        has_bits = np.array([len(level.bits) > 0 for level in levels], bool)
+        self._with_bitsets = self.by_size[has_bits[self.by_size]]
+        self._in_bytes = self.by_size[self.size[self.by_size] <= WHOLE]
+        everything = range(len(names))
+        self._without_bits = [v for v in everything if not has_bits[v]]
+        self._without_bytes = [v for v in everything if self.sizes[v] > WHOLE]
+        self._kept: dict[tuple[int, ...], Counted] = {}
+        self._n_kept = 0
+        self._rooms: dict[int, Counts] = {}
+        self._byte_parts = cache(lambda n: cut(self._half_bytes, n))
+
+    def find(self, family: tuple[int, ...]) -> Counted | Cells | None:
+        """Counts of a family, its child first, that were kept or are made now.
+
+        None: its cells are too many for tables. Cells: it takes less to count one variable after
+        the other, and nothing of it is kept.
+        """
+        known = self._known(tuple(sorted(family)))
+        if known is not None:
+            return known
+        cells = self._number(family)
+        if cells is None:
+            return None
+        margins = {} if len(cells.place) else self._margins(family)
+        costs = self._costs(cells, margins)
+        way = min(costs, key=costs.__getitem__)
+        n = n_parts() if costs[way] > LONG else 1
+        if way == "columns":
+            return cells
+        return (self._with_bits if way == "bits" else self._with_bytes)(cells, margins, n)
+
+    # --- what is known ---
+
+    def _known(self, key: tuple[int, ...]) -> Counted | None:
+        """What is known of a set of variables, in rising order."""
+        if len(key) == 1 and self.meetings is not None:
+            return self._alone(key[0])
+        return self._kept.get(key)
+
+    def _margins(self, family: tuple[int, ...]) -> Margins:
+        key, found = tuple(sorted(family)), {}
+        for i, x in enumerate(key):
+            known = self._known(key[:i] + key[i + 1 :])
+            if known is not None:
+                found[x] = known
+        return found
+
+    def _keep(self, found: Counted) -> None:
+        """Keep the counts of a family as long as there is room."""
+        self._n_kept += found.counts.size
+        if self._n_kept > KEPT_COUNTS:
+            self._kept.clear()
+            self._n_kept = found.counts.size
+        self._kept[tuple(sorted(found.family))] = found
+
+    @cached_property
+    def meetings(self) -> Ints | None:
+        """How often states of any two variables meet; None if that is too much to be kept."""
+        if max(self.sizes) > MOST_PAIRED_STATES or self._n_sets > MOST_MEETINGS:
+            return None
+        return count_meetings(self.table, self.names)
+
+    @cached_property
+    def _alone(self) -> Callable[[int], Counted]:
+        """What is known of each single variable, where all pairs were counted."""
+        from jensen.kernels.further_parents import count_single_with_each
+
+        n, size, order = len(self.names), self.size, self.by_size
+        widths = np.outer(size, size[order]) * (order != np.arange(n)[:, None])
+        at, stride = np.empty((n, n), np.int64), np.eye(n, dtype=np.int64)
+        at[:, order] = np.cumsum(widths).reshape(n, n) - widths
+        own, counts = np.zeros((n, size.max()), np.int32), np.empty(widths.sum(), np.int32)
+        count_single_with_each(self.meetings, size, self.table.n_rows, at, own, counts)
+
+        @cache
+        def known(v: int) -> Counted:
+            table = own[v, : self.sizes[v]]
+            return Counted((v,), stride[v], table, len(table), order[order != v], at[v], counts, ())
+
+        return known
+
+    @cached_property
+    def _common(self) -> tuple[list[int], list[float]]:
+        """(n,): the state of each variable that most rows have, and the share of all others.
+
+        Of variables without bitsets nothing is told.
+        """
+        counts = np.bitwise_count(self._bits).sum(1, dtype=np.int64).tolist()
+        found = [counts[level.bits.start : level.bits.stop] or [0] for level in self._levels]
+        most = list(map(max, found))
+        states = [here.index(n) for here, n in zip(found, most, strict=True)]
+        return states, [1.0 - n / self.table.n_rows for n in most]
+
+    # --- which way ---
+
+    def _number(self, family: tuple[int, ...]) -> Cells | None:
+        """Where rows of this family are counted; None: they are too many for tables."""
+        from jensen.kernels.further_rows import find_places
+
+        r, n_rows = self.sizes[family[0]], self.table.n_rows
+        cells = math.prod(self.sizes[v] for v in family)
+        if cells <= max(MANY_CELLS, n_rows // ROWS_PER_CELL):
+            return Cells(family, cells, NOWHERE, None)
+        if cells > min(MOST_COUNTS, max(1 << 16, n_rows)):
+            return None
+        table, place = self.count_index(family), np.empty(cells, np.uint32)
+        n_found = find_places(table, r, place)
+        if r * n_found * max(self.sizes) > MOST_COUNTS:
+            return None
+        return Cells(family, r * n_found, place, table)
+
+    def _costs(self, cells: Cells, margins: Margins) -> dict[str, float]:
+        """What each way of counting takes, in ns; ∞ where it cannot be done."""
+        n_rows, n_cells, without = self.table.n_rows, cells.n_cells, self._without_bits
+        no_bits = len(cells.place) or (without and any(v in without for v in cells.family))
+        no_bytes = not self._n_bytes or n_cells * max(1024, self._n_states) > MOST_COUNTS
+        n_filled, counted, share, a_row = n_cells, 1.0, 1.0, NS_PER_POSITION
+        for v, known in margins.items():
+            size = self.sizes[v]
+            n_filled = min(n_filled, size * int(np.count_nonzero(known.table)))
+            counted *= 1.0 - 1.0 / size
+            share, a_row = min(share, self._common[1][v]), NS_PER_POSITION + NS_PER_CHOICE
+        a_byte = NS_PER_BYTE * share * n_rows + NS_PER_HALVES * n_cells
+        return {
+            "bits": math.inf if no_bits else n_filled * counted * self._ns_of_all_sets,
+            "bytes": math.inf if no_bytes else self._n_bytes * a_byte + a_row * n_rows,
+            "columns": len(self.names) * n_rows * NS_PER_CODE,
+        }
+
+    @cached_property
+    def _ns_of_all_sets(self) -> float:
+        words = self.table.n_rows / 64
+        return self._n_sets * (NS_PER_WORD * words + NS_PER_CALL * (1.0 + words / TILE))
+
+    @cached_property
+    def _n_sets(self) -> int:
+        """Bitsets of all variables but for the last of each."""
+        return int((self.size[self._with_bitsets] - 1).sum())
+
+    @cached_property
+    def _n_states(self) -> int:
+        """Of all variables that stand in bytes."""
+        return int(self.size[self._in_bytes].sum())
+
+    @cached_property
+    def _n_bytes(self) -> int:
+        """About as many bytes as the half bytes take."""
+        halves = sum(math.log(size) for size in self.sizes if size <= HALF) / math.log(12.0)
+        return math.ceil(halves / 2) + sum(HALF < size <= WHOLE for size in self.sizes)
+
+    # --- the ways ---
+
+    @cached_property
+    def _bits(self) -> NDArray[np.uint64]:
+        return self.table.packed.bits(self.names[v] for v in self._with_bitsets)
+
+    @cached_property
+    def planes(self) -> NDArray[np.uint8]:
+        """The bytes of all variables."""
+        return self.table.packed.planes(self.names)
+
+    @cached_property
+    def columns(self) -> Ints:
+        """(3, n): the first byte of every variable, how many it has, how many states."""
+        found = [(x.planes.start, len(x.planes), x.size) for x in self._levels]
+        return np.array(found, np.int64).reshape(-1, 3).T.copy()
+
+    @cached_property
+    def _half_bytes(self) -> HalfBytes:
+        columns = [self.table.column(name).data for name in self.names]
+        return pack_half_bytes(columns, self.sizes)
+
+    def _with_bits(self, cells: Cells, margins: Margins, n: int) -> Counted:
+        """Count what has bitsets."""
+        from jensen.kernels.further_parents import count_with_bits
+
+        found = self._begin(cells, margins, self._with_bitsets, self._without_bits)
+        bits = self._bits  # filled before there are threads that would wait for it
+        chosen = np.array([found.family, self._left_out(found.family, margins)], np.int64)
+        parts = [found.others] if n == 1 else [found.others[k::n].copy() for k in range(n)]
+        tables = [found.table, *(np.empty_like(found.table) for _ in parts[1:])]
+
+        def count(k: int) -> None:
+            to = tables[k], found.at, found.counts
+            count_with_bits(bits, self._first, self.size, chosen, parts[k], *to)
+
+        _run(count, n)
+        return self._complete(found, margins)
+
+    def _with_bytes(self, cells: Cells, margins: Margins, n: int) -> Counted:
+        """Count what stands in bytes."""
+        from jensen.kernels.further_rows import count_with_bytes
+
+        margins = {
+            x: known
+            for x, known in margins.items()
+            if x not in self._without_bits and len(known.left) == len(self._without_bytes)
+        }
+        found = self._begin(cells, margins, self._in_bytes, self._without_bytes)
+        where = *self.strides(found.family), cells.place
+        closed = np.array([self._first[v] + self._common[0][v] for v in margins], np.int64)
+        parts, planes, bits = self._byte_parts(n), self.planes, self._bits
+        tables = [np.empty(cells.n_cells, np.int32) for _ in parts]
+        rooms = [self._room(k, 1024 * cells.n_cells).reshape(4, -1) for k in range(len(parts))]
+
+        def count(k: int) -> None:
+            to = rooms[k], tables[k], found.at, found.counts
+            count_with_bytes(planes, *where, bits, closed, parts[k], self.size, *to)
+
+        _run(count, len(parts))
+        table = tables[0] if cells.table is None else cells.table
+        return self._complete(found._replace(table=table), margins)
+
+    def _left_out(self, family: Sequence[int], margins: Margins) -> list[int]:
+        """The state of each variable that is not counted; -1: all are."""
+        return [self._common[0][v] if v in margins else -1 for v in family]
+
+    def _begin(self, cells: Cells, margins: Margins, among: Ints, left: Sequence[int]) -> Counted:
+        """Room for counts; variables of which a state is left out come first."""
+        from jensen.kernels.further_parents import place_others
+
+        n, family = len(self.names), cells.family
+        if margins:
+            inner = [v for v in family if v in margins]
+            family = (*inner, *(v for v in family if v not in margins))
+        at, stride, others = np.empty((3, n), np.int64)
+        chosen = np.array(family, np.int64)
+        n_others = place_others(among, chosen, self.size, cells.n_cells, at, stride, others)
+        n_counts = 0
+        if n_others:
+            last = others[n_others - 1]
+            n_counts = at[last] + cells.n_cells * self.size[last]
+        table, counts = np.empty(cells.n_cells, np.int32), np.empty(n_counts, np.int32)
+        return Counted(family, stride, table, cells.n_cells, others[:n_others], at, counts, left)
+
+    def _complete(self, found: Counted, margins: Margins) -> Counted:
+        """Fill in what was left out, and keep what another child or a larger family may need."""
+        from jensen.kernels.further_parents import count_left_out
+
+        if margins:
+            family = np.array(found.family, np.int64)
+            to = self.size, found.others, found.table, found.at, found.counts
+            for place, x in enumerate(found.family[: len(margins)]):
+                known = margins[x]
+                there = known.stride, known.table, known.at, known.counts
+                count_left_out(family, place, self._common[0][x], *to, *there)
+        if found.n_cells == found.table.size:
+            self._keep(found)
+        return found
+
+    def _room(self, part: int, size: int) -> Counts:
+        """Memory of any content, used again and again: fresh one costs more than what is done."""
+        if part not in self._rooms or self._rooms[part].size < size:
+            self._rooms[part] = np.empty(size, np.int32)
+        return self._rooms[part][:size]
+
+    def count_index(self, family: Sequence[int]) -> Counts:
+        """The table of a family."""
+        from jensen.kernels.counting import count_index
+
+        plane, stride = self.strides(family)
+        cells = math.prod(self.sizes[v] for v in family)
+        ptr, at = np.array([0, len(plane)], np.int64), np.array([0, cells], np.int64)
+        lanes = np.zeros((4 if cells <= MAX_LANED_CELLS else 1, cells), np.int32)
+        count_index(self.planes, ptr, plane, stride, at, 0, self.table.n_rows, lanes)
+        return np.asarray(lanes.sum(0, dtype=np.int32))
+
+    def strides(self, family: Sequence[int]) -> tuple[Ints, Ints]:
+        """The byte planes of a family, and what each adds to the position in its table."""
+        plane: list[int] = []
+        stride: list[int] = []
+        step = 1
+        for v in reversed(family):
+            planes = self._levels[v].planes
+            plane.extend(planes)
+            stride.extend(step * 256**k for k in range(len(planes)))
+            step *= self.sizes[v]
+        return np.array(plane, np.int64), np.array(stride, np.int64)
+
+
+def _run(f: Callable[[int], None], n: int) -> None:
+    """Run f on so many numbers, on threads if these are several."""
+    if n == 1:
+        f(0)
+    else:
+        run_all(f, range(n))

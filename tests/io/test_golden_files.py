@@ -1,0 +1,145 @@
+"""Files of an older version load, answer as they did, and are written again to the same bytes."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import jensen as jn
+from jensen import io
+
+GOLDEN = Path(__file__).parent / "golden"
+ROWS = {"a": ["x", "y", None], "b": [None, "1", "0"]}
+NUMBERS = {"x": [0.5, None, -1.0], "y": [2.0, 1.0, None]}
+PAIRS = np.array([[0.5, 1.0], [np.nan, 2.0], [-1.0, np.nan]])
+CLASSES = {"kind": ["x", None, "y"], "n": [4, 30, None], "size": [0.1, None, 2.0]}
+WEATHER = ["sun", None, "rain", "sun", "rain"]
+
+
+def _network(net):
+    return {
+        "h": net.query("h", given={"a": "x"}).values,
+        "log_likelihood": net.log_likelihood({"a": ROWS["a"]}, missing_columns="ignore"),
+        "free_energy": net.free_energy_,
+        "starts": net.starts_,
+        "concentration": net.posterior("a").concentration,
+        "cuts": net.network_.variables_by_name["b"].cuts,
+    }
+
+
+def _samples(net):
+    return {
+        "h": net.query("h", given={"a": "y"}).values,
+        "log_likelihood": net.log_likelihood({"a": ROWS["a"]}),
+        "samples": net.table_samples("a"),
+        "trace": net.trace_,
+    }
+
+
+def _gaussian(net):
+    found = net.query("y", given={"x": 1.0})
+    return {
+        "mean": found.mean,
+        "variance": found.variance,
+        "log_likelihood": net.log_likelihood(NUMBERS),
+        "free_energy": net.free_energy_,
+        "scale": net.network_.prior.scale,
+        "constants": list(net.network_.constants.values()),
+        "interval": net.posterior("y").interval(0.5),
+    }
+
+
+def _mixture(model):
+    return {
+        "log_likelihood": model.log_likelihood(PAIRS),
+        "predict_proba": model.predict_proba(PAIRS),
+        "means": model.means_,
+        "free_energy": model.free_energy_,
+        "counts": model.fitted_.counts,
+    }
+
+
+def _classes(model):
+    table = jn.Table(CLASSES, counts=["n"], continuous=["size"])
+    return {
+        "log_likelihood": model.log_likelihood(table),
+        "predict_proba": model.predict_proba(table),
+        "weights": model.weights_,
+        "trace": model.trace_,
+    }
+
+
+def _weather(model):
+    return {
+        "log_likelihood": model.log_likelihood(WEATHER, [3, 2]),
+        "predict_proba": model.predict_proba(WEATHER, [3, 2]),
+        "transition": model.transition_,
+        "end": model.end_,
+        "free_energy": model.free_energy_,
+    }
+
+
+def _walk(model):
+    return {
+        "log_likelihood": model.log_likelihood(PAIRS[:, :1]),
+        "path": model.decode(PAIRS[:, :1]),
+        "means": model.means_,
+        "covariances": model.covariances_,
+    }
+
+
+def _posterior(post):
+    return {
+        "edge": post.edge_matrix,
+        "error": post.edge_errors,
+        "scores": post.samples.scores,
+        "evidence": post.log_evidence,
+    }
+
+
+ASKED = {
+    "network": _network,
+    "network-samples": _samples,
+    "gaussian-network": _gaussian,
+    "gaussian-mixture": _mixture,
+    "latent-class": _classes,
+    "hidden-markov-labels": _weather,
+    "hidden-markov-gaussian": _walk,
+    "posterior-exact": _posterior,
+    "posterior-chains": _posterior,
+}
+
+
+def ask(name):
+    return ASKED[name](jn.load(GOLDEN / f"{name}.json"))
+
+
+def test_every_format_has_a_file():
+    files = {file.stem: json.loads(file.read_text()) for file in GOLDEN.glob("*.json")}
+    assert files.keys() == {*ASKED, "answers"}
+    assert {files[name]["format"] for name in ASKED} == {
+        "jensen-network",
+        "jensen-gaussian-network",
+        "jensen-states",
+        "jensen-structure-posterior",
+    }
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_old_files_answer_as_they_did(name):
+    expected = json.loads((GOLDEN / "answers.json").read_text())[name]
+    found = ask(name)
+    assert found.keys() == expected.keys()
+    for what, value in expected.items():
+        if value is None:
+            assert found[what] is None
+        else:
+            wanted = np.array(value, float)
+            np.testing.assert_allclose(found[what], wanted, rtol=1e-12, atol=1e-14, err_msg=what)
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_old_files_are_written_again_to_the_same_bytes(name):
+    file = GOLDEN / f"{name}.json"
+    assert io.to_bytes(jn.load(file)) == file.read_bytes()
