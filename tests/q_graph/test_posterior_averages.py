@@ -114,8 +114,9 @@ def test_rows_in_which_a_variable_was_set_do_not_count_for_it():
         net = jn.BayesianNetwork("A; B; C", prior="bdeu").fit(rows)
         np.testing.assert_allclose(means[v], net.cpt(NAMES[v]).values, rtol=1e-12)
     set_b = make_scorer(numbers(30, 0), interventions=["B"] * 10 + [None] * 20)
+    prior = set_b.joint_prior
     own = make_scorer(numbers(30, 0).take(np.arange(10, 30)), prior_mean=dict(
-        zip(NAMES, set_b.bge.mean, strict=True)), scale=set_b.bge.prior)  # fmt: skip
+        zip(NAMES, prior.mean, strict=True)), scale=prior.scale)  # fmt: skip
     one = everything(np.full(25, 1 / 25), set_b)._predictions.regression(1, (0, 2))
     two = everything(np.full(25, 1 / 25), own)._predictions.regression(1, (0, 2))
     assert one.coefficients == pytest.approx(two.coefficients, rel=1e-12)
