@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jensen.data.number_rows import NumberRows
 from jensen.estimators.arrays import names_of, read_rows
-from jensen.estimators.mixture_problem import Components, mixture_problem, read_mixture_start
+from jensen.estimators.mixture_problem import MixtureKind, mixture_problem, read_mixture_start
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.states_estimator import check_one_of
 from jensen.exceptions import JensenError
@@ -88,7 +88,7 @@ class GaussianMixture(MixtureQuestions):
     Attributes
     ----------
     weights_, means_, covariances_ : arrays
-        (K,), (K, D), and (K, D, D), (K, D), (K,) or (D, D) by kind. Components in the order of
+        (K,), (K, D), and (K, D, D), (K, D), (K,) or (D, D) by kind. MixtureKind in the order of
         falling weight, unless start or prior gave them a meaning. After "vbem" posterior means;
         covariances are inverses of the expected precisions. After "gibbs" averages over samples
         in which components are matched by their rows: covariances are inverses of the mean
@@ -209,9 +209,9 @@ class GaussianMixture(MixtureQuestions):
         self._learn(mixture_problem(self, rows, self._components(rows)), checkpoint)
         return self
 
-    def _components(self, rows: NumberRows) -> Components:
+    def _components(self, rows: NumberRows) -> MixtureKind:
         names = names_of(self, rows.n_columns)
-        return Components(
+        return MixtureKind(
             names,
             1.0 + NUMBERS.kind.size(rows.n_columns, Chosen(self.covariance)),
             self._make,

@@ -18,7 +18,7 @@ from jensen.data.unknown_labels import UnknownLabels, read_known
 from jensen.data.variable import EXACT, Kind, Variable
 from jensen.data.weights import check_weights
 from jensen.estimators.arrays import check_size
-from jensen.estimators.mixture_problem import Components, mixture_problem, read_mixture_start
+from jensen.estimators.mixture_problem import MixtureKind, mixture_problem, read_mixture_start
 from jensen.estimators.mixture_questions import MixtureQuestions
 from jensen.estimators.states_estimator import with_labels
 from jensen.exceptions import DataError, JensenError
@@ -182,8 +182,8 @@ class LatentClass(MixtureQuestions):
             USUAL[variable.kind].kind.check(values[:, i : i + 1], [variable.name])
         return 0
 
-    def _components(self) -> Components:
-        return Components(
+    def _components(self) -> MixtureKind:
+        return MixtureKind(
             [variable.name for variable in self.variables_],
             1.0 + sum(max(variable.n_states, 4) for variable in self.variables_),
             self._make,

@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 Words = Mapping[str, Any] | None
 
 
-class Components(NamedTuple):
+class MixtureKind(NamedTuple):
     """What is special to the components of one kind of mixture."""
 
     names: Sequence[str]  # of the columns
@@ -46,7 +46,7 @@ class Components(NamedTuple):
     tell_apart: Callable[[Words, int], bool] = lambda words, K: False  # whether a prior does
 
 
-def mixture_problem(estimator: Any, rows: NumberRows, components: Components) -> Problem:
+def mixture_problem(estimator: Any, rows: NumberRows, components: MixtureKind) -> Problem:
     """What is learned from these rows."""
     choices = estimator._choices_of_loop()
     choices.check()

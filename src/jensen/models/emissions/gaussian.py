@@ -67,16 +67,16 @@ class Gaussian(GaussianStates):
 
     def _wider(self, eta: NormalWishart | Tied) -> Components:
         """With covariances Σ + Σ / β: what a row has, and what its mean has."""
-        _, mean, precision = components(self.point(eta))
+        mean, precision = components(self.point(eta))[1:3]
         precision = precision / (1.0 + 1.0 / mean_strength(eta)[..., None])
         log_det = np.asarray(np.linalg.slogdet(precision)[1])
-        return Components(0.5 * (log_det - len(self.shift) * LOG_2PI), mean, precision)
+        return Components(0.5 * (log_det - len(self.shift) * LOG_2PI), mean, precision, {})
 
     def simulate(
         self, t: NormalWishart | Tied, states: NDArray[np.intp], rng: np.random.Generator
     ) -> Array:
         """Draws of the rows of these states."""
-        _, mean, precision = components(t)
+        mean, precision = components(t)[1:3]
         x = mean[states]
         normal = rng.standard_normal(x.shape)
         if len(states) <= self.n_states:  # as many factors as rows: all at once
@@ -135,7 +135,7 @@ class Gaussian(GaussianStates):
 
     def show(self, *draws: NormalWishart | Tied) -> dict[str, Array]:
         """Means, and the inverses of the (expected) precisions."""
-        _, mean, precision = components(mean_record(draws))
+        mean, precision = components(mean_record(draws))[1:3]
         covariance = np.asarray(np.linalg.inv(precision), np.float64)
         return {
             "means": mean + self.shift,
@@ -156,7 +156,7 @@ def components(t: NormalWishart | Tied) -> Components:
     precision = np.array(shared)
     mean = np.asarray(np.linalg.solve(precision, t.first[:, :, None])[:, :, 0], np.float64)
     constant = t.count + t.strength + 0.5 * (t.first * mean).sum(1) - 0.5 * D * LOG_2PI
-    return Components(constant, mean, precision)
+    return Components(constant, mean, precision, {})
 
 
 def student(words: Any) -> tuple[Array, Array, Array]:

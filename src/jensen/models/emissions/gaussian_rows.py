@@ -36,27 +36,44 @@ class Components(NamedTuple):
     constant: Array  # (K,)
     mean: Array  # (K, D)
     precision: Array  # (K, D, D)
+    roots: dict[bytes, Array]  # factors of the precisions by what is missing, for all units
+
+
+ROOTS = 1 << 22
+"""Numbers in all factors that are kept for other units; beyond, each unit makes its own."""
 
 
 class _Rows:
     """Rows by pattern, and the distance of each from every state."""
 
     def __init__(
-        self, emission: Gaussian, mean: Array, precision: Array, rows: tuple[Pattern, ...]
+        self,
+        emission: Gaussian,
+        mean: Array,
+        precision: Array,
+        rows: tuple[Pattern, ...],
+        shared: dict[bytes, Array] | None = None,
     ) -> None:
         self.emission = emission
         self.mean = mean
         self.precision = np.array(precision, order="C")  # a kernel wants to own it
         self.rows = rows
         self.roots: dict[int, Array] = {}  # of each pattern, when it is first looked at
+        self.shared = {} if shared is None else shared
 
     def root(self, p: int) -> Array:
         """Cholesky factors of the precisions, the missing columns first: (K, D, D)."""
         from jensen.kernels.gaussians import factor
 
         if p not in self.roots:
-            self.roots[p] = np.empty_like(self.precision)
-            factor(self.precision, self.rows[p].order, self.roots[p])
+            key = self.rows[p].order.tobytes()
+            found = self.shared.get(key)
+            if found is None:
+                found = np.empty_like(self.precision)
+                factor(self.precision, self.rows[p].order, found)
+                if len(self.shared) * found.size < ROOTS:
+                    self.shared[key] = found
+            self.roots[p] = found
         return self.roots[p]
 
     def parts(self, start: int, stop: int) -> Iterator[tuple[int, int, int, NDArray[np.int64]]]:
@@ -99,7 +116,7 @@ class Seen(_Rows, Quick):
     def __init__(
         self, emission: Gaussian, components: Components, rows: tuple[Pattern, ...]
     ) -> None:
-        super().__init__(emission, components.mean, components.precision, rows)
+        super().__init__(emission, components.mean, components.precision, rows, components.roots)
         self.constant = components.constant
 
     def log_density(self, p: int, distance: Array) -> Array:
