@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from jensen.data import Table, Variable
-from jensen.data.missing_words import find_codes, show_codes
+from jensen.data.missing_words import NINES, find_codes, show_codes
 from jensen.data.row_names import warn_of_row_numbers
 from jensen.data.sources import is_missing
 from jensen.data.threads import ordered_map
@@ -67,7 +67,9 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
 
 def _warn_of_missing_codes(values: Array, names: Sequence[str]) -> None:
     """Warn of numbers that probably mean missing, such as -999."""
-    if text := show_codes({name: find_codes(values[:, i]) for i, name in enumerate(names)}):
+    ends = np.isin(np.stack(_extremes(values)), list(NINES)).any(0)
+    odd = np.flatnonzero(ends).tolist()
+    if text := show_codes({names[i]: find_codes(values[:, i]) for i in odd}):
         warn(f"X: {text}: if they mean missing, put NaN in their place")
 
 

@@ -136,11 +136,13 @@ def warn_of_constant_labels(
 def _only_label(column: Column) -> str | None:
     """The label that all known values of a column have; None if there are more, or none."""
     variable, codes = column
-    for rows in (codes[:FIRST_ROWS], codes):  # most columns vary soon
-        known = rows[rows < variable.n_states]
-        if len(known) and known.min() < known.max():
-            return None
-    return variable.states[int(known[0])] if len(known) else None
+    if len({*codes[:FIRST_ROWS].tolist()} - {variable.n_states}) > 1 or not len(codes):
+        return None
+    most = codes.max()
+    if most == variable.n_states:  # something is missing
+        codes = codes[codes < most]
+    is_one = len(codes) > 0 and codes.min() == codes.max()
+    return variable.states[int(codes[0])] if is_one else None
 
 
 def _tell_labels(found: Mapping[str, str], learned: str) -> None:
