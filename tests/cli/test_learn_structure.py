@@ -372,17 +372,18 @@ def test_names_of_rows_are_told(run):
     ) in done.err
 
 
-@pytest.mark.filterwarnings("ignore:.* never occurred")
+@pytest.mark.filterwarnings("ignore:.* never occurred", "always::jensen.DataWarning")
 def test_many_whole_numbers_are_perhaps_no_labels(run):
     """Regression: 20 rows of measured whole numbers made tables of thousands of numbers."""
     told = (
-        "jensen: the whole numbers of n, the size are read as labels, and there are many for so "
-        "few rows: if they are measurements, add --continuous n --continuous 'the size'"
+        "jensen: warning: the whole numbers of 'n', 'the size' are taken for labels, and there are "
+        "many for so few rows: say --continuous n --continuous 'the size' if they measure "
+        "something, or --categorical n --categorical 'the size' if they are labels"
     )
     whole = {"n": [*range(10)] * 2, "the size": [*range(-7, 3)] * 2, "few": [1, 2] * 10}
     assert told in run("learn", write("whole.csv", whole)).err.splitlines()
     many = {name: column * 10 for name, column in whole.items()}
-    assert "read as labels" not in run("learn", write("many.csv", many)).err
+    assert "taken for labels" not in run("learn", write("many.csv", many)).err
 
 
 def test_columns_of_different_kinds(advise, paste, numbers):

@@ -322,6 +322,17 @@ def test_numbers_beside_other_signs_are_told(write, form):
     jn.read_table(path, categorical=["x"])
 
 
+@pytest.mark.parametrize("form", ["%d,25", "1,%03d", "1.%03d,5"])
+def test_numbers_with_commas_are_told_in_dataframes_too(form):
+    """Files have decimal= for them."""
+    texts = [*(form % k for k in range(30)), "7"]
+    with pytest.warns(
+        jn.DataWarning, match=r"^this DataFrame: numbers beside other signs stand in"
+    ):
+        jn.Table(pd.DataFrame({"x": texts}))
+    jn.Table(pd.DataFrame({"x": [f"{k}.5" for k in range(30)]}))
+
+
 @pytest.mark.parametrize("form", ["%02d 4711", "A%d", "%d-%d", "%d kg %d", "030 1234%d"])
 def test_labels_with_digits_are_no_numbers_with_signs(write, form):
     csv_column(write, [form.replace("%d", str(k)).replace("%02d", f"{k:02d}") for k in range(30)])

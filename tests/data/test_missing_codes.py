@@ -31,6 +31,12 @@ def test_codes_are_found(code):
     assert code in NINES
 
 
+def test_the_only_numbers_below_0_are_found_however_wide_the_others_are():
+    (found,) = find_codes(with_code(1000.0 * AGES, -999.0))
+    assert found.value == -999.0
+    assert find_codes(with_code(with_code(1000.0 * AGES, -50.0, 8), -999.0, 4)) == []
+
+
 @pytest.mark.parametrize(
     "values",
     [

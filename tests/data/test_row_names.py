@@ -62,7 +62,7 @@ def test_a_graph_and_its_parameters_are_told_of_once():
 
 
 def test_counts_are_refused_without_a_warning_elsewhere():
-    with pytest.raises(jn.DataError, match="counts"):
+    with pytest.raises(jn.DataError, match=r"^'n' counts the rows \(0, 1, 2, ...\): leave it out"):
         jn.learn_structure({**LABELS, "n": list(range(N))})
 
 
@@ -138,3 +138,25 @@ def test_columns_that_name_no_rows(values, choices):
 def test_states_that_never_occur_are_no_names():
     table = jn.Table({"v": ["a", "b"] * 30}, states={"v": ["a", "b", *map(str, range(90))]})
     assert what_names_rows(table.column("v")) is None
+
+
+TAKEN = (
+    "the whole numbers of 'n' are taken for labels, and there are many for so few rows: say "
+    "jn.Table(..., continuous=['n']) if they measure something, or jn.Table(..., "
+    "categorical=['n']) if they are labels"
+)
+
+
+@pytest.mark.parametrize("name", ["hill-climb", "pc", "tree", "posterior", "bootstrap", "k best"])
+def test_whole_numbers_that_hardly_come_back_are_told_once(name):
+    table = jn.Table({"n": [*range(10)] * 2, "a": LABELS["a"][:20]})
+    assert told(LEARNERS[name], table) == [TAKEN]
+    LEARNERS[name](table)
+    LEARNERS[name](jn.Table({"n": [*range(10)] * 2, "a": LABELS["a"][:20]}, categorical=["n"]))
+
+
+@pytest.mark.parametrize(
+    "values", [[*range(10)] * 6, [*range(5)] * 4, [f"s{k}" for k in range(10)] * 2]
+)
+def test_other_labels_are_not_told(values):
+    jn.learn_structure({"n": values, "a": (LABELS["a"] * 2)[: len(values)]})

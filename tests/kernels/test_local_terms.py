@@ -18,7 +18,8 @@ def kernel_score(table, kind, amount, parents=(), less=None):
     """The kernel on an array, whose last axis is the child."""
     flat = np.ascontiguousarray(np.moveaxis(table, -1, 0), np.int32).reshape(-1)
     room = np.empty(len(parents)) if less is None else less
-    return score_family(flat, np.array(parents, np.int64), table.shape[-1], kind, amount, room)
+    sizes = np.array([table.shape[-1], *parents], np.int64)
+    return score_family(flat, sizes, 0, kind, amount, room)
 
 
 def plain_score(table, name, n_total, **choices):

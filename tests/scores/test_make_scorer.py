@@ -92,16 +92,18 @@ REFUSALS = [
         r"kind; use jn\.discretize, or choose columns$",
     ),
     (
-        {"a": range(30), "b": ["x"] * 30, "c": range(30)},
+        {"a": range(0, 60, 2), "b": ["x", "y"] * 15, "c": range(0, 60, 2), "d": range(30)},
         {},
         r"^columns 'a', 'c' hold counts \(whole numbers with more than 20 different values are "
         r"taken for these\), and a graph is learned of labels \('b'\) or of measurements, not of "
         r"both: make few labels of them with jn.discretize; or say jn.Table\(..., "
         r"continuous=\['a', 'c'\]\) and leave the labels out; or say jn.Table\(..., "
-        r"categorical=\['a', 'c'\]\) if they are labels as they stand$",
+        r"categorical=\['a', 'c'\]\) if they are labels as they stand; 'd' counts the rows \(0, 1, "
+        r"2, ...\): leave it out, table.select\(\[x for x in table.names if x not in \['d'\]\]\) "
+        r"of a jn.Table$",
     ),
     (
-        {"a": range(30), "c": range(30)},
+        {"a": range(0, 60, 2), "c": range(0, 60, 2)},
         {},
         r"^columns 'a', 'c' hold counts .*: say jn.Table\(..., continuous=\['a', 'c'\]\) if they "
         r"measure something; or say jn.Table\(..., categorical=\['a', 'c'\]\) if they are labels; "

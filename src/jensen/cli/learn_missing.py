@@ -88,7 +88,8 @@ def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
             [asked.naming("--without", list(found))],
         )
     measured = _each("--continuous", counts)
-    if labels and counts + numbers and asked.choices.search is not Search.TREE:
+    others = [name for name in names if name not in labels]
+    if labels and others and asked.choices.search is not Search.TREE:
         ways = [asked.naming("--without", labels, *measured)]
         tree = ""
         if asked.no_parameters and asked.choices.fits_tree:
@@ -96,10 +97,10 @@ def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
             ways.append(asked.but(*measured, "--structure", "tree", without=["--structure"]))
         if counts and not numbers:
             ways.append(asked.naming("--categorical", counts))
-        ways.append(asked.naming("--without", counts + numbers))
+        ways.append(asked.naming("--without", others))
         raise AskAgainError(
             f"a graph has columns of labels or of numbers, and here are both: {some(labels)} with "
-            f"labels, {some(counts + numbers)} with numbers; leave one kind out, {tree}or make "
+            f"labels, {some(others)} with numbers; leave one kind out, {tree}or make "
             f"labels of numbers with jn.discretize in Python:",
             ways,
         )

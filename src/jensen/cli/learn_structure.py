@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import re
-import shlex
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -28,7 +27,7 @@ from jensen.scores.registry import (
     UNPENALISED,
     WITH_JOINT_PRIOR,
 )
-from jensen.text import either, some
+from jensen.text import either
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -38,9 +37,6 @@ if TYPE_CHECKING:
     from jensen.q_graph.edge_strengths import EdgeStrengths
 
 log = logging.getLogger("jensen")
-
-FEW_LABELS = 5
-"""So many whole numbers are labels, however few rows there are."""
 
 
 class Structure(NamedTuple):
@@ -98,7 +94,6 @@ def learn_structure(
     gaps = rows.n_missing(names) and not choices.available_case
     if gaps or (table.n_rows and not rows.n_rows):
         refuse_missing(table, names, asked)
-    _warn_of_numbers(rows, names)
     with _in_words():
         task = Task(
             rows, of_score, believed, constraints, start, loop.random_state, network.checkpoint
@@ -168,24 +163,6 @@ def _read(
     if not names:
         raise JensenError("there is no column to learn a graph of")
     return table, names
-
-
-def _warn_of_numbers(table: Table, names: Sequence[str]) -> None:
-    numbers = [name for name in names if _are_many_numbers(table, name)]
-    if numbers:
-        log.warning(
-            "the whole numbers of %s are read as labels, and there are many for so few rows: if "
-            "they are measurements, add %s",
-            some(numbers),
-            " ".join(f"--continuous {shlex.quote(name)}" for name in numbers),
-        )
-
-
-def _are_many_numbers(table: Table, name: str) -> bool:
-    """Whether labels are whole numbers, and each stands in three rows or fewer, on average."""
-    labels = table.variable(name).states
-    is_long = len(labels) > FEW_LABELS and 3 * len(labels) > table.n_rows
-    return is_long and all(label.removeprefix("-").isdecimal() for label in labels)
 
 
 # --- the graph ---

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from jensen.data.blocks import Block, RowSource
 from jensen.data.encode import MAX_INTEGER_STATES
 from jensen.data.packed import Level
+from jensen.data.row_names import what_names_rows
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.memory import check_memory
 from jensen.text import plural, some
-from jensen.wording import of_frame
+from jensen.wording import leave_out, of_frame
 
 NS_PER_WORD = 0.33
 """What one cell costs per 64 rows by bitsets; measured, like the next."""
@@ -198,28 +199,38 @@ def refuse_counts(table: RowSource, names: Iterable[str], *, mixes: bool = False
     `mixes`: whether columns of labels and of numbers go together.
     """
     kinds = {name: table.variable(name).kind for name in names}
-    counts, labels, numbers = (
+    found, labels, numbers = (
         [name for name in kinds if kinds[name] == kind]
         for kind in ("count", "categorical", "continuous")
     )
-    if not counts:
+    if not found:
         return
-    measured, few = of_frame(continuous=counts), "make few labels of them with jn.discretize"
-    named = "" if numbers and not mixes else f"; or say {of_frame(categorical=counts)} if they are"
+    said = {name: what_names_rows(table.head().column(name)) for name in found}
+    told = {name: what for name, what in said.items() if what is not None}
+    rest = [f"{name!r} {what}: leave it out, {leave_out([name])}" for name, what in told.items()]
+    counts = [name for name in found if name not in told]
+    texts = [_about_counts(counts, labels, bool(numbers), mixes)] if counts else []
+    raise DataError("; ".join([*texts, *rest]))
+
+
+def _about_counts(counts: list[str], labels: list[str], has_numbers: bool, mixes: bool) -> str:
+    """What is to be said of columns before a graph is learned of them and of the others."""
     holds = "column {} holds" if len(counts) == 1 else "columns {} hold"
     problem = (
         f"{holds.format(some(map(repr, counts), most=20))} counts (whole numbers with more than "
         f"{MAX_INTEGER_STATES} different values are taken for these), and a graph is learned of"
     )
+    measured, few = of_frame(continuous=counts), "make few labels of them with jn.discretize"
+    named = f"; or say {of_frame(categorical=counts)} if they are labels"
     if labels and not mixes:
-        shown = some(map(repr, labels), most=3)
-        raise DataError(
-            f"{problem} labels ({shown}) or of measurements, not of both: {few}; or say {measured} "
-            f"and leave the labels out{named and named + ' labels as they stand'}"
+        return (
+            f"{problem} labels ({some(map(repr, labels), most=3)}) or of measurements, not of "
+            f"both: {few}; or say {measured} and leave the labels out"
+            f"{'' if has_numbers else f'{named} as they stand'}"
         )
-    raise DataError(
+    return (
         f"{problem} labels or of measurements: say {measured} if they measure something"
-        f"{named and named + ' labels'}; or {few}"
+        f"{'' if has_numbers and not mixes else named}; or {few}"
     )
 
 

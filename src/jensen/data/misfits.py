@@ -70,7 +70,8 @@ def warn_of_labels(
             f"{where}: labels that differ only by spaces around them are different states, in "
             f"{shown}: take the spaces out"
         )
-    signed = {c.variable.name: text for c in columns if (text := _signed_number(c)) is not None}
+    with_signs = {c.variable.name: _signed_number(c, is_text) for c in columns}
+    signed = {name: text for name, text in with_signs.items() if text is not None}
     if signed:
         shown = some(f"{name!r} ({text})" for name, text in signed.items())
         warn(
@@ -136,8 +137,11 @@ def _spaced_twins(column: Column) -> tuple[str, str] | None:
     return None
 
 
-def _signed_number(column: Column) -> str | None:
-    """The first state, if all are many numbers with a sign of money or percent, or with spaces."""
+def _signed_number(column: Column, is_text: bool) -> str | None:
+    """The first state, if all are many numbers with a sign of money or percent, or with spaces.
+
+    Commas between digits are such signs too, where they are no matter of a text file.
+    """
     states = column.variable.states
     if len(states) <= MAX_INTEGER_STATES or column.variable.cuts is not None:
         return None
@@ -148,8 +152,9 @@ def _signed_number(column: Column) -> str | None:
             if state not in words:
                 return None
     numbers = [state for state in states if not (words and state in words)]
-    plain = re.compile(r"[\d.,+-]+")
-    return None if any(plain.fullmatch(state.strip()) for state in numbers) else numbers[0]
+    plain = re.compile(r"[\d.,+-]+" if is_text else r"[\d.+-]+")
+    signed = [state for state in numbers if plain.fullmatch(state.strip()) is None]
+    return signed[0] if signed and (len(signed) == len(numbers) or not is_text) else None
 
 
 def _are_labels(numbers: Iterable[str]) -> bool:

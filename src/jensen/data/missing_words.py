@@ -88,7 +88,10 @@ def show_codes(found: dict[str, list[Code]]) -> str:
 
 
 def find_codes(values: NDArray[np.float64]) -> list[Code]:
-    """Numbers of nothing but nines, again and again, further from all others than these reach."""
+    """Numbers of nothing but nines, again and again, that stand apart.
+
+    They are further from all others than these reach, or the only ones below 0.
+    """
     if not {float(np.fmin.reduce(values, initial=np.inf)),
             float(np.fmax.reduce(values, initial=-np.inf))} & NINES:  # fmt: skip
         return []
@@ -99,7 +102,9 @@ def find_codes(values: NDArray[np.float64]) -> list[Code]:
     return [
         Code(value, n, least, most)
         for value, n in zip(found.tolist(), times.tolist(), strict=True)
-        if n >= FEWEST_TIMES and max(least - value, value - most) > most - least > 0.0
+        if n >= FEWEST_TIMES
+        and most > least
+        and (max(least - value, value - most) > most - least or value < 0.0 <= least)
     ]
 
 

@@ -1,4 +1,7 @@
-"""Columns that name or number the rows, from which nothing can be learned about other rows."""
+"""Columns that name or number the rows, from which nothing can be learned about other rows.
+
+Whole numbers that are taken for labels, and hardly come back either, are told as well.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +15,14 @@ from numpy.typing import NDArray
 from jensen.data.encode import MAX_INTEGER_STATES, Column
 from jensen.exceptions import warn
 from jensen.text import plural, some
-from jensen.wording import leave_out
+from jensen.wording import leave_out, of_frame
 
 if TYPE_CHECKING:
     from jensen.data.blocks import RowSource
+    from jensen.data.variable import Variable
+
+FEW_LABELS = 5
+"""So few whole numbers are labels, however few rows there are."""
 
 FEWEST = MAX_INTEGER_STATES + 1
 """Fewer labels, or fewer rows, may be anything."""
@@ -33,6 +40,7 @@ def warn_of_row_names(
     advice: str | None = None,
     *,
     counts: bool = False,
+    numbers: bool = True,
 ) -> None:
     """Warn, once for a table, of columns in which hardly any label comes back, or that count rows.
 
@@ -44,6 +52,8 @@ def warn_of_row_names(
         What to do, where leaving out the columns is not it.
     counts
         Whether the learner takes counts; others refuse them.
+    numbers
+        Whether whole numbers that are taken for labels are told.
     """
     chosen = not_looked_at(table, names, "names rows")
     head = table.head()  # of a scan some rows are enough to see it
@@ -54,6 +64,24 @@ def warn_of_row_names(
         if counts or column.variable.kind != "count"
     }
     _tell({name: what for name, what in found.items() if what is not None}, advice)
+    many = [name for name in chosen if numbers and _are_many(table.variable(name), table)]
+    if many:
+        warn(
+            f"the whole numbers of {some(map(repr, many), most=20)} are taken for labels, and "
+            f"there are many for so few rows: say {of_frame(continuous=many)} if they measure "
+            f"something, or {of_frame(categorical=many)} if they are labels"
+        )
+
+
+def _are_many(variable: Variable, table: RowSource) -> bool:
+    """Whether labels are whole numbers, and each stands in three rows or fewer, on average."""
+    labels = variable.states
+    is_long = FEW_LABELS < len(labels) < FEWEST and 3 * len(labels) > table.total_weight
+    return (
+        is_long
+        and variable.cuts is None
+        and all(label.removeprefix("-").isdecimal() for label in labels)
+    )
 
 
 def not_looked_at(table: RowSource, names: Iterable[str] | None, what: str) -> list[str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from jensen.data import Table, TableScan, Variable
-from jensen.data.missing_words import find_codes, show_codes
+from jensen.data.missing_words import NINES, find_codes, show_codes
 from jensen.data.number_rows import NumberRows
 from jensen.data.row_names import warn_of_row_numbers
 from jensen.data.sources import is_missing
@@ -91,7 +91,10 @@ def check_sizes(rows: NumberRows, names: Sequence[str]) -> None:
 
 def _warn_of_missing_codes(values: Array, names: Sequence[str]) -> None:
     """Warn of numbers that probably mean missing, such as -999."""
-    if text := show_codes({name: find_codes(values[:, i]) for i, name in enumerate(names)}):
+    profile = NumberRows.of(values).profile
+    ends = np.isin(np.stack([profile.least, profile.most]), list(NINES)).any(0)
+    odd = np.flatnonzero(ends).tolist()
+    if text := show_codes({names[i]: find_codes(values[:, i]) for i in odd}):
         warn(f"X: {text}: if they mean missing, put NaN in their place")
 
 

@@ -193,7 +193,7 @@ def learn_labels(
     table = label_table(columns, symbols)
     inferred = Table.from_columns(map(table.column, table.names))
     rows = X if isinstance(X, Table) else inferred
-    warn_of_row_names(rows)
+    warn_of_row_names(rows, numbers=False)
     warn_of_constant_labels(rows, learned="states")
     given = columns.values() if symbols is None else [list(symbols)] * len(columns)
     pairs = zip(table.variables, given, strict=True)

@@ -136,11 +136,12 @@ def _only_label(table: RowSource, name: str) -> str | None:
     variable, found = table.variable(name), set[int]()
     for block in table.blocks():  # most columns vary soon
         codes = block.values(name)
-        for rows in (codes[:FIRST_ROWS], codes):
-            known = rows[rows < variable.n_states]
-            found.update((int(known.min()), int(known.max())) if len(known) else ())
-            if len(found) > 1:
-                return None
+        if len({*codes[:FIRST_ROWS].tolist()} - {variable.n_states}) > 1:
+            return None
+        known = codes[codes < variable.n_states]
+        found.update((int(known.min()), int(known.max())) if len(known) else ())
+        if len(found) > 1:
+            return None
     return variable.states[found.pop()] if found else None
 
 
