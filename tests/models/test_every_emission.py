@@ -7,13 +7,20 @@ from models.emission_table import CASES, EXAMPLES, LABELS, emission_like, rows_o
 from jensen.families import inner
 from jensen.fields import add, leaves, rebuild
 from jensen.hidden_states.readings import MAX, SUM, draw
-from jensen.models.emissions.changed import fewer_states, kept_states
+from jensen.models.emissions.changed import (
+    fewer_states,
+    hold_parts,
+    kept_states,
+    labels_of,
+    with_masks,
+)
 from jensen.models.emissions.columns import ColumnSummary, summarise
 from jensen.models.emissions.kinds import Chosen
 from jensen.models.emissions.making import completed
 from jensen.models.emissions.product import expected_rows
 from jensen.models.emissions.registry import EMISSIONS, USUAL, record_of
 from jensen.models.emissions.state_records import by_state, select_states
+from jensen.models.state_starts import start_stats
 
 every_case = pytest.mark.parametrize(("word", "covariance"), CASES)
 K = 2
@@ -221,6 +228,18 @@ def test_what_files_hold_is_told_from_what_they_cannot(word, covariance):
 
 
 @every_case
+def test_states_side_by_side_tell_how_likely_the_rows_of_one_are_under_another(word, covariance):
+    """But for what is the same for all states."""
+    emission, values, eta = make(word, covariance, gaps=0.0)
+    t, n = emission.point(eta), len(values)
+    observed = emission.observe(t, emission.encode(values))
+    nodes = np.random.default_rng(0).random((K, n))
+    found = by_state(observed.stats(0, n, nodes)) @ by_state(t).T  # [j, k]: of j's rows under k
+    expected = nodes @ observed.log_like(0, n).T
+    assert_same(found[:, 0] - found[:, 1], expected[:, 0] - expected[:, 1], rtol=1e-7, atol=1e-6)
+
+
+@every_case
 def test_fewer_states_are_as_they_were_among_all(word, covariance):
     emission, values, eta = make(word, covariance)
     states, rows, n = np.array([1]), emission.encode(values), len(values)
@@ -234,6 +253,42 @@ def test_fewer_states_are_as_they_were_among_all(word, covariance):
     assert_same(alone, emission.predict(eta, rows).log_like(0, n)[states], rtol=1e-7)
     for zeros, x in zip(leaves(fewer.blank), leaves(select_states(eta, states)), strict=True):
         assert np.shape(zeros) == np.shape(x)
+
+
+@pytest.mark.parametrize("word", [x for x, row in EMISSIONS.items() if "masks" in row.options])
+def test_what_a_mask_leaves_out_has_neither_prior_nor_place_and_follows_its_state(word):
+    emission, values, _ = make(word, "full")
+    mask = np.ones(emission.blank.shape, bool)
+    mask[0, 0, 1] = False
+    masked = with_masks(emission, [mask])
+    shares = np.exp(masked.point(masked.prior))
+    assert shares[0, 0, 1] == 0.0
+    np.testing.assert_allclose(shares.sum(-1), 1.0)
+    assert masked.n_parameters == emission.n_parameters - 1
+    np.testing.assert_array_equal(masked.prior, np.where(mask, emission.prior, 0.0))
+    turned = fewer_states(masked, np.array([1, 0]))
+    np.testing.assert_array_equal(turned.mask, mask[::-1])
+    assert labels_of(masked) == [masked]
+    for near in (False, True):
+        start = start_stats(masked, K, values, np.ones(len(values)), near, np.random.default_rng(0))
+        assert start[1][0, 0, 1] == 0.0
+        assert (start[1][mask] > 0.0).all()
+
+
+@pytest.mark.parametrize("covariance", EXAMPLES["gaussian"].covariances)
+@pytest.mark.parametrize("part", EMISSIONS["gaussian"].held)
+def test_what_is_held_follows_its_state(covariance, part):
+    emission, values, eta = make("gaussian", covariance)
+    states, rows, n = np.array([1]), emission.encode(values), len(values)
+    held, others = hold_parts(emission, eta, (part,), "emission")
+    assert others == ()
+    t = held.family.mode_stats(eta)
+    shown = emission.show(emission.family.mode_stats(eta))[part]
+    np.testing.assert_allclose(held.show(t)[part], shown, rtol=1e-9)
+    fewer = fewer_states(held, states)
+    found = fewer.predict(kept_states(held, eta, states), rows).log_like(0, n)
+    assert_same(found, held.predict(eta, rows).log_like(0, n)[states], rtol=1e-7)
+    assert hold_parts(emission, eta, ("means", "covariances"), "emission")[1] == ("emission",)
 
 
 # --- what an emission is made from ---
