@@ -326,7 +326,9 @@ def test_numbers_beside_other_signs_are_told(write, form):
 def test_numbers_with_commas_are_told_in_dataframes_too(form):
     """Files have decimal= for them."""
     texts = [*(form % k for k in range(30)), "7"]
-    with pytest.warns(jn.DataWarning, match=r"^this DataFrame: numbers beside other signs stand in"):
+    with pytest.warns(
+        jn.DataWarning, match=r"^this DataFrame: numbers beside other signs stand in"
+    ):
         jn.Table(pd.DataFrame({"x": texts}))
     jn.Table(pd.DataFrame({"x": [f"{k}.5" for k in range(30)]}))
 
@@ -356,10 +358,14 @@ def test_values_that_are_neither_labels_nor_numbers(values, message):
         one(values)
 
 
-def test_labels_that_differ_by_spaces_are_told(write):
+def test_labels_that_differ_by_spaces_or_capitals_are_told(write):
     words = (
-        r"labels that differ only by spaces around them are different states, in 'a' \('x', 'x '\)"
+        r"labels that differ only by spaces around them or by capital letters are different "
+        r"states, in 'a' \('(x|Yes)', '(x |yes)'\): write them alike if they mean the same"
     )
+    with pytest.warns(jn.DataWarning, match=words):
+        jn.read_table(write("a,b\nYes,p\nyes,p\nno,q\n"))
+    jn.read_table(write("a,b\nAa,p\naA,p\naa,q\nAA,q\n"))  # genotypes
     with pytest.warns(jn.DataWarning, match=words):
         table = jn.read_table(write("a,b\nx,p\nx ,p\ny,q\n"))
     assert table.variable("a").states == ("x", "x ", "y")
