@@ -206,6 +206,7 @@ def test_large_counts_have_their_digits():
     assert abs(exact.sum() - model.free_energy_) < 5e-6 * len(x)
 
 
+@pytest.mark.filterwarnings("ignore::jensen.EstimateWarning")
 def test_whole_numbers_of_few_rows_are_perhaps_no_labels():
     rows = pd.DataFrame({"n": [*range(10)] * 2})
     with pytest.warns(jn.DataWarning, match=r"^the whole numbers of 'n' are taken for labels"):
