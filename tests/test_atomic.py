@@ -284,5 +284,5 @@ def test_a_name_that_no_file_can_have_is_refused_in_words(name, door):
 @pytest.mark.parametrize("path", [3, None, b"net.json", ["net.json"]])
 def test_what_is_no_path_is_refused(path):
     for use in (read_bytes, check_writable, check_name):
-        with pytest.raises(jn.FileError, match="^a file is named by a text or a path, not by"):
+        with pytest.raises(jn.FileError, match=r"^a file is named by a text or a path, not by"):
             use(path)
