@@ -9,7 +9,7 @@ import tempfile
 import pytest
 
 import jensen as jn
-from jensen.atomic import check_target, write_whole
+from jensen.atomic import check_name, check_target, check_writable, read_bytes, write_whole
 
 
 def write(path, content=b"new"):
@@ -279,3 +279,10 @@ def test_a_name_that_no_file_can_have_is_refused_in_words(name, door):
     text, message = NO_NAMES[name]
     with pytest.raises(jn.FileError, match=message):
         DOORS[door](text)
+
+
+@pytest.mark.parametrize("path", [3, None, b"net.json", ["net.json"]])
+def test_what_is_no_path_is_refused(path):
+    for use in (read_bytes, check_writable, check_name):
+        with pytest.raises(jn.FileError, match=r"^a file is named by a text or a path, not by"):
+            use(path)

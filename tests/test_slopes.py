@@ -18,6 +18,7 @@ from models import mixture_cases as rows_of
 from naive.families import gradient
 
 import jensen as jn
+from jensen.data.number_rows import NumberRows
 from jensen.data.units import Units
 from jensen.fields import add, leaves, rebuild
 from jensen.free_energy import EM, ME, VBEM, VITERBI, fit, state_at, step
@@ -87,7 +88,7 @@ def mixture_with(kind, *held):
         case = rows_of.make_case(kind, 2, seed=seed, weights=True, n=14)
         _, at = case.point(np.random.default_rng(seed))
         model = case.model.holding(at, held)
-        units = model.encode(case.values + case.shift, case.weight)
+        units = model.encode(NumberRows.of(case.values + case.shift, case.weight))
         return Case(model, units, case.start(EM, seed).eta)
 
     return build
@@ -106,7 +107,7 @@ def chain_with(kind, *held):
 
         model = model.holding(states(case.point(rng)[1]), held)
         lengths, weights = np.array([6, 1, 7]), np.array([1.0, 2.5, 0.7])
-        units = model.encode(case.values + case.shift, lengths, weights)
+        units = model.encode(NumberRows.of(case.values + case.shift), lengths, weights)
         return Case(model, units, states(case.start(EM, seed).eta))
 
     return build

@@ -58,6 +58,8 @@ def write_whole(path: str | Path) -> Iterator[BinaryIO]:
 
 def check_name(path: str | PathLike[str]) -> None:
     """Refuse a path that no file can have, which the system refuses in words of its own."""
+    if not isinstance(path, (str, PathLike)):
+        raise FileError(f"a file is named by a text or a path, not by {path!r:.40}")
     try:
         name = os.fsencode(path)
     except UnicodeEncodeError:

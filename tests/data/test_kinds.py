@@ -358,10 +358,14 @@ def test_values_that_are_neither_labels_nor_numbers(values, message):
         one(values)
 
 
-def test_labels_that_differ_by_spaces_are_told(write):
+def test_labels_that_differ_by_spaces_or_capitals_are_told(write):
     words = (
-        r"labels that differ only by spaces around them are different states, in 'a' \('x', 'x '\)"
+        r"labels that differ only by spaces around them or by capital letters are different "
+        r"states, in 'a' \('(x|Yes)', '(x |yes)'\): write them alike if they mean the same"
     )
+    with pytest.warns(jn.DataWarning, match=words):
+        jn.read_table(write("a,b\nYes,p\nyes,p\nno,q\n"))
+    jn.read_table(write("a,b\nAa,p\naA,p\naa,q\nAA,q\n"))  # genotypes
     with pytest.warns(jn.DataWarning, match=words):
         table = jn.read_table(write("a,b\nx,p\nx ,p\ny,q\n"))
     assert table.variable("a").states == ("x", "x ", "y")

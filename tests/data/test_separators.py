@@ -197,7 +197,28 @@ def test_a_word_for_missing_does_not_hide_decimal_commas(write, word):
     assert read(write("x;y\n3,14;a\nn,a;b\n"), missing=["n,a"], decimal=",")["x"] == [3.14, None]
 
 
-@pytest.mark.parametrize("number", ["1,234", "1.234,56", "1,234,567", "1,234.5"])
+def test_points_after_thousands_beside_a_decimal_comma_are_taken_out(write):
+    path = write("x;y;z\n1.234,56;-1.234.567;0,5\n12;1.234;1,25\n341,9;999;12,5\n")
+    expected = {"x": [1234.56, 12.0, 341.9], "y": [-1234567.0, 1234.0, 999.0]}
+    expected = {**expected, "z": [0.5, 1.25, 12.5]}
+    table = jn.Table(path, decimal=",", continuous=["x", "y", "z"])
+    assert {name: table.column(name).data.tolist() for name in table.names} == expected
+    with pytest.warns(jn.DataWarning, match=r"decimal comma stand in 'x' \(1.234,56\), 'z'"):
+        table = jn.Table(path)
+    assert table.column("x").data.tolist() == expected["x"]
+
+
+@pytest.mark.parametrize(
+    "rows", ["1.234;0,5\n1.500;1,5", "0.500,5;1\n1.000,5;1", "1,234.5;1\n1.234,5;1"]
+)
+def test_points_that_may_be_decimal_are_refused(write, rows):
+    """1.234 may be a little over 1; 0.500,5 is no number."""
+    path = write(f"x;y\n{rows}\n")
+    with pytest.raises(jn.DataError, match="was said, but column 'x' holds"):
+        jn.Table(path, decimal=",")
+
+
+@pytest.mark.parametrize("number", ["1,234", "1,234,567", "1,234.5"])
 def test_commas_that_may_separate_thousands_are_told(write, number):
     path = write(f"x;y\n{number};a\n12;b\n")
     with pytest.warns(jn.DataWarning, match="whose commas may separate thousands stand in 'x'"):

@@ -204,3 +204,10 @@ def test_large_counts_have_their_digits():
     deviance = mean * (d**2 / 2 - d**3 / 6 + d**4 / 12)
     exact = -0.5 * np.log(2.0 * np.pi * x) - 1.0 / (12.0 * x) - deviance
     assert abs(exact.sum() - model.free_energy_) < 5e-6 * len(x)
+
+
+@pytest.mark.filterwarnings("ignore::jensen.EstimateWarning")
+def test_whole_numbers_of_few_rows_are_perhaps_no_labels():
+    rows = pd.DataFrame({"n": [*range(10)] * 2})
+    with pytest.warns(jn.DataWarning, match=r"^the whole numbers of 'n' are taken for labels"):
+        jn.HiddenMarkovModel(2, max_iter=2, random_state=0, prior={}).fit(rows)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from jensen.data import Variable
+from jensen.data.number_rows import NumberRows
 from jensen.models.emissions.columns import summarise
 from jensen.models.emissions.making import make_emission
 from jensen.models.emissions.registry import EMISSIONS
@@ -80,7 +81,7 @@ def as_given(word, values):
 
 def emission_like(word, covariance, values, K=2):
     """The emission that is learned from such rows under its default prior."""
-    columns = summarise(values, covariance=covariance in ("full", "tied"))
+    columns = summarise(NumberRows.of(values), covariance=covariance in ("full", "tied"))
     variables = (Variable("x0", "categorical", LABELS),)
     return make_emission(
         EMISSIONS[word], K, columns, {}, covariance=covariance, variables=variables

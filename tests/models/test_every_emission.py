@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from models.emission_table import CASES, EXAMPLES, LABELS, emission_like, rows_of
 
+from jensen.data.number_rows import NumberRows
 from jensen.families import inner
 from jensen.fields import add, leaves, rebuild
 from jensen.hidden_states.readings import MAX, SUM, draw
@@ -206,11 +207,11 @@ def test_parameters_that_are_left_out_are_those_of_the_rows(word, covariance):
     emission, values, eta = make(word, covariance)
     first, *others = EMISSIONS[word].parameters
     given = {first: emission.show(emission.point(eta))[first]}
-    found = completed(given, emission, values)
+    found = completed(given, emission, NumberRows.of(values))
     assert list(found) == [*others, first]
     assert found[first] is given[first]
     emission.read(found)
-    assert completed({}, emission, values) == {}
+    assert completed({}, emission, NumberRows.of(values)) == {}
 
 
 @every_case
@@ -302,7 +303,9 @@ def test_an_emission_is_made_from_a_summary_of_its_rows(word, covariance):
     often = np.random.default_rng(1).permutation(np.repeat(values, weight.astype(int), axis=0))
     record, labels = EMISSIONS[word], LABELS if EMISSIONS[word].has_labels else ()
     made = [
-        record.kind.make(K, summarise(*x, covariance=True), {}, Chosen(covariance, labels))
+        record.kind.make(
+            K, summarise(NumberRows.of(*x), covariance=True), {}, Chosen(covariance, labels)
+        )
         for x in ((values, weight), (often,))
     ]
     assert_same(made[0].prior, made[1].prior)
@@ -311,12 +314,13 @@ def test_an_emission_is_made_from_a_summary_of_its_rows(word, covariance):
 
 def test_some_columns_of_a_summary_are_those_of_the_columns():
     values = rows_of("gaussian", gaps=0.3)
-    whole, some = summarise(values, covariance=True), summarise(values[:, [1]], covariance=True)
+    whole = summarise(NumberRows.of(values), covariance=True)
+    some = summarise(NumberRows.of(values[:, [1]]), covariance=True)
     part = whole.of([1])
     assert_same(part[:3], some[:3], rtol=1e-12)
     np.testing.assert_array_equal(part.weight, [(~np.isnan(values[:, 1])).sum()])
     np.testing.assert_allclose(part.mean, np.nanmean(values[:, 1]), rtol=1e-12)
     np.testing.assert_allclose(part.variance, np.nanvar(values[:, 1]), rtol=1e-12)
     np.testing.assert_allclose(part.covariance, some.covariance, rtol=1e-12)
-    assert summarise(values).of([0]).covariance is None
+    assert summarise(NumberRows.of(values)).of([0]).covariance is None
     np.testing.assert_array_equal(ColumnSummary.at(np.array([3.0])).mean, [3.0])

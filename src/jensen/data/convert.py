@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jensen.atomic import write_whole
+from jensen.atomic import check_name, write_whole
 from jensen.data.encode import Column
 from jensen.data.files import COMPRESSED, PARQUET, table_suffix, write_arrow
 from jensen.data.variable import sort_naturally
@@ -80,6 +80,7 @@ def to_native(columns: Iterable[Column], source: str) -> Any:
 
 def write(columns: Iterable[Column], path: str | Path) -> None:
     """Write a table file by its suffix; text formats get plain labels, and nothing for missing."""
+    check_name(path)
     kind = table_suffix(Path(path))
     write_file(to_arrow(columns) if kind in PARQUET else _with_plain_labels(columns), path)
 

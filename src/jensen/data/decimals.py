@@ -19,6 +19,11 @@ GROUPED = (
 )
 """Thousands stand apart: 1,234,567.8 or 1.234.567,8; also 1,234, which may be a little over 1."""
 
+THOUSANDS = r"^\s*[+-]?[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]*)?\s*$"
+"""Points after thousands; 1.234 may be a little over 1, unless a comma or a point follows."""
+
+BOTH = r"\..*[.,]"
+
 NUMBERS_PER_MISFIT = 10
 """A text that is no number beside so many distinct numbers is probably a slip."""
 
@@ -31,6 +36,7 @@ class Numbers(NamedTuple):
     is_decimal_comma: bool  # all are whole or have one comma
     is_unclear: bool  # all that have a comma may be thousands
     is_mixed: bool  # some have a decimal comma, others a point
+    has_thousands: bool  # a decimal comma, and points after thousands, beyond doubt
 
 
 def read_decimals(
@@ -56,16 +62,17 @@ def read_decimals(
         found = _look(table[name], neutral, always=decimal is not None)
         if found is None:
             continue
-        if decimal == "," and len(found.points):
+        if decimal == "," and len(found.points) and not found.has_thousands:
             raise DataError(
                 f"{where}: {option('decimal', ',')} was said, but column {name!r} holds "
                 f"{found.points[0].as_py()!r}: take out points between thousands, or leave "
                 f"decimal out if the columns are written in different ways"
             )
-        if not len(found.commas):
+        if not len(found.commas) and not found.has_thousands:
             continue
-        example = found.commas[0].as_py().strip()
-        if found.is_decimal_comma and (decimal == "," or not found.is_unclear):
+        example = (found.commas if len(found.commas) else found.points)[0].as_py().strip()
+        is_clear = found.is_decimal_comma and (decimal == "," or not found.is_unclear)
+        if is_clear or found.has_thousands:
             changed[name] = example
             table = table.set_column(k, name, _with_points(table[name]))
         elif not found.is_mixed or found.is_unclear:
@@ -102,12 +109,15 @@ def _look(column: pa.ChunkedArray, neutral: Collection[str], always: bool) -> Nu
     if not pc.all(pc.or_(pc.or_(whole, comma), pc.or_(point, grouped))).as_py():
         return None
     commas = texts.filter(pc.match_substring(texts, ","))
+    thousands = pc.match_substring_regex(texts, THOUSANDS)
+    is_plain = bool(pc.all(pc.or_(pc.or_(whole, comma), thousands)).as_py())
     return Numbers(
         commas,
         texts.filter(pc.match_substring(texts, ".")),
         is_decimal_comma=bool(pc.all(pc.or_(whole, comma)).as_py()),
         is_unclear=bool(pc.all(pc.match_substring_regex(commas, GROUPED)).as_py()),
         is_mixed=bool(pc.all(pc.or_(pc.or_(whole, comma), point)).as_py()),
+        has_thousands=is_plain and bool(pc.any(pc.match_substring_regex(texts, BOTH)).as_py()),
     )
 
 
@@ -115,6 +125,8 @@ def _with_points(column: pa.ChunkedArray) -> pa.ChunkedArray:
     chunks = []
     for chunk in column.chunks:
         texts = chunk.dictionary
+        plain = pc.replace_substring(texts, ".", "")
+        texts = pc.if_else(pc.match_substring_regex(texts, THOUSANDS), plain, texts)
         points = pc.replace_substring(texts, ",", ".")
         texts = pc.if_else(pc.match_substring_regex(texts, COMMA), points, texts)
         chunks.append(pa.DictionaryArray.from_arrays(chunk.indices, texts))

@@ -25,6 +25,9 @@ from jensen.wording import of_file, of_frame
 
 MOST_LISTED = 8
 
+SHORTEST_WORD = 3
+"""Letters in labels that mean the same whatever their case; Aa and aA may be genotypes."""
+
 _AMOUNT = r"[+-]?(?:\d{1,3}(?:[ \u00a0\u202f'.,]\d{3})+|\d+)(?:[.,]\d+)?"
 SIGNED = re.compile(rf"[$€£¥]?\s*{_AMOUNT}\s*(?:[%$€£¥]|EUR|USD|GBP|CHF)?")
 """Amounts of money, shares in percent, and numbers with spaces after thousands."""
@@ -67,8 +70,8 @@ def warn_of_labels(
     if spaced and is_text:
         shown = some(f"{name!r} ({a!r}, {b!r})" for name, (a, b) in spaced.items())
         warn(
-            f"{where}: labels that differ only by spaces around them are different states, in "
-            f"{shown}: take the spaces out"
+            f"{where}: labels that differ only by spaces around them or by capital letters are "
+            f"different states, in {shown}: write them alike if they mean the same"
         )
     with_signs = {c.variable.name: _signed_number(c, is_text) for c in columns}
     signed = {name: text for name, text in with_signs.items() if text is not None}
@@ -128,10 +131,11 @@ def find_misfits(column: Column) -> Misfits | None:
 
 
 def _spaced_twins(column: Column) -> tuple[str, str] | None:
-    """Two states that are the same but for spaces around them, if there are such."""
+    """Two states that are the same but for spaces around them, or for capitals in a word."""
     seen: dict[str, str] = {}
     for state in column.variable.states:
-        other = seen.setdefault(state.strip(), state)
+        plain = state.strip()
+        other = seen.setdefault(plain.casefold() if len(plain) >= SHORTEST_WORD else plain, state)
         if other is not state:
             return other, state
     return None

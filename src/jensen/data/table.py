@@ -56,9 +56,9 @@ class Table:
         Labels of categorical columns in their order; states that never occur are kept.
         Otherwise the labels that occur, sorted naturally (2 before 10).
     missing
-        Labels that mean missing, besides empty fields, None and NaN. Labels that look so (`NA`,
-        `null`, `?`, ...) are kept as states with a warning; ``missing=[]`` says that they are
-        labels, and there is no warning.
+        Labels that mean missing, besides empty fields, None and NaN. What looks so (`NA`, `null`,
+        `?`, -999, ...) is kept as it stands with a warning; ``missing=[]`` says that it is none,
+        and there is no warning.
     weights
         How often each row counts: an array, or the name of a column, which is then no variable.
     separator, decimal
@@ -372,8 +372,8 @@ def read_table(
         What stands between fields. None: what a first line `sep=;` names; else a tab in .tsv and
         .tab, and elsewhere the one of , ; tab and | by which the first rows fit the header.
     decimal
-        "." or ",". None: a point; but a column whose numbers have a comma in its place is read as
-        numbers, and a warning says so.
+        "." or ",", with points after thousands or without. None: a point; but a column whose
+        numbers have a comma in its place is read as numbers, and a warning says so.
     choices
         As in `Table`: `missing`, `categorical`, `counts`, `continuous`, `states`, `weights`.
 

@@ -193,7 +193,8 @@ def learn_labels(
     table = label_table(columns, symbols)
     inferred = Table.from_columns(map(table.column, table.names))
     rows = X if isinstance(X, Table) else inferred
-    warn_of_row_names(rows, numbers=False)
+    is_frame = isinstance(X, Table) or _is_frame(X)
+    warn_of_row_names(rows, numbers=is_frame and estimator.emission is None)
     warn_of_constant_labels(rows, learned="states")
     given = columns.values() if symbols is None else [list(symbols)] * len(columns)
     pairs = zip(table.variables, given, strict=True)
