@@ -76,7 +76,7 @@ def gaussian_network(_, *, with_set=False):
     prior = make_prior(bge, dag.parent_indices, shift)
     model = RegressionNetwork(dag.nodes, dag.parent_indices, prior, dag, shift)
     weights = rng.uniform(0.5, 2.0, n)
-    units = encode_numbers(values, weights, shift, was_set)
+    units = encode_numbers(NumberRows.of(values, weights), shift, was_set)
     moments = n * np.diag(np.append(1.0, spread))
     return Case(model, units, Regressions(*add(prior, model.stats_of(moments))))
 
