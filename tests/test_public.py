@@ -18,7 +18,7 @@ def test_every_public_name_resolves(name):
     value = getattr(jn, name)
     if name in jn._HOME:
         home = import_module(jn._HOME[name])
-        assert value is (home if name in jn._MODULES else vars(home)[name])
+        assert value is (home if name in jn._MODULES else getattr(home, name))
 
 
 def test_names_are_listed_once_and_sorted():

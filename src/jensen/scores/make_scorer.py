@@ -132,9 +132,10 @@ def scorer_on(
     >>> import jensen as jn
     >>> from jensen.inference.expected import expected
     >>> net = jn.BayesianNetwork("a -> b").fit({"a": [0, 0, 1, 1], "b": [0, 0, 1, None]})
-    >>> scorer = scorer_on(expected(net.network_, jn.Table({"a": [0, 1], "b": [None, None]})))
-    >>> scorer.names, round(scorer.family(1, [0]), 6)
-    (('a', 'b'), -1.386294)
+    >>> rows = jn.Table({"a": [0, 1], "b": [None, None]}, states=net.states)
+    >>> scorer = scorer_on(expected(net.network_, rows))
+    >>> scorer.names, round(scorer.family(1, [0]), 5)
+    (('a', 'b'), -1.38629)
     """
     if _kind(statistics.variables) == "categorical":
         counted = cast(CountStatistics, statistics)

@@ -38,6 +38,7 @@ def rank_others(
         best[v] = -np.inf
         near = (joined[:, v] | joined[v]).astype(int)
         near[parents] += 1  # parents before children
+        best = np.round(best, 9)  # one set scored in two ways may differ in its last digits
         order = sorted(range(len(joined)), key=lambda u: (-near[u], -best[u], u))
         ranked.append([u for u in order if u != v and not constraints.forbidden[u, v]])
     return ranked
