@@ -17,8 +17,9 @@ SIZES = [1e-8, 1e-3, 0.1, 0.5, 1.0, 2.5, 20.0, 1e3, 1e6]
 def kernel_score(table, kind, amount, parents=(), less=None):
     """The kernel on an array, whose last axis is the child."""
     flat = np.ascontiguousarray(np.moveaxis(table, -1, 0), np.int32).reshape(-1)
-    room = np.empty(len(parents)) if less is None else less
-    sizes = np.array([table.shape[-1], *parents], np.int64)
+    above = parents or table.shape[:-1]
+    room = np.empty(len(above)) if less is None else less
+    sizes = np.array([table.shape[-1], *above], np.int64)
     return score_family(flat, sizes, 0, kind, amount, room)
 
 
