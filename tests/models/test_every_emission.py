@@ -271,7 +271,7 @@ def test_what_a_mask_leaves_out_has_neither_prior_nor_place_and_follows_its_stat
     np.testing.assert_array_equal(turned.mask, mask[::-1])
     assert labels_of(masked) == [masked]
     for near in (False, True):
-        start = start_stats(masked, K, values, np.ones(len(values)), near, np.random.default_rng(0))
+        start = start_stats(masked, K, NumberRows.of(values), near, np.random.default_rng(0))
         assert start[1][0, 0, 1] == 0.0
         assert (start[1][mask] > 0.0).all()
 
