@@ -124,10 +124,10 @@ TABLE = {
         for kind in KINDS
         for part in ("means", "covariances")
     },
-    "mixture full, weights held": (mixture_with("full", "weights"), 0, SOFT),
+    "mixture spherical, weights held": (mixture_with("spherical", "weights"), 0, ALL),
     "mixture diagonal, two held": (mixture_with("diagonal", "weights", "means"), 0, ALL),
     "latent class, components held": (mixture_with("product", "components"), 0, SOFT),
-    "chain full, means held": (chain_with("full", "means"), 0, SOFT),
+    "chain tied, means held": (chain_with("tied", "means"), 0, SOFT),
     "chain diagonal, covariances held": (chain_with("diagonal", "covariances"), 0, SOFT),
     "chain of labels, initial held": (chain_with("labels", "initial"), 0, SOFT),
     "chain of counts, transition held": (chain_with("counts", "transition"), 0, SOFT),
