@@ -216,6 +216,7 @@ def test_score_of_the_graph_of_a_network(run, asia):
     assert answer["bdeu"] == jn.score(net.graph, "rows.csv", "bdeu", equivalent_sample_size=10)
 
 
+@pytest.mark.filterwarnings("ignore:labels that this model does not know")
 def test_impossible_rows_are_counted(run, rain):
     run("learn", rain, "--graph", "rain -> wet", "-o", "net.json")
     with open("new.csv", "w") as file:
