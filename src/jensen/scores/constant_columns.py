@@ -113,8 +113,9 @@ def warn_of_constant_labels(
     names
         The columns that are learned from; all unless given.
     learned
-        Who of other states knows that they never occur ("network") learns from it, unlike who
-        looks for edges ("graph"). A constant column does no harm to hidden "states".
+        What the table is for. Of a "graph" all such columns are told. The parameters of a "network"
+        are learned from declared states that never occur, so only columns without such states are
+        told. Hidden "states" take no harm from them.
     """
     chosen = not_looked_at(table, names, "varies")
     chosen = [name for name in chosen if table.variable(name).kind == "categorical"]
