@@ -32,7 +32,7 @@ def fresh(table: Any) -> Any:
 
 def first_met(table: Any) -> Any:
     """The same table, as if just read, of a network of which nothing was compiled yet."""
-    from jensen.cluster_trees.plans import _kept
+    from jensen.q_hidden.trees.plans import _kept
 
     _kept.cache_clear()
     return fresh(table)

@@ -21,10 +21,10 @@ from jensen.data.units import Units
 from jensen.estimators.learning import Problem, learn
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.families.gamma import Gamma
-from jensen.fields import leaves, rebuild
 from jensen.free_energy import EM, VBEM, Algorithm, fit, state_at, step
 from jensen.models.protocol import Data
 from jensen.q_hidden.gaussian_cells import conditional
+from jensen.support.fields import leaves, rebuild
 
 ASCENTS = pytest.mark.parametrize("algorithm", [EM, VBEM], ids=lambda a: a.name)
 CASES = ["regression", "gaps", "factors"]

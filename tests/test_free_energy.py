@@ -14,9 +14,7 @@ from scipy.special import softmax
 
 import jensen as jn
 from jensen import q_hidden, q_theta
-from jensen.cluster_trees import problems
 from jensen.exceptions import ImpossibleError
-from jensen.fields import add, pack, unpack
 from jensen.free_energy import (
     ALGORITHMS,
     EM,
@@ -36,7 +34,9 @@ from jensen.graphs import wire
 from jensen.models.discrete_network import DiscreteNetwork, Tables, complete_counts
 from jensen.models.encoding import encode
 from jensen.models.priors import make_prior
-from jensen.randomness import Streams
+from jensen.q_hidden.trees import problems
+from jensen.support.fields import add, pack, unpack
+from jensen.support.randomness import Streams
 
 GRAPHS = ["a; b; c", "a -> b -> c", "a -> c <- b", "c -> a; c -> b -> a"]
 every_graph = pytest.mark.parametrize("graph", GRAPHS)

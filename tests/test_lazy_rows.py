@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.cluster_trees import problems
 from jensen.data import TableScan, blocks, number_rows
 from jensen.exceptions import DataError, JensenError
 from jensen.models import hidden_markov, mixture
+from jensen.q_hidden.trees import problems
 
 SIZES = (1, 37, 1, 101, 63, 8, 89)
 

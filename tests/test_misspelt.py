@@ -5,7 +5,7 @@ import pytest
 
 import jensen as jn
 from jensen.exceptions import JensenError
-from jensen.text import offer
+from jensen.support.text import offer
 
 NET = jn.examples.load("asia")
 TABLE = NET.sample(400, random_state=0)

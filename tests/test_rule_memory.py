@@ -21,14 +21,14 @@ from models.pairs import (
 
 import jensen as jn
 from jensen import free_energy
-from jensen.checkpoint import Checkpoint
 from jensen.estimators.learning import Problem, learn
 from jensen.estimators.loop_choices import LoopChoices
-from jensen.fields import leaves, unpack
 from jensen.free_energy import ALGORITHMS, State, fit, state_at, step
 from jensen.models.protocol import Data
-from jensen.randomness import Streams
-from jensen.restarts import Job, ascend, sample
+from jensen.runs.checkpoint import Checkpoint
+from jensen.runs.restarts import Job, ascend, sample
+from jensen.support.fields import leaves, unpack
+from jensen.support.randomness import Streams
 
 CUTS = [9, 10, 22, 31]  # units of 9, 1, 12, 9 and 5 rows
 SWEEPS = 12

@@ -20,7 +20,6 @@ from naive.families import gradient
 import jensen as jn
 from jensen.data.number_rows import NumberRows
 from jensen.data.units import Units
-from jensen.fields import add, leaves, rebuild
 from jensen.free_energy import EM, ME, VBEM, VITERBI, fit, state_at, step
 from jensen.models.encoding import encode as encode_labels
 from jensen.models.gaussian_encoding import encode as encode_numbers
@@ -28,6 +27,7 @@ from jensen.models.gaussian_network import RegressionNetwork, Regressions, make_
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 from jensen.models.mixture import Mixed
 from jensen.scores.gaussian_prior import make_bge
+from jensen.support.fields import add, leaves, rebuild
 
 SOFT = (EM, VBEM)
 ALL = (EM, VBEM, VITERBI, ME)

@@ -31,8 +31,8 @@ def score_of(table: Any, directed: Any, undirected: Any) -> float:
 def jensen(setting: Setting, name: str, n: int) -> Task:
     """From a table that was never counted."""
     import jensen as jn
+    from jensen.q_graph.classes.equivalence_search import equivalence_search
     from jensen.q_graph.constraints import read_constraints
-    from jensen.q_graph.equivalence_search import equivalence_search
     from jensen.scores.make_scorer import make_scorer
 
     table = rows(setting, name, n)

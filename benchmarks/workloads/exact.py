@@ -12,7 +12,7 @@ ROWS = 2_000
 def jensen(setting: Setting, n: int = 20) -> Task:
     """All local scores and the optimum, from a table that was never counted."""
     import jensen as jn
-    from jensen.q_graph.exact import best_network
+    from jensen.q_graph.optimum.dynamic_programming import best_network
     from jensen.scores.make_scorer import make_scorer
 
     jn.set_threads(setting.threads)

@@ -13,7 +13,7 @@ def jensen(setting: Setting, n: int = 16, prior: str = "uniform") -> Task:
     """All local scores and the sums, from a table that was never counted."""
     import jensen as jn
     from jensen.q_graph.constraints import read_constraints
-    from jensen.q_graph.exact_posterior import exact_posterior
+    from jensen.q_graph.sums.exact_posterior import exact_posterior
     from jensen.scores.graph_priors import read_prior
     from jensen.scores.make_scorer import make_scorer
 

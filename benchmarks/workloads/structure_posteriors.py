@@ -75,7 +75,7 @@ def after_burn_in(kind: Any, t: Any) -> Any:
 
 def copy(state: Any) -> Any:
     """A state that a run may change."""
-    from jensen.fields import leaves, rebuild
+    from jensen.support.fields import leaves, rebuild
 
     return rebuild(state, iter([leaf.copy() for leaf in leaves(state)]))
 

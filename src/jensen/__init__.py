@@ -30,28 +30,28 @@ _HOME = {  # where each public name lives; a module is its own home
     "Variable": "jensen.data",
     "bootstrap_edges": "jensen.q_graph.bootstrap",
     "choose_components": "jensen.estimators.choosing",
-    "chow_liu": "jensen.q_graph.trees",
+    "chow_liu": "jensen.q_graph.trees.chow_liu",
     "cross_validate": "jensen.estimators.cross_validation",
     "discretize": "jensen.data",
     "examples": "jensen.examples",
-    "get_memory_limit": "jensen.memory",
+    "get_memory_limit": "jensen.support.memory",
     "get_threads": "jensen.data",
     "independent": "jensen.independence.independent",
-    "k_best": "jensen.q_graph.k_best",
+    "k_best": "jensen.q_graph.optimum.k_best",
     "learn_structure": "jensen.q_graph.learning",
     "load": "jensen.io",
     "local_scores": "jensen.scores",
     "merge_states": "jensen.estimators.merging",
     "mutual_information_matrix": "jensen.scores.mutual_information",
-    "naive_bayes": "jensen.q_graph.trees",
+    "naive_bayes": "jensen.q_graph.trees.chow_liu",
     "plot": "jensen.plots",
     "read_local_scores": "jensen.io.jkl",
     "read_table": "jensen.data",
     "score": "jensen.scores",
-    "set_memory_limit": "jensen.memory",
+    "set_memory_limit": "jensen.support.memory",
     "set_threads": "jensen.data",
-    "structure_posterior": "jensen.q_graph.structure_posterior",
-    "tan": "jensen.q_graph.trees",
+    "structure_posterior": "jensen.q_graph.posterior.structure_posterior",
+    "tan": "jensen.q_graph.trees.chow_liu",
     "write_local_scores": "jensen.io.jkl",
 }
 
@@ -105,18 +105,20 @@ if TYPE_CHECKING:
     from jensen.io import load as load
     from jensen.io.jkl import read_local_scores as read_local_scores
     from jensen.io.jkl import write_local_scores as write_local_scores
-    from jensen.memory import get_memory_limit as get_memory_limit
-    from jensen.memory import set_memory_limit as set_memory_limit
     from jensen.q_graph.bootstrap import bootstrap_edges as bootstrap_edges
-    from jensen.q_graph.k_best import k_best as k_best
     from jensen.q_graph.learning import learn_structure as learn_structure
+    from jensen.q_graph.optimum.k_best import k_best as k_best
     from jensen.q_graph.posterior import StructurePosterior as StructurePosterior
-    from jensen.q_graph.structure_posterior import structure_posterior as structure_posterior
-    from jensen.q_graph.trees import chow_liu as chow_liu
-    from jensen.q_graph.trees import naive_bayes as naive_bayes
-    from jensen.q_graph.trees import tan as tan
+    from jensen.q_graph.posterior.structure_posterior import (
+        structure_posterior as structure_posterior,
+    )
+    from jensen.q_graph.trees.chow_liu import chow_liu as chow_liu
+    from jensen.q_graph.trees.chow_liu import naive_bayes as naive_bayes
+    from jensen.q_graph.trees.chow_liu import tan as tan
     from jensen.scores import local_scores as local_scores
     from jensen.scores import score as score
     from jensen.scores.mutual_information import (
         mutual_information_matrix as mutual_information_matrix,
     )
+    from jensen.support.memory import get_memory_limit as get_memory_limit
+    from jensen.support.memory import set_memory_limit as set_memory_limit

@@ -4,7 +4,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from jensen.text import many
+from jensen.support.text import many
 
 
 class JensenError(ValueError):

@@ -16,10 +16,10 @@ from jensen.data.units import Units
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.families import inner
 from jensen.families.held import Held
-from jensen.fields import leaves, rebuild, record, zip_fields
 from jensen.models.protocol import Model
 from jensen.q_theta import Improving
-from jensen.randomness import Streams
+from jensen.support.fields import leaves, rebuild, record, zip_fields
+from jensen.support.randomness import Streams
 
 
 class Algorithm(NamedTuple):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.kernel_cache import places
 from jensen.scores import SCORES
+from jensen.support.kernel_cache import places
 
 COMMANDS = [
     "learn",

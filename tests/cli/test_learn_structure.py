@@ -15,7 +15,7 @@ import pytest
 
 import jensen as jn
 from jensen.scores.registry import AVAILABLE, SAMPLE_SIZED
-from jensen.text import either
+from jensen.support.text import either
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* never occurred")  # either, of lung and tub
 
@@ -906,7 +906,8 @@ def test_time_that_is_over_leaves_a_graph_and_says_so(run, clinic):
 
 
 def test_how_much_better_another_graph_may_be_is_told(run, clinic, monkeypatch):
-    from jensen.q_graph import learning, stopping
+    from jensen.q_graph import learning
+    from jensen.q_graph.optimum import stopping
 
     monkeypatch.setattr(
         learning.methods,

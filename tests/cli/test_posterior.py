@@ -361,7 +361,7 @@ def test_help_has_an_example(run):
 
 
 def test_a_run_that_was_stopped_tells_what_there_is(run, cancer, monkeypatch):
-    from jensen.q_graph import structure_posterior as module
+    from jensen.q_graph.posterior import structure_posterior as module
 
     hand_over = module.hand_over
 

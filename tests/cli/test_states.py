@@ -594,7 +594,7 @@ def test_an_interrupt_while_the_table_is_read_says_that_nothing_was_learned(
     [
         "jensen.estimators.hidden_markov_model.chain_problem",  # rows are prepared
         "jensen.models.hidden_markov.start_stats",  # the first start
-        "jensen.restarts.free_energy.step",  # the first sweep
+        "jensen.runs.restarts.free_energy.step",  # the first sweep
     ],
 )
 @pytest.mark.parametrize("more", [[], ["--checkpoint", "run.checkpoint"]])

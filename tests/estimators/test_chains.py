@@ -9,11 +9,11 @@ from naive import learning as naive
 from scipy import stats
 
 import jensen as jn
-from jensen.cluster_trees import problems
 from jensen.data.units import TreeSum, Units
 from jensen.free_energy import GIBBS, STOCHASTIC_EM, chain, step
 from jensen.models.discrete_network import Complete, Tables
-from jensen.randomness import Streams
+from jensen.q_hidden.trees import problems
+from jensen.support.randomness import Streams
 
 
 @pytest.fixture(autouse=True)

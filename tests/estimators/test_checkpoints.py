@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen import checkpoint, free_energy
+from jensen import free_energy
+from jensen.runs import checkpoint
 
 CHOICES = {
     "em": {"n_init": 3, "tol": 1e-7},

@@ -9,7 +9,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import jensen as jn
 from jensen.exceptions import JensenError
-from jensen.fields import leaves
+from jensen.support.fields import leaves
 
 
 def clusters(seed=0, D=3, n=60, apart=6.0):
@@ -183,7 +183,7 @@ def test_surplus_components_die_however_many_there_are(K):
 
 @pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
 def test_what_is_forgotten_is_that_of_one_state(covariance):
-    from jensen.fields import leaves
+    from jensen.support.fields import leaves
 
     x = clusters()
     found = jn.GaussianMixture(3, covariance=covariance, prior={}, random_state=0).fit(x)

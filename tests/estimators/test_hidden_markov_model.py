@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen import checkpoint, free_energy
+from jensen import free_energy
 from jensen.models import hidden_markov
+from jensen.runs import checkpoint
 
 # --- published numbers ---
 

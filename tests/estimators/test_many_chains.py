@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen import checkpoint, free_energy
-from jensen.restarts import _Rows
+from jensen import free_energy
+from jensen.runs import checkpoint
+from jensen.runs.restarts import _Rows
 
 GRAPH = "H -> a; H -> b"
 ROWS = {"a": [0, 0, 1, 1, 1, 0], "b": [0, 1, 1, 1, 0, 0]}

@@ -9,7 +9,7 @@ from models import cases
 from naive import learning as naive
 
 import jensen as jn
-from jensen.cluster_trees import plans, problems
+from jensen.q_hidden.trees import plans, problems
 
 ASCENTS = [("em", None), ("em", 1.5), ("viterbi", 1.5), ("vbem", "bdeu"), ("me", 1.0)]
 every_ascent = pytest.mark.parametrize(("method", "prior"), ASCENTS)

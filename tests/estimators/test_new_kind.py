@@ -23,7 +23,7 @@ from jensen.estimators import network_kinds
 from jensen.estimators.network_kinds import NetworkKind
 from jensen.inference.distribution import Distribution
 from jensen.inference.fitted import USUAL, FittedNetwork
-from jensen.saved import SAVED
+from jensen.io.saved import SAVED
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,8 @@ from jensen.families.gaussian_kinds import KINDS
 from jensen.families.known_means import KnownMeans
 from jensen.families.known_precisions import KnownPrecisions
 from jensen.families.wishart import Words
-from jensen.fields import zip_fields
 from jensen.models.emissions.held_parts import FAMILIES
+from jensen.support.fields import zip_fields
 
 N_DRAWS = 8_000
 P_VALUE = 1e-6

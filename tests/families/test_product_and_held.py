@@ -8,7 +8,7 @@ from jensen.families.beta import beta
 from jensen.families.gamma import Gamma
 from jensen.families.held import Held
 from jensen.families.product import Product
-from jensen.fields import add
+from jensen.support.fields import add
 
 FUNCTIONS = ["mean_stats", "mode_stats"]
 BOTH = Product((beta, gamma))

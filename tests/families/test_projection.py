@@ -23,7 +23,7 @@ from jensen.families.known_precisions import KnownPrecisions
 from jensen.families.masked import MaskedDirichlet
 from jensen.families.product import Product
 from jensen.families.tilted import TiltedDirichlet
-from jensen.fields import leaves
+from jensen.support.fields import leaves
 
 RNG = np.random.default_rng(0)
 K, D = 3, 2

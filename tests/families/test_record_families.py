@@ -21,7 +21,7 @@ from jensen.families import (
 from jensen.families.gamma import Gamma
 from jensen.families.linear_regression import Regression, RegressionWords
 from jensen.families.wishart import Words
-from jensen.fields import add, zip_fields
+from jensen.support.fields import add, zip_fields
 
 N_DRAWS = 20_000
 P_VALUE = 1e-6

@@ -17,8 +17,8 @@ from jensen.exceptions import DataError, ImpossibleError, JensenError
 from jensen.inference import expected_tables
 from jensen.inference.expected import ExpectedCounts, expected
 from jensen.q_graph.constraints import read_constraints
-from jensen.q_graph.exact import best_network
-from jensen.q_graph.search import Climber, hill_climb
+from jensen.q_graph.optimum.dynamic_programming import best_network
+from jensen.q_graph.search.climbing import Climber, hill_climb
 from jensen.scores.make_scorer import make_scorer, scorer_on
 from jensen.scores.registry import SPECS, names_of
 from jensen.scores.subset_scores import candidate_scores, fill_family_scores

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.cluster_trees import plans
 from jensen.data.encode import Column
+from jensen.q_hidden.trees import plans
 
 
 def holes(table, seed):

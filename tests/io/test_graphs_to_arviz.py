@@ -3,8 +3,8 @@ import pytest
 from naive.posteriors import dags_of, run_of, sampled
 
 from jensen.exceptions import JensenError
-from jensen.q_graph.graph_samples import GraphSamples
 from jensen.q_graph.posterior import SampledPosterior
+from jensen.q_graph.posterior.graph_samples import GraphSamples
 
 pytest.importorskip("arviz")
 

@@ -8,7 +8,7 @@ import pytest
 import jensen as jn
 from jensen.exceptions import FileError, JensenError
 from jensen.io.jkl import dumps, loads
-from jensen.q_graph.exact import best_network
+from jensen.q_graph.optimum.dynamic_programming import best_network
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 

@@ -9,9 +9,9 @@ from naive.posteriors import dags_of, parents_of, run_of
 import jensen as jn
 from jensen.exceptions import FileError, JensenError
 from jensen.q_graph.constraints import read_constraints
-from jensen.q_graph.exact_posterior import exact_posterior
-from jensen.q_graph.graph_samples import GraphSamples
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
+from jensen.q_graph.posterior.graph_samples import GraphSamples
+from jensen.q_graph.sums.exact_posterior import exact_posterior
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.make_scorer import make_scorer
 

@@ -3,8 +3,8 @@ import pytest
 from naive.posteriors import parents_of, random_dags
 
 import jensen as jn
-from jensen.q_graph.graph_samples import GraphSamples, members_of
 from jensen.q_graph.posterior import features
+from jensen.q_graph.posterior.graph_samples import GraphSamples, members_of
 
 
 @pytest.mark.parametrize("n", [5, 64, 70, 130])

@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cluster_trees import cases
+from q_hidden.trees import cases
 
 import jensen as jn
 from jensen import kernels
-from jensen.cluster_trees import run
-from jensen.cluster_trees.problems import pick
 from jensen.data import counting
 from jensen.graphs.elimination import best_order
 from jensen.independence.pc import pc
+from jensen.q_hidden.trees import run
+from jensen.q_hidden.trees.problems import pick
 
 
 def read_only(values):

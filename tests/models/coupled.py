@@ -16,10 +16,10 @@ from jensen.data.units import Units
 from jensen.families import gamma, log_partition
 from jensen.families.gamma import Gamma
 from jensen.families.held import Held
-from jensen.fields import add
 from jensen.models.protocol import Conjugate
 from jensen.q_hidden import GaussianCells
 from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern, compressed
+from jensen.support.fields import add
 
 UNIT_PATTERNS = 2
 

@@ -15,10 +15,10 @@ from scipy.special import logsumexp, softmax, xlogy
 from jensen import q_theta
 from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
-from jensen.fields import add, record
 from jensen.free_energy import Algorithm
 from jensen.models.protocol import Conjugate
 from jensen.q_hidden import Hidden, HiddenRule
+from jensen.support.fields import add, record
 
 A, B, V = 2, 3, 3
 FEATURES = np.array([[a, b == 1, b == 2, a * b] for a, b in product(range(A), range(B))], float)

@@ -11,14 +11,14 @@ from scipy.stats import kstest, multivariate_normal, multivariate_t, nbinom, poi
 from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
 from jensen.families.gamma import Gamma
-from jensen.fields import leaves
-from jensen.hidden_states.readings import MAX, SUM, draw
 from jensen.models.emissions.diagonal import Diagonal
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.emissions.poisson import Poisson
 from jensen.models.emissions.product import Product
 from jensen.models.emissions.state_records import by_state, select_states
+from jensen.q_hidden.states.readings import MAX, SUM, draw
+from jensen.support.fields import leaves
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 

@@ -7,8 +7,8 @@ from naive import hidden as naive_hidden
 from naive import learning as naive
 
 import jensen as jn
-from jensen.cluster_trees import problems as problems_module
 from jensen.models.discrete_network import Complete, Incomplete
+from jensen.q_hidden.trees import problems as problems_module
 
 
 def test_complete_rows_are_one_unit_of_counts():

@@ -6,8 +6,6 @@ from models.emission_table import CASES, EXAMPLES, LABELS, emission_like, rows_o
 
 from jensen.data.number_rows import NumberRows
 from jensen.families import inner
-from jensen.fields import add, leaves, rebuild
-from jensen.hidden_states.readings import MAX, SUM, draw
 from jensen.models.emissions.changed import (
     fewer_states,
     hold_parts,
@@ -22,6 +20,8 @@ from jensen.models.emissions.product import expected_rows
 from jensen.models.emissions.registry import EMISSIONS, USUAL, record_of
 from jensen.models.emissions.state_records import by_state, select_states
 from jensen.models.state_starts import start_stats
+from jensen.q_hidden.states.readings import MAX, SUM, draw
+from jensen.support.fields import add, leaves, rebuild
 
 every_case = pytest.mark.parametrize(("word", "covariance"), CASES)
 K = 2

@@ -15,12 +15,12 @@ from scipy.stats import ttest_1samp
 
 from jensen import free_energy, q_hidden
 from jensen.data.number_rows import NumberRows
-from jensen.fields import leaves, rebuild, zip_fields
 from jensen.free_energy import EM, GIBBS, ME, VBEM, VITERBI, State, fit, state_at, step
 from jensen.models.emissions.product import Product
 from jensen.models.fitted_states import flatten
 from jensen.models.hidden_markov import UNIT_ROWS, Chained, HiddenMarkov, groups
-from jensen.randomness import Streams
+from jensen.support.fields import leaves, rebuild, zip_fields
+from jensen.support.randomness import Streams
 
 every_kind = pytest.mark.parametrize("kind", rows_of.KINDS)
 ends = pytest.mark.parametrize("end", [False, True], ids=["cut", "end"])

@@ -13,7 +13,6 @@ from scipy.stats import ks_2samp
 from jensen import q_hidden
 from jensen.data.number_rows import NumberRows
 from jensen.families.held import Held
-from jensen.fields import leaves, rebuild
 from jensen.free_energy import (
     EM,
     GIBBS,
@@ -30,7 +29,8 @@ from jensen.free_energy import (
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.state_starts import start_stats
-from jensen.randomness import Streams
+from jensen.support.fields import leaves, rebuild
+from jensen.support.randomness import Streams
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_size = pytest.mark.parametrize("K", [1, 2, 3])
@@ -404,8 +404,8 @@ def test_drawn_states_follow_their_posterior(kind):
 
 
 def test_rows_are_cut_into_units_and_segments_without_a_trace(monkeypatch):
-    from jensen.hidden_states import segments
     from jensen.models import mixture
+    from jensen.q_hidden.states import segments
 
     rng = np.random.default_rng(0)
     values = rng.normal(size=(700, 3))

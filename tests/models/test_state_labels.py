@@ -8,14 +8,14 @@ from models.mixture_cases import KINDS, make_case
 
 from jensen.data.number_rows import NumberRows
 from jensen.families import normal_wishart
-from jensen.fields import leaves, rebuild
 from jensen.free_energy import GIBBS, state_at, step
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.state_labels import live_states, matched_orders
-from jensen.randomness import Streams
+from jensen.support.fields import leaves, rebuild
+from jensen.support.randomness import Streams
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 

@@ -6,8 +6,8 @@ import numpy as np
 from naive.graphs import all_dags
 
 import jensen as jn
-from jensen.q_graph.graph_samples import GraphSamples, bits_of
 from jensen.q_graph.posterior import ChainRun
+from jensen.q_graph.posterior.graph_samples import GraphSamples, bits_of
 
 
 @cache

@@ -128,7 +128,7 @@ def test_a_killed_run_resumes_to_the_same_shares(table, tmp_path, monkeypatch):
         learned.append(1)
         return jn.learn_structure(*args, **choices)
 
-    monkeypatch.setattr("jensen.checkpoint.EVERY_SECONDS", 0.0)
+    monkeypatch.setattr("jensen.runs.checkpoint.EVERY_SECONDS", 0.0)
     jn.set_threads(1)
     try:
         with monkeypatch.context() as patch:

@@ -10,8 +10,9 @@ from naive import search as naive
 from tqdm import tqdm
 
 import jensen as jn
-from jensen.q_graph import methods, search
+from jensen.q_graph import methods
 from jensen.q_graph.info import StructureInfo
+from jensen.q_graph.search import climbing
 from jensen.scores import SCORES
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
@@ -209,7 +210,7 @@ def test_refusals_without_a_table(choices, text):
 def press_after(monkeypatch):
     """Ctrl-C while the k-th move is made; a job in the background inherits that it is ignored."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    make, made = search.Climber.make, []
+    make, made = climbing.Climber.make, []
 
     def press_after(k):
         def pressed(self, move):
@@ -218,7 +219,7 @@ def press_after(monkeypatch):
             if len(made) == k:
                 signal.raise_signal(signal.SIGINT)
 
-        monkeypatch.setattr(search.Climber, "make", pressed)
+        monkeypatch.setattr(climbing.Climber, "make", pressed)
 
     yield press_after
     signal.signal(signal.SIGINT, before)

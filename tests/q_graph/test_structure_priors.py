@@ -9,8 +9,8 @@ from naive import structures
 
 import jensen as jn
 from jensen.q_graph.constraints import read_constraints
-from jensen.q_graph.family_pruning import candidate_families
-from jensen.q_graph.integer_program import prove_best
+from jensen.q_graph.optimum.family_pruning import candidate_families
+from jensen.q_graph.optimum.integer_program import prove_best
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.prior_scorer import with_prior

@@ -7,9 +7,9 @@ from naive import learning as naive
 from scipy import stats
 
 from jensen import q_hidden
-from jensen.cluster_trees import problems
 from jensen.models.discrete_network import Tables
 from jensen.q_hidden import Known
+from jensen.q_hidden.trees import problems
 
 KINDS = ["positive", "with zeros", "below one"]
 every_kind = pytest.mark.parametrize("kind", KINDS)

@@ -8,7 +8,7 @@ from naive import scores as naive
 import jensen as jn
 from jensen.scores import SCORES
 from jensen.scores.registry import AVAILABLE
-from jensen.text import either
+from jensen.support.text import either
 
 PENALISED = list(AVAILABLE[::-1])
 EXACT = [name for name in SCORES if name not in PENALISED]

@@ -5,7 +5,7 @@ import pytest
 import jensen as jn
 from jensen.scores import SCORES, make_score
 from jensen.scores.registry import SAMPLE_SIZED, SPECS
-from jensen.text import either
+from jensen.support.text import either
 
 TABLE = {"a": [0, 1, 1], "b": [0, 0, 1]}
 

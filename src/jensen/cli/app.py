@@ -16,7 +16,7 @@ from jensen import __version__
 from jensen.cli import compile as compile_command
 from jensen.cli import convert, demo, impute, learn, posterior, predict, query, sample, score, show
 from jensen.exceptions import JensenError, StoppedError
-from jensen.wording import for_shell
+from jensen.support.wording import for_shell
 
 INTERRUPTED = 130
 EPILOG = "Example: jensen learn patients.csv --svg net.svg -o net.json"

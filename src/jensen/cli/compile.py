@@ -16,7 +16,7 @@ def command(as_json: options.Json = False) -> None:
     They are kept in the folder that JENSEN_CACHE_DIR names, else in that of the package or of the
     user's caches.
     """
-    from jensen.kernel_cache import places
+    from jensen.support.kernel_cache import places
 
     begin = time.perf_counter()
     seconds = cache()

@@ -1,6 +1,6 @@
 """`jensen demo`: a bundled example, end to end, with an explanation of what is done."""
 
-from jensen.text import plural
+from jensen.support.text import plural
 
 NAME = "demo"
 EPILOG = "Example: jensen demo"
@@ -75,8 +75,8 @@ def _compile() -> None:
     """Use all cores if much has to be compiled; on one, it is done when it is needed."""
     from jensen.cli.compile import cache
     from jensen.data.threads import get_threads
-    from jensen.kernel_cache import writable_folder
     from jensen.kernels import COMPILING, log, never_cached
+    from jensen.support.kernel_cache import writable_folder
 
     missing = set(KERNELS).intersection(never_cached())
     if len(missing) > 1 and get_threads() > 1 and writable_folder() is not None:

@@ -11,7 +11,7 @@ import typer
 
 from jensen.exceptions import FileError, JensenError
 from jensen.scores.registry import WITH_JOINT_PRIOR
-from jensen.text import either, some
+from jensen.support.text import either, some
 
 Scale = Annotated[
     str | None,

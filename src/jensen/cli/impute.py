@@ -7,7 +7,7 @@ import typer
 
 from jensen.cli import inputs, options, outputs
 from jensen.cli.rows import read_written, write_rows
-from jensen.text import plural
+from jensen.support.text import plural
 
 NAME = "impute"
 EPILOG = "Example: jensen impute net.json patients.csv -o filled.csv --method draw --seed 0"

@@ -18,7 +18,7 @@ from jensen.cli.learn_states import StateChoices, learn_states
 from jensen.cli.learn_structure import learn_structure
 from jensen.cli.structure_options import StructureChoices
 from jensen.exceptions import JensenError
-from jensen.interrupts import interruptible
+from jensen.runs.interrupts import interruptible
 
 NAME = "learn"
 EPILOG = "\n".join(

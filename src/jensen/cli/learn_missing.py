@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 from jensen.cli.structure_options import BEYOND, Search, StructureChoices
 from jensen.exceptions import JensenError
 from jensen.scores.registry import AVAILABLE, SPREAD_PRIORS
-from jensen.text import plural, some
+from jensen.support.text import plural, some
 
 if TYPE_CHECKING:
     from jensen.data import Table

@@ -9,7 +9,7 @@ from jensen.cli.gaussian_scale import read_scale, refuse_scale
 from jensen.cli.learn_options import Loop, NetworkChoices, Source
 from jensen.exceptions import JensenError
 from jensen.scores.registry import SPREAD_PRIORS
-from jensen.text import either
+from jensen.support.text import either
 
 
 def learn_network(

@@ -11,7 +11,7 @@ from jensen.cli.inputs import Reading, read_data
 from jensen.exceptions import JensenError
 from jensen.models.emissions.registry import EMISSIONS, USUAL
 from jensen.scores.registry import DEFAULTS, PRIORS, WITH_JOINT_PRIOR
-from jensen.text import either
+from jensen.support.text import either
 
 if TYPE_CHECKING:
     from jensen.data import Table

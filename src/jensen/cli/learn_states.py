@@ -112,7 +112,7 @@ def _read(source: Source, chosen: StateChoices) -> tuple[Table, Groups]:
 
 def _stop_if_wished() -> None:
     """End before learning begins, if that is wished already."""
-    from jensen.interrupts import interruptible
+    from jensen.runs.interrupts import interruptible
 
     with interruptible() as wish:
         if wish.is_set():

@@ -27,7 +27,7 @@ from jensen.scores.registry import (
     UNPENALISED,
     WITH_JOINT_PRIOR,
 )
-from jensen.text import either
+from jensen.support.text import either
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -270,7 +270,7 @@ def _tested(task: Task, given: dict[str, Any]) -> Structure:
 
 
 def _tree(task: Task) -> Structure:
-    from jensen.q_graph.trees import chow_liu
+    from jensen.q_graph.trees.chow_liu import chow_liu
 
     score = task.of_score["score"]
     graph = chow_liu(task.table, penalty=None if score == UNPENALISED else score)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jensen.cli import outputs
 from jensen.graphs.names import show_path
 from jensen.scores.registry import UNPENALISED
-from jensen.text import grid, plural
+from jensen.support.text import grid, plural
 
 if TYPE_CHECKING:
     from jensen.cli.learn_structure import Structure

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from jensen.cli import outputs
-from jensen.text import plural
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     from jensen.cli.learn_states import Learned

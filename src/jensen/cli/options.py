@@ -10,7 +10,7 @@ import typer
 
 from jensen.exceptions import JensenError
 from jensen.scores.registry import AVAILABLE, SAMPLE_SIZED, SPREAD_PRIORS, WITH_NETWORK
-from jensen.text import either
+from jensen.support.text import either
 
 Data = Annotated[
     str,

@@ -34,7 +34,7 @@ def print_bytes(content: bytes) -> None:
 
 def write_text(text: str, path: str) -> None:
     """Write a text file, whole or not at all; - prints it."""
-    from jensen.atomic import write_whole
+    from jensen.support.atomic import write_whole
 
     if path == "-":
         print_bytes(text.encode())
@@ -45,8 +45,8 @@ def write_text(text: str, path: str) -> None:
 
 def check_table_path(path: str, *inputs: str) -> None:
     """Refuse a table file that cannot be written, or that is read, before there are rows."""
-    from jensen.atomic import check_target
     from jensen.data.files import table_suffix
+    from jensen.support.atomic import check_target
 
     if path != "-":
         table_suffix(Path(path))
@@ -60,7 +60,7 @@ def check_table_path(path: str, *inputs: str) -> None:
 
 def check_text_path(path: str) -> None:
     """Refuse a file that cannot be written, before there is anything to write."""
-    from jensen.atomic import check_target
+    from jensen.support.atomic import check_target
 
     if path != "-":
         check_target(path)

@@ -23,7 +23,7 @@ from jensen.cli.posterior_told import THRESHOLD, spell, summary, tell
 from jensen.cli.structure_options import StructureChoices
 from jensen.exceptions import JensenError
 from jensen.scores.registry import DEFAULTS, SAMPLE_SIZED
-from jensen.text import either, plural
+from jensen.support.text import either, plural
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -116,7 +116,7 @@ def command(
     rows = _usable(table, choices, complete_rows, context.obj or ())
     scoring = _scoring(rows, choices, equivalent_sample_size, scale)
     with _in_words():
-        from jensen.q_graph.structure_posterior import structure_posterior
+        from jensen.q_graph.posterior.structure_posterior import structure_posterior
 
         post = structure_posterior(
             rows, method.value, **scoring, prior=believed, **constraints, **of_chains,
@@ -130,7 +130,7 @@ def command(
 def _check_files(output: str | None, checkpoint: str | None, svg: str | None) -> None:
     """Refuse files that cannot be written, before anything is read."""
     from jensen import io
-    from jensen.atomic import check_writable
+    from jensen.support.atomic import check_writable
 
     if output is not None and output != "-":
         io.check_path(output, holds="posterior over graphs")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jensen.cli.learn_structure import IN_WORDS
 from jensen.graphs.names import show_path
-from jensen.text import grid, plural, some
+from jensen.support.text import grid, plural, some
 
 if TYPE_CHECKING:
     from jensen.q_graph.posterior import StructurePosterior

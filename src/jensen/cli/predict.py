@@ -11,7 +11,7 @@ from jensen.cli.predict_states import predict_states
 from jensen.cli.rows import Written, read_written, write_rows
 from jensen.cli.state_rows import read_state_rows
 from jensen.exceptions import JensenError
-from jensen.text import plural
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,7 @@ from jensen.cli import options, outputs
 from jensen.cli.rows import write_rows
 from jensen.cli.state_rows import StateRows
 from jensen.exceptions import JensenError
-from jensen.text import plural
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     import numpy as np

@@ -8,7 +8,7 @@ import typer
 from jensen.cli import inputs, options, outputs
 from jensen.cli.rows import write_rows
 from jensen.cli.sample_states import sample_states
-from jensen.text import plural
+from jensen.support.text import plural
 
 NAME = "sample"
 EPILOG = (

@@ -12,7 +12,7 @@ from jensen.cli.graph_prior import GraphPrior, name_score, read_summed_prior
 from jensen.cli.state_rows import read_state_rows
 from jensen.exceptions import JensenError
 from jensen.scores.registry import DEFAULTS, TOLD
-from jensen.text import grid
+from jensen.support.text import grid
 
 NAME = "score"
 EPILOG = "Example: jensen score 'smoker -> cancer' patients.csv --score bic"

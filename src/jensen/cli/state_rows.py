@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jensen.cli.inputs import Reading
 from jensen.cli.rows import Written, as_written
 from jensen.exceptions import JensenError
-from jensen.text import some
+from jensen.support.text import some
 
 if TYPE_CHECKING:
     import numpy as np

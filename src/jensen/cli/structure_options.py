@@ -14,7 +14,7 @@ from jensen.cli.independence_options import BELONG_TO, CorrectionFor, Independen
 from jensen.cli.learn_options import spelled
 from jensen.exceptions import JensenError
 from jensen.scores.registry import AVAILABLE, PENALISED, TOLD, WITH_NETWORK
-from jensen.text import either
+from jensen.support.text import either
 
 if TYPE_CHECKING:
     from jensen.graphs import DAG

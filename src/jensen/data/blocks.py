@@ -17,8 +17,8 @@ from jensen.data.packed import Packed
 from jensen.data.threads import ordered_map
 from jensen.data.units import TreeSum
 from jensen.data.variable import Variable
-from jensen.fields import add
-from jensen.fingerprint import fingerprint
+from jensen.runs.fingerprint import fingerprint
+from jensen.support.fields import add
 
 if TYPE_CHECKING:
     from jensen.data.table import Table

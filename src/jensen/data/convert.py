@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from jensen.atomic import check_name, write_whole
 from jensen.data.encode import Column
 from jensen.data.files import COMPRESSED, PARQUET, table_suffix, write_arrow
 from jensen.data.variable import sort_naturally
 from jensen.exceptions import DataError, JensenError
+from jensen.support.atomic import check_name, write_whole
 
 if TYPE_CHECKING:
     import pandas

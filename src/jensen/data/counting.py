@@ -13,9 +13,9 @@ from jensen.data.packed import Level
 from jensen.data.row_names import what_names_rows
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
-from jensen.memory import check_memory
-from jensen.text import plural, some
-from jensen.wording import leave_out, of_frame
+from jensen.support.memory import check_memory
+from jensen.support.text import plural, some
+from jensen.support.wording import leave_out, of_frame
 
 NS_PER_WORD = 0.33
 """What one cell costs per 64 rows by bitsets; measured, like the next."""

@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jensen.exceptions import DataError, warn
-from jensen.text import some
-from jensen.wording import option
+from jensen.support.text import some
+from jensen.support.wording import option
 
 EXPONENT = r"(?:[eE][+-]?[0-9]+)?\s*$"
 WHOLE = r"^\s*[+-]?[0-9]+" + EXPONENT

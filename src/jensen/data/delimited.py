@@ -24,7 +24,7 @@ from jensen.data.separators import (
 )
 from jensen.data.variable import parse_number
 from jensen.exceptions import DataError, FileError, warn
-from jensen.text import plural, some
+from jensen.support.text import plural, some
 
 BLOCK = 1 << 22
 """Bytes of text that are parsed at a time."""

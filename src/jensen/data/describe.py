@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from jensen.text import grid, plural
+from jensen.support.text import grid, plural
 
 if TYPE_CHECKING:
     from jensen.data.table import Table

@@ -17,7 +17,7 @@ from jensen.data.table_scan import as_table
 from jensen.data.threads import ordered_map
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
-from jensen.memory import check_many
+from jensen.support.memory import check_many
 
 Method = Literal["quantile", "interval", "mdl"]
 

@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from jensen.atomic import check_name, show_path
 from jensen.data.delimited import find_line, read_delimited
 from jensen.data.scan import Raw
 from jensen.data.separators import AS_IT_TELLS, NAMED, SELDOM, SEPARATORS, TextChoices
 from jensen.data.sources import raw_columns
 from jensen.exceptions import FileError, JensenError
-from jensen.memory import check_memory, show_bytes
+from jensen.support.atomic import check_name, show_path
+from jensen.support.memory import check_memory, show_bytes
 
 DELIMITERS = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None}
 """What separates fields by the suffix; None: what the header and the first rows tell."""

@@ -20,8 +20,8 @@ from jensen.data.missing_words import (
 from jensen.data.separators import TextChoices
 from jensen.data.variable import is_number, parse_number
 from jensen.exceptions import warn
-from jensen.text import plural, some
-from jensen.wording import of_file, of_frame
+from jensen.support.text import plural, some
+from jensen.support.wording import of_file, of_frame
 
 MOST_LISTED = 8
 

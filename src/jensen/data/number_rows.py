@@ -16,9 +16,9 @@ from jensen.data.blocks import Block, RowSource
 from jensen.data.table import Table
 from jensen.data.threads import ordered_map
 from jensen.data.units import TreeSum, Units
-from jensen.fields import add
-from jensen.fingerprint import fingerprint
-from jensen.memory import check_memory
+from jensen.runs.fingerprint import fingerprint
+from jensen.support.fields import add
+from jensen.support.memory import check_memory
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

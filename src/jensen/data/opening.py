@@ -16,7 +16,7 @@ from jensen.data.separators import TextChoices
 from jensen.data.sources import collected, kind_of_source, raw_columns
 from jensen.data.variable import Kind
 from jensen.exceptions import DataError
-from jensen.text import offer
+from jensen.support.text import offer
 
 Reader = Callable[[Kind | None, Sequence[str] | None, Collection[str]], Column]
 """Encodes one column as the caller's choices say: kind, states, missing labels."""

@@ -5,8 +5,8 @@ from difflib import get_close_matches
 from typing import Literal, get_args
 
 from jensen.exceptions import DataError, JensenError, warn
-from jensen.text import plural, some
-from jensen.wording import option
+from jensen.support.text import plural, some
+from jensen.support.wording import option
 
 MissingColumns = Literal["warn", "ignore"]
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from jensen.data.encode import MAX_INTEGER_STATES, Column
 from jensen.exceptions import warn
-from jensen.text import plural, some
-from jensen.wording import leave_out, of_frame
+from jensen.support.text import plural, some
+from jensen.support.wording import leave_out, of_frame
 
 if TYPE_CHECKING:
     from jensen.data.blocks import RowSource

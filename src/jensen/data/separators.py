@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from jensen.exceptions import DataError, FileError
-from jensen.wording import option
+from jensen.support.wording import option
 
 SEPARATORS = ",;\t|"
 """What may separate fields, the most usual first."""

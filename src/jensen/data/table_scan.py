@@ -19,7 +19,7 @@ from jensen.data.packed import Packed
 from jensen.data.table import Table
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
-from jensen.memory import check_memory
+from jensen.support.memory import check_memory
 
 Part = tuple[int, Table]
 """Some rows, and how many come before them."""

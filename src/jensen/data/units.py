@@ -6,7 +6,7 @@ from itertools import repeat
 from typing import Any, NamedTuple
 
 from jensen.data.threads import ordered_map
-from jensen.fields import add
+from jensen.support.fields import add
 
 FEW = 2
 """So few units are not worth a pool of threads; one of them may be just counts."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jensen.data.table import Table
 from jensen.data.variable import Variable, label_text
 from jensen.exceptions import DataError, JensenError, warn
-from jensen.text import plural, some
+from jensen.support.text import plural, some
 
 
 class UnknownLabels(NamedTuple):

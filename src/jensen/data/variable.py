@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from jensen.exceptions import DataError
-from jensen.text import some
+from jensen.support.text import some
 
 Kind = Literal["categorical", "count", "continuous"]
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jensen.exceptions import DataError
-from jensen.text import plural
+from jensen.support.text import plural
 
 LARGEST = 1e302
 """Of all weights together: sums of weights times log-likelihoods overflow not far beyond."""

@@ -28,7 +28,7 @@ from jensen.inference.handmade import network_from_tables, replace_table, writte
 from jensen.inference.regression import LinearRegression, RegressionPosterior
 from jensen.io.checked import Checked
 from jensen.scores.constant_columns import warn_of_constant_labels
-from jensen.text import plural
+from jensen.support.text import plural
 
 
 class BayesianNetwork(Views, Estimator):

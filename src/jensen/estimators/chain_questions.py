@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import check_whole
 from jensen.data.unknown_labels import UnknownLabels, refuse_unknown, warn_of_unknown
 from jensen.estimators.refusals import check_impossible, refuse_impossible
 from jensen.estimators.sequences import chosen_steps, read_sequence_weights, refuse_lengths_as_y
@@ -17,7 +16,8 @@ from jensen.exceptions import DataError, ImpossibleSequenceError, JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference import chains
 from jensen.inference.chains import FittedChain, Steps, parameters_of
-from jensen.randomness import as_generator
+from jensen.support.checks import check_whole
+from jensen.support.randomness import as_generator
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,10 +11,10 @@ from jensen.data.variable import label_text
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG
-from jensen.memory import check_many
 from jensen.models.priors import check_prior
 from jensen.scores.registry import DEFAULTS
-from jensen.text import offer, some
+from jensen.support.memory import check_many
+from jensen.support.text import offer, some
 
 
 @dataclass(frozen=True)

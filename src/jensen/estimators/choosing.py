@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from sklearn.base import clone  # type: ignore[import-untyped]
 
-from jensen.checks import check_whole
 from jensen.data import as_table
-from jensen.estimate_warnings import warn_of_left_out
+from jensen.estimators.estimate_warnings import warn_of_left_out
 from jensen.estimators.gaussian_mixture import GaussianMixture
 from jensen.estimators.latent_class import LatentClass
 from jensen.estimators.states_estimator import StatesEstimator
 from jensen.estimators.states_summary import prior_of
 from jensen.exceptions import CollapseError, JensenError
-from jensen.interrupts import interruptible
-from jensen.memory import STREAM, check_many
+from jensen.runs.interrupts import interruptible
 from jensen.scores.constant_columns import noting, warn_of_guessed_spread
-from jensen.text import grid
+from jensen.support.checks import check_whole
+from jensen.support.memory import STREAM, check_many
+from jensen.support.text import grid
 
 if TYPE_CHECKING:
     import pandas

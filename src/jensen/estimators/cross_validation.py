@@ -11,17 +11,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import check_whole
 from jensen.data import Table, as_table
 from jensen.data.row_names import warn_of_row_names
 from jensen.data.threads import ordered_map
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
-from jensen.interrupts import interruptible
 from jensen.q_graph.constraints import listed
 from jensen.q_graph.learning import learn_structure
-from jensen.randomness import as_generator
+from jensen.runs.interrupts import interruptible
 from jensen.scores.constant_columns import (
     noting,
     warn_of_constant_folds,
@@ -29,7 +27,9 @@ from jensen.scores.constant_columns import (
     warn_of_drawn_constants,
 )
 from jensen.scores.registry import DEFAULTS, SPREAD_PRIORS
-from jensen.text import grid, plural, some
+from jensen.support.checks import check_whole
+from jensen.support.randomness import as_generator
+from jensen.support.text import grid, plural, some
 
 Array = NDArray[np.float64]
 

@@ -15,13 +15,13 @@ from jensen.data.variable import label_text
 from jensen.estimators.chain_settings import chain_masks, read_chain_start
 from jensen.estimators.sequences import are_whole
 from jensen.exceptions import JensenError
-from jensen.fields import zip_fields
 from jensen.inference.chains import FittedChain
 from jensen.models.emissions.changed import with_masks
 from jensen.models.emissions.columns import ColumnSummary
 from jensen.models.emissions.making import make_emission
 from jensen.models.emissions.registry import EMISSIONS
 from jensen.models.hidden_markov import HiddenMarkov
+from jensen.support.fields import zip_fields
 
 Array = NDArray[np.float64]
 

@@ -27,7 +27,7 @@ from jensen.models.emissions.product import Product
 from jensen.models.emissions.registry import USUAL, words_of_columns
 from jensen.models.mixture import Mixed, Mixture
 from jensen.scores.constant_columns import warn_of_constant_labels
-from jensen.text import some
+from jensen.support.text import some
 
 Array = NDArray[np.float64]
 

@@ -12,9 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen import q_hidden
-from jensen.checkpoint import Checkpoint
-from jensen.diagnostics import effective_sample_size, split_r_hat
-from jensen.estimate_warnings import (
+from jensen.estimators.estimate_warnings import (
     warn_of_collapse,
     warn_of_disagreement,
     warn_of_limit,
@@ -22,13 +20,15 @@ from jensen.estimate_warnings import (
 )
 from jensen.estimators.loop_choices import LoopChoices
 from jensen.exceptions import StoppedError
-from jensen.fields import leaves
-from jensen.fingerprint import fingerprint
 from jensen.free_energy import EM, VBEM, Fit, State, check_usable, expect, read_mode, state_at, step
-from jensen.memory import check_memory
 from jensen.models.protocol import Data, Learnable, Sampled
-from jensen.randomness import Streams, as_generator, generator_state
-from jensen.restarts import Job, ascend, improve, sample
+from jensen.runs.checkpoint import Checkpoint
+from jensen.runs.diagnostics import effective_sample_size, split_r_hat
+from jensen.runs.fingerprint import fingerprint
+from jensen.runs.restarts import Job, ascend, improve, sample
+from jensen.support.fields import leaves
+from jensen.support.memory import check_memory
+from jensen.support.randomness import Streams, as_generator, generator_state
 
 MIXED = 1.05
 """Chains with a larger R-hat disagree."""

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Any
 
-from jensen.checks import check_whole, is_real
 from jensen.exceptions import JensenError
 from jensen.free_energy import ALGORITHMS, Algorithm
-from jensen.memory import STREAM, check_many
-from jensen.text import some
+from jensen.support.checks import check_whole, is_real
+from jensen.support.memory import STREAM, check_many
+from jensen.support.text import some
 
 
 @dataclass(frozen=True)

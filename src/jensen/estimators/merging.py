@@ -17,8 +17,8 @@ from jensen.estimators.sequences import (
 )
 from jensen.exceptions import DataError
 from jensen.families.dirichlet import dirichlet
-from jensen.q_graph.climbing import Merge, Step
-from jensen.q_graph.state_merging import merge_states as merge_codes
+from jensen.state_merging.climbing import Merge, Step
+from jensen.state_merging.merging import merge_states as merge_codes
 
 
 class MergedStates(NamedTuple):

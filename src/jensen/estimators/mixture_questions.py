@@ -11,7 +11,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import check_whole
 from jensen.data.unknown_labels import UnknownLabels, refuse_unknown, warn_of_unknown
 from jensen.estimators.arrays import read_matrix, read_weights, weights_of
 from jensen.estimators.refusals import refuse_impossible
@@ -21,7 +20,8 @@ from jensen.families.dirichlet import dirichlet
 from jensen.inference.mixtures import FittedMixture
 from jensen.models.emissions.changed import fewer_states, kept_states
 from jensen.models.emissions.priors import select_words
-from jensen.randomness import as_generator
+from jensen.support.checks import check_whole
+from jensen.support.randomness import as_generator
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from jensen.data.own_columns import MissingColumns
 from jensen.data.refill import Filled, put_back
 from jensen.exceptions import DataError, JensenError
 from jensen.inference.fitted import FittedNetwork, Method, RowChoices
-from jensen.randomness import as_generator
+from jensen.support.randomness import as_generator
 
 if TYPE_CHECKING:
     from jensen.inference.fitted import Answer

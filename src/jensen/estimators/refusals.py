@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import ImpossibleError, JensenError
-from jensen.text import plural, some
+from jensen.support.text import plural, some
 
 
 def refuse_impossible(lost: NDArray[np.bool_], impossible: str, noun: str = "row") -> None:

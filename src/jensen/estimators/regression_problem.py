@@ -30,7 +30,7 @@ from jensen.scores.constant_columns import (
 )
 from jensen.scores.gaussian_checks import require_continuous
 from jensen.scores.gaussian_prior import PARTS, make_bge
-from jensen.text import some
+from jensen.support.text import some
 
 Array = NDArray[np.float64]
 

@@ -1,10 +1,10 @@
 """How much memory learning hidden states takes, asked before anything is allocated."""
 
 from jensen.data.number_rows import NumberRows
-from jensen.hidden_states.segments import ENTRIES
-from jensen.memory import check_memory
 from jensen.models.state_starts import LOOKED_AT
-from jensen.text import plural
+from jensen.q_hidden.states.segments import ENTRIES
+from jensen.support.memory import check_memory
+from jensen.support.text import plural
 
 PARAMETERS = 24
 """So many copies of all parameters: prior, posterior, statistics of units, starts, factors."""

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.exceptions import NotFittedError as SklearnNotFitted  # type: ignore[import-untyped]
 
-from jensen.checks import check_whole
 from jensen.data.number_rows import NumberRows
 from jensen.estimators.learning import Problem, learn
 from jensen.estimators.loop_choices import LoopChoices
@@ -20,11 +19,12 @@ from jensen.estimators.summary import Summary
 from jensen.exceptions import CollapseError, DataError, JensenError, NotFittedError
 from jensen.free_energy import Algorithm
 from jensen.io.checked import Checked
-from jensen.memory import check_memory
 from jensen.models.fitted_states import FittedStates
 from jensen.models.state_labels import live_states
 from jensen.models.state_symmetry import log_labellings
-from jensen.text import plural
+from jensen.support.checks import check_whole
+from jensen.support.memory import check_memory
+from jensen.support.text import plural
 
 Array = NDArray[np.float64]
 

@@ -30,7 +30,6 @@ from jensen.estimators.saving import (
     usual_choices,
 )
 from jensen.exceptions import JensenError
-from jensen.fields import leaves
 from jensen.inference.states_file import read_fitted
 from jensen.io.checked import Checked, refusing
 from jensen.io.json_state_models import (
@@ -42,6 +41,7 @@ from jensen.io.json_state_models import (
 )
 from jensen.models.emissions.priors import COVARIANCES, check_words
 from jensen.models.emissions.registry import EMISSIONS, USUAL, words_of_columns
+from jensen.support.fields import leaves
 
 if TYPE_CHECKING:
     from jensen.estimators.states_estimator import StatesEstimator

@@ -21,7 +21,7 @@ from jensen.models.emissions.registry import (
     record_of,
     words_of_columns,
 )
-from jensen.text import grid, plural
+from jensen.support.text import grid, plural
 
 if TYPE_CHECKING:
     from jensen.estimators.states_estimator import StatesEstimator

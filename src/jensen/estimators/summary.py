@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jensen.estimators.choices import Choices
 from jensen.free_energy import Algorithm
-from jensen.text import plural
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork

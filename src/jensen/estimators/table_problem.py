@@ -17,11 +17,11 @@ from jensen.graphs import DAG
 from jensen.graphs.wiring import wire
 from jensen.inference import Network
 from jensen.inference.handmade import network_from_tables
-from jensen.memory import check_memory
 from jensen.models.discrete_network import DiscreteNetwork, Tables
 from jensen.models.encoding import NetworkRows, encode
 from jensen.models.priors import make_prior
 from jensen.models.protocol import Data
+from jensen.support.memory import check_memory
 
 ARRAYS = 8
 """How many arrays as long as all tables together are alive at once while learning."""

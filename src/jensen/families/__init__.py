@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.fields import add, subtract
+from jensen.support.fields import add, subtract
 
 
 class Family(Protocol):

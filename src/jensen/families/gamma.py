@@ -11,7 +11,7 @@ from scipy.special import digamma, gammaln
 
 from jensen.families.collapse import NO_ROWS, refuse
 from jensen.families.projection import wishart_degrees
-from jensen.fields import record
+from jensen.support.fields import record
 
 Array = NDArray[np.float64]
 

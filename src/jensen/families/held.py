@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families import inner
-from jensen.fields import leaves, rebuild
+from jensen.support.fields import leaves, rebuild
 
 
 @dataclass(frozen=True, eq=False)

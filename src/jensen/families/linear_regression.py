@@ -26,7 +26,7 @@ from jensen.families.collapse import (
 )
 from jensen.families.projection import wishart_degrees
 from jensen.families.wishart import cholesky, gram, inverse_root, log_det
-from jensen.fields import record
+from jensen.support.fields import record
 
 Array = NDArray[np.float64]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jensen.families import spherical
 from jensen.families.wishart import Words
-from jensen.fields import record
+from jensen.support.fields import record
 
 Array = NDArray[np.float64]
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from jensen.families import tied
 from jensen.families.wishart import Words
-from jensen.fields import record
+from jensen.support.fields import record
 
 Array = NDArray[np.float64]
 

@@ -27,7 +27,7 @@ from jensen.families.collapse import (
 )
 from jensen.families.projection import wishart_degrees
 from jensen.families.wishart import Words
-from jensen.fields import record
+from jensen.support.fields import record
 
 Array = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from jensen.families import wishart
 from jensen.families.collapse import NO_ROWS, TOO_FEW_ROWS, is_proper, refuse
 from jensen.families.projection import wishart_degrees
 from jensen.families.wishart import Words
-from jensen.fields import record
+from jensen.support.fields import record
 
 Array = NDArray[np.float64]
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from jensen.exceptions import GraphError
-from jensen.text import offer
+from jensen.support.text import offer
 
 LONGEST = 10
 """Nodes of a path that a message shows."""

@@ -6,7 +6,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import check_whole, is_real
 from jensen.data import Block, RowSource, as_table
 from jensen.data.counting import refuse_counts
 from jensen.exceptions import DataError, JensenError
@@ -14,9 +13,10 @@ from jensen.independence.categorical import CategoricalTests
 from jensen.independence.gaussian import GaussianTests
 from jensen.independence.mixed import MixedTests
 from jensen.independence.testing import Tests
-from jensen.memory import check_many
-from jensen.randomness import as_generator
 from jensen.scores.gaussian_checks import refuse_infinite
+from jensen.support.checks import check_whole, is_real
+from jensen.support.memory import check_many
+from jensen.support.randomness import as_generator
 
 TestName = Literal["g2", "x2", "mutual-information", "fisher-z", "conditional-gaussian"]
 

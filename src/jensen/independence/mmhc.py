@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from jensen.checks import check_whole
 from jensen.data import as_rows
 from jensen.data.counting import require_complete
 from jensen.graphs import DAG
@@ -15,14 +14,15 @@ from jensen.independence.info import MMHCInfo
 from jensen.independence.making import check_alpha, check_table, make_tests
 from jensen.independence.mmpc import find_neighbours
 from jensen.independence.pc import watched
-from jensen.interrupts import interruptible
-from jensen.q_graph.class_rules import use_pc
+from jensen.q_graph.classes.rules import use_pc
 from jensen.q_graph.constraints import believe, read_rules
-from jensen.q_graph.recombining import thorough_climb
-from jensen.q_graph.search import Climber
+from jensen.q_graph.search.climbing import Climber
+from jensen.q_graph.search.recombining import thorough_climb
+from jensen.runs.interrupts import interruptible
 from jensen.scores.abilities import name_of
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.units import left_out, unitless
+from jensen.support.checks import check_whole
 
 
 def mmhc(

@@ -9,7 +9,6 @@ from typing import Any, Literal, get_args
 import numpy as np
 from tqdm import tqdm
 
-from jensen.checks import check_whole
 from jensen.data import as_rows
 from jensen.data.row_names import warn_of_row_names
 from jensen.exceptions import JensenError
@@ -20,9 +19,10 @@ from jensen.independence.making import check_alpha, check_table, make_tests
 from jensen.independence.orienting import orient
 from jensen.independence.skeleton import Skeleton, find_skeleton
 from jensen.independence.testing import Tests
-from jensen.interrupts import interruptible
 from jensen.q_graph.constraints import Constraints, read_constraints
+from jensen.runs.interrupts import interruptible
 from jensen.scores.constant_columns import warn_of_constant_labels
+from jensen.support.checks import check_whole
 
 Correction = Literal["bonferroni", "fdr"]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import ClassVar, NoReturn
 
 from jensen.exceptions import JensenError
-from jensen.text import plural
+from jensen.support.text import plural
 
 SYMBOLS = {
     "g2": "G²",

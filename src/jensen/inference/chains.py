@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 from jensen.data.threads import ordered_map
 from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenError
 from jensen.families.held import Held
-from jensen.hidden_states import chain
-from jensen.hidden_states.records import Chain
-from jensen.memory import check_many
 from jensen.models.emissions.product import expected_rows
 from jensen.models.fitted_states import FittedStates, unflatten
 from jensen.models.hidden_markov import Chained, Sequences, groups
+from jensen.q_hidden.states import chain
+from jensen.q_hidden.states.records import Chain
+from jensen.support.memory import check_many
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

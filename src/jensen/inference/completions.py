@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees import run
 from jensen.data import Table
 from jensen.data.encode import Column
 from jensen.exceptions import JensenError
 from jensen.inference.fitted import Method
 from jensen.inference.rows import Rows, all_posteriors, log_tables_of
+from jensen.q_hidden.trees import run
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees import run
 from jensen.data import Table
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.threads import run_all
@@ -16,7 +15,8 @@ from jensen.inference.findings import Findings, read_findings
 from jensen.inference.query import ask
 from jensen.inference.questions import Question, find_question, form_of
 from jensen.inference.rows import log_tables_of
-from jensen.memory import check_memory
+from jensen.q_hidden.trees import run
+from jensen.support.memory import check_memory
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jensen.data.variable import Variable, state_of
 from jensen.exceptions import JensenError
-from jensen.text import grid, plural, some
+from jensen.support.text import grid, plural, some
 
 if TYPE_CHECKING:
     import pandas

@@ -16,7 +16,7 @@ from scipy.special import entr
 from jensen.data.variable import Variable, find_state
 from jensen.exceptions import JensenError
 from jensen.inference.cpt import MAX_SHOWN_ROWS, show_probability
-from jensen.text import grid, offer, plural, some
+from jensen.support.text import grid, offer, plural, some
 
 if TYPE_CHECKING:
     import pandas

@@ -14,10 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees import run
-from jensen.cluster_trees.lists import Lists
-from jensen.cluster_trees.plans import Plans, find_families
-from jensen.cluster_trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut, pick
 from jensen.data import Block, RowSource
 from jensen.data.counting import count_families
 from jensen.data.threads import ordered_map
@@ -26,7 +22,11 @@ from jensen.graphs.elimination import order_all
 from jensen.graphs.wiring import Wiring, wire_families
 from jensen.inference.network import Network
 from jensen.inference.relevance import relevant_variables
-from jensen.memory import check_memory
+from jensen.q_hidden.trees import run
+from jensen.q_hidden.trees.lists import Lists
+from jensen.q_hidden.trees.plans import Plans, find_families
+from jensen.q_hidden.trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut, pick
+from jensen.support.memory import check_memory
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jensen.data import Table
 from jensen.data.variable import Variable, state_of
 from jensen.exceptions import JensenError
-from jensen.text import some
+from jensen.support.text import some
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from jensen.data.own_columns import MissingColumns
 from jensen.exceptions import JensenError
-from jensen.text import offer, some
+from jensen.support.text import offer, some
 
 if TYPE_CHECKING:
     from jensen.data import Table, Variable

@@ -12,7 +12,7 @@ from jensen.data import Table
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.threads import ordered_map
 from jensen.graphs.order import topological_order
-from jensen.memory import check_memory
+from jensen.support.memory import check_memory
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

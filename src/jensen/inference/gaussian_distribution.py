@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from jensen.exceptions import JensenError
 from jensen.inference.regression import check_level
-from jensen.text import grid
+from jensen.support.text import grid
 
 Array = NDArray[np.float64]
 

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 
 from jensen.inference.gaussian_distribution import GaussianDistribution
 from jensen.inference.regression import check_level
-from jensen.text import grid, plural
+from jensen.support.text import grid, plural
 
 if TYPE_CHECKING:
     import pandas

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import is_real
 from jensen.data import Table
 from jensen.data.refill import Filled
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import RegressionWords
-from jensen.fields import leaves
 from jensen.graphs import DAG
 from jensen.inference import gaussian_queries, gaussian_rows
 from jensen.inference.fitted import USUAL, FittedNetwork, Given, Method, Names, RowChoices
 from jensen.inference.gaussian_distribution import GaussianDistribution
 from jensen.inference.gaussian_distributions import GaussianDistributions
 from jensen.inference.regression import LinearRegression, RegressionPosterior
-from jensen.text import grid, some
-from jensen.wording import for_reader
+from jensen.support.checks import is_real
+from jensen.support.fields import leaves
+from jensen.support.text import grid, some
+from jensen.support.wording import for_reader
 
 if TYPE_CHECKING:
     from jensen.io.checked import Checked

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import is_real
 from jensen.data.variable import parse_number
 from jensen.exceptions import JensenError
 from jensen.inference.fitted import Given
 from jensen.inference.gaussian_distribution import GaussianDistribution
 from jensen.inference.gaussian_joint import Joint, joint, log_density, missing_cells
 from jensen.inference.marginals import missing_marginal
-from jensen.memory import check_many
 from jensen.q_hidden.gaussian_cells import LOG_2PI
+from jensen.support.checks import is_real
+from jensen.support.memory import check_many
 
 if TYPE_CHECKING:
     from jensen.inference.gaussian_network import GaussianNetwork

@@ -18,7 +18,7 @@ from jensen.inference.fitted import Given, Method, RowChoices
 from jensen.inference.gaussian_distributions import GaussianDistributions
 from jensen.inference.gaussian_joint import joint, log_density, missing_cells
 from jensen.inference.gaussian_queries import read_known, read_targets, root_of, sample
-from jensen.text import plural, some
+from jensen.support.text import plural, some
 
 if TYPE_CHECKING:
     from jensen.inference.gaussian_network import GaussianNetwork

@@ -13,7 +13,7 @@ from jensen.exceptions import DataWarning, JensenError
 from jensen.graphs import DAG, notation
 from jensen.inference.cpt import CPT
 from jensen.inference.network import Network, assemble
-from jensen.text import offer, some
+from jensen.support.text import offer, some
 
 Orders = Mapping[str, Sequence[str]]
 """Name → its parents, in the order of the axes of a table or of the labels of its rows."""

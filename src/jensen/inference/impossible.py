@@ -10,7 +10,7 @@ from jensen.data import RowSource, Table
 from jensen.exceptions import ImpossibleError
 from jensen.inference.findings import Findings
 from jensen.inference.questions import find_question, form_of
-from jensen.text import plural
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jensen.exceptions import MissingNameError
 from jensen.inference.distribution import Distribution
 from jensen.inference.questions import Spans
-from jensen.text import offer
+from jensen.support.text import offer
 
 
 def missing_marginal(name: object, names: Iterable[str]) -> MissingNameError:

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from jensen.data.threads import ordered_map
 from jensen.families.held import Held
-from jensen.hidden_states import independent
-from jensen.hidden_states.records import Independent
-from jensen.memory import check_many
 from jensen.models.emissions.predictive import draw_predictive
 from jensen.models.emissions.product import expected_rows
 from jensen.models.fitted_states import FittedStates
 from jensen.models.mixture import UNIT_ROWS
+from jensen.q_hidden.states import independent
+from jensen.q_hidden.states.records import Independent
+from jensen.support.memory import check_many
 
 Array = NDArray[np.float64]
 

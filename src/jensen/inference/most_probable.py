@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import check_whole
-from jensen.cluster_trees import run
 from jensen.exceptions import JensenError
 from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
 from jensen.inference.questions import Question, find_question, form_of
-from jensen.memory import check_many
-from jensen.text import grid, offer
+from jensen.q_hidden.trees import run
+from jensen.support.checks import check_whole
+from jensen.support.memory import check_many
+from jensen.support.text import grid, offer
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

@@ -27,7 +27,7 @@ from jensen.inference.fitted import USUAL, FittedNetwork, Given, Method, Names, 
 from jensen.inference.marginals import Marginals
 from jensen.inference.most_probable import Assignment, most_probable
 from jensen.inference.posterior import TablePosterior
-from jensen.text import grid, plural, some
+from jensen.support.text import grid, plural, some
 
 if TYPE_CHECKING:
     from jensen.io.checked import Checked

@@ -18,7 +18,7 @@ from jensen.inference.fitted import Method, RowChoices
 from jensen.inference.impossible import explain_row
 from jensen.inference.rows import all_posteriors
 from jensen.inference.rows import log_likelihood as each_log_likelihood
-from jensen.text import plural, some
+from jensen.support.text import plural, some
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

@@ -10,7 +10,7 @@ from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.cpt import CPT, MAX_SHOWN_ROWS, show_probability
-from jensen.text import grid, plural
+from jensen.support.text import grid, plural
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import is_real
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.inference.distribution import Distribution, Distributions, Interval
@@ -17,8 +16,9 @@ from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
 from jensen.inference.marginals import Marginals
 from jensen.inference.questions import Answer, Question, find_question, form_of
-from jensen.memory import check_memory
-from jensen.text import some
+from jensen.support.checks import is_real
+from jensen.support.memory import check_memory
+from jensen.support.text import some
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

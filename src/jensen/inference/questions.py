@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees.plans import Plans
-from jensen.cluster_trees.problems import hidden_sets
-from jensen.cluster_trees.records import N_STATES, Problems, Program, Sets, Work, make_work
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.graphs.order import reach
 from jensen.graphs.wiring import Wiring, wire_families
 from jensen.inference.findings import Findings
+from jensen.q_hidden.trees.plans import Plans
+from jensen.q_hidden.trees.problems import hidden_sets
+from jensen.q_hidden.trees.records import N_STATES, Problems, Program, Sets, Work, make_work
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

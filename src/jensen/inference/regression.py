@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv, stdtrit
 
-from jensen.checks import is_real
 from jensen.exceptions import JensenError
 from jensen.families.linear_regression import RegressionWords
-from jensen.text import grid
+from jensen.support.checks import is_real
+from jensen.support.text import grid
 
 Array = NDArray[np.float64]
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees.problems import code_rows
 from jensen.data import Block, Table
 from jensen.graphs.order import reach
+from jensen.q_hidden.trees.problems import code_rows
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

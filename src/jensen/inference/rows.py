@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees import run
-from jensen.cluster_trees.plans import plans_of
-from jensen.cluster_trees.problems import Split, cut, split_rows
-from jensen.cluster_trees.records import Problems, Program
 from jensen.data import Block, Table
 from jensen.data.counting import plane_plan
 from jensen.data.threads import ordered_map
 from jensen.graphs.wiring import Wiring, wire_families
 from jensen.inference.relevance import relevant_part
+from jensen.q_hidden.trees import run
+from jensen.q_hidden.trees.plans import plans_of
+from jensen.q_hidden.trees.problems import Split, cut, split_rows
+from jensen.q_hidden.trees.records import Problems, Program
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

@@ -6,9 +6,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Protocol, cast
 
-from jensen.atomic import check_target, read_bytes, write_whole
 from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
+from jensen.support.atomic import check_target, read_bytes, write_whole
 
 
 class Format(Protocol):

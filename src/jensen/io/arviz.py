@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jensen.exceptions import JensenError
-from jensen.memory import check_memory
+from jensen.support.memory import check_memory
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork
-    from jensen.q_graph.graph_samples import GraphSamples
+    from jensen.q_graph.posterior.graph_samples import GraphSamples
 
 
 def to_arviz(net: BayesianNetwork) -> Any:

@@ -17,7 +17,7 @@ from jensen.inference.network import TOLERANCE
 from jensen.io.bif_syntax import PLAIN, Body, Numbers, ProbabilityBlock, Row
 from jensen.io.lexer import Scanner, shorten
 from jensen.io.source import show_row
-from jensen.text import plural, some
+from jensen.support.text import plural, some
 
 _ROW = re.compile(r"\(([^)]*+)\)([^;]*+);")
 _TABLE = re.compile(r"table()([^;]*+);")

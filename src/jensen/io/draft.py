@@ -20,7 +20,7 @@ from jensen.exceptions import FileError, JensenError
 from jensen.inference.network import TOLERANCE, assemble
 from jensen.io.lexer import NUMBER, Scanner, Token, shorten
 from jensen.io.source import Source, check_parents, make_graph, show_row
-from jensen.text import plural
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork

@@ -19,8 +19,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NoReturn
 
-from jensen.atomic import check_target, read_bytes, write_whole
-from jensen.checks import check_whole
 from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
 from jensen.io.lexer import shorten
@@ -29,7 +27,9 @@ from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
 from jensen.scores.units import isolated
-from jensen.text import plural
+from jensen.support.atomic import check_target, read_bytes, write_whole
+from jensen.support.checks import check_whole
+from jensen.support.text import plural
 
 
 def read_local_scores(path: str | PathLike[str]) -> LocalScores:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.fields import is_record
 from jensen.io.checked import Checked
+from jensen.support.fields import is_record
 
 Array = NDArray[np.float64]
 

@@ -1,6 +1,6 @@
 """Jensen's JSON: one reader and one writer for all that can be saved.
 
-The format at the top of a file says which class of `jensen.saved` reads the rest of it.
+The format at the top of a file says which class of `jensen.io.saved` reads the rest of it.
 docs/json-format.md describes all formats for other programs.
 """
 
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from jensen.exceptions import FileError
 from jensen.io.checked import Checked, dump, parse_json
-from jensen.saved import SAVED
+from jensen.io.saved import SAVED
 
 VERSION = 1
 USUAL = "jensen-network"

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
-from jensen.fields import leaves
 from jensen.models.emissions.kinds import Fault
 from jensen.models.emissions.labels import concentration_fault, shares_fault
 from jensen.models.emissions.product import Product
 from jensen.models.emissions.registry import record_of
+from jensen.support.fields import leaves
 
 Array = NDArray[np.float64]
 

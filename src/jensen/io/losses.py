@@ -4,7 +4,7 @@ import warnings
 
 from jensen.exceptions import FormatWarning
 from jensen.inference import Network
-from jensen.text import some
+from jensen.support.text import some
 
 
 def warn_of_losses(

@@ -11,7 +11,7 @@ from jensen.graphs import DAG
 from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle
 from jensen.io.lexer import Token, shorten
-from jensen.memory import check_memory
+from jensen.support.memory import check_memory
 
 MOST_PARENTS = 31
 """An array of NumPy has 32 axes at most, in its older versions."""

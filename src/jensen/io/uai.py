@@ -23,7 +23,7 @@ from jensen.exceptions import FileError
 from jensen.io.draft import Draft, parse_numbers
 from jensen.io.lexer import Token, shorten
 from jensen.io.losses import warn_of_losses
-from jensen.text import plural
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork

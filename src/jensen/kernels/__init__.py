@@ -18,7 +18,7 @@ from numba.core import event
 from numba.core.dispatcher import Dispatcher
 from numba.core.sigutils import normalize_signature
 
-from jensen.kernel_cache import VARIABLE, KernelCache, writable_folder
+from jensen.support.kernel_cache import VARIABLE, KernelCache, writable_folder
 
 MODULES = (
     "best_networks",

@@ -11,12 +11,12 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from jensen.hidden_states.records import ChainSums, ChainTables
 from jensen.kernels import helper, kernel, part, reassociated
 from jensen.kernels.columns import add_column_stats, add_counts, fill_columns
 from jensen.kernels.gaussians import add_moments, log_densities
 from jensen.kernels.log_tables import look_up_rows, scale_rows
 from jensen.kernels.records import COLUMN_ROWS, COLUMN_SUMS, COLUMN_TABLES, signature
+from jensen.q_hidden.states.records import ChainSums, ChainTables
 
 SMALL = 1e-20  # where alpha is scaled
 TINY = 1e-140  # what a step may leave of alpha

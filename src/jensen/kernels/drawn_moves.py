@@ -1,4 +1,4 @@
-"""Drawing one of the moves of a chain, from the list in `jensen.q_graph.moves.rows`."""
+"""Drawing one of the moves of a chain, from the list in `jensen.q_graph.chains.moves.rows`."""
 
 from itertools import accumulate
 

@@ -7,7 +7,8 @@ in log space: what is then left in `psi` are conditional probabilities.
 
 import numpy as np
 
-from jensen.cluster_trees.records import (
+from jensen.kernels import helper, part
+from jensen.q_hidden.trees.records import (
     CARD,
     CHILDREN,
     CLUSTERS,
@@ -35,7 +36,6 @@ from jensen.cluster_trees.records import (
     TILE,
     WIDTH,
 )
-from jensen.kernels import helper, part
 
 UInt = np.uint64
 """Of positions in long loops: Numba asks of a signed one whether it counts from the end, and what

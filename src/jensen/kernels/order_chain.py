@@ -17,7 +17,7 @@ from jensen.kernels.parent_sums import (
 )
 from jensen.kernels.random_numbers import uniform
 from jensen.kernels.records import KEPT, MOVES, ROOM, WEIGHTS, signature
-from jensen.q_graph.moves.rows import ORDER_MOVES
+from jensen.q_graph.chains.moves.rows import ORDER_MOVES
 
 propose_drawn = draw_one_of(ORDER_MOVES)
 

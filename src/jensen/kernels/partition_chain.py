@@ -15,7 +15,7 @@ from jensen.kernels.parent_draws import draw_parents, write_parents
 from jensen.kernels.parent_sums import set_weight, sum_asked
 from jensen.kernels.random_numbers import uniform
 from jensen.kernels.records import GRAPH_OF_CHAIN, KEPT, MOVES, ROOM, WEIGHTS, signature
-from jensen.q_graph.moves.rows import PARTITION_MOVES, REVERSAL
+from jensen.q_graph.chains.moves.rows import PARTITION_MOVES, REVERSAL
 
 propose_drawn = draw_one_of(PARTITION_MOVES)
 reverse_edge, REVERSALS = REVERSAL.function, PARTITION_MOVES.index(REVERSAL)

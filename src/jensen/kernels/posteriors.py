@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from jensen.cluster_trees.records import CLUSTERS, MESSAGE, N_CLUSTERS, N_MEMBERS, N_SENT
 from jensen.kernels import kernel, part
 from jensen.kernels.messages import (
     choose_entry,
@@ -15,6 +14,7 @@ from jensen.kernels.messages import (
     write_states,
 )
 from jensen.kernels.records import PROBLEMS, PROGRAM, WORK, signature
+from jensen.q_hidden.trees.records import CLUSTERS, MESSAGE, N_CLUSTERS, N_MEMBERS, N_SENT
 
 
 @part

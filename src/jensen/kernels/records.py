@@ -5,13 +5,13 @@ from typing import Any
 from numba import types
 from numba.core.sigutils import normalize_signature
 
-from jensen.cluster_trees.records import Desk, Families, Problems, Program, Work
 from jensen.data.half_bytes import HalfBytes
 from jensen.graphs.elimination import Graph
 from jensen.graphs.wiring import Wiring
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.q_graph.chains.records import Graph as GraphOfChain
 from jensen.q_graph.chains.records import Kept, Moves, ParentWeights, Room
+from jensen.q_hidden.trees.records import Desk, Families, Problems, Program, Work
 
 _INTS = types.int64[::1]
 _FLOATS = types.float64[::1]

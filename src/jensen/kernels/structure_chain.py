@@ -7,7 +7,7 @@ from jensen.kernels.drawn_moves import draw_one_of
 from jensen.kernels.graph_changes import change_parents, graph_weight
 from jensen.kernels.random_numbers import uniform
 from jensen.kernels.records import GRAPH_OF_CHAIN, KEPT, MOVES, ROOM, WEIGHTS, signature
-from jensen.q_graph.moves.rows import REVERSAL, STRUCTURE_MOVES
+from jensen.q_graph.chains.moves.rows import REVERSAL, STRUCTURE_MOVES
 
 step_drawn = draw_one_of(STRUCTURE_MOVES)
 reverse_edge, REVERSALS = REVERSAL.function, STRUCTURE_MOVES.index(REVERSAL)

@@ -6,7 +6,10 @@ else is known of cluster i, and of member i, stands at ``board[i * BOARD:]``. Al
 allocated by the caller (`Desk`): squares and allocations take long to compile.
 """
 
-from jensen.cluster_trees.records import (
+from jensen.kernels import helper, kernel, part
+from jensen.kernels.elimination import connect_members
+from jensen.kernels.records import DESK, WIRING, signature
+from jensen.q_hidden.trees.records import (
     BOARD,
     CARD,
     CHILDREN,
@@ -49,9 +52,6 @@ from jensen.cluster_trees.records import (
     TILE,
     WIDTH,
 )
-from jensen.kernels import helper, kernel, part
-from jensen.kernels.elimination import connect_members
-from jensen.kernels.records import DESK, WIRING, signature
 
 ROOT, MERGED = -1, -2
 """What stands for the parent of a cluster without one, and of one that is no more."""

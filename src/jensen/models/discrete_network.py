@@ -8,14 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees.problems import HiddenRows
 from jensen.data import RowSource, Variable
 from jensen.data.counting import count_families
 from jensen.data.statistics import CountStatistics
-from jensen.estimate_warnings import warn_of_empty_rows
+from jensen.estimators.estimate_warnings import warn_of_empty_rows
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
-from jensen.fields import add, record
 from jensen.free_energy import State
 from jensen.graphs import DAG
 from jensen.graphs.wiring import Wiring
@@ -25,6 +23,8 @@ from jensen.models.protocol import Conjugate, Data
 from jensen.models.relabelling import by_falling_count, permute
 from jensen.models.starts import random_counts
 from jensen.q_hidden import FamilyTables, Hidden, Known
+from jensen.q_hidden.trees.problems import HiddenRows
+from jensen.support.fields import add, record
 
 
 @record

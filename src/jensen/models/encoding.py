@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees.plans import plans_of
-from jensen.cluster_trees.problems import HiddenRows, split_table
 from jensen.data import RowSource, TableScan
 from jensen.data.units import Units
 from jensen.graphs.wiring import Wiring
 from jensen.models.discrete_network import Complete, Incomplete, complete_counts
+from jensen.q_hidden.trees.plans import plans_of
+from jensen.q_hidden.trees.problems import HiddenRows, split_table
 
 
 class NetworkRows(NamedTuple):

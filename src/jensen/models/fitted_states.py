@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.fields import leaves, rebuild
+from jensen.support.fields import leaves, rebuild
 
 Array = NDArray[np.float64]
 

@@ -20,7 +20,6 @@ from jensen.families.collapse import NO_ROWS
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import Regression
 from jensen.families.product import Product
-from jensen.fields import add, record
 from jensen.free_energy import State
 from jensen.graphs import DAG
 from jensen.inference.gaussian_joint import joint
@@ -34,6 +33,7 @@ from jensen.models.emissions.columns import summarise
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import GaussianCells, Hidden
 from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern
+from jensen.support.fields import add, record
 
 Array = NDArray[np.float64]
 

@@ -12,8 +12,6 @@ from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
 from jensen.families.held import Held
-from jensen.fields import add, record, without_cached
-from jensen.hidden_states.records import Independent
 from jensen.models.emissions import Emission
 from jensen.models.emissions.changed import hold_parts
 from jensen.models.emissions.state_records import select_states
@@ -21,6 +19,8 @@ from jensen.models.protocol import Data
 from jensen.models.state_model import StateModel
 from jensen.models.state_starts import start_stats
 from jensen.q_hidden import Hidden
+from jensen.q_hidden.states.records import Independent
+from jensen.support.fields import add, record, without_cached
 
 if TYPE_CHECKING:
     from jensen.inference.mixtures import FittedMixture

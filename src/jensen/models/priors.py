@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import check_sample_size, is_real
 from jensen.exceptions import JensenError
 from jensen.graphs.wiring import Wiring
 from jensen.models.discrete_network import Tables
 from jensen.scores.registry import PRIORS, SPECS, SPREAD_PRIORS
-from jensen.text import either
+from jensen.support.checks import check_sample_size, is_real
+from jensen.support.text import either
 
 SMALLEST, LARGEST = 1e-10, 1e10
 """Natural parameters, concentration - 1, keep six digits of the one, and F four decimals of the

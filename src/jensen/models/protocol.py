@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from jensen.data.units import Units
 from jensen.families import log_partition
-from jensen.fields import add, zip_fields
 from jensen.q_hidden.structures import Hidden
+from jensen.support.fields import add, zip_fields
 
 Array = NDArray[np.float64]
 

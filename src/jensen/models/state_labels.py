@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from jensen.fields import add, leaves, rebuild
 from jensen.models.emissions.state_records import by_state, mean_record
+from jensen.support.fields import add, leaves, rebuild
 
 Array = NDArray[np.float64]
 Order = NDArray[np.intp]

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 from jensen import q_hidden
 from jensen.data.number_rows import NumberRows
 from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenError
-from jensen.fields import add, leaves, rebuild
 from jensen.free_energy import State, read_mode
 from jensen.models.fitted_states import FittedStates, flatten, unflatten
 from jensen.models.protocol import Conjugate, Data
 from jensen.models.state_labels import by_falling_count, live_states, matched_orders
 from jensen.models.state_symmetry import find_twins, is_symmetric
-from jensen.text import many
+from jensen.support.fields import add, leaves, rebuild
+from jensen.support.text import many
 
 Array = NDArray[np.float64]
 

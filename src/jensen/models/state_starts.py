@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.number_rows import NumberRows
-from jensen.fields import add, leaves, rebuild
-from jensen.hidden_states.segments import segments
 from jensen.models.emissions import Emission
+from jensen.q_hidden.states.segments import segments
+from jensen.support.fields import add, leaves, rebuild
 
 Array = NDArray[np.float64]
 

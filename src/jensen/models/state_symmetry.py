@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from jensen.fields import add, leaves, rebuild, zip_fields
 from jensen.models.emissions.state_records import by_state
 from jensen.models.state_labels import LIVE, live_states
+from jensen.support.fields import add, leaves, rebuild, zip_fields
 
 Array = NDArray[np.float64]
 

@@ -20,7 +20,7 @@ from jensen.inference.posterior import TablePosterior
 from jensen.plots.markup import escape, tag
 from jensen.plots.sparklines import BLUE, HEIGHT, PALE, WIDTH, histogram, interval_bar
 from jensen.plots.svg import graph_svg
-from jensen.text import plural
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     from jensen.estimators import BayesianNetwork

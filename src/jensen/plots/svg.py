@@ -17,7 +17,7 @@ from jensen.plots.ink import draw_edge, draw_node
 from jensen.plots.layout import edges_of, lay_out
 from jensen.plots.markup import escape, number, tag
 from jensen.plots.ports import side_width
-from jensen.text import plural
+from jensen.support.text import plural
 
 MARGIN = 8.0
 LEAST_WIDTH = 36.0  # of a box

@@ -9,27 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from jensen.checkpoint import Checkpoint
-from jensen.checks import check_whole
 from jensen.data import Table, as_table
 from jensen.data.row_names import warn_of_row_names
 from jensen.data.threads import run_all
 from jensen.exceptions import DataError, JensenError
-from jensen.fingerprint import fingerprint
 from jensen.graphs import DAG, PDAG
 from jensen.graphs.base import Graph
-from jensen.interrupts import interruptible
-from jensen.memory import check_many
 from jensen.q_graph.constraints import listed, read_constraints, with_certain
 from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
-from jensen.randomness import as_generator, generator_state
+from jensen.runs.checkpoint import Checkpoint
+from jensen.runs.fingerprint import fingerprint
+from jensen.runs.interrupts import interruptible
 from jensen.scores.constant_columns import (
     noting,
     warn_of_constant_labels,
     warn_of_drawn_constants,
 )
 from jensen.scores.graph_priors import read_family_prior
+from jensen.support.checks import check_whole
+from jensen.support.memory import check_many
+from jensen.support.randomness import as_generator, generator_state
 
 Array = NDArray[np.float64]
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import check_whole
 from jensen.exceptions import DataError, GraphError
 from jensen.graphs import DAG, as_dag, notation
 from jensen.graphs.content import show_edge
@@ -19,7 +18,8 @@ from jensen.scores.graph_priors import ReadPrior, read_family_prior
 from jensen.scores.prior_scorer import with_prior
 from jensen.scores.scorer import Scorer
 from jensen.scores.units import isolated
-from jensen.text import offer
+from jensen.support.checks import check_whole
+from jensen.support.text import offer
 
 Flags = NDArray[np.bool_]
 

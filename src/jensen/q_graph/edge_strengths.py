@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import is_real
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.graphs.order import reach
 from jensen.q_graph.constraints import Constraints, read_constraints
-from jensen.text import grid, offer, plural
+from jensen.support.checks import is_real
+from jensen.support.text import grid, offer, plural
 
 if TYPE_CHECKING:
     import pandas

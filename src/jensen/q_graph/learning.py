@@ -4,26 +4,27 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jensen.checks import check_whole, is_real
 from jensen.data import as_table
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.io.jkl import read_local_scores
-from jensen.memory import STREAM, check_many, get_memory_limit
-from jensen.q_graph import methods, search
-from jensen.q_graph.class_knowledge import as_known
-from jensen.q_graph.class_rules import check_table
+from jensen.q_graph import methods
+from jensen.q_graph.classes.knowledge import as_known
+from jensen.q_graph.classes.rules import check_table
 from jensen.q_graph.constraints import believe, read_rules
-from jensen.q_graph.exact import n_bytes
 from jensen.q_graph.info import Outcome, StructureInfo
 from jensen.q_graph.method_choices import TESTED, Method, check_choices
-from jensen.randomness import as_generator
+from jensen.q_graph.optimum.dynamic_programming import n_bytes
+from jensen.q_graph.search import climbing
 from jensen.scores.abilities import ListsFamilies, name_of, offered
 from jensen.scores.by_name import Missing
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
 from jensen.scores.units import isolated, left_out, unitless
+from jensen.support.checks import check_whole, is_real
+from jensen.support.memory import STREAM, check_many, get_memory_limit
+from jensen.support.randomness import as_generator
 
 MOST_SUBSETS = 24
 """More variables have too many subsets for dynamic programming: the tables take 2 GiB for 24."""
@@ -185,7 +186,7 @@ def learn_structure(
     streams = as_generator(random_state).spawn(restarts)
     task = methods.Task(
         scorer, constraints, start, streams, progress,
-        search.TABU_LENGTH if tabu_length is None else tabu_length,
+        climbing.TABU_LENGTH if tabu_length is None else tabu_length,
     )  # fmt: skip
     found = _find(method, task, time_limit)
     constant = left_out(scorer)

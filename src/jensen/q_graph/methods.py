@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from jensen.interrupts import interruptible
-from jensen.q_graph import search
-from jensen.q_graph.class_rules import read_class
+from jensen.q_graph.classes.equivalence_search import equivalence_search
+from jensen.q_graph.classes.rules import read_class
 from jensen.q_graph.constraints import Constraints, read_start
-from jensen.q_graph.equivalence_search import equivalence_search
-from jensen.q_graph.exact import best_network
 from jensen.q_graph.info import Outcome
-from jensen.q_graph.integer_program import prove_best
-from jensen.q_graph.recombining import climb_and_walk, thorough_climb
-from jensen.q_graph.stopping import StoppedError, climbed, end_after, heeding
+from jensen.q_graph.optimum.dynamic_programming import best_network
+from jensen.q_graph.optimum.integer_program import prove_best
+from jensen.q_graph.optimum.stopping import StoppedError, climbed, end_after, heeding
+from jensen.q_graph.search import climbing
+from jensen.q_graph.search.recombining import climb_and_walk, thorough_climb
+from jensen.runs.interrupts import interruptible
 from jensen.scores.scorer import Scorer
 from jensen.scores.units import left_out
 
@@ -36,19 +36,19 @@ class Task(NamedTuple):
     start: Any
     streams: Sequence[np.random.Generator]  # one for each restart
     progress: bool
-    tabu_length: int = search.TABU_LENGTH
+    tabu_length: int = climbing.TABU_LENGTH
 
 
 def by_search(method: str, task: Task) -> Outcome:
     """The best of a search, and of searches from what is left of it after random moves."""
 
-    def climb(climber: search.Climber, watch: search.Watch) -> search.Found:
+    def climb(climber: climbing.Climber, watch: climbing.Watch) -> climbing.Found:
         if method == "hill-climb":
             return thorough_climb(climber, watch)
-        return search.tabu_search(climber, watch, task.tabu_length, climb_and_walk)
+        return climbing.tabu_search(climber, watch, task.tabu_length, climb_and_walk)
 
     first = read_start(task.start, task.scorer.names, task.constraints)
-    climber = search.Climber(task.scorer, task.constraints)
+    climber = climbing.Climber(task.scorer, task.constraints)
     with _watching(method, task) as watch:
         best = climb(climber.begin(first), watch)
         trace, stopped = list(best.trace), best.stopped
@@ -56,7 +56,7 @@ def by_search(method: str, task: Task) -> Outcome:
             if stopped:
                 break
             n_moves = max(4, int(best.joined.sum()))
-            changed = search.perturbed(best.joined, task.constraints, n_moves, stream)
+            changed = climbing.perturbed(best.joined, task.constraints, n_moves, stream)
             found = climb(climber.begin(changed), watch)
             trace, stopped = trace + found.trace[1:], found.stopped
             if found.score > best.score + climber.slack:

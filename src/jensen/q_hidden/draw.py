@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from jensen.cluster_trees import run
-from jensen.hidden_states import chain, independent
+from jensen.q_hidden.states import chain, independent
 from jensen.q_hidden.structures import Chain, FamilyTables, Hidden, Independent, Known, known
+from jensen.q_hidden.trees import run
 
 
 @singledispatch

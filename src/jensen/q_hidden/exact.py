@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from jensen.cluster_trees import run
-from jensen.hidden_states import chain, independent
 from jensen.q_hidden import gaussian_cells
+from jensen.q_hidden.states import chain, independent
 from jensen.q_hidden.structures import (
     Chain,
     FamilyTables,
@@ -17,6 +16,7 @@ from jensen.q_hidden.structures import (
     Known,
     known,
 )
+from jensen.q_hidden.trees import run
 
 
 @singledispatch

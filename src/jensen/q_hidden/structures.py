@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.cluster_trees.problems import HiddenRows, pick
-from jensen.cluster_trees.records import Problems, Program
-from jensen.hidden_states.records import Chain, ChainCounts, Independent, Observed, StateCounts
 from jensen.q_hidden.gaussian_cells import GaussianCells
+from jensen.q_hidden.states.records import Chain, ChainCounts, Independent, Observed, StateCounts
+from jensen.q_hidden.trees.problems import HiddenRows, pick
+from jensen.q_hidden.trees.records import Problems, Program
 
 Array = NDArray[np.float64]
 

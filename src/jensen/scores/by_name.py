@@ -5,7 +5,6 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
-from jensen.checks import check_sample_size
 from jensen.data import Table, as_table
 from jensen.data.counting import refuse_counts
 from jensen.data.statistics import CountStatistics, FamilyCounts
@@ -28,7 +27,8 @@ from jensen.scores.registry import (
     names_where,
 )
 from jensen.scores.scorer import Scorer
-from jensen.text import either
+from jensen.support.checks import check_sample_size
+from jensen.support.text import either
 
 
 class Score(Protocol):

@@ -19,8 +19,8 @@ import numpy as np
 from jensen.data import RowSource
 from jensen.data.row_names import not_looked_at
 from jensen.exceptions import DataError, warn
-from jensen.text import some
-from jensen.wording import leave_out
+from jensen.support.text import some
+from jensen.support.wording import leave_out
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """A column whose range is a smaller share of its largest value is constant but for rounding."""

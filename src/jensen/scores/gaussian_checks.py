@@ -11,8 +11,8 @@ from jensen.data.moments import spread
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.known_values import require_values
 from jensen.scores.registry import DEFAULTS, names_of
-from jensen.text import some
-from jensen.wording import of_frame
+from jensen.support.text import some
+from jensen.support.wording import of_frame
 
 LARGEST = 1e140
 """Scatters are sums of squares, which overflow not far beyond."""

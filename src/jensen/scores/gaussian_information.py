@@ -6,8 +6,8 @@ import numpy as np
 
 from jensen.data import Table
 from jensen.exceptions import DataError
-from jensen.memory import check_memory
 from jensen.scores.categorical_information import Array, Mask
+from jensen.support.memory import check_memory
 
 LEAST = 1e-13
 """Of a column another one leaves a smaller share unexplained only by rounding."""

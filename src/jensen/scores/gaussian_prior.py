@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import is_real
 from jensen.data.statistics import Coordinates, Moments
 from jensen.exceptions import JensenError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.scores.registry import WITH_JOINT_PRIOR
-from jensen.text import either
+from jensen.support.checks import is_real
+from jensen.support.text import either
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,6 @@ from jensen.data.statistics import Coordinates, Moments, MomentStatistics
 from jensen.exceptions import DataError, JensenError
 from jensen.families import schur
 from jensen.families.joint_prior import NormalWishartPrior
-from jensen.memory import check_memory
 from jensen.scores.counted import Counted
 from jensen.scores.gaussian import GaussianScore
 from jensen.scores.gaussian_checks import (
@@ -29,7 +28,8 @@ from jensen.scores.gaussian_checks import (
 from jensen.scores.gaussian_prior import PARTS, prior_of, refuse_prior
 from jensen.scores.registry import DEFAULTS, SPECS
 from jensen.scores.set_functions import differences
-from jensen.text import plural, some
+from jensen.support.memory import check_memory
+from jensen.support.text import plural, some
 
 Array = NDArray[np.float64]
 

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import is_real
 from jensen.exceptions import GraphError
 from jensen.scores.set_functions import sizes_of_sets
-from jensen.text import offer
+from jensen.support.checks import is_real
+from jensen.support.text import offer
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

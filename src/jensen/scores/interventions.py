@@ -14,7 +14,7 @@ from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import Progress, between
 from jensen.scores.subset_scores import candidate_scores, fill_rows
 from jensen.scores.superset_bounds import SupersetBound, superset_bound
-from jensen.text import offer
+from jensen.support.text import offer
 
 if TYPE_CHECKING:
     from jensen.scores.plain_scorer import PlainScorer

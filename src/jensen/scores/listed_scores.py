@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.set_functions import Progress
-from jensen.text import plural
+from jensen.support.text import plural
 
 Array = NDArray[np.float64]
 

@@ -26,7 +26,7 @@ from jensen.scores.known_values import refuse_stateless, require_rows, require_v
 from jensen.scores.plain_scorer import PlainScorer
 from jensen.scores.registry import DEFAULTS, SPECS
 from jensen.scores.scorer import Scorer
-from jensen.text import some
+from jensen.support.text import some
 
 SAMPLE_SIZES = 1e-100, 1e6
 """Beyond these the quick way to log Γ(a + n) - log Γ(a) loses digits."""

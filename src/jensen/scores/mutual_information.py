@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import is_real
 from jensen.data import Table, as_table
 from jensen.data.counting import is_complete, refuse_counts
 from jensen.exceptions import DataError, JensenError
-from jensen.memory import check_memory
 from jensen.scores.categorical_information import CategoricalInformation
 from jensen.scores.conditional_information import ConditionalInformation
 from jensen.scores.gaussian_information import GaussianInformation
 from jensen.scores.known_values import require_rows, require_values
 from jensen.scores.mixed_information import MixedInformation
-from jensen.text import offer, some
-from jensen.wording import of_frame
+from jensen.support.checks import is_real
+from jensen.support.memory import check_memory
+from jensen.support.text import offer, some
+from jensen.support.wording import of_frame
 
 if TYPE_CHECKING:
     import pandas

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
-from jensen.text import either
+from jensen.support.text import either
 
 Kind = Literal["categorical", "continuous"]
 Spread = Literal["everywhere", "where counted", "one each"]

@@ -11,8 +11,8 @@ from jensen.data.counting import require_states
 from jensen.data.threads import get_threads, ordered_map
 from jensen.exceptions import JensenError
 from jensen.families.rising import log_rising
-from jensen.memory import check_memory
 from jensen.scores.fnml import log_regret
+from jensen.support.memory import check_memory
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen import checkpoint
 from jensen.exceptions import FileError, StoppedError
 from jensen.q_graph.chains import run as runs
+from jensen.runs import checkpoint
 
 SETTINGS = {
     "partition": {"thin": 40},

@@ -18,9 +18,9 @@ from jensen.kernels.order_chain import advance_orders, weigh_order
 from jensen.kernels.partition_chain import advance_partitions, weigh_partition
 from jensen.kernels.structure_chain import advance_graphs, read_graph, weigh_graph
 from jensen.q_graph.chains.kinds import KINDS, room_for_samples
+from jensen.q_graph.chains.moves import rows as lists
 from jensen.q_graph.chains.records import Moves, empty_graph, make_room
 from jensen.q_graph.chains.weights import read_weights
-from jensen.q_graph.moves import rows as lists
 
 N_STARTS = 50_000
 
@@ -175,7 +175,7 @@ def test_every_file_of_a_move_has_a_row():
     folder = Path(lists.__file__).parent
     files = {path.stem for path in folder.glob("*.py")} - {"__init__", "rows"}
     named = {move.function.__module__ for listed in LISTS.values() for move in listed}
-    assert named == {f"jensen.q_graph.moves.{file}" for file in files}
+    assert named == {f"jensen.q_graph.chains.moves.{file}" for file in files}
     assert LISTS.keys() == KINDS.keys()
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families import Family
-from jensen.hidden_states.records import Likely, Observed
+from jensen.q_hidden.states.records import Likely, Observed
 
 Array = NDArray[np.float64]
 

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.families.normal_gamma import NormalGamma
 from jensen.families.spherical import Spherical
-from jensen.hidden_states.readings import SUM, Reading
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.gaussian_rows import LOG_2PI, log_student
 from jensen.models.emissions.gaussian_states import GaussianStates
@@ -18,7 +17,8 @@ from jensen.models.emissions.held_parts import mean_strength
 from jensen.models.emissions.named import read_array
 from jensen.models.emissions.quick_columns import QuickColumns
 from jensen.models.emissions.state_records import mean_record
-from jensen.recycled import recycled
+from jensen.q_hidden.states.readings import SUM, Reading
+from jensen.support.recycled import recycled
 
 Array = NDArray[np.float64]
 

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from jensen.families.beta import beta
 from jensen.families.dirichlet import dirichlet
 from jensen.families.masked import MaskedDirichlet
-from jensen.hidden_states.readings import MAX, SUM, Reading
-from jensen.hidden_states.records import ChainSums, ChainTables
 from jensen.models.emissions import Survey
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.named import read_array, read_shares
 from jensen.models.emissions.quick_columns import QuickColumns
-from jensen.recycled import recycled
+from jensen.q_hidden.states.readings import MAX, SUM, Reading
+from jensen.q_hidden.states.records import ChainSums, ChainTables
+from jensen.support.recycled import recycled
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,6 @@ from jensen.exceptions import JensenError
 from jensen.families import tied
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
-from jensen.fields import without_cached
 from jensen.models.emissions.gaussian_rows import LOG_2PI, Components, Predicted, Seen
 from jensen.models.emissions.gaussian_states import GaussianStates
 from jensen.models.emissions.held_parts import mean_strength
@@ -20,6 +19,7 @@ from jensen.models.emissions.latest import Latest
 from jensen.models.emissions.named import read_array
 from jensen.models.emissions.patterns import Pattern, patterns_of
 from jensen.models.emissions.state_records import mean_record, select_states
+from jensen.support.fields import without_cached
 
 Array = NDArray[np.float64]
 

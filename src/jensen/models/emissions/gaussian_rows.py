@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.rising import log_rising
 from jensen.families.tied import Tied
-from jensen.hidden_states.readings import SUM, Reading
-from jensen.hidden_states.records import ChainSums, ChainTables, Quick, StateCounts
 from jensen.models.emissions.patterns import Pattern
-from jensen.recycled import recycled
+from jensen.q_hidden.states.readings import SUM, Reading
+from jensen.q_hidden.states.records import ChainSums, ChainTables, Quick, StateCounts
+from jensen.support.recycled import recycled
 
 if TYPE_CHECKING:
     from jensen.models.emissions.gaussian import Gaussian

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import DataError, JensenError
-from jensen.fields import leaves
 from jensen.models.emissions.columns import ColumnSummary
+from jensen.support.fields import leaves
 
 Array = NDArray[np.float64]
 Words = Mapping[str, Any] | None

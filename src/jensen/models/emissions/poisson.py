@@ -12,7 +12,6 @@ from jensen.exceptions import DataError, JensenError
 from jensen.families import gamma
 from jensen.families.gamma import Gamma
 from jensen.families.rising import log_rising
-from jensen.hidden_states.readings import MAX, SUM, Reading
 from jensen.models.emissions import Survey
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.columns import ColumnSummary, column_moments, standardised
@@ -31,7 +30,8 @@ from jensen.models.emissions.priors import poisson_prior
 from jensen.models.emissions.quick_columns import QuickColumns
 from jensen.models.emissions.registry import USUAL
 from jensen.models.emissions.state_records import mean_record
-from jensen.recycled import recycled
+from jensen.q_hidden.states.readings import MAX, SUM, Reading
+from jensen.support.recycled import recycled
 
 Array = NDArray[np.float64]
 

@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
 from jensen.families.product import Product as ProductFamily
-from jensen.fields import without_cached
-from jensen.hidden_states.readings import SUM, Reading
-from jensen.hidden_states.records import Likely
 from jensen.models.emissions import Emission, Survey
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.latest import Latest
 from jensen.models.emissions.quick_columns import QuickColumns
+from jensen.q_hidden.states.readings import SUM, Reading
+from jensen.q_hidden.states.records import Likely
+from jensen.support.fields import without_cached
 
 Array = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.hidden_states.records import ChainSums, ChainTables, Quick, StateCounts
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
-from jensen.recycled import recycled
+from jensen.q_hidden.states.records import ChainSums, ChainTables, Quick, StateCounts
+from jensen.support.recycled import recycled
 
 Array = NDArray[np.float64]
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families.tied import Tied
-from jensen.fields import is_record, leaves, rebuild
+from jensen.support.fields import is_record, leaves, rebuild
 
 Array = NDArray[np.float64]
 Record = TypeVar("Record")

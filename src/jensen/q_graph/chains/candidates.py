@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_graph.constraints import Constraints, read_start
-from jensen.q_graph.search import Climber, hill_climb
+from jensen.q_graph.search.climbing import Climber, hill_climb
 from jensen.scores.scorer import Scorer
 
 Array = NDArray[np.float64]

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jensen.checks import check_whole
 from jensen.exceptions import GraphError, JensenError
-from jensen.memory import STREAM, check_many
 from jensen.q_graph.chains.run import Plan
-from jensen.text import offer
+from jensen.support.checks import check_whole
+from jensen.support.memory import STREAM, check_many
+from jensen.support.text import offer
 
 N_SAMPLES, N_CHAINS = 1000, 4
 

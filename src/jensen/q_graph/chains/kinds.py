@@ -65,7 +65,7 @@ class Orders:
     @property
     def moves(self) -> tuple[str, ...]:
         """As the protocol says."""
-        from jensen.q_graph.moves.rows import ORDER_MOVES
+        from jensen.q_graph.chains.moves.rows import ORDER_MOVES
 
         return tuple(move.name for move in ORDER_MOVES)
 
@@ -115,7 +115,7 @@ class Partitions(_Cycles):
     @property
     def moves(self) -> tuple[str, ...]:
         """As the protocol says."""
-        from jensen.q_graph.moves.rows import PARTITION_MOVES
+        from jensen.q_graph.chains.moves.rows import PARTITION_MOVES
 
         return tuple(move.name for move in PARTITION_MOVES)
 
@@ -155,7 +155,7 @@ class Structures(_Cycles):
     @property
     def moves(self) -> tuple[str, ...]:
         """As the protocol says."""
-        from jensen.q_graph.moves.rows import STRUCTURE_MOVES
+        from jensen.q_graph.chains.moves.rows import STRUCTURE_MOVES
 
         return tuple(move.name for move in STRUCTURE_MOVES)
 

@@ -9,12 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from tqdm import tqdm
 
-from jensen.checkpoint import WAY_OUT, Checkpoint
 from jensen.data.threads import ordered_map
 from jensen.exceptions import FileError, StoppedError
-from jensen.fields import leaves, rebuild
-from jensen.interrupts import interruptible
-from jensen.memory import check_memory
 from jensen.q_graph.chains.kinds import Kind, room_for_samples
 from jensen.q_graph.chains.ladder import Climb, Ladder
 from jensen.q_graph.chains.raw_weights import RawWeights
@@ -22,7 +18,11 @@ from jensen.q_graph.chains.records import Kept, ParentWeights, n_words
 from jensen.q_graph.chains.sample_rows import from_rows, row_width, to_rows
 from jensen.q_graph.chains.starts import random_order
 from jensen.q_graph.chains.weights import read_weights
-from jensen.sample_file import LostSamplesError, SampleFile
+from jensen.runs.checkpoint import WAY_OUT, Checkpoint
+from jensen.runs.interrupts import interruptible
+from jensen.runs.sample_file import LostSamplesError, SampleFile
+from jensen.support.fields import leaves, rebuild
+from jensen.support.memory import check_memory
 
 STAGES = 0.1, 0.2, 0.4, 0.7, 1.0
 """Inverse temperatures that burn-in goes through, if chains have no hot copies.

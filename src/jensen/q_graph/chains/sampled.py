@@ -11,7 +11,7 @@ from jensen.q_graph.chains.order_sets import SampledOrders
 from jensen.q_graph.chains.records import Array, Integers
 from jensen.q_graph.chains.run import Chains, Run
 from jensen.q_graph.constraints import Constraints
-from jensen.q_graph.graph_samples import GraphSamples
+from jensen.q_graph.posterior.graph_samples import GraphSamples
 from jensen.q_graph.posterior.sampled import ChainRun
 from jensen.scores.scorer import Scorer
 from jensen.scores.units import left_out

@@ -17,7 +17,7 @@ from jensen.inference.distribution import Distribution, combinations, heading
 from jensen.inference.gaussian_distribution import GaussianDistribution
 from jensen.inference.regression import check_level
 from jensen.q_graph.posterior.estimate import Estimate
-from jensen.text import grid, offer, plural
+from jensen.support.text import grid, offer, plural
 
 if TYPE_CHECKING:
     import pandas

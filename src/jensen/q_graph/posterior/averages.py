@@ -12,15 +12,15 @@ from tqdm import tqdm
 from jensen.data import as_table
 from jensen.data.threads import ordered_map
 from jensen.exceptions import ImpossibleError, JensenError
-from jensen.q_graph.graph_samples import Array, GraphSamples, Numbers
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
 from jensen.q_graph.posterior.estimate import average
 from jensen.q_graph.posterior.features import ancestral
+from jensen.q_graph.posterior.graph_samples import Array, GraphSamples, Numbers
 from jensen.q_graph.posterior.predictive_regressions import RegressionPredictions
 from jensen.q_graph.posterior.predictive_tables import Answer, TablePredictions
 from jensen.scores.abilities import OfNumbers, OfStates, offered
 from jensen.scores.scorer import Scorer
-from jensen.text import offer
+from jensen.support.text import offer
 
 Predictions = TablePredictions | RegressionPredictions
 Given = Mapping[str, Any] | None

@@ -10,21 +10,21 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import check_whole, is_real
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.graphs.order import reach
 from jensen.io.checked import Checked
-from jensen.memory import check_many
-from jensen.q_graph.graph_samples import Array, Flags, WeightedGraphs, members_of
 from jensen.q_graph.posterior import features
 from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.estimate import Average, Estimate, Estimates, average
 from jensen.q_graph.posterior.graph_info import GraphInfo
+from jensen.q_graph.posterior.graph_samples import Array, Flags, WeightedGraphs, members_of
 from jensen.q_graph.posterior.views import PosteriorViews
-from jensen.randomness import as_generator
 from jensen.scores.units import total
-from jensen.text import grid, offer, plural
+from jensen.support.checks import check_whole, is_real
+from jensen.support.memory import check_many
+from jensen.support.randomness import as_generator
+from jensen.support.text import grid, offer, plural
 
 MOST_SHOWN = 15
 SMALL = 1e-6  # parent sets that are less probable are not listed

@@ -10,9 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.diagnostics import effective_sample_size, split_r_hat
-from jensen.q_graph.graph_samples import Array, GraphSamples
-from jensen.text import grid, plural
+from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
+from jensen.runs.diagnostics import effective_sample_size, split_r_hat
+from jensen.support.text import grid, plural
 
 Edge = tuple[str, str]
 Moves = Mapping[str, tuple[NDArray[np.int64], NDArray[np.int64]]]

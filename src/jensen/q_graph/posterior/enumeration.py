@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_graph.constraints import Constraints
-from jensen.q_graph.graph_samples import Array, GraphSamples
+from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Scorer
 from jensen.scores.units import left_out

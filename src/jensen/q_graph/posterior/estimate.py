@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.diagnostics import correlation_time
-from jensen.q_graph.graph_samples import GraphSamples
+from jensen.q_graph.posterior.graph_samples import GraphSamples
+from jensen.runs.diagnostics import correlation_time
 
 Array = NDArray[np.float64]
 
@@ -104,7 +104,7 @@ def average(samples: GraphSamples, values: NDArray[Any], log_extra: Array | None
     With weights w, of importance and by `log_extra` (D,), the mean is Σ w f / Σ w, and its error
     is that of the mean of w (f - mean) / mean(w), which is the same to first order. How many
     independent draws the samples are worth is found quantity by quantity, from the
-    autocorrelations in the chains (`jensen.diagnostics.correlation_time`).
+    autocorrelations in the chains (`jensen.runs.diagnostics.correlation_time`).
 
     An error that is estimated from the same draws is too small just where the mean is far off if
     the quantity is skew: (mean - truth)² / error² has the mean 1 + 2 γ² / S to first order, with

@@ -11,20 +11,20 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.checks import check_whole
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
-from jensen.memory import check_many
-from jensen.q_graph.exact_posterior import ExactGraphs, MostProbable
-from jensen.q_graph.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.base import SMALL, Edges, StructurePosterior
 from jensen.q_graph.posterior.enumeration import MOST_ENUMERATED, all_graphs
 from jensen.q_graph.posterior.estimate import Average, Estimate
+from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.model_averages import ScoredTable
-from jensen.randomness import as_generator
+from jensen.q_graph.sums.exact_posterior import ExactGraphs, MostProbable
 from jensen.scores.scorer import Scorer
-from jensen.text import plural
+from jensen.support.checks import check_whole
+from jensen.support.memory import check_many
+from jensen.support.randomness import as_generator
+from jensen.support.text import plural
 
 N_DRAWS = 10_000
 """Graphs that are drawn for features without a sum of their own."""

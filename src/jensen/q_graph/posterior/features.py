@@ -8,8 +8,15 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
-from jensen.memory import check_memory
-from jensen.q_graph.graph_samples import Array, Bits, Flags, GraphSamples, bits_of, members_of
+from jensen.q_graph.posterior.graph_samples import (
+    Array,
+    Bits,
+    Flags,
+    GraphSamples,
+    bits_of,
+    members_of,
+)
+from jensen.support.memory import check_memory
 
 
 def ancestral(samples: GraphSamples, start: Iterable[int], cut: Iterable[int] = ()) -> Flags:

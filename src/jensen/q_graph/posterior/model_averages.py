@@ -9,19 +9,19 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from jensen.checks import check_whole
 from jensen.data import Table, as_table
 from jensen.exceptions import DataError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
-from jensen.q_graph.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior import averages
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
+from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.scores.abilities import OfNumbers, offered
 from jensen.scores.gaussian_prior import PARTS
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer
 from jensen.scores.units import unitless
+from jensen.support.checks import check_whole
 
 OF_SCORE = ("score", "equivalent_sample_size", "missing", "prior_network", "interventions", *PARTS)
 """Settings that a scorer is made with."""

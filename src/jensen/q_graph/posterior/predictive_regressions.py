@@ -22,7 +22,7 @@ from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.regression import LinearRegression
 from jensen.q_graph.posterior.predictive_tables import Answer, Family
 from jensen.scores.abilities import OfNumbers
-from jensen.text import plural, some
+from jensen.support.text import plural, some
 
 Array = NDArray[np.float64]
 

@@ -8,15 +8,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from jensen.diagnostics import correlation_time
-from jensen.q_graph.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.base import SMALL, Edges, StructurePosterior
 from jensen.q_graph.posterior.convergence import Convergence, Moves, show
 from jensen.q_graph.posterior.estimate import Average, average, mean_error, share_error
+from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.model_averages import ScoredTable
+from jensen.runs.diagnostics import correlation_time
 from jensen.scores.scorer import Scorer
-from jensen.text import plural
+from jensen.support.text import plural
 
 MUCH = 0.2
 """Of samples with parents outside the candidates: larger sets of these are not possible."""
@@ -131,7 +131,7 @@ class SampledPosterior(StructurePosterior):
 
     def warn(self) -> None:
         """Warn, in words, if the chains disagree."""
-        from jensen.estimate_warnings import warn_of_chains
+        from jensen.estimators.estimate_warnings import warn_of_chains
 
         if self.convergence.disagreement is not None:
             warn_of_chains(self.convergence.disagreement)

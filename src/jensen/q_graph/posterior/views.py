@@ -9,7 +9,7 @@ import numpy as np
 
 from jensen.exceptions import FileError, JensenError
 from jensen.graphs import DAG, PDAG
-from jensen.q_graph.graph_samples import Array
+from jensen.q_graph.posterior.graph_samples import Array
 from jensen.q_graph.posterior.model_averages import ModelAverages
 
 if TYPE_CHECKING:

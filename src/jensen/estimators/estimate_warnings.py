@@ -1,0 +1,89 @@
+"""What a learner tells its user once it is done."""
+
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import CollapseError, EstimateWarning
+from jensen.inference import Network
+from jensen.support.text import plural
+
+
+def warn_of_empty_rows(network: Network, empty: NDArray[np.bool_]) -> None:
+    """Parent configurations without counts and without a prior have no estimate: say which."""
+    if not empty.any():
+        return
+    shown = list(islice(_configurations(network, empty), 5))
+    n = int(np.sum(empty))
+    more = f" and {n - len(shown)} more" if n > len(shown) else ""
+    _warn(
+        f"{plural(n, 'parent configuration')} never occurred, so the data say nothing about "
+        f"{'; '.join(shown)}{more}. Uniform probabilities were filled in; "
+        f"a prior (prior='bdeu', --prior bdeu) makes an honest estimate of them"
+    )
+
+
+def warn_of_limit(n_sweeps: int) -> None:
+    """The limit of sweeps is no convergence."""
+    _warn(
+        f"F was still rising after {plural(n_sweeps, 'sweep')}, so converged_ is False: raise "
+        f"max_iter, or tol if this is close enough"
+    )
+
+
+def warn_of_stop(converged: bool) -> None:
+    """The run was interrupted."""
+    end = "though not all starts ended" if converged else "and converged_ is False"
+    _warn(f"interrupted: this is the best so far, {end}")
+
+
+def warn_of_collapse(errors: Sequence[CollapseError], n_init: int) -> None:
+    """Starts that lost a component, while others went well."""
+    _warn(
+        f"{len(errors)} of {plural(n_init, 'start')} came to nothing and were left out; in the "
+        f"first {errors[0]}"
+    )
+
+
+def warn_of_left_out(n_done: int, n: int) -> None:
+    """Tell that an interrupt left models out of a comparison."""
+    _warn(
+        f"interrupted: {n_done:,} of {n:,} models are compared, and the best may be among the rest"
+    )
+
+
+def warn_of_disagreement(r_hat: float, of: str = "log joint") -> None:
+    """Chains that have not mixed."""
+    _warn(
+        f"the chains disagree (R-hat of the {of} is {r_hat:.3f}, and should be below 1.05): "
+        f"raise burn_in and n_samples"
+    )
+
+
+def warn_of_chains(disagreement: str) -> None:
+    """Chains over graphs that disagree, in words."""
+    _warn(disagreement)
+
+
+def _warn(text: str) -> None:
+    """Warn at the first line outside this package, which called `fit`."""
+    frame, level = sys._getframe(), 1
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith("jensen."):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, EstimateWarning, stacklevel=level)
+
+
+def _configurations(network: Network, empty: NDArray[np.bool_]) -> Iterator[str]:
+    """Empty rows in words: P(wet | rain=yes)."""
+    at = 0
+    for variable in network.variables:
+        for labels, _ in network.cpt(variable.name).rows():
+            if empty[at]:
+                parents = network.parents(variable.name)
+                pairs = [f"{p.name}={x}" for p, x in zip(parents, labels, strict=True)]
+                yield f"P({variable.name}{' | ' if pairs else ''}{', '.join(pairs)})"
+            at += 1

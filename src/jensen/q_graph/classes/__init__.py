@@ -1,0 +1,1 @@
+"""Greedy search over Markov equivalence classes."""

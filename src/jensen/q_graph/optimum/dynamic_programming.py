@@ -1,0 +1,182 @@
+"""The best network of all, by dynamic programming over subsets.
+
+The best network over a set has a sink, which no other variable of the set has as a parent: it is
+the best network over the others, and the sink with its best parents among them.
+
+References
+----------
+Silander and Myllymäki (2006), *A simple approach for finding the globally optimal Bayesian network
+structure*, UAI.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.threads import ordered_map
+from jensen.exceptions import GraphError
+from jensen.scores.scorer import Scorer
+from jensen.scores.set_functions import Progress, between, sizes_of_sets
+from jensen.scores.subset_scores import fill_family_scores
+from jensen.support.memory import check_memory
+
+Array = NDArray[np.float64]
+Edges = NDArray[np.bool_]
+
+PIECE = 1 << 18
+"""Sets that are gone through before Ctrl-C is heard."""
+
+TIE = 1e-12
+"""Scores are the same if they differ by less, in proportion to the best score ..."""
+
+LEAST_TIE = 1e-8
+"""... or by less than this."""
+
+
+IMPOSSIBLE = (
+    "no network is possible: every one without a cycle lacks a required edge, has a forbidden one "
+    "or too many parents, or scores -inf"
+)
+
+
+class Tables(NamedTuple):
+    """What is known of all sets; see `scores.subset_scores` for how they are numbered."""
+
+    best_parents: Array  # (n, 2^(n-1)): the best score of a variable with parents within a set
+    totals: Array  # (2^n,): the score of the best network over a set
+
+    @property
+    def tie(self) -> float:
+        """How far apart scores may be that count as the same."""
+        return TIE * abs(float(self.totals[-1])) + LEAST_TIE
+
+
+def best_network(
+    scorer: Scorer,
+    *,
+    max_parents: int | None = None,
+    required: Edges | None = None,
+    forbidden: Edges | None = None,
+    progress: Progress = None,
+) -> tuple[list[tuple[int, ...]], float]:
+    """The network with the highest score of all.
+
+    Of networks with the same score it is one that does not depend on rounding: time and again
+    the largest name that can be a sink is one, and no parent stands that adds nothing.
+
+    Parameters
+    ----------
+    max_parents
+        How many parents a variable may have.
+    required, forbidden : (n, n) arrays, optional
+        [u, v] is True if the edge u -> v must, or must not, be there.
+    progress
+        Called with the share of the work that is done.
+
+    Returns
+    -------
+    parents
+        For each variable, by index, those of its parents.
+    score
+        Of this network.
+    """
+    scores = family_table(scorer, max_parents, required, forbidden, between(progress, 0.0, 0.8))
+    parents = best_parents(scores, between(progress, 0.8, 1.0))
+    return parents, math.fsum(scorer.family(v, above) for v, above in enumerate(parents))
+
+
+def best_parents(scores: Array, progress: Progress = None) -> list[tuple[int, ...]]:
+    """The same from the scores (n, 2^(n-1)) of all families, which are overwritten."""
+    tables = solve(scores, progress)
+    if tables.totals[-1] == -math.inf:
+        raise GraphError(IMPOSSIBLE)
+    return _trace_back(tables, len(scores))
+
+
+def family_table(
+    scorer: Scorer,
+    max_parents: int | None,
+    required: Edges | None,
+    forbidden: Edges | None,
+    progress: Progress,
+) -> Array:
+    """(n, 2^(n-1)): the score of every family, -inf if it is not allowed."""
+    n = len(scorer.names)
+    check_memory(
+        n_bytes(n),
+        f"the exact optimum of {n} variables",
+        "leave out variables, or search with method='hill-climb'",
+    )
+    most = n - 1 if max_parents is None else min(max_parents, n - 1)
+    scores = np.full((n, 1 << max(n - 1, 0)), -np.inf)
+    if n == 0:
+        return scores
+    fill_family_scores(scorer, scores, most, progress)
+    too_many = sizes_of_sets(n - 1) > most
+    for child in range(n):
+        row = scores[child]
+        row[too_many] = -np.inf
+        for place, other in enumerate(v for v in range(n) if v != child):
+            by_other = row.reshape(-1, 2, 1 << place)
+            if required is not None and required[other, child]:
+                by_other[:, 0] = -np.inf
+            if forbidden is not None and forbidden[other, child]:
+                by_other[:, 1] = -np.inf
+    return scores
+
+
+def n_bytes(n: int) -> float:
+    """What the tables of n variables take."""
+    return 8.0 * (n * 2.0 ** (n - 1) + 4 * 2.0**n)
+
+
+def solve(scores: Array, progress: Progress = None) -> Tables:
+    """Best parents and best networks of all sets; the scores are overwritten."""
+    from jensen.kernels.best_networks import fill_best_totals, spread_best
+
+    n = len(scores)
+    for child, _ in enumerate(ordered_map(spread_best, scores)):
+        if progress is not None:
+            progress((child + 1) / (2 * n))
+    totals = np.empty(1 << n)
+    for start in range(0, 1 << n, PIECE):
+        stop = min(start + PIECE, 1 << n)
+        fill_best_totals(scores, start, stop, totals)
+        if progress is not None:
+            progress(0.5 + stop / 2 ** (n + 1))
+    return Tables(scores, totals)
+
+
+def _trace_back(tables: Tables, n: int) -> list[tuple[int, ...]]:
+    """The parents of each variable, from what is known of all sets."""
+    parents: list[tuple[int, ...]] = [()] * n
+    left = (1 << n) - 1
+    while left:
+        sink = max(v for v in range(n) if left >> v & 1 and _loss(tables, left, v) <= tables.tie)
+        left ^= 1 << sink
+        parents[sink] = _fewest_parents(tables, sink, left)
+    return parents
+
+
+def _loss(tables: Tables, left: int, sink: int) -> float:
+    """What the best network over a set loses if this variable is to be its sink."""
+    rest = left ^ (1 << sink)
+    total = tables.totals[rest] + tables.best_parents[sink, without(rest, sink)]
+    return float(tables.totals[left] - total)
+
+
+def _fewest_parents(tables: Tables, child: int, among: int) -> tuple[int, ...]:
+    """Leave out parents, the largest names first, as long as the best score stays."""
+    best = tables.best_parents[child, without(among, child)]
+    for v in reversed(range(among.bit_length())):
+        fewer = among & ~(1 << v)
+        if tables.best_parents[child, without(fewer, child)] >= best - tables.tie:
+            among = fewer
+    return tuple(v for v in range(among.bit_length()) if among >> v & 1)
+
+
+def without(number: int, child: int) -> int:
+    """A set of others in the numbering that leaves the child's bit out."""
+    return number >> (child + 1) << child | number & ((1 << child) - 1)

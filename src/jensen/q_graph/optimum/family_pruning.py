@@ -1,0 +1,200 @@
+"""Families that may stand in a best network: those that score more than with parents left out.
+
+Sets of parents grow by one at a time. A set is not looked at if it lies above one whose supersets
+cannot score more than what was reached without them.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import JensenError
+from jensen.q_graph.constraints import Constraints
+from jensen.q_graph.optimum.families import Families, Scored, gather
+from jensen.scores.abilities import ListsFamilies, offered
+from jensen.scores.scorer import Scorer
+from jensen.scores.set_functions import Progress, between
+from jensen.scores.superset_bounds import SupersetBound, superset_bound
+from jensen.support.memory import check_memory
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_SETS = 1 << 21
+"""Sets of parents of one size that are looked at for one child: a minute."""
+
+BYTES_PER_FAMILY = 1 << 10
+"""What a family that is kept takes in the list and in the linear program, roughly."""
+
+SMALLER = "choose a smaller max_parents"
+
+BITS = 63
+"""Of the number of a set."""
+
+TIE, LEAST_TIE = 1e-12, 1e-8
+"""Scores are the same if they differ by less, in proportion or at all."""
+
+
+def candidate_families(
+    scorer: Scorer, constraints: Constraints, progress: Progress = None
+) -> Families:
+    """All families that the constraints allow and that no smaller one of the same child beats."""
+    by_child: list[list[Scored]] = []
+    n, n_scored, n_kept = len(scorer.names), 0, 0
+    lists = offered(scorer, ListsFamilies)
+    for child in range(n):
+        if lists is not None:
+            listed = _allowed(lists.listed(child), constraints, child)
+            by_child.append(prune_listed(listed))
+            n_scored += len(listed)
+        else:
+            growth = _Growth(scorer, constraints, child, between(progress, child / n, child / n))
+            by_child.append(growth.run())
+            n_scored += growth.n_scored
+        n_kept += len(by_child[-1])
+        check_memory(
+            BYTES_PER_FAMILY * n_kept,
+            f"integer programming with {n_kept:,} families of {child + 1} of the {n} variables",
+            f"{SMALLER}, forbid edges",
+        )
+        if progress is not None:
+            progress((child + 1) / n)
+    return gather(by_child)._replace(n_scored=n_scored)
+
+
+def _allowed(families: list[Scored], constraints: Constraints, child: int) -> list[Scored]:
+    """The families in a list that the constraints allow."""
+    required = set(np.flatnonzero(constraints.required[:, child]))
+    forbidden = set(np.flatnonzero(constraints.forbidden[:, child]))
+    found = []
+    for score, parents in families:
+        few = len(parents) <= constraints.most_parents
+        if few and required <= set(parents) and not forbidden & set(parents) and score > -math.inf:
+            found.append((score, parents))
+    return found
+
+
+def prune_listed(families: list[Scored]) -> list[Scored]:
+    """Leave out what scores no more than a family with some of its parents."""
+    kept: list[Scored] = []
+    sets: list[int] = []
+    for score, parents in sorted(families, key=lambda x: (len(x[1]), x[1])):
+        number = sum(1 << u for u in parents)
+        enough = score - TIE * abs(score) - LEAST_TIE
+        if not any(set_ & ~number == 0 and kept[i][0] >= enough for i, set_ in enumerate(sets)):
+            kept.append((score, parents))
+            sets.append(number)
+    return kept
+
+
+class _Growth:
+    """Sets of parents of one child, from the required ones up; a level has k further ones."""
+
+    def __init__(
+        self, scorer: Scorer, constraints: Constraints, child: int, progress: Progress
+    ) -> None:
+        self.scorer, self.child, self.progress = scorer, child, progress
+        self.base = [int(u) for u in np.flatnonzero(constraints.required[:, child])]
+        free = ~constraints.forbidden[:, child] & ~constraints.required[:, child]
+        free[child] = False
+        self.free = np.flatnonzero(free)
+        self.is_few = len(self.free) < BITS
+        self.levels = min(constraints.most_parents - len(self.base), len(self.free))
+        self.bound: SupersetBound | None = superset_bound(scorer, child)
+        self.n_scored = 1
+
+    def run(self) -> list[Scored]:
+        """All sets that score more than each of their subsets."""
+        score = self.scorer.family(self.child, self.base)
+        kept: list[Scored] = [(score, tuple(self.base))]
+        sets, best = np.zeros((1, 0), np.int64), np.array([score])
+        for _ in range(self.levels):
+            sets, best = self._open(sets, best)
+            grown, below = self._grow(sets)
+            if not len(grown):
+                break
+            scores = self._score(sets, grown, below)
+            self.n_scored += len(grown)
+            before = best[below].max(axis=1)
+            better = scores > before + TIE * np.abs(scores) + LEAST_TIE
+            for i in np.flatnonzero(better):
+                parents = sorted([*self.base, *self.free[grown[i]].tolist()])
+                kept.append((float(scores[i]), tuple(parents)))
+            sets, best = grown, np.maximum(before, scores)
+        return [family for family in kept if family[0] > -math.inf]
+
+    def _open(self, sets: Ints, best: Array) -> tuple[Ints, Array]:
+        """Sets whose supersets may score more than what was reached."""
+        if self.bound is None:
+            return sets, best
+        whole = np.hstack([np.tile(self.base, (len(sets), 1)).astype(np.int64), self.free[sets]])
+        is_open = self.bound(whole, best) > best
+        return sets[is_open], best[is_open]
+
+    def _grow(self, sets: Ints) -> tuple[Ints, Ints]:
+        """Sets with one more member all of whose subsets are open; where these subsets stand."""
+        m, k = sets.shape
+        last = sets[:, -1] if k else np.full(m, -1)
+        n_more = len(self.free) - 1 - last
+        self._check(int(n_more.sum()), k + 1)
+        source = np.repeat(np.arange(m), n_more)
+        begin = np.repeat(np.cumsum(n_more) - n_more, n_more)
+        new = np.arange(len(source)) - begin + last[source] + 1
+        grown = np.column_stack([sets[source], new])
+        numbers = self._numbers(sets)
+        order = np.argsort(numbers)
+        below = np.empty((len(grown), k + 1), np.int64)
+        is_open = np.ones(len(grown), bool)
+        for j in range(k + 1):
+            number = self._numbers(np.delete(grown, j, axis=1))
+            place = np.minimum(np.searchsorted(numbers, number, sorter=order), m - 1)
+            below[:, j] = order[place]
+            is_open &= numbers[below[:, j]] == number
+        return grown[is_open], below[is_open]
+
+    def _numbers(self, sets: Ints) -> Ints:
+        """A number for each set of one size: its bits are the members, where there are few."""
+        number = np.zeros(len(sets), np.int64)
+        for column in sets.T:
+            number = number + (1 << column) if self.is_few else number * len(self.free) + column
+        return number
+
+    def _score(self, sets: Ints, grown: Ints, below: Ints) -> Array:
+        """Scores of the grown sets: all that lie above one set come at once.
+
+        Sets whose members stand mostly at even, or mostly at odd, places go first: between them
+        they lie below nearly all, and most of the others need not be asked.
+        """
+        scores = np.full(len(grown), np.nan)
+        k = below.shape[1]
+        order = np.argsort(below.ravel(), kind="stable")
+        first = np.searchsorted(below.ravel()[order], np.arange(len(sets) + 1))
+        balance = np.abs(2 * (sets % 2).sum(axis=1) - sets.shape[1])
+        for i in np.argsort(-balance, kind="stable"):
+            above, place = np.divmod(order[first[i] : first[i + 1]], k)
+            if self.progress is not None:  # so often that the caller can end it
+                self.progress(0.0)
+            if np.isnan(scores[above]).any():
+                parents = sorted([*self.base, *self.free[sets[i]].tolist()])
+                further = self.scorer.with_each(self.child, parents)
+                scores[above] = further[self.free[grown[above, place]]]
+        return scores
+
+    def _check(self, n_sets: int, size: int) -> None:
+        name, n_parents = self.scorer.names[self.child], len(self.base) + size
+        if n_sets > MOST_SETS:
+            raise JensenError(
+                f"{name!r} has {n_sets:,} possible sets of {n_parents} parents, more than "
+                f"{MOST_SETS:,}: {SMALLER}, or forbid edges"
+            )
+        check_memory(
+            8.0 * n_sets * (5 * size + 8),
+            f"the {n_sets:,} possible sets of {n_parents} parents of {name!r}",
+            f"{SMALLER}, forbid edges",
+        )
+        if n_sets and not self.is_few and len(self.free) ** size >= 1 << BITS:
+            raise JensenError(
+                f"{name!r} may have {n_parents} parents of {len(self.free)}, more than can be "
+                f"numbered: choose max_parents={n_parents - 1} at most, or forbid edges"
+            )

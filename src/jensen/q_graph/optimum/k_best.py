@@ -1,0 +1,294 @@
+"""All networks that are not much worse than the best one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import GraphError, JensenError
+from jensen.graphs import DAG
+from jensen.q_graph.constraints import believe, read_rules
+from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE, Edges, family_table, solve
+from jensen.scores.make_scorer import make_scorer
+from jensen.scores.scorer import Scorer
+from jensen.scores.units import left_out, unitless
+from jensen.support.checks import check_whole, is_real
+from jensen.support.memory import check_memory
+from jensen.support.text import grid, plural
+
+Array = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+
+MOST_VARIABLES = 16
+"""With more there is no hope to list all of them."""
+
+STEPS = 1 << 22
+"""Of the search, before Ctrl-C is heard."""
+
+COUNTED_BEYOND = 10
+"""Networks are counted up to so many times the limit, then the search is given up."""
+
+SHOWN = 8
+"""Networks that are printed."""
+
+
+BAYES_FACTOR = 20.0
+"""Unless another is given."""
+
+FACTORS_TRIED = 60
+"""How often another factor is tried to find so many networks; it is halved then, or doubled."""
+
+
+class TooManyError(JensenError):
+    """More networks than may be listed."""
+
+
+class ScoredGraph(NamedTuple):
+    """A network and what the data say for it."""
+
+    graph: DAG
+    score: float
+    log_bayes_factor: float  # of the best network against this one
+
+
+@dataclass(frozen=True, eq=False)
+class BestGraphs(Sequence[ScoredGraph]):
+    """Networks by falling score; a `ScoredGraph` is made when it is asked for.
+
+    Parameters
+    ----------
+    names
+        The variables, sorted.
+    parents : (m, n) array
+        The parents of each variable in each network: bit v stands for variable v.
+    scores : (m,) array
+        Falling.
+    best
+        The highest score of all.
+    """
+
+    names: tuple[str, ...]
+    parents: Numbers
+    scores: Array
+    best: float
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @overload
+    def __getitem__(self, k: int) -> ScoredGraph: ...
+    @overload
+    def __getitem__(self, k: slice) -> BestGraphs: ...
+    def __getitem__(self, k: int | slice) -> ScoredGraph | BestGraphs:
+        if isinstance(k, slice):
+            return BestGraphs(self.names, self.parents[k], self.scores[k], self.best)
+        above = {
+            name: [self.names[v] for v in range(len(self.names)) if int(number) >> v & 1]
+            for name, number in zip(self.names, self.parents[k], strict=True)
+        }
+        lost = max(self.best - float(self.scores[k]), 0.0)
+        return ScoredGraph(DAG.from_parents(above), float(self.scores[k]), lost)
+
+    def __iter__(self) -> Iterator[ScoredGraph]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __repr__(self) -> str:
+        rows = [["graph", "score", "log Bayes factor"]]
+        for graph, score, lost in self[:SHOWN]:
+            rows.append([str(graph) or "(empty)", f"{score:.4f}", f"{lost:.4f}"])
+        more = [f"... and {len(self) - SHOWN:,} more"] if len(self) > SHOWN else []
+        head = f"the {plural(len(self), 'best graph')}"
+        return "\n".join([head, grid(rows, left=1, rule=True), *more])
+
+
+def k_best(
+    table: Any,
+    bayes_factor: float | None = None,
+    score: str | None = None,
+    *,
+    k: int | None = None,
+    prior: Any = None,
+    max_parents: int | None = None,
+    required: Any = (),
+    forbidden: Any = (),
+    tiers: Any = (),
+    limit: int = 100_000,
+    **choices: Any,
+) -> BestGraphs:
+    """All DAGs that the best one beats by no more than a Bayes factor, for a few variables.
+
+    Parameters
+    ----------
+    table
+        Anything a `Table` can be built from; every column is a variable.
+    bayes_factor
+        How many times as probable the data may be under the best graph; 1 lists the graphs that
+        are as good as the best. 20 unless it or `k` is given.
+    score
+        As in `jensen.learn_structure`. Ratios of bdeu, bds, k2, bde and bge are Bayes factors, of
+        bic nearly so.
+    k
+        List no more than the k best graphs; without `bayes_factor` so many, whatever they score.
+        Of graphs that score the same the first by the parents of the variables are listed.
+    prior
+        Of graphs, as in `jensen.learn_structure`. Scores are then log p(data | graph) + log
+        p(graph), and what is called a Bayes factor is how many times as probable the best graph
+        is, given the data.
+    max_parents, required, forbidden, tiers
+        What a graph must and must not hold, as in `jensen.learn_structure`.
+    limit
+        How many graphs may be listed; more are refused.
+    choices
+        Of the score, as in `jensen.learn_structure`: `equivalent_sample_size`, `interventions`, ...
+
+    Returns
+    -------
+    A list of (graph, score, log_bayes_factor) by falling score.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> table = jn.Table({"a": [0, 0, 1, 1] * 5, "b": [0, 0, 1, 1] * 5, "c": [0, 1] * 10})
+    >>> for graph, score, lost in jn.k_best(table, bayes_factor=2.0):
+    ...     print(graph, round(lost, 3))
+    a -> b; c 0.0
+    b -> a; c 0.0
+    """
+    factor = BAYES_FACTOR if bayes_factor is None else bayes_factor
+    if not (is_real(factor) and 1.0 <= factor < math.inf):
+        raise JensenError(f"bayes_factor must be 1 or more, and finite, not {bayes_factor!r}")
+    check_whole("limit", limit, at_least=1)
+    if k is not None:
+        check_whole("k", k, at_least=1)
+        if k > limit:
+            raise JensenError(f"k={k:,} is more than limit={limit:,}: raise limit, or lower k")
+    scorer = unitless(make_scorer(table, score, **choices))
+    given = read_rules(scorer, max_parents, required, forbidden, tiers)
+    scorer, rules = believe(prior, scorer, given)
+    found = networks_within(
+        scorer,
+        math.log(factor),
+        max_parents=max_parents,
+        required=rules.required,
+        forbidden=rules.forbidden,
+        limit=limit,
+        least=0 if k is None or bayes_factor is not None else k,
+    )
+    return found if k is None else found[:k]
+
+
+def networks_within(
+    scorer: Scorer,
+    log_factor: float,
+    *,
+    max_parents: int | None = None,
+    required: Edges | None = None,
+    forbidden: Edges | None = None,
+    limit: int = 100_000,
+    least: int = 0,
+) -> BestGraphs:
+    """All networks whose score is at most `log_factor` below the best one.
+
+    Where these are fewer than `least`, the factor is raised until they are as many, if there are.
+    """
+    n = len(scorer.names)
+    if n > MOST_VARIABLES:
+        raise JensenError(
+            f"k_best lists the graphs of {MOST_VARIABLES} variables at most, not of {n}: choose "
+            f"columns, or learn one graph with jn.learn_structure"
+        )
+    scores = family_table(scorer, max_parents, required, forbidden, None)
+    sets, ordered = _by_falling_score(scores)
+    tables = solve(scores)
+    best = float(tables.totals[-1])
+    if best == -math.inf:
+        raise GraphError(IMPOSSIBLE)
+
+    def search(factor: float) -> Numbers:
+        return _search(sets, ordered, tables.totals, best - factor - tables.tie, limit)
+
+    parents = _enough(search, log_factor, least, _range(ordered))
+    totals = _scores_of(parents, sets, ordered)
+    order = np.argsort(-totals, kind="stable")
+    # What differs by rounding only is sorted by the parents of the variables.
+    ties = np.cumsum(-np.diff(totals[order], prepend=best) > tables.tie)
+    order = order[np.lexsort((*parents[order].T[::-1], ties))]
+    constant = left_out(scorer)
+    return BestGraphs(scorer.names, parents[order], totals[order] + constant, best + constant)
+
+
+def _range(ordered: Array) -> float:
+    """How far below the best any network may score."""
+    possible = np.where(ordered > -np.inf, ordered, np.inf)
+    return float((ordered[:, 0] - possible.min(axis=1)).sum())
+
+
+def _enough(
+    search: Callable[[float], Numbers], factor: float, least: int, largest: float
+) -> Numbers:
+    """The networks within a log factor: a larger one if they are too few, a smaller if too many."""
+    low, high = 0.0, math.inf
+    problem = None
+    for _ in range(FACTORS_TRIED):
+        try:
+            found = search(factor)
+        except TooManyError as error:
+            high, problem = factor, error
+            if not least:
+                break
+        else:
+            if len(found) >= least or factor >= largest:
+                return found
+            low = factor
+        factor = min(2.0 * low, largest) if high == math.inf else 0.5 * (low + high)
+    assert problem is not None
+    raise problem
+
+
+def _by_falling_score(scores: Array) -> tuple[Numbers, Array]:
+    """For each variable all its sets of parents, as numbers with all bits, and their scores."""
+    n, size = scores.shape
+    columns = np.arange(size)
+    sets = np.empty((n, size), np.int64)
+    ordered = np.empty_like(scores)
+    for child in range(n):
+        order = np.argsort(-scores[child], kind="stable")
+        ordered[child] = scores[child, order]
+        below = columns[order] & ((1 << child) - 1)
+        sets[child] = (columns[order] >> child) << (child + 1) | below
+    return sets, ordered
+
+
+def _search(sets: Numbers, ordered: Array, totals: Array, least: float, limit: int) -> Numbers:
+    """(m, n): the parents of every network with a score of at least `least`."""
+    from jensen.kernels.best_networks import list_networks
+
+    n = len(sets)
+    state, gains = np.zeros((n + 1, 5), np.int64), np.zeros(n + 1)
+    state[0, :3] = (1 << n) - 1, 0, n - 1
+    check_memory(8.0 * n * limit, f"a list of {limit:,} graphs", "lower limit")
+    found, n_found = np.empty((limit, n), np.int64), 0
+    while state[n, 0] >= 0 and n_found <= COUNTED_BEYOND * limit:
+        n_found = list_networks(sets, ordered, totals, least, STEPS, state, gains, found, n_found)
+    if n_found > limit:
+        many = f"{n_found:,}" if state[n, 0] < 0 else f"more than {COUNTED_BEYOND * limit:,}"
+        raise TooManyError(
+            f"{many} graphs are within this Bayes factor of the best, more than limit={limit:,}: "
+            f"lower bayes_factor, choose max_parents, or raise limit"
+        )
+    return found[:n_found]
+
+
+def _scores_of(parents: Numbers, sets: Numbers, ordered: Array) -> Array:
+    """(m,): the scores of networks."""
+    totals = np.zeros(len(parents))
+    for child, row in enumerate(sets):
+        by_number = np.argsort(row)
+        at = by_number[np.searchsorted(row, parents[:, child], sorter=by_number)]
+        totals += ordered[child, at]
+    return totals

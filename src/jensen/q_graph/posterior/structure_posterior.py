@@ -1,0 +1,217 @@
+"""How probable graphs are, given data: summed exactly, or sampled by chains."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+
+from tqdm import tqdm
+
+from jensen.data import as_table
+from jensen.exceptions import GraphError, JensenError
+from jensen.q_graph.chains.choices import ChainChoices, is_plain, show_prior
+from jensen.q_graph.chains.kinds import KINDS
+from jensen.q_graph.chains.raw_weights import raw_weights
+from jensen.q_graph.chains.run import Run
+from jensen.q_graph.chains.sampled import check_weighable, hand_over
+from jensen.q_graph.constraints import isolate, read_constraints, with_certain
+from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
+from jensen.q_graph.posterior.model_averages import ScoredTable
+from jensen.q_graph.sums.exact_posterior import exact_posterior
+from jensen.runs.fingerprint import fingerprint
+from jensen.scores.abilities import name_of
+from jensen.scores.by_name import Missing
+from jensen.scores.graph_priors import read_prior
+from jensen.support.atomic import check_writable
+from jensen.support.fields import leaves
+from jensen.support.randomness import as_generator, generator_state
+from jensen.support.text import some
+
+Method = Literal["partition", "order", "structure", "exact"]
+
+BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
+
+
+def structure_posterior(
+    table: Any,
+    method: Method = "partition",
+    score: str | None = None,
+    *,
+    prior: Any = None,
+    equivalent_sample_size: float | None = None,
+    max_parents: int | None = None,
+    candidates: int | Mapping[str, Sequence[str]] | None = None,
+    outside: int | None = None,
+    required: Any = (),
+    forbidden: Any = (),
+    tiers: Iterable[Iterable[str]] = (),
+    n_samples: int | None = None,
+    n_chains: int | None = None,
+    burn_in: int | None = None,
+    thin: int | None = None,
+    temperatures: int | None = None,
+    interventions: Any = None,
+    missing: Missing = "refuse",
+    prior_network: Any = None,
+    random_state: Any = None,
+    progress: bool = False,
+    checkpoint: str | Path | None = None,
+    **gaussian: Any,
+) -> StructurePosterior:
+    """How probable every edge, path or other feature of the graph is, given the data.
+
+    P(f | D) = Σ_G f(G) P(G | D): not the best graph, but all graphs, each as much as the data
+    support it.
+
+    Parameters
+    ----------
+    table
+        Anything a `Table` can be built from, its columns all categorical or all continuous; the
+        order of the columns changes nothing.
+    method
+        "partition": chains over the layers of graphs (Kuipers and Moffa), with the new edge
+        reversal; the default, for any number of variables. "structure": chains over graphs, edge
+        by edge and by the same reversal: the same posterior by an independent way. "order": chains
+        over orders (Friedman and Koller); see `prior`. "exact": no sampling; up to about 16
+        variables (20 with prior="order").
+    score
+        As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
+        The units of continuous columns change nothing. Edges at a constant one have probability 0,
+        and a warning names it: the data say nothing of them, and graphs are weighed without it.
+    prior
+        "uniform", the default but for orders: every graph alike. "fair": for each variable every
+        number of parents alike. {("A", "B"): p, ...}: the edge A -> B has the odds p / (1 - p),
+        others even ones; 0 forbids an edge, 1 requires it. "order", or ("order", one of these):
+        each graph counts once for every order of the variables that it allows. That favours graphs
+        with few and parallel edges; it is what chains over orders sample, and their default. With
+        another prior method="order" corrects it: every sampled graph is weighted by 1 / the number
+        of its orders, which is refused beyond 30 variables; `post.convergence` tells the effective
+        sample size that is left.
+    equivalent_sample_size, missing, prior_network, **gaussian
+        As in `jensen.score`.
+    max_parents
+        The most parents that a variable may have.
+    candidates
+        Of every variable all subsets of so many candidate parents are weighed; or which, as
+        {"A": ["B", "C"], ...}. By default all others up to 14 variables, else 12, chosen by score.
+    outside
+        Parent sets of up to so many members (0, 1 or 2) that are not within the candidates stay
+        possible too; 2 by default, 1 beyond 150 variables. `post.outside_share` tells how much of
+        the posterior of each variable is on these; with 0 nothing is known of it, and it is nan.
+    required, forbidden, tiers, interventions
+        As in `jensen.learn_structure`.
+    n_samples, n_chains
+        How many graphs each chain gives, 1000, and how many chains there are, 4. They start from
+        random orders and run on all threads; chain k is the same, however many there are.
+    burn_in, thin
+        Proposals before the first sample (by default half as many as follow), and between two
+        samples (400; 10,100 for "structure"). Both are rounded up to whole cycles of moves: 40
+        proposals for "partition", 101 for "structure". While burning in, chains cool down.
+    temperatures
+        So many copies of each chain, from cold to hot, exchange their places (parallel tempering);
+        1 by default.
+    random_state
+        An int, a `SeedSequence`, a `Generator` or None.
+    progress
+        Show how far it is. Ctrl-C ends it with the samples so far, and `post.interrupted` is True.
+    checkpoint
+        A file to resume from after a stop, to the identical samples, which stand in a second file
+        beside it (.samples). It is written about every two seconds.
+
+    Returns
+    -------
+    StructurePosterior
+        Probabilities with their Monte-Carlo errors, model averages, and how well chains agree;
+        `post.best` is the most probable graph that was met, of "exact" the most probable of all.
+
+    References
+    ----------
+    Friedman and Koller (2003), Machine Learning 50. Koivisto and Sood (2004), JMLR 5. Grzegorczyk
+    and Husmeier (2008), Machine Learning 71. Kuipers and Moffa (2017), JASA 112. Viinikka,
+    Hyttinen, Pensar and Koivisto (2020), NeurIPS.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> table = jn.examples.load("cancer").sample(2000, random_state=0)
+    >>> post = jn.structure_posterior(table, "exact")
+    >>> round(post.edge_probability("Cancer", "Xray"), 3)
+    0.644
+    >>> post.best.info.proven
+    True
+    >>> sampled = jn.structure_posterior(table, n_samples=500, random_state=0)
+    >>> abs(sampled.edge_probability("Cancer", "Xray") - 0.644) < 0.05
+    True
+    """
+    if not isinstance(method, str) or method not in (*KINDS, "exact"):
+        raise JensenError(f"there is no method {method!r}: choose {some((*KINDS, 'exact'))}")
+    data = as_table(table)
+    of_score = {
+        "score": score,
+        "equivalent_sample_size": equivalent_sample_size,
+        "missing": missing,
+        "prior_network": prior_network,
+        "interventions": interventions,
+        **gaussian,
+    }
+    kept = ScoredTable(data, of_score)
+    scorer = kept.scorer()
+    if prior is None:
+        prior = "order" if method == "order" else "uniform"
+    read = read_prior(prior, scorer.names)
+    given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
+    constraints = isolate(with_certain(scorer.names, given, read), scorer)
+    settings = {"method": method, "prior": show_prior(prior), "max_parents": max_parents}
+    settings |= {name: value for name, value in of_score.items() if is_plain(value)}
+    settings["score"] = name_of(scorer)
+    choices = ChainChoices(
+        candidates, outside, n_samples, n_chains, burn_in, thin, temperatures, checkpoint
+    )
+    if method == "exact":
+        choices.refuse_all()
+        with _share_bar("sums", progress) as show:
+            exact = exact_posterior(scorer, read.prior, constraints, progress=show)
+        draws = as_generator(0 if random_state is None else random_state)
+        return ExactPosterior(
+            exact, scorer, settings, random_state=draws, source=data.source, data=kept
+        )
+    kind = KINDS[method]
+    plan = choices.plan(method, kind.cycle_length)
+    rng = as_generator(random_state)
+    if checkpoint is not None:
+        if not isinstance(checkpoint, str | Path):
+            raise JensenError(f"checkpoint= is the path of a file, not {checkpoint!r}")
+        check_writable(checkpoint)
+    is_weighted = method == "order" and not read.prior.counts_orders
+    if is_weighted:
+        check_weighable(len(scorer.names))
+    if read.prior.counts_orders and method != "order":
+        raise GraphError(f"prior={prior!r} is for method='order' and 'exact', not for {method!r}")
+    with _share_bar("scores", progress) as show:
+        listed = choices.listed(scorer.names)
+        raw = raw_weights(scorer, read.prior, constraints, listed, outside, show)
+    file = None
+    if checkpoint is not None:
+        seed = None if random_state is None else generator_state(rng)
+        file = checkpoint, fingerprint(scorer.names, *leaves(tuple(raw)), method, plan, seed)
+    streams, is_seeded = rng.spawn(plan.n_chains), random_state is not None
+    run = Run(kind, raw, plan, constraints.required, streams, file, is_seeded)
+    found = hand_over(run, run.go(progress), scorer, constraints, is_weighted)
+    settings |= {"n_samples": plan.n_samples, "n_chains": plan.n_chains}
+    settings["temperatures"] = plan.n_temperatures
+    every = plan.thin * kind.cycle_length
+    settings |= {"burn_in": plan.burn_in * every, "thin": every}
+    post = SampledPosterior(found, scorer, settings, source=data.source, data=kept)
+    post.warn()
+    return post
+
+
+@contextmanager
+def _share_bar(what: str, progress: bool) -> Iterator[Callable[[float], None]]:
+    """A bar that is told the share of the work that is done."""
+    with tqdm(total=1.0, desc=what, disable=not progress, delay=1.0, bar_format=BAR) as bar:
+
+        def show(share: float) -> None:
+            bar.update(share - bar.n)
+
+        yield show

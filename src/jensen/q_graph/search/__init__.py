@@ -1,0 +1,1 @@
+"""Greedy search over graphs: hill climbing and tabu search."""

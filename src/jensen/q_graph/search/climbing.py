@@ -1,0 +1,332 @@
+"""q(G) as a point, found by climbing: the best of adding, dropping or turning one edge, repeated.
+
+What a move changes is scored again, and nothing else: the child whose parents changed, or two where
+an edge was turned. Of moves that gain the same the first by name is made, with two exceptions that
+greedy search is much better for. Where an edge gains the same in both directions, that direction is
+taken which leaves more to be gained. And where nothing gains any more, edges are turned that can be
+turned for nothing: the graph then says the same, but other moves become possible.
+
+Tabu search goes on where hill climbing ends. It forbids pairs of variables that a move joined,
+parted or turned lately, and not only graphs that were visited: a graph has so many neighbours that
+it would walk round its optimum for long without passing through the same graph twice.
+
+References
+----------
+Glover (1989), *Tabu search, part I*, ORSA Journal on Computing 1.
+"""
+
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.exceptions import DataError
+from jensen.q_graph.constraints import Constraints
+from jensen.q_graph.search.family_scores import Family, FamilyScores
+from jensen.scores.scorer import Scorer
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+SLACK = 1e-11
+"""Gains that differ by less than this share of the rows and the score are equal."""
+
+TABU_LENGTH = 100
+"""How many moves tabu search goes on without a better graph."""
+
+TENURE = 10
+"""How many moves tabu search leaves two variables alone; of few variables half of all pairs."""
+
+SHORT = 10
+"""Of plain tabu search: how many graphs it does not go back to, and moves it makes for nothing."""
+
+PATIENCE = 8
+"""How many moves that gain nothing hill climbing makes in a row."""
+
+MORE, FIRST, BACK = 0, 1, 2
+"""Of the directions of an edge that gain the same: that which leaves more to be gained, or that
+from the earlier name, or from the later."""
+
+Move = tuple[int, int, int]
+"""What, parent, child."""
+
+Pair = tuple[int, int]
+
+Watch = Callable[[float, int], bool]
+"""Sees the score and the number of moves; True stops the search."""
+
+
+class Found(NamedTuple):
+    """The best graph of a search."""
+
+    joined: Flags  # (n, n), [parent, child]
+    score: float
+    trace: list[float]  # the score at the start and after every move
+    stopped: bool  # whether the caller's wish ended it
+
+
+class Climber:
+    """A graph, its score, and what every possible move would gain."""
+
+    def __init__(self, scorer: Scorer, constraints: Constraints) -> None:
+        from jensen.kernels import graph_moves
+
+        self.kernels = graph_moves
+        self.scorer = scorer
+        self.constraints = constraints
+        self.allowed = constraints.allowed
+        n = len(scorer.names)
+        self.joined = np.zeros((n, n), bool)
+        self.ancestors = np.zeros((n, (n + 63) // 64), np.uint64)
+        self.score = np.zeros(n)
+        self.more = np.full((n, n), -np.inf)
+        self.less = np.full((n, n), -np.inf)
+        # a graph's key is the exclusive or of those of its edges
+        self.keys = np.random.default_rng(0).integers(1, 1 << 63, (n, n)).astype(np.uint64)
+        self.key = np.uint64(0)
+        self.now = np.zeros(1, np.uint64)
+        self.families = FamilyScores(scorer, constraints.most_parents)
+        self.n_tried = 0
+        self.gain = 0.0  # of the move that was found last
+        self.total = 0.0
+        self.slack = 0.0
+        self.is_begun = False
+        self.ties = MORE
+
+    def begin(self, joined: Flags) -> "Climber":
+        """Stand at this graph."""
+        changed = (joined != self.joined).any(0) if self.is_begun else np.ones(len(joined), bool)
+        self.is_begun, self.joined = True, joined.copy()
+        self.key = np.uint64(np.bitwise_xor.reduce(self.keys[joined], initial=0))
+        for v in changed.nonzero()[0].tolist():
+            self._refresh(v)
+        impossible = np.flatnonzero(self.score == -np.inf)
+        if len(impossible):
+            raise DataError(
+                f"the search cannot begin: {self.scorer.names[impossible[0]]!r} with its parents "
+                f"at the start has the score -inf (never seen together, or not listed): begin "
+                f"with another start=, or use method='exact'"
+            )
+        self._sum_up()
+        return self
+
+    def best_move(
+        self,
+        tabu: Sequence[np.uint64],
+        floor: float,
+        shut: Sequence[Pair] = (),
+        *,
+        for_nothing: bool = False,
+    ) -> Move | None:
+        """The best move that gains more than `floor` and leads to none of these graphs.
+
+        A pair of variables that is shut is neither joined nor parted nor turned. Edges that gain
+        nothing are added only on request.
+        """
+        move = np.empty(4, np.int64)
+        allowed = self.allowed.copy() if shut else self.allowed
+        for u, v in shut:
+            allowed[u, v] = allowed[v, u] = 0
+        self.now[0] = self.key
+        visited = np.array([*tabu, self.key], np.uint64) if tabu else self.now
+        self.gain = self.kernels.best_move(
+            self.joined, self.ancestors, self.more, self.less, self.score, allowed,
+            self.constraints.most_parents, self.keys, visited, floor, self.slack, for_nothing,
+            move,
+        )  # fmt: skip
+        what, u, v, n_tried = move.tolist()
+        self.n_tried += n_tried
+        if what == self.kernels.ADD and self._is_better_turned(u, v):
+            return (what, v, u) if self.key ^ self.keys[v, u] not in tabu else (what, u, v)
+        return None if what < 0 else (what, u, v)
+
+    def make(self, move: Move) -> None:
+        """Change the graph, and score again what changed."""
+        what, u, v = move
+        self.joined[u, v] = what == self.kernels.ADD
+        self.key ^= self.keys[u, v]
+        if what == self.kernels.TURN:
+            self.joined[v, u] = True
+            self.key ^= self.keys[v, u]
+            self._refresh(u)
+        self._refresh(v)
+        self._sum_up()
+
+    def drop_idle(self) -> None:
+        """Drop edges that may go and gain nothing, the first by name again and again."""
+        idle: Sequence[Pair] = [(0, 0)]
+        while idle:
+            idle = [
+                (u, v)
+                for u, v in np.argwhere(self.joined & (self.allowed & 2 > 0)).tolist()
+                if self.less[v, u] >= self.score[v] - self.slack
+            ]
+            for u, v in idle[:1]:
+                self.make((self.kernels.DROP, u, v))
+
+    def _is_better_turned(self, u: int, v: int) -> bool:
+        """Whether v -> u gains as much as u -> v, and is the direction to take."""
+        gain, other = self.more[v, u] - self.score[v], self.more[u, v] - self.score[u]
+        if self.ties == FIRST or abs(gain - other) > self.slack or not self._may_add(v, u):
+            return False
+        return self.ties == BACK or self._prospect(v, u) - self._prospect(u, v) > self.slack
+
+    def _prospect(self, u: int, v: int) -> float:
+        """What u -> v adds to the sum of all gains of further parents of v."""
+        after = self._look(v, sorted((*self._parents(v), u)))
+        now = self.more[v], float(self.score[v])
+        hope = self.kernels.added_hope
+        return float(hope(self.joined, self.allowed, u, v, *now, after.more, after.score))
+
+    def _may_add(self, u: int, v: int) -> bool:
+        closes = int(self.ancestors[u, v >> 6]) >> (v & 63) & 1
+        few = self.joined[:, v].sum() < self.constraints.most_parents
+        return bool(self.allowed[u, v] & 1 and not closes and few)
+
+    def _parents(self, v: int) -> list[int]:
+        found: list[int] = self.joined[:, v].nonzero()[0].tolist()
+        return found
+
+    def _refresh(self, v: int) -> None:
+        parents = self._parents(v)
+        family = self._look(v, parents)
+        self.score[v], self.more[v] = family.score, family.more
+        self.less[v, parents] = family.less
+
+    def _look(self, v: int, parents: list[int]) -> Family:
+        """The scores around a family."""
+        key = v, tuple(parents)
+        return self.families.find(key) or self.families.score(key, v, parents)
+
+    def _sum_up(self) -> None:
+        """What the graph as a whole is: its ancestors, its score, and what is nothing beside it.
+
+        Gains that differ by less than the slack are equal: they may be rounded by so much. A
+        density has any total, depending on the units, so the rows count too.
+        """
+        self.kernels.find_ancestors(self.joined, self.ancestors)
+        self.total = float(self.score.sum())
+        self.slack = SLACK * (1.0 + self.scorer.total_weight + abs(self.total))
+
+
+def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Found:
+    """Make the best move until none gains anything, nor does turning edges help any more."""
+    trace, visited = [climber.total], [climber.key]
+    best, top, idle = climber.joined.copy(), trace[0], 0
+    while not watch(top, len(trace) - 1):
+        move = climber.best_move((), 0.0)
+        if move is None and idle < patience:  # an edge that turns for nothing
+            move = climber.best_move(visited, -2.0 * climber.slack)
+        if move is None or idle > 2 * patience:  # what seems a gain may be rounding, for ever
+            return Found(best, top, trace, stopped=False)
+        climber.make(move)
+        trace.append(climber.total)
+        idle += 1
+        visited.append(climber.key)
+        if trace[-1] > top + climber.slack:
+            best, top, idle, visited = climber.joined.copy(), trace[-1], 0, [climber.key]
+    return Found(best, top, trace, stopped=True)
+
+
+def plain_climb(climber: Climber, watch: Watch) -> Found:
+    """Make the best move until none gains anything."""
+    return hill_climb(climber, watch, patience=0)
+
+
+def plain_tabu(climber: Climber, watch: Watch) -> Found:
+    """Make the best move to none of the last graphs; over losses until a few gain nothing.
+
+    Edges are added for nothing too: where one variable follows from others, another edge may then
+    be dropped. Those that are left over in the best graph go.
+    """
+    trace, visited = [climber.total], deque([climber.key], maxlen=SHORT)
+    best, top, idle = climber.joined.copy(), trace[0], 0
+    stopped = watch(top, 0)
+    while not stopped and idle <= SHORT:
+        move = climber.best_move(visited, 0.0)
+        if move is None and idle < SHORT:
+            move = climber.best_move(visited, -np.inf, for_nothing=True)
+        if move is None:
+            break
+        climber.make(move)
+        trace.append(climber.total)
+        visited.append(climber.key)
+        idle += 1
+        if trace[-1] > top + climber.slack:
+            best, top, idle = climber.joined.copy(), trace[-1], 0
+        stopped = watch(top, len(trace) - 1)
+    climber.begin(best).drop_idle()
+    return Found(climber.joined.copy(), climber.total, trace, stopped)
+
+
+def tabu_search(
+    climber: Climber,
+    watch: Watch,
+    length: int = TABU_LENGTH,
+    climb: Callable[["Climber", Watch], Found] | None = None,
+) -> Found:
+    """Climb, and then make the best move again and again, even if it loses.
+
+    It ends after `length` moves that gain or lose without a better graph than the best so far, so
+    the way of a longer search begins with that of a shorter one. Edges turned for nothing do not
+    count, but a few of them are all that is made in a row. `climb` is how it climbs before.
+    """
+    best, top, trace, stopped = (climb or hill_climb)(climber, watch)
+    if climb is not None:
+        climber.begin(best)
+    n = len(best)
+    lately: deque[Pair] = deque(maxlen=min(TENURE, n * (n - 1) // 4))
+    idle = n_turned = 0
+    while idle < length and not stopped:
+        move = _tabu_move(climber, top, lately, may_turn=n_turned < PATIENCE)
+        if move is None:
+            break
+        climber.make(move)
+        lately.append(move[1:])
+        trace.append(climber.total)
+        is_turned = abs(climber.gain) <= climber.slack
+        n_turned, idle = (n_turned + 1, idle) if is_turned else (0, idle + 1)
+        if trace[-1] > top + climber.slack:
+            best, top, idle = climber.joined.copy(), trace[-1], 0
+        stopped = watch(top, len(trace) - 1)
+    return Found(best, top, trace, stopped)
+
+
+def _tabu_move(
+    climber: Climber, top: float, lately: Sequence[Pair], *, may_turn: bool
+) -> Move | None:
+    """The best move to a graph above all before; else the best of pairs not touched lately."""
+    move = climber.best_move((), top - climber.total)
+    if move is not None:
+        return move
+    shut = list(lately)
+    move = climber.best_move((), -np.inf, shut)
+    while move is not None and not may_turn and abs(climber.gain) <= climber.slack:
+        shut.append(move[1:])
+        move = climber.best_move((), -np.inf, shut)
+    return move
+
+
+def perturbed(
+    joined: Flags, constraints: Constraints, n_moves: int, rng: np.random.Generator
+) -> Flags:
+    """A graph after some random moves that the constraints allow."""
+    from jensen.kernels.graph_moves import find_ancestors
+
+    joined, n = joined.copy(), len(joined)
+    allowed = constraints.allowed
+    ancestors = np.zeros((n, (n + 63) // 64), np.uint64)
+    for _ in range(n_moves):
+        u, v = (int(x) for x in rng.choice(n, 2, replace=False)) if n > 1 else (0, 0)
+        if joined[u, v] or joined[v, u]:
+            parent, child = (u, v) if joined[u, v] else (v, u)
+            if allowed[parent, child] & 2:
+                joined[parent, child] = False
+            continue
+        find_ancestors(joined, ancestors)
+        closes = bool(int(ancestors[u, v >> 6]) >> (v & 63) & 1)
+        if allowed[u, v] & 1 and not closes and joined[:, v].sum() < constraints.most_parents:
+            joined[u, v] = True
+    return joined

@@ -1,0 +1,1 @@
+"""Posteriors over all graphs of a few variables, summed exactly."""

@@ -1,0 +1,122 @@
+"""Hidden states: the potentials of their two shapes, and the counts that are read from them."""
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.q_hidden.states.readings import SUM, Reading
+
+Array = NDArray[np.float64]
+
+
+class Likely(Protocol):
+    """Rows of which every one of K hidden states can tell how likely they are."""
+
+    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+        """(K, rows): log p(row | state); what a row misses is summed or integrated out.
+
+        Under `MAX` a missing label or count has its most probable value instead; a missing real
+        number is integrated out all the same, for a density has no unit to be compared in.
+        """
+
+
+class Observed(Likely, Protocol):
+    """Rows as each hidden state sees them at one θ, to be learned from."""
+
+    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> Any:
+        """Statistics of the rows; nodes (K, rows) are weight · q(state).
+
+        What a row misses counts as expected (`SUM`), as most probable (`MAX`), or as drawn.
+        """
+
+
+class Quick(Observed):
+    """Rows of which kernels know more at once, without an array of all rows and states.
+
+    Whoever has no such kernel answers None, or False: then it goes the usual way.
+    """
+
+    def fill_scaled(self, start: int, stop: int, like: Array, shift: Array) -> bool:
+        """Fill like (rows, K) and shift (rows,): the likelihoods are like · exp(shift)."""
+        return False
+
+    def expected_rows(
+        self, log_weights: Array, weight: Array
+    ) -> "tuple[Array, StateCounts] | None":
+        """Log Z of every row, and the statistics under p(state | row)."""
+        return None
+
+    def expected_chains(
+        self,
+        tables: "ChainTables",
+        start: int,
+        spans: NDArray[np.int64],
+        weight: Array,
+        sums: "ChainSums",
+    ) -> tuple[Array, Any] | None:
+        """Log Z of sequences that follow each other, and the statistics of their rows.
+
+        Spans (m, 2) are counted from the row `start`; fills sums. A sequence that linear space
+        cannot do has log Z = -inf and adds nothing.
+        """
+        return None
+
+
+class Independent(NamedTuple):
+    """One hidden state per row."""
+
+    log_weights: Array  # (K,)
+    observed: Any  # Observed; Likely is enough where no statistics are asked
+    weight: Array  # (N,): how often each row counts
+
+
+class Chain(NamedTuple):
+    """A hidden state per step of sequences; the rows of a sequence stand one after the other."""
+
+    log_init: Array  # (K,)
+    log_trans: Array  # (K, K), from a row to a column
+    log_end: Array  # (K,): of stopping after this state; 0 where sequences are cut, not ended
+    observed: Any  # Observed; Likely is enough where no statistics are asked
+    ptr: NDArray[np.int64]  # (S + 1,): where each sequence begins; none is empty
+    weight: Array  # (S,): how often each sequence counts
+
+
+class StateCounts(NamedTuple):
+    """Moments of `Independent`, all by weight."""
+
+    states: Array  # (K,)
+    observed: Any  # what `Observed.stats` gave
+
+
+class ChainCounts(NamedTuple):
+    """Moments of `Chain`, all by weight."""
+
+    first: Array  # (K,): states of first steps
+    pairs: Array  # (K, K): of neighbouring steps
+    last: Array  # (K,): states of last steps
+    observed: Any  # what `Observed.stats` gave
+
+
+class ChainTables(NamedTuple):
+    """A chain in linear space; wide tables have at least the eight columns that kernels read."""
+
+    first: Array  # (K,)
+    wide: Array  # (K, at least 8): the transitions
+    wide_t: Array  # (K, at least 8): and transposed
+    last: Array  # (K,)
+
+
+class ChainSums(NamedTuple):
+    """What kernels add up over sequences, by weight."""
+
+    first: Array  # (K,): states of first steps
+    pairs: Array  # (K, K): of neighbouring steps, yet to be multiplied by the transitions
+    last: Array  # (K,): states of last steps
+    states: Array  # (K,): of all steps
+
+    @classmethod
+    def zero(cls, n_states: int) -> "ChainSums":
+        """Nothing added yet."""
+        K = n_states
+        return cls(np.zeros(K), np.zeros((K, K)), np.zeros(K), np.zeros(K))

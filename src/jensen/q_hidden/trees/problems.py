@@ -1,0 +1,247 @@
+"""Rows split into sub-problems, equal ones kept once."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import pairwise
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.blocks import Block, RowSource
+from jensen.data.threads import ordered_map
+from jensen.graphs.wiring import Wiring
+from jensen.q_hidden.trees.lists import Lists, grown
+from jensen.q_hidden.trees.plans import Plans
+from jensen.q_hidden.trees.records import Problems, Sets
+
+Ints = NDArray[np.int64]
+Words = NDArray[np.int32]
+Weights = NDArray[np.float64]
+
+Item = TypeVar("Item")
+
+BLOCK_ROWS = 1 << 15
+"""Rows that are split at a time."""
+
+
+UNIT_COST = 1 << 20
+"""Entries of cluster tables that one unit fills."""
+
+FEE = 8
+"""What a sub-problem costs besides."""
+
+
+class Split(NamedTuple):
+    """The sub-problems of all rows, those of the same set side by side."""
+
+    problems: Problems
+    sets: Sets
+    row_end: Ints  # (N,): the sub-problems of row i end before of_row[row_end[i]]
+    of_row: Ints
+
+
+class _Part(NamedTuple):
+    """The sub-problems of a block of rows."""
+
+    row_end: Ints
+    numbers: Ints
+    lists: Lists
+    weight: Weights  # of the row of each of the numbers
+
+
+def split_table(
+    plans: Plans, table: RowSource, names: Sequence[str], *, with_rows: bool = True
+) -> "HiddenRows":
+    """The sub-problems of the rows of a table; `names` are those of the variables of the wiring."""
+
+    def read(block: Block) -> tuple[Words, Weights]:
+        return code_rows(block, names), block.weights
+
+    return HiddenRows(plans, table.blocks(BLOCK_ROWS), read, with_rows=with_rows)
+
+
+def code_rows(block: Block, names: Sequence[str]) -> Words:
+    """Codes of some rows, a column per name; -1 is missing, or has no column at all."""
+    rows = np.full((block.n_rows, len(names)), -1, np.int32)
+    for v, name in enumerate(names):
+        if name in block.table:
+            codes = block.values(name).astype(np.int32)
+            codes[codes == block.table.variable(name).n_states] = -1
+            rows[:, v] = codes
+    return rows
+
+
+def split_rows(plans: Plans, read: Callable[[int, int], Words], weights: Weights) -> Split:
+    """The sub-problems of coded rows (-1 is missing); `read(start, stop)` gives some of them."""
+
+    def part(start: int) -> tuple[Words, Weights]:
+        stop = min(start + BLOCK_ROWS, len(weights))
+        return read(start, stop), weights[start:stop]
+
+    return HiddenRows(plans, range(0, len(weights), BLOCK_ROWS), part).split
+
+
+class HiddenRows:
+    """Rows as the sub-problems of what they miss, equal ones once, those of a set side by side.
+
+    Trees are compiled when they are first asked for: rules that need none never pay for them, and
+    are never refused for their size.
+
+    Parameters
+    ----------
+    plans
+        The trees of this network.
+    blocks
+        Some rows each.
+    read
+        Coded rows of a block, -1 where a value is missing, and their weights.
+    with_rows
+        Whether to keep which sub-problems each row has; learners need not know.
+    """
+
+    def __init__(
+        self,
+        plans: Plans,
+        blocks: Iterable[Item],
+        read: Callable[[Item], tuple[Words, Weights]],
+        *,
+        with_rows: bool = True,
+    ) -> None:
+        lists, numbers, row_ends, weight, n = Lists(), [], [], np.empty(0), 0
+        # in order, so that numbers never depend on threads
+        for part in ordered_map(lambda block: _split(*read(block), plans.wiring), blocks):
+            known = lists.number(part.lists.words, part.lists.begin, part.lists.end)
+            own = known[part.numbers]
+            weight = grown(weight, len(lists))
+            weight[n : len(lists)], n = 0.0, len(lists)
+            np.add.at(weight, own, part.weight)  # row by row, so that blocks change no bit
+            if with_rows:
+                numbers.append(own)
+                row_ends.append(part.row_end)
+        of_row = np.concatenate([np.empty(0, np.int64), *numbers])
+        self.plans, self.words, weight = plans, lists.words, weight[:n]
+        self.row_end = _chain(row_ends)
+        begin = lists.begin + 1
+        end = begin + self.words[lists.begin]
+        # Equal programs run one after the other; sets as they come in these rows, because draws
+        # depend on the order.
+        order = np.argsort(Lists().number(self.words, begin, end), kind="stable")
+        self.begin, self.end, self.weight = begin[order], end[order], weight[order]
+        place = np.empty_like(order)
+        place[order] = np.arange(len(order))
+        self.of_row = place[of_row]
+        self._lock = Lock()
+
+    @cached_property
+    def members(self) -> Ints:
+        """All variables that are missing somewhere."""
+        n = self.end - self.begin
+        at = np.repeat(self.begin - np.cumsum(n) + n, n) + np.arange(n.sum())
+        return np.unique(self.words[at]).astype(np.int64)
+
+    @property
+    def split(self) -> Split:
+        """The sub-problems on trees, which are compiled once, by the first thread that asks."""
+        with self._lock:
+            return self._split
+
+    @cached_property
+    def _split(self) -> Split:
+        set_of, sets = self.plans.number(self.words, self.begin, self.end)
+        problems = _with_bases(sets, set_of, self.words, self.end, self.weight)
+        return Split(problems, sets, self.row_end, self.of_row)
+
+    def cut(self) -> list[slice]:
+        """Sub-problems for units of about equal cost, as far as that is known without trees."""
+        w = self.plans.wiring
+        touched = np.append(0, np.cumsum(np.diff(w.fam_at)[w.touch]))
+        beside = (touched[w.touch_ptr[1:]] - touched[w.touch_ptr[:-1]]).astype(np.float64)
+        log_joint, tables = np.zeros(len(self.end)), np.zeros(len(self.end))
+        for k in range(int((self.end - self.begin).max(initial=0))):
+            there = np.flatnonzero(self.begin + k < self.end)
+            member = self.words[self.begin[there] + k]
+            log_joint[there] += np.log(w.cards[member])
+            tables[there] += beside[member]
+        cost = np.minimum(np.exp(np.minimum(log_joint, 40.0)), tables) + FEE
+        return _slices(cost)
+
+
+def hidden_sets(wiring: Wiring, hidden: Sequence[int]) -> tuple[Words, Ints, Ints]:
+    """The connected sets of these variables if all others are known: members, begin and end."""
+    row = np.zeros((1, len(wiring.cards)), np.int32)
+    row[0, list(hidden)] = -1
+    _, words, begin, _ = _write_problems(row, wiring)
+    return words, begin + 1, begin + 1 + words[begin]
+
+
+def _split(rows: Words, weights: Weights, wiring: Wiring) -> _Part:
+    row_end, words, begin, end = _write_problems(rows, wiring)
+    lists = Lists()
+    numbers = lists.number(words, begin, end)
+    return _Part(row_end, numbers, lists, np.repeat(weights, np.diff(row_end, prepend=0)))
+
+
+def _write_problems(rows: Words, wiring: Wiring) -> tuple[Ints, Words, Ints, Ints]:
+    """Where the sub-problems of each row end, their words, where each begins and ends."""
+    from jensen.kernels.hidden_sets import find_hidden
+
+    missing = (rows < 0).sum(0)
+    room = int(missing @ (2 + _n_around(wiring)))  # what each missing cell can write at most
+    row_end, end = np.empty(len(rows), np.int64), np.empty(int(missing.sum()), np.int64)
+    words = np.empty(room, np.int32)
+    n = find_hidden(rows, wiring, row_end, end, words)
+    begin = np.concatenate([[0], end[: max(n - 1, 0)]])[:n]
+    return row_end, words, begin, end[:n]
+
+
+def _n_around(wiring: Wiring) -> Ints:
+    """At most how many variables stand around each variable."""
+    sizes = np.append(0, np.cumsum(np.diff(wiring.fam_ptr)[wiring.touch]))
+    around = sizes[wiring.touch_ptr[1:]] - sizes[wiring.touch_ptr[:-1]]
+    return np.asarray(np.minimum(around, len(wiring.cards)))
+
+
+def _with_bases(
+    sets: Sets, set_of: Ints, words: Words, state_at: Ints, weight: NDArray[np.float64]
+) -> Problems:
+    from jensen.kernels.hidden_sets import find_bases
+
+    n = sets.n_families[set_of]
+    base_ptr = np.cumsum(n) - n
+    bases = np.empty(int(n.sum()), np.int64)
+    find_bases(set_of, words, state_at, sets.families, base_ptr, bases)
+    return Problems(set_of, base_ptr, bases, weight)
+
+
+def _chain(ends: Sequence[Ints]) -> Ints:
+    """Ends within blocks as ends within all of them."""
+    shifts = np.cumsum([0, *(end[-1] if len(end) else 0 for end in ends)])
+    return np.concatenate(
+        [np.empty(0, np.int64), *(e + s for e, s in zip(ends, shifts, strict=False))]
+    )
+
+
+def cut(split: Split, unit_cost: int | None = None) -> list[Problems]:
+    """The problems in units of about equal cost, whatever the number of threads."""
+    cost = split.sets.cost[split.problems.set_of]
+    return [pick(split.problems, some) for some in _slices(cost, unit_cost)]
+
+
+def _slices(cost: NDArray[Any], unit_cost: int | None = None) -> list[slice]:
+    total, unit_cost = np.cumsum(cost), unit_cost or UNIT_COST
+    if not len(total):
+        return []
+    marks = np.arange(unit_cost, total[-1], unit_cost)
+    edges = np.unique([0, *np.searchsorted(total, marks), len(total)])
+    return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+
+
+def pick(problems: Problems, which: slice | Ints) -> Problems:
+    """Some of the problems; they share their bases."""
+    return problems._replace(
+        set_of=problems.set_of[which],
+        base_ptr=problems.base_ptr[which],
+        weight=problems.weight[which],
+    )

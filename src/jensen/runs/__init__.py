@@ -1,0 +1,1 @@
+"""Long work: starts and chains that are watched, stopped, saved and resumed."""

@@ -1,0 +1,1 @@
+"""Hidden Markov models whose states are found by merging the positions of sequences."""

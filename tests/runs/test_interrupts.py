@@ -1,0 +1,121 @@
+"""Ctrl-C as a wish, and everything as before afterwards."""
+
+import signal
+import threading
+
+import pytest
+
+import jensen as jn
+from jensen.data.threads import ordered_map
+from jensen.runs.interrupts import interruptible
+
+
+@pytest.fixture(autouse=True)
+def _usual_handler():
+    """A job in the background inherits that the signal is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def press():
+    signal.raise_signal(signal.SIGINT)
+
+
+def test_the_first_press_is_a_wish_and_the_second_interrupts():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with interruptible() as wish:
+        assert not wish.is_set()
+        press()
+        assert wish.is_set()
+        with pytest.raises(KeyboardInterrupt):
+            press()
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_without_a_press_nothing_changes():
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible() as wish:
+        assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) is before
+    assert not wish.is_set()
+
+
+def test_the_handler_is_restored_after_a_wish_and_after_an_error():
+    before = signal.getsignal(signal.SIGINT)
+    with interruptible():
+        press()
+    assert signal.getsignal(signal.SIGINT) is before
+    with pytest.raises(RuntimeError), interruptible():
+        raise RuntimeError
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_handler_of_the_callers_own_gets_the_second_press():
+    pressed = []
+    signal.signal(signal.SIGINT, lambda number, frame: pressed.append(number))
+    with interruptible() as wish:
+        press()
+        assert (wish.is_set(), pressed) == (True, [])
+        press()
+    assert pressed == [signal.SIGINT]
+
+
+def test_an_ignored_signal_stays_ignored():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with interruptible() as wish:
+        press()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    assert not wish.is_set()
+
+
+def test_a_handler_of_another_language_is_left_alone(monkeypatch):
+    monkeypatch.setattr(signal, "getsignal", lambda number: None)
+    changed = []
+    monkeypatch.setattr(signal, "signal", lambda *args: changed.append(args))
+    with interruptible() as wish:
+        pass
+    assert changed == []
+    assert not wish.is_set()
+    monkeypatch.undo()
+
+
+def test_other_threads_never_receive_it():
+    found = []
+
+    def work():
+        before = signal.getsignal(signal.SIGINT)
+        with interruptible() as wish:
+            found.append((wish.is_set(), signal.getsignal(signal.SIGINT) is before))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert found == [(False, True)]
+
+
+def test_threads_of_one_work_hear_the_same_wish():
+    """Else what they are at would go on to its end, be it hours."""
+    both = threading.Barrier(2)
+    jn.set_threads(2)
+    try:
+        with interruptible() as wish:
+
+            def work(_):
+                with interruptible() as mine:
+                    both.wait(timeout=10)  # each thread has one item
+                    return mine is wish, threading.current_thread() is threading.main_thread()
+
+            assert sorted(ordered_map(work, range(2))) == [(True, False), (True, True)]
+    finally:
+        jn.set_threads(None)
+
+
+def test_work_within_work_hears_the_same_wish():
+    with interruptible() as outer:
+        with interruptible() as inner:
+            press()
+            assert inner.is_set()
+        assert outer.is_set()
+    with interruptible() as later:
+        assert not later.is_set()
