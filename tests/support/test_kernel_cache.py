@@ -60,10 +60,10 @@ def keys(package, monkeypatch):
     ("changed", "users", "others"),
     [
         ("kernels/bit_sets.py", {"bit_sets", "partition_chain", "structure_chain"}, {"columns"}),
-        ("q_graph/moves/order_swap.py", {"order_chain"}, {"columns", "parent_sums"}),
-        ("q_graph/moves/edge_toggle.py", {"structure_chain"}, {"columns", "parent_sums"}),
+        ("q_graph/chains/moves/order_swap.py", {"order_chain"}, {"columns", "parent_sums"}),
+        ("q_graph/chains/moves/edge_toggle.py", {"structure_chain"}, {"columns", "parent_sums"}),
         (
-            "q_graph/moves/rows.py",
+            "q_graph/chains/moves/rows.py",
             {"order_chain", "partition_chain", "structure_chain"},
             {"chains"},
         ),

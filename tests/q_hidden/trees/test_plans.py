@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 import pytest
-from cluster_trees.test_run import check_sums, solve
+from q_hidden.trees.test_run import check_sums, solve
 from q_hidden.trees import cases
 
 import jensen as jn
