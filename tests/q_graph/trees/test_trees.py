@@ -8,7 +8,7 @@ import pytest
 from naive import trees as naive
 
 import jensen as jn
-from jensen.q_graph.trees.chow_liu import spanning
+from jensen.q_graph.trees import spanning
 
 
 def mixed_columns(kinds, n_rows, seed):

@@ -4,8 +4,8 @@ import re
 
 import numpy as np
 import pytest
-from q_hidden.trees.test_run import check_sums, solve
 from q_hidden.trees import cases
+from q_hidden.trees.test_run import check_sums, solve
 
 import jensen as jn
 from jensen.graphs.elimination import best_order
