@@ -3,6 +3,7 @@
 import pytest
 
 from jensen import kernels
+from jensen.data import get_threads
 
 
 def pytest_sessionstart(session):
@@ -12,7 +13,7 @@ def pytest_sessionstart(session):
     if not is_worker and config.args_source is pytest.Config.ArgsSource.TESTPATHS:
         missing = kernels.never_cached()
         if missing and config.getoption("numprocesses", None):
-            for _ in kernels.cache_all(missing):
+            for _ in kernels.cache_all(get_threads(), missing):
                 pass
 
 

@@ -297,7 +297,7 @@ def test_compiling_beforehand_is_refused_where_nothing_can_be_kept(chosen, monke
     chosen("file/a")
     monkeypatch.setattr(kernel_cache, "temporary_folder", lambda: None)
     with pytest.raises(FileError, match="compiling beforehand is of no use: no folder can be wr"):
-        next(kernels.cache_all())
+        next(kernels.cache_all(2))
 
 
 def test_a_full_disk_is_told_and_the_kernel_is_there(tmp_path, chosen, monkeypatch, caplog):

@@ -31,12 +31,13 @@ def cache(wanted: Collection[str] | None = None) -> dict[str, float]:
     """Compile kernels on all cores, all or those that are named; return the seconds of each."""
     from tqdm import tqdm
 
+    from jensen.data import get_threads
     from jensen.kernels import cache_all, load_all
 
     seconds: dict[str, float] = {}
     total = len(load_all()) if wanted is None else len(wanted)
     with tqdm(total=total, desc="compiling", disable=not sys.stderr.isatty()) as bar:
-        for some in cache_all(wanted):
+        for some in cache_all(get_threads(), wanted):
             seconds |= some
             bar.update(len(some))
     return dict(sorted(seconds.items()))

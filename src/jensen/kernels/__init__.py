@@ -7,6 +7,7 @@ module of this folder imports Numba, so the rest of the package does it where a 
 import functools
 import logging
 import multiprocessing
+import pkgutil
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -18,57 +19,11 @@ from numba.core import event
 from numba.core.dispatcher import Dispatcher
 from numba.core.sigutils import normalize_signature
 
+from jensen.exceptions import FileError
 from jensen.support.kernel_cache import VARIABLE, KernelCache, writable_folder
 
-MODULES = (
-    "best_networks",
-    "bit_sets",
-    "chains",
-    "chains_log",
-    "chi_squared",
-    "cluster_cuts",
-    "columns",
-    "counting",
-    "dag_sums",
-    "drawn_moves",
-    "elimination",
-    "family_orders",
-    "family_pools",
-    "forward",
-    "further_parents",
-    "further_rows",
-    "further_scores",
-    "gaussians",
-    "graph_changes",
-    "graph_draws",
-    "graph_features",
-    "graph_moves",
-    "hidden_sets",
-    "independence",
-    "interning",
-    "local_terms",
-    "log_tables",
-    "long_numbers",
-    "messages",
-    "order_chain",
-    "order_sums",
-    "orders",
-    "pair_information",
-    "parent_draws",
-    "parent_sums",
-    "partition_chain",
-    "posteriors",
-    "random_numbers",
-    "records",
-    "set_sums",
-    "small_graphs",
-    "spanning",
-    "stratified_tables",
-    "structure_chain",
-    "subsets",
-    "tree_programs",
-)
-"""Every module of kernels; `jensen compile` goes through them."""
+MODULES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+"""Every module of kernels, found in this folder; `jensen compile` goes through them."""
 
 LONGEST = ("partition_chain", "structure_chain", "order_chain", "further_rows", "tree_programs")
 """Modules that take longest to compile: they are begun first, so that no core waits for them."""
@@ -165,21 +120,20 @@ def _compile(item: Kernel) -> None:
         item.function.compile(tuple(arguments))
 
 
-def cache_all(wanted: Collection[str] | None = None) -> Iterator[dict[str, float]]:
-    """Compile and cache kernels on all cores, yielding the seconds they took, module by module.
+def cache_all(
+    n_processes: int, wanted: Collection[str] | None = None
+) -> Iterator[dict[str, float]]:
+    """Compile and cache kernels, yielding the seconds they took, module by module.
 
-    Numba compiles one function at a time in a process, so every core has a process of its own.
-    `wanted` names some kernels of which others are not needed.
+    Numba compiles one function at a time in a process, so the work is shared by several processes.
+    `wanted` names the kernels to compile; by default all are.
     """
-    from jensen.data.threads import get_threads
-    from jensen.exceptions import FileError
-
     if writable_folder() is None and never_cached():
         raise FileError(NOT_KEPT)
     modules = [*LONGEST, *(module for module in MODULES if module not in LONGEST)]
     context = multiprocessing.get_context("spawn")  # whose processes repeat no warnings
     pool = ProcessPoolExecutor(
-        get_threads(), context, initializer=log.setLevel, initargs=(logging.ERROR,)
+        n_processes, context, initializer=log.setLevel, initargs=(logging.ERROR,)
     )
     try:
         tasks = [pool.submit(_cache_module, module, wanted) for module in modules]

@@ -1,0 +1,66 @@
+"""No package imports one above it: the layers of CONTRIBUTING, drawn from the imports."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import jensen
+
+PACKAGE = Path(jensen.__file__).parent
+
+LAYERS = (
+    ("exceptions", "support"),
+    ("kernels",),
+    ("families", "graphs"),
+    ("data",),
+    ("q_theta", "q_hidden"),
+    ("models", "free_energy"),
+    ("runs",),
+    ("scores",),
+    ("inference",),
+    ("independence", "q_graph", "state_merging"),
+    ("estimators",),
+    ("io", "plots", "examples"),
+    ("cli",),
+)
+"""From the bottom up; packages of one layer may import each other."""
+
+HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in layer}
+
+CALLED_FROM_BELOW = {"io", "plots"}
+"""A thing that draws or saves itself calls these from inside a method."""
+
+
+def imports(tree: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool]]:
+    """Modules of Jensen that code imports, and whether a function does; not those of types."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(node, ast.ImportFrom) and node.module == "jensen":
+            yield from ((alias.name, inside) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("jensen."):
+            yield node.module.split(".")[1], inside
+        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        yield from imports(node, inside or is_function)
+
+
+def test_every_package_has_its_layer():
+    found = {
+        path.stem
+        for path in PACKAGE.iterdir()
+        if (path / "__init__.py").exists() or path.suffix == ".py"
+    }
+    assert found - {"__init__", "__main__"} == set(HEIGHT)
+
+
+def test_no_package_imports_one_above_it():
+    upward = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        here = path.relative_to(PACKAGE).with_suffix("").parts[0]
+        if here not in HEIGHT:
+            continue
+        for there, inside in imports(ast.parse(path.read_text(encoding="utf-8"))):
+            is_door = inside and there in CALLED_FROM_BELOW
+            if HEIGHT.get(there, -1) > HEIGHT[here] and not is_door:
+                upward.append(f"{path.relative_to(PACKAGE)} imports {there}")
+    assert upward == []
