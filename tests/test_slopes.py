@@ -26,7 +26,7 @@ from jensen.models.gaussian_encoding import encode as encode_numbers
 from jensen.models.gaussian_network import RegressionNetwork, Regressions, make_prior
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 from jensen.models.mixture import Mixed
-from jensen.scores.gaussian_prior import make_bge
+from jensen.scores.gaussian import make_bge
 from jensen.support.fields import add, leaves, rebuild
 
 SOFT = (EM, VBEM)

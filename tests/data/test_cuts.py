@@ -8,7 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive import data as naive
 
-from jensen.data.cuts import between, interval_cuts, interval_labels, mdl_cuts, quantile_cuts
+from jensen.data.discretizing import (
+    between,
+    interval_cuts,
+    interval_labels,
+    mdl_cuts,
+    quantile_cuts,
+)
 from jensen.data.variable import label_text
 
 # Few distinct numbers make ties; floats of any size make trouble with rounding.

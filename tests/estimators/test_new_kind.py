@@ -17,7 +17,7 @@ import jensen as jn
 from jensen import io
 from jensen.cli import main
 from jensen.data.encode import Column
-from jensen.data.refill import Filled
+from jensen.data.fill_missing import Filled
 from jensen.data.variable import Variable
 from jensen.estimators import network_kinds
 from jensen.estimators.network_kinds import NetworkKind

@@ -8,7 +8,7 @@ from inference.cases import holes
 import jensen as jn
 from jensen.inference import Network
 from jensen.inference.expected import expected
-from jensen.scores.counted import Counted
+from jensen.scores.row_statistics import RowStatistics
 
 OLD, NEW = "H -> a; H -> b; b -> c", "H -> a; a -> b; H -> c; b -> c"
 QUICK = {"tol": 1e-12, "max_iter": 4}
@@ -78,7 +78,9 @@ def test_a_posterior_begins_with_prior_plus_statistics():
 def test_what_is_counted_can_be_a_start():
     net = cases.random_net(3, "positive", n=4, configurations=200)
     table = jn.Table(holes(net, 60, 1, share=0.1), states=net.states)
-    began = jn.BayesianNetwork(net.graph, prior=2.0, method="em", start=Counted(table), **QUICK)
+    began = jn.BayesianNetwork(
+        net.graph, prior=2.0, method="em", start=RowStatistics(table), **QUICK
+    )
     assert np.all(np.diff(began.fit(table).trace_) >= -1e-9)
 
 

@@ -54,7 +54,7 @@ def test_the_empty_graph():
     assert dag.adjacency.shape == (0, 0)
 
 
-@pytest.mark.parametrize("name", ["nodes", "edges", "index", "parent_indices", "_content", "new"])
+@pytest.mark.parametrize("name", ["nodes", "edges", "index", "parent_indices", "_indexed", "new"])
 def test_a_graph_cannot_be_changed(name):
     with pytest.raises(AttributeError, match="a DAG cannot be changed; make a new one"):
         setattr(DAG("A -> B"), name, ())

@@ -11,8 +11,7 @@ from naive import hidden as naive_hidden
 from naive import joint, scores
 
 import jensen as jn
-from jensen.data.moments import moments_of
-from jensen.data.statistics import CountStatistics, MomentStatistics
+from jensen.data.statistics import CountStatistics, MomentStatistics, moments_of
 from jensen.exceptions import DataError, ImpossibleError, JensenError
 from jensen.inference import expected_tables
 from jensen.inference.expected import ExpectedCounts, expected
@@ -20,9 +19,8 @@ from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.optimum.dynamic_programming import best_network
 from jensen.q_graph.search.climbing import Climber, hill_climb
 from jensen.scores.make_scorer import make_scorer, scorer_on
+from jensen.scores.parent_sets import candidate_scores, fill_family_scores, superset_bound
 from jensen.scores.registry import SPECS, names_of
-from jensen.scores.subset_scores import candidate_scores, fill_family_scores
-from jensen.scores.superset_bounds import superset_bound
 
 TOL = {"rtol": 1e-11, "atol": 1e-13}
 SCORES = [name for name, twin in scores.SCORES.items() if twin.penalty or hasattr(naive, name)]

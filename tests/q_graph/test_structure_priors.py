@@ -11,10 +11,9 @@ import jensen as jn
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.optimum.family_pruning import candidate_families
 from jensen.q_graph.optimum.integer_program import prove_best
-from jensen.scores.graph_priors import read_prior
+from jensen.scores.graph_priors import read_prior, with_prior
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.prior_scorer import with_prior
-from jensen.scores.superset_bounds import superset_bound
+from jensen.scores.parent_sets import superset_bound
 
 FOUR = structures.all_networks(4)
 NAMES = ("x0", "x1", "x2", "x3")

@@ -16,8 +16,8 @@ import pytest
 import jensen as jn
 from jensen.runs import checkpoint
 from jensen.runs.checkpoint import Checkpoint
-from jensen.runs.fingerprint import fingerprint
 from jensen.runs.sample_file import LostSamplesError, SampleFile
+from jensen.support.fingerprint import fingerprint
 from jensen.support.randomness import generator_state, restore_generator
 
 NAN_WITH_PAYLOAD = np.array([0x7FF80000DEADBEEF], dtype=np.uint64).view(np.float64)
@@ -585,7 +585,7 @@ def test_equal_content_has_one_fingerprint():
 def test_a_fingerprint_is_the_same_on_every_run():
     parts = ("ß\ud800", {"b": [1.5, None], "a": {"c": True}}, b"x", np.arange(3, dtype="<i4"))
     code = (
-        "import numpy as np; from jensen.runs.fingerprint import fingerprint; print(fingerprint("
+        "import numpy as np; from jensen.support.fingerprint import fingerprint; print(fingerprint("
         "'ß\\ud800', {'a': {'c': True}, 'b': [1.5, None]}, b'x', np.arange(3, dtype='<i4')))"
     )
     for seed in ("1", "2"):

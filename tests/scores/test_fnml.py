@@ -7,7 +7,7 @@ import pytest
 from naive import scores as naive
 
 import jensen as jn
-from jensen.scores.fnml import log_regret
+from jensen.scores.categorical import log_regret
 
 
 @pytest.mark.parametrize("n_states", [1, 2, 3, 4])

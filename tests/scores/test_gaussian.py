@@ -8,7 +8,7 @@ from naive import gaussian_networks as naive
 from naive import scores
 
 import jensen as jn
-from jensen.data.moments import merged, moments_of
+from jensen.data.statistics import merged, moments_of
 from jensen.families import schur
 from jensen.scores.gaussian_scorer import GaussianScorer
 

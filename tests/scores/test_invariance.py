@@ -6,7 +6,7 @@ from naive import scores as naive
 
 import jensen as jn
 from jensen.data import blocks
-from jensen.scores import SCORES, counts
+from jensen.scores import SCORES, row_statistics
 from jensen.scores.registry import PENALISED, PRIORS, SPECS
 
 GRAPH = "a -> b -> d; a -> d; c -> d"
@@ -15,7 +15,7 @@ every_score = pytest.mark.parametrize("name", SCORES)
 
 @pytest.fixture(params=[1 << 16, 0], ids=["dense", "sparse"])
 def table(make_example, monkeypatch, request):
-    monkeypatch.setattr(counts, "MAX_DENSE_CELLS", request.param)
+    monkeypatch.setattr(row_statistics, "MAX_DENSE_CELLS", request.param)
     return make_example(90, (3, 4, 2, 5), seed=2).table
 
 

@@ -5,11 +5,11 @@ import pytest
 
 import jensen as jn
 from jensen.scores import SCORES
+from jensen.scores.categorical_scorer import CategoricalScorer
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.plain_scorer import PlainScorer
 
 STATES = {"b": ["x", "y", "x", "y"] * 5, "a": ["u", "u", "v", "v"] * 5}
 NUMBERS = {"b": [0.5, 1.25, -1.5, 2.0] * 5, "a": [0.75, 0.5, 3.5, 1.5] * 5}
@@ -20,9 +20,9 @@ NUMBERS = {"b": [0.5, 1.25, -1.5, 2.0] * 5, "a": [0.75, 0.5, 3.5, 1.5] * 5}
     [
         (STATES, {}, CountScorer),
         (STATES, {"score": "bic", "missing": "available-case"}, CountScorer),
-        (STATES, {"score": "fnml"}, PlainScorer),
-        (STATES | {"b": [None, "x", "y", "x"] * 5}, {"score": "bic"}, PlainScorer),
-        (jn.Table(STATES, weights=np.ones(20)), {}, PlainScorer),
+        (STATES, {"score": "fnml"}, CategoricalScorer),
+        (STATES | {"b": [None, "x", "y", "x"] * 5}, {"score": "bic"}, CategoricalScorer),
+        (jn.Table(STATES, weights=np.ones(20)), {}, CategoricalScorer),
         (STATES, {"interventions": ["a"] + [None] * 19}, PerChild),
         (NUMBERS, {}, GaussianScorer),
         (NUMBERS, {"score": "bic"}, GaussianScorer),
@@ -30,7 +30,7 @@ NUMBERS = {"b": [0.5, 1.25, -1.5, 2.0] * 5, "a": [0.75, 0.5, 3.5, 1.5] * 5}
     ],
 )
 def test_which_scorer(table, choices, kind):
-    if kind is PlainScorer and choices.get("score") == "bic":
+    if kind is CategoricalScorer and choices.get("score") == "bic":
         choices = choices | {"missing": "available-case"}
     scorer = make_scorer(table, **choices)
     assert type(scorer) is kind

@@ -9,8 +9,7 @@ from naive import trees as naive
 
 import jensen as jn
 from jensen.scores import categorical_information as categorical
-from jensen.scores.categorical_information import CategoricalInformation
-from jensen.scores.conditional_information import ConditionalInformation
+from jensen.scores.categorical_information import CategoricalInformation, ConditionalInformation
 from jensen.scores.mutual_information import pair_information
 
 ATOL = 1e-12

@@ -9,8 +9,8 @@ from naive import scores as naive
 from scipy.special import gammaln
 
 import jensen as jn
-from jensen.scores import SCORES, counts, make_score
-from jensen.scores.fnml import log_regret
+from jensen.scores import SCORES, make_score, row_statistics
+from jensen.scores.categorical import log_regret
 from jensen.scores.registry import DEFAULTS, SPECS
 
 NAMES = [name for name, twin in naive.SCORES.items() if twin.states is not None]
@@ -128,7 +128,7 @@ def test_dense_and_sparse_counting_agree(make_example, monkeypatch, name, weight
         table = table.with_weights(np.arange(60) % 3)
     dag = jn.DAG("a -> d; b -> d; c -> d; a -> c")
     dense = jn.local_scores(dag, table, name)
-    monkeypatch.setattr(counts, "MAX_DENSE_CELLS", 0)
+    monkeypatch.setattr(row_statistics, "MAX_DENSE_CELLS", 0)
     assert jn.local_scores(dag, table, name) == pytest.approx(dense, rel=1e-14)
 
 
@@ -136,7 +136,7 @@ def test_dense_and_sparse_counting_agree_where_values_are_missing(make_example, 
     table = make_example(60, (3, 4, 5, 4), missing=0.1).table
     dag = jn.DAG("a -> d; b -> d; c -> d; a -> c")
     dense = jn.local_scores(dag, table, "bic", missing="available-case")
-    monkeypatch.setattr(counts, "MAX_DENSE_CELLS", 0)
+    monkeypatch.setattr(row_statistics, "MAX_DENSE_CELLS", 0)
     assert jn.local_scores(dag, table, "bic", missing="available-case") == dense
 
 

@@ -8,7 +8,7 @@ from sklearn.datasets import load_diabetes
 import jensen as jn
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.registry import names_of
-from jensen.scores.units import unitless
+from jensen.scores.scorer import unitless
 
 NAMES = ("a", "b", "c", "d", "e")
 GRAPH = "a -> b -> d; c -> d; d -> e"

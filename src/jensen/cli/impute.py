@@ -48,7 +48,7 @@ def command(
     """Fill in the missing values of a table; all else stays as it is written."""
     import pyarrow as pa
 
-    from jensen.data.refill import fill_arrow
+    from jensen.data.fill_missing import fill_arrow
 
     options.set_threads(threads)
     options.refuse_two_inputs(net, data)

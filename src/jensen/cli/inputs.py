@@ -99,7 +99,7 @@ def check_columns(
     missing_columns: Any = "warn",
 ) -> None:
     """Refuse a table without any column of the network, and tell which variables have none."""
-    from jensen.data.own_columns import check_own_columns
+    from jensen.data.model_columns import check_own_columns
 
     check_own_columns(
         net.graph.nodes,

@@ -72,8 +72,8 @@ def refuse_empty(table: Table, names: Sequence[str], asked: Asked) -> None:
 
 def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
     """Refuse columns of different kinds, and whole numbers that may mean anything."""
+    from jensen.data.column_warnings import what_names_rows
     from jensen.data.encode import MAX_INTEGER_STATES
-    from jensen.data.row_names import what_names_rows
 
     by_kind: dict[str, list[str]] = {"categorical": [], "continuous": [], "count": []}
     for name in names:

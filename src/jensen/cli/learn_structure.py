@@ -303,7 +303,7 @@ def _averaged(task: Task, choices: StructureChoices, n: int) -> Structure:
 def _score(graph: DAG, task: Task) -> float:
     from jensen.scores.graph_priors import read_family_prior
     from jensen.scores.make_scorer import make_scorer
-    from jensen.scores.units import total
+    from jensen.scores.scorer import total
 
     scorer = make_scorer(task.table, **task.of_score)
     believed = read_family_prior(task.prior or "uniform", scorer.names)

@@ -1,7 +1,8 @@
-"""Rows from anywhere: all that is learned is learned from sums over blocks of rows.
+"""Rows from anywhere, in blocks: all that is learned is learned from sums over blocks of rows.
 
-A block owns its rows and their packing. Blocks have one fixed size, however the rows came, and
-their sums are dyadic (`TreeSum`), so that no bit of a result depends on files or threads.
+A block refers to rows of a table, which owns their packing. Blocks have one fixed size, wherever
+the rows come from, and their sums are dyadic (`TreeSum`), so that no bit of a result depends on
+files or threads.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from jensen.data.packed import Packed
 from jensen.data.threads import ordered_map
 from jensen.data.units import TreeSum
 from jensen.data.variable import Variable
-from jensen.runs.fingerprint import fingerprint
 from jensen.support.fields import add
+from jensen.support.fingerprint import fingerprint
 
 if TYPE_CHECKING:
     from jensen.data.table import Table
@@ -28,7 +29,7 @@ UNIT_ROWS = 1 << 17
 
 
 class Block(NamedTuple):
-    """Rows start..stop of a table, which owns them: what one thread works on at a time."""
+    """Rows start..stop of a table: what one thread works on at a time."""
 
     table: Table
     start: int
@@ -36,26 +37,26 @@ class Block(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """How many rows these are."""
+        """How many rows the block has."""
         return self.stop - self.start
 
     def values(self, name: str) -> NDArray[Any]:
-        """The codes or numbers of a column."""
+        """(rows,): the codes or numbers of a column."""
         return self.table.column(name).data[self.start : self.stop]
 
     def missing(self, name: str) -> NDArray[np.bool_]:
-        """Which rows of a column are missing."""
+        """(rows,): where a column is missing."""
         return Column(self.table.variable(name), self.values(name)).missing()
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """How often each row counts."""
+        """(rows,): how often each row counts."""
         weights = self.table.weights
         return np.ones(self.n_rows) if weights is None else weights[self.start : self.stop]
 
 
 class Range(NamedTuple):
-    """Values of a column of numbers; NaN where there are none."""
+    """The range of a column of numbers; NaN if it has no values."""
 
     first: float  # in the first row
     least: float
@@ -63,7 +64,7 @@ class Range(NamedTuple):
 
 
 class RowSource(Protocol):
-    """Rows of known variables, in memory or read again in every pass; learners ask no more."""
+    """Rows of known variables, in memory or read again in every pass; all that learners need."""
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -125,17 +126,17 @@ class RowSource(Protocol):
         """Σ f(block) over blocks of rows."""
 
     @property
-    def looked_at(self) -> set[tuple[str, str]]:
-        """Columns, and what learners have told of them."""
+    def checks_done(self) -> set[tuple[str, str]]:
+        """Pairs of a column and a check of it that was done, so that each warning comes once."""
 
     def tables(self) -> Iterable[Table]:
-        """The rows as tables: one that has all of them, or some rows each."""
+        """The rows as one table, or as several with some rows each."""
 
     def head(self) -> Table:
-        """Rows by which columns can be looked at: all that are in memory, or the first block."""
+        """Rows for a quick look at columns: all rows in memory, or the first block."""
 
     def gather(self, names: Iterable[str]) -> Table:
-        """These columns in memory, for what cannot be learned from sums."""
+        """These columns in memory, for methods that cannot learn from sums."""
 
     def digest(self) -> str:
         """A hash of all rows, however they are cut into blocks."""
@@ -144,7 +145,7 @@ class RowSource(Protocol):
 def sum_blocks(
     blocks: Iterable[Block], f: Callable[[Block], Any], join: Callable[[Any, Any], Any] = add
 ) -> Any:
-    """Σ f(block) over blocks, on threads; `join` is what adding two neighbours means."""
+    """Σ f(block) over blocks, on threads; `join` adds two neighbouring terms."""
     tree = TreeSum(join)
     for number, term in enumerate(ordered_map(f, blocks)):
         tree.put(number, term)

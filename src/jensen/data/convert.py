@@ -1,4 +1,4 @@
-"""Tables out: Arrow, pandas, polars, files."""
+"""Tables written as Arrow, pandas, polars, files, and as text for people."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from jensen.data.files import COMPRESSED, PARQUET, table_suffix, write_arrow
 from jensen.data.variable import sort_naturally
 from jensen.exceptions import DataError, JensenError
 from jensen.support.atomic import check_name, write_whole
+from jensen.support.text import grid, plural
 
 if TYPE_CHECKING:
     import pandas
@@ -48,7 +49,7 @@ def to_pandas(columns: Iterable[Column]) -> pandas.DataFrame:
 
 
 def to_polars(columns: Iterable[Column]) -> polars.DataFrame:
-    """A polars dataframe, states as Enums, whose order polars keeps."""
+    """A polars dataframe; states become Enums, whose order polars keeps."""
     _need("polars")
     import polars
 
@@ -67,7 +68,7 @@ def _polars(column: Column) -> polars.Series:
 
 
 def to_native(columns: Iterable[Column], source: str) -> Any:
-    """The dataframe library that the table came from; where none did, pandas, else pyarrow."""
+    """A dataframe of the library `source`; pandas, else pyarrow, if the table came from none."""
     if source == "polars":
         return to_polars(columns)
     if source == "pyarrow":
@@ -133,3 +134,34 @@ def _need(package: str) -> None:
         __import__(package)
     except ImportError:
         raise JensenError(f"this needs {package}: pip install {package}") from None
+
+
+if TYPE_CHECKING:
+    from jensen.data.table import Table
+
+MOST_COLUMNS = 20
+MOST_STATES = 6
+WIDEST = 60
+
+
+def describe(table: Table) -> str:
+    """The text that a table prints as."""
+    lost = sum(table.n_missing().values())
+    head = f"Table: {plural(table.n_rows, 'row')}, {plural(len(table.names), 'column')}"
+    head += f", {plural(lost, 'value')} missing" if lost else ""
+    head += f", total weight {table.total_weight:g}" if table.weights is not None else ""
+    return "\n".join([head, *_columns(table)])
+
+
+def _columns(table: Table) -> list[str]:
+    shown, lost = table.variables[:MOST_COLUMNS], table.n_missing(table.names[:MOST_COLUMNS])
+    rows = []
+    for v in shown:
+        more = f", ... ({v.n_states})" if v.n_states > MOST_STATES else ""
+        states = ", ".join(v.states[:MOST_STATES]) + more
+        absent = f"{lost[v.name]:,} missing" if v.name in lost else ""
+        short = states if len(states) <= WIDEST else f"{states[: WIDEST - 3]}..."
+        rows.append([v.name, v.kind, short, absent])
+    lines = [f"  {line}" for line in grid(rows, left=4).splitlines()]
+    rest = len(table.names) - len(shown)
+    return [*lines, f"  ... and {plural(rest, 'column')} more"] if rest else lines

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.blocks import Block, RowSource
+from jensen.data.column_warnings import what_names_rows
 from jensen.data.encode import MAX_INTEGER_STATES
 from jensen.data.packed import Level
-from jensen.data.row_names import what_names_rows
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.support.memory import check_memory
@@ -18,10 +18,10 @@ from jensen.support.text import plural, some
 from jensen.support.wording import leave_out, of_frame
 
 NS_PER_WORD = 0.33
-"""What one cell costs per 64 rows by bitsets; measured, like the next."""
+"""Measured cost of one cell per 64 rows, counted by bitsets."""
 
 NS_PER_ROW = 0.9
-"""What one row costs by index, whatever the number of cells."""
+"""Measured cost of one row, counted by index, whatever the number of cells."""
 
 MAX_LANED_CELLS = 1 << 16
 """Above this, copies of a table fall out of the cache and cost more than they save."""
@@ -30,19 +30,19 @@ MAX_CELLS = 1 << 32
 """Kernels find a cell by a 32-bit number."""
 
 WayOut = Callable[[str], str]
-"""What works with missing values, given what is said of keeping complete rows."""
+"""Makes the advice of an error about missing values from the advice to keep complete rows."""
 
 Family = Sequence[str]
 Counts = NDArray[np.int64]
-"""By name, for functions within functions build their types at every call."""
+"""An alias, because annotations of inner functions are evaluated at every call."""
 
 
-class Plan(NamedTuple):
-    """Families as the kernels read them."""
+class CountingPlan(NamedTuple):
+    """Families and their tables as flat arrays for the counting kernels."""
 
-    ptr: NDArray[np.int64]
-    member: NDArray[np.int64]  # planes, or first bitsets
-    step: NDArray[np.int64]  # strides, or numbers of bitsets
+    ptr: NDArray[np.int64]  # family f has the members ptr[f]:ptr[f + 1]
+    member: NDArray[np.int64]  # the byte plane, or the first bitset, of each member
+    step: NDArray[np.int64]  # its stride in the table, or its number of bitsets
     at: NDArray[np.int64]  # where each table begins; the last entry is the total
 
 
@@ -107,13 +107,13 @@ def count_pairs(table: RowSource, names: Sequence[str]) -> NDArray[np.float64]:
 
 
 def count_meetings(table: RowSource, names: Sequence[str]) -> NDArray[np.int64]:
-    """How often two codes meet, by ANDs of bitsets; only i <= j is filled.
+    """Joint counts of every two codes, by ANDs of bitsets; only i <= j is filled.
 
-    The last code of each variable is left out: what it meets comes by difference.
+    The last code of each variable is left out: its counts follow by difference.
     """
     from jensen.kernels import counting
 
-    table.packed.bits(names)  # filled here, where no other thread is
+    table.packed.bits(names)  # packed here, before threads start
     _, first, size = table.packed.places(names)
     n = sum(size.tolist()) - len(size)
 
@@ -128,7 +128,7 @@ def count_meetings(table: RowSource, names: Sequence[str]) -> NDArray[np.int64]:
 def _add_last_states(
     gram: NDArray[np.int64], starts: NDArray[np.int64], by_difference: Sequence[bool]
 ) -> NDArray[np.int64]:
-    """Rows of all states from the row of ones and the rows of all states but the last."""
+    """Add the row of each last state: the row of ones less the rows of the other states."""
     parts = []
     for (start, stop), missing_none in zip(pairwise(starts), by_difference, strict=True):
         parts.append(gram[start:stop])
@@ -138,7 +138,7 @@ def _add_last_states(
 
 
 def _count_pairs_singly(table: RowSource, names: Sequence[str]) -> NDArray[np.float64]:
-    """The same by one table for every pair: for weighted rows, and for very many states."""
+    """Count pairs by one table each: for weighted rows, and for very many states."""
     sizes = [table.variable(name).n_states for name in names]
     at = np.cumsum([0, *sizes])
     out = np.zeros((at[-1], at[-1]))
@@ -152,21 +152,21 @@ def _count_pairs_singly(table: RowSource, names: Sequence[str]) -> NDArray[np.fl
     return out
 
 
-def plane_plan(table: RowSource, families: Sequence[Family]) -> Plan:
-    """Families as kernels that go row by row read them, over `table.packed.planes`."""
+def plane_plan(table: RowSource, families: Sequence[Family]) -> CountingPlan:
+    """The plan of families for kernels that count row by row, over `table.packed.planes`."""
     return _plan([[_level(table, name) for name in family] for family in families], bits=False)
 
 
 def is_complete(table: RowSource) -> bool:
-    """Whether all columns are categorical and miss nothing; quick, for packing looks at all codes.
+    """Whether all columns are categorical and complete; fast, because packing visits all codes.
 
-    False for a column without states, too.
+    False if a column has no states.
     """
     return table.packed.is_complete
 
 
 def require_complete(table: RowSource, names: Iterable[str], task: str, way_out: WayOut) -> None:
-    """Refuse missing values, saying how many, where, how many rows lack none, and what to do."""
+    """Refuse missing values; the error says how many, where, and what to do."""
     counted = table.counted()
     absent = counted.n_missing(names)
     if absent:
@@ -180,7 +180,7 @@ def require_complete(table: RowSource, names: Iterable[str], task: str, way_out:
 
 
 def _keep_complete(table: RowSource, names: Sequence[str]) -> str:
-    """The advice to keep complete rows, with their number; another one if there are none."""
+    """The advice to keep the complete rows, or to leave out columns if there are none."""
     n = table.complete_rows(names).n_rows
     if not n:
         return (
@@ -194,9 +194,9 @@ def _keep_complete(table: RowSource, names: Sequence[str]) -> str:
 
 
 def refuse_counts(table: RowSource, names: Iterable[str], *, mixes: bool = False) -> None:
-    """Refuse whole numbers of many values, of which nobody says whether they measure something.
+    """Refuse count columns, which the caller must declare as labels or as measurements.
 
-    `mixes`: whether columns of labels and of numbers go together.
+    `mixes`: whether the method takes columns of labels and of numbers together.
     """
     kinds = {name: table.variable(name).kind for name in names}
     found, labels, numbers = (
@@ -206,15 +206,15 @@ def refuse_counts(table: RowSource, names: Iterable[str], *, mixes: bool = False
     if not found:
         return
     said = {name: what_names_rows(table.head().column(name)) for name in found}
-    told = {name: what for name, what in said.items() if what is not None}
-    rest = [f"{name!r} {what}: leave it out, {leave_out([name])}" for name, what in told.items()]
-    counts = [name for name in found if name not in told]
+    named = {name: what for name, what in said.items() if what is not None}
+    rest = [f"{name!r} {what}: leave it out, {leave_out([name])}" for name, what in named.items()]
+    counts = [name for name in found if name not in named]
     texts = [_about_counts(counts, labels, bool(numbers), mixes)] if counts else []
     raise DataError("; ".join([*texts, *rest]))
 
 
 def _about_counts(counts: list[str], labels: list[str], has_numbers: bool, mixes: bool) -> str:
-    """What is to be said of columns before a graph is learned of them and of the others."""
+    """The error text for count columns, by the kinds of the other columns."""
     holds = "column {} holds" if len(counts) == 1 else "columns {} hold"
     problem = (
         f"{holds.format(some(map(repr, counts), most=20))} counts (whole numbers with more than "
@@ -274,7 +274,7 @@ def _bits_pay(table: RowSource, family: Sequence[Level], cells: int) -> bool:
     return cells * table.n_rows / 64 * NS_PER_WORD < table.n_rows * NS_PER_ROW
 
 
-def _plan(families: Sequence[Sequence[Level]], *, bits: bool) -> Plan:
+def _plan(families: Sequence[Sequence[Level]], *, bits: bool) -> CountingPlan:
     member: list[int] = []
     step: list[int] = []
     ptr, at = [0], [0]
@@ -290,7 +290,7 @@ def _plan(families: Sequence[Sequence[Level]], *, bits: bool) -> Plan:
                 step.extend(stride * 256**k for k in range(len(level.planes)))
         ptr.append(len(member))
         at.append(at[-1] + cells)
-    return Plan(*(np.array(x, np.int64) for x in (ptr, member, step, at)))
+    return CountingPlan(*(np.array(x, np.int64) for x in (ptr, member, step, at)))
 
 
 def _count_bits(
@@ -298,7 +298,7 @@ def _count_bits(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     from jensen.kernels import counting
 
-    table.packed.bits(names)  # filled here, where no other thread is
+    table.packed.bits(names)  # packed here, before threads start
     plan = _plan(families, bits=True)
 
     def count(block: Block) -> Counts:
@@ -314,7 +314,7 @@ def _count_index(
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     from jensen.kernels import counting
 
-    table.packed.planes(names)  # filled here, where no other thread is
+    table.packed.planes(names)  # packed here, before threads start
     plan = _plan(families, bits=False)
     lanes = 4 if plan.at[-1] <= MAX_LANED_CELLS else 1
 

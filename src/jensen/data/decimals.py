@@ -28,7 +28,7 @@ NUMBERS_PER_MISFIT = 10
 """A text that is no number beside so many distinct numbers is probably a slip."""
 
 
-class Numbers(NamedTuple):
+class DecimalTexts(NamedTuple):
     """The distinct texts of a column that holds nothing but numbers, by how they are written."""
 
     commas: pa.Array  # a decimal comma, or a comma after thousands
@@ -94,7 +94,7 @@ def refuse_commas_of_both_kinds(separator: str, decimal: str | None, where: str)
         )
 
 
-def _look(column: pa.ChunkedArray, neutral: Collection[str], always: bool) -> Numbers | None:
+def _look(column: pa.ChunkedArray, neutral: Collection[str], always: bool) -> DecimalTexts | None:
     """How the numbers of a column are written; None if it holds labels, or no comma."""
     parts = [chunk.dictionary for chunk in column.chunks]
     if not always and not any(pc.any(pc.match_substring(p, ",")).as_py() for p in parts):
@@ -111,7 +111,7 @@ def _look(column: pa.ChunkedArray, neutral: Collection[str], always: bool) -> Nu
     commas = texts.filter(pc.match_substring(texts, ","))
     thousands = pc.match_substring_regex(texts, THOUSANDS)
     is_plain = bool(pc.all(pc.or_(pc.or_(whole, comma), thousands)).as_py())
-    return Numbers(
+    return DecimalTexts(
         commas,
         texts.filter(pc.match_substring(texts, ".")),
         is_decimal_comma=bool(pc.all(pc.or_(whole, comma)).as_py()),

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 from jensen.data.decimals import read_decimals, refuse_commas_of_both_kinds
+from jensen.data.distinct_values import RawColumn
 from jensen.data.missing_words import MISSING_WORDS
-from jensen.data.scan import Raw
 from jensen.data.separators import (
     AS_IT_TELLS,
     TextChoices,
@@ -56,7 +56,7 @@ def read_delimited(
     *,
     spaces: bool = False,
     keep_missing: bool = False,
-) -> list[Raw]:
+) -> list[RawColumn]:
     """Columns of a text, dictionary-encoded; the empty field and what `missing` lists is null.
 
     Parameters
@@ -79,7 +79,7 @@ def read_delimited(
         raise FileError(f"{where} has no rows: its first line names columns, and nothing follows")
     if quoted or header.delimiter != ",":  # else no field holds a comma
         table = read_decimals(table, choices.decimal, MISSING_WORDS.union(missing), where)
-    return [Raw(name, table[name], written=True) for name in header.names]
+    return [RawColumn(name, table[name], written=True) for name in header.names]
 
 
 def _warn_of_numbers(names: Sequence[str], where: str) -> None:

@@ -1,4 +1,9 @@
-"""From an Arrow column to a Jensen column: which kind it is, which states it has, its codes."""
+"""Columns of codes or numbers: encoded from Arrow columns, or read as the variable of a model.
+
+Encoding decides which kind a column is and which states it has. Reading it as a model's own
+variable decides nothing: labels match by their text, and numbers fall between the cuts of the
+variable.
+"""
 
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
@@ -6,12 +11,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.scan import Raw, Scan, labels_of, merge_numbers, occurring, scan_column
+from jensen.data.distinct_values import (
+    DistinctValues,
+    RawColumn,
+    find_distinct,
+    labels_of,
+    merge_numbers,
+    occurring,
+)
 from jensen.data.variable import (
     EXACT,
     Kind,
     Variable,
     canonical,
+    find_states,
     label_text,
     match_labels,
     parse_number,
@@ -26,44 +39,44 @@ MAX_INTEGER_STATES = 20
 
 
 class Column(NamedTuple):
-    """A variable and its rows: codes (missing is n_states), or floats (missing is NaN)."""
+    """A variable and its values: codes (missing is n_states), or floats (missing is NaN)."""
 
     variable: Variable
     data: NDArray[np.unsignedinteger] | NDArray[np.float64]
 
     def missing(self) -> NDArray[np.bool_]:
-        """Which rows are missing."""
+        """(rows,): where the value is missing."""
         if self.variable.kind == "categorical":
             return np.asarray(self.data == self.variable.n_states)
         return np.isnan(self.data)
 
 
 def encode(
-    raw: Raw, kind: Kind | None, states: Sequence[str] | None, missing: Collection[str]
+    raw: RawColumn, kind: Kind | None, states: Sequence[str] | None, missing: Collection[str]
 ) -> Column:
-    """Encode one column; `kind` and `states` are the caller's word, which overrides all."""
-    scan = scan_column(raw, missing, keep_texts=states is not None)
+    """Encode one column; `kind` and `states`, if the caller gave them, override all else."""
+    distinct = find_distinct(raw, missing, keep_texts=states is not None)
     if states is not None:
         kind = kind or "categorical"
     if kind is None:
-        kind = "categorical" if raw.declared is not None else _infer(scan)
+        kind = "categorical" if raw.declared is not None else _infer(distinct)
     if kind == "categorical":
-        return _categorical(raw, scan, states, missing)
-    return _numeric(raw.name, scan, kind)
+        return _categorical(raw, distinct, states, missing)
+    return _numeric(raw.name, distinct, kind)
 
 
 def smallest_code_type(n_states: int) -> type[np.unsignedinteger]:
-    """Codes run to n_states, which stands for missing."""
+    """The smallest type for codes 0..n_states, of which the last means missing."""
     for dtype in (np.uint8, np.uint16):
         if n_states <= np.iinfo(dtype).max:
             return dtype
     return np.uint32
 
 
-def _infer(scan: Scan) -> Kind:
-    if scan.numbers is None:
+def _infer(distinct: DistinctValues) -> Kind:
+    if distinct.numbers is None:
         return "categorical"
-    numbers = scan.numbers if scan.codes is None else scan.numbers[occurring(scan)]
+    numbers = distinct.numbers if distinct.codes is None else distinct.numbers[occurring(distinct)]
     numbers = numbers[~np.isnan(numbers)]
     if np.any(np.abs(numbers) > EXACT) or np.any(numbers != np.floor(numbers)):
         return "continuous"
@@ -73,12 +86,12 @@ def _infer(scan: Scan) -> Kind:
 
 
 def _categorical(
-    raw: Raw, scan: Scan, states: Sequence[str] | None, missing: Collection[str]
+    raw: RawColumn, distinct: DistinctValues, states: Sequence[str] | None, missing: Collection[str]
 ) -> Column:
-    if scan.codes is None:  # many distinct numbers, and the caller wants labels
-        assert scan.numbers is not None
-        scan = merge_numbers(scan.numbers, np.arange(len(scan.numbers), dtype=np.int32))
-    labels, used = labels_of(scan), occurring(scan)
+    if distinct.codes is None:  # many distinct numbers, and the caller wants labels
+        assert distinct.numbers is not None
+        distinct = merge_numbers(distinct.numbers, np.arange(len(distinct.numbers), dtype=np.int32))
+    labels, used = labels_of(distinct), occurring(distinct)
     declared = states
     if declared is None and raw.declared is not None:
         gone = {canonical(label) for label in missing}
@@ -96,23 +109,23 @@ def _categorical(
     n_states = len(declared)
     lookup = np.full(len(labels) + 1, n_states, smallest_code_type(n_states))
     lookup[:-1][used] = np.array(position)[used]
-    return Column(Variable(raw.name, "categorical", declared), lookup[scan.codes])
+    return Column(Variable(raw.name, "categorical", declared), lookup[distinct.codes])
 
 
-def _numeric(name: str, scan: Scan, kind: Kind) -> Column:
-    if scan.numbers is None:
-        scan = _texts_to_numbers(name, scan, kind)
-    assert scan.numbers is not None
-    values = scan.numbers
-    if scan.codes is not None:
-        values = np.append(values, np.nan)[scan.codes]
+def _numeric(name: str, distinct: DistinctValues, kind: Kind) -> Column:
+    if distinct.numbers is None:
+        distinct = _texts_to_numbers(name, distinct, kind)
+    assert distinct.numbers is not None
+    values = distinct.numbers
+    if distinct.codes is not None:
+        values = np.append(values, np.nan)[distinct.codes]
     if kind == "count":
         check_counts(name, values)
     return Column(Variable(name, kind), np.ascontiguousarray(values, np.float64))
 
 
 def check_counts(name: str, values: NDArray[np.float64]) -> None:
-    """Refuse what no count can be."""
+    """Refuse values that are no counts: negative, fractional, or above 2**53."""
     wrong = ~np.isnan(values) & ((values < 0) | (values > EXACT) | (values != np.floor(values)))
     if wrong.any():
         row = int(np.argmax(wrong))
@@ -122,10 +135,14 @@ def check_counts(name: str, values: NDArray[np.float64]) -> None:
         )
 
 
-def _texts_to_numbers(name: str, scan: Scan, kind: Kind) -> Scan:
-    assert scan.texts is not None
-    assert scan.codes is not None
-    return Scan(None, numbers_of(name, kind, scan.texts, occurring(scan), scan.codes), scan.codes)
+def _texts_to_numbers(name: str, distinct: DistinctValues, kind: Kind) -> DistinctValues:
+    assert distinct.texts is not None
+    assert distinct.codes is not None
+    return DistinctValues(
+        None,
+        numbers_of(name, kind, distinct.texts, occurring(distinct), distinct.codes),
+        distinct.codes,
+    )
 
 
 def numbers_of(
@@ -135,7 +152,7 @@ def numbers_of(
     used: NDArray[np.int64],
     codes: NDArray[np.integer],
 ) -> NDArray[np.float64]:
-    """The texts that some row holds as numbers, or an error that names the first such row."""
+    """The texts that occur, as numbers; an error names the first row whose text is no number."""
     numbers, plural = np.full(len(texts), np.nan), "counts" if kind == "count" else kind
     for k in used:
         number = parse_number(texts[k])
@@ -147,3 +164,47 @@ def numbers_of(
             )
         numbers[k] = number
     return numbers
+
+
+def recode(column: Column, target: Variable) -> tuple[Column, NDArray[np.bool_]]:
+    """The column as `target`, and the rows with an unknown label (coded as missing)."""
+    source = column.variable
+    if source == target:
+        return column, np.zeros(len(column.data), bool)
+    if target.kind == "categorical":
+        if target.cuts is not None and source.kind != "categorical":
+            return cut(column, target), np.zeros(len(column.data), bool)
+        return _to_states(column, target)
+    return _to_numbers(column, target), np.zeros(len(column.data), bool)
+
+
+def cut(column: Column, target: Variable) -> Column:
+    """Continuous values as states of a discretised variable."""
+    codes = np.searchsorted(np.array(target.cuts, np.float64), column.data, side="left")
+    codes[column.missing()] = target.n_states
+    return Column(target, codes.astype(smallest_code_type(target.n_states)))
+
+
+def _to_states(column: Column, target: Variable) -> tuple[Column, NDArray[np.bool_]]:
+    if column.variable.kind == "categorical":
+        labels, codes = list(column.variable.states), column.data
+    else:
+        numbers, codes = np.unique(column.data, return_inverse=True)  # NaN, if any, comes last
+        labels = [label_text(float(x)) for x in numbers if not np.isnan(x)]
+    position = np.array([*find_states(target, labels), target.n_states])
+    unknown = position < 0
+    codes_type = smallest_code_type(target.n_states)
+    lookup = np.where(unknown, target.n_states, position).astype(codes_type)
+    return Column(target, lookup[codes]), unknown[codes]
+
+
+def _to_numbers(column: Column, target: Variable) -> Column:
+    values = np.asarray(column.data, np.float64)
+    if column.variable.kind == "categorical":
+        states, codes = column.variable.states, column.data.astype(np.int64)
+        used = np.unique(codes[~column.missing()])
+        numbers = numbers_of(target.name, target.kind, states, used, codes)
+        values = np.append(numbers, np.nan)[codes]
+    if target.kind == "count":
+        check_counts(target.name, values)
+    return Column(target, values)

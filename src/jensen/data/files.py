@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from jensen.data.delimited import find_line, read_delimited
-from jensen.data.scan import Raw
+from jensen.data.distinct_values import RawColumn
 from jensen.data.separators import AS_IT_TELLS, NAMED, SELDOM, SEPARATORS, TextChoices
 from jensen.data.sources import raw_columns
 from jensen.exceptions import FileError, JensenError
@@ -43,7 +43,7 @@ def read_columns(
     choices: TextChoices = AS_IT_TELLS,
     *,
     keep_missing: bool = False,
-) -> list[Raw]:
+) -> list[RawColumn]:
     """Columns of a file; `-` is CSV on standard input. Text columns keep every label as written.
 
     `keep_missing`: what `missing` lists stays in columns of text files.
@@ -144,7 +144,7 @@ def table_suffix(path: Path) -> str:
     return kind
 
 
-def _read_parquet(content: pa.Buffer, path: Path) -> list[Raw]:
+def _read_parquet(content: pa.Buffer, path: Path) -> list[RawColumn]:
     try:
         file = pa.parquet.ParquetFile(pa.BufferReader(content))
         _check_size(_size_in_memory(file), path, f"has {file.metadata.num_rows:,} rows")

@@ -1,4 +1,4 @@
-"""Columns of few states, several to a byte: counting one byte counts all of them.
+"""Columns of few states packed several to a byte: counting the bytes counts all of them.
 
 A byte has two halves, and a half holds variables whose numbers of states multiply to 16 at most. A
 variable of up to 256 states has a byte of its own; one of more has none.
@@ -15,7 +15,7 @@ from jensen.data.threads import ordered_map
 
 HALF, WHOLE = 16, 256
 WIDE = 2
-"""Which half of a byte a variable has: 0, 1, or all of it."""
+"""`half` of a variable that fills a byte; the others have half 0 or 1."""
 
 LONG = 1 << 16
 """Columns of fewer rows are packed by one thread."""
@@ -24,7 +24,7 @@ Ints = NDArray[np.int64]
 
 
 class HalfBytes(NamedTuple):
-    """Which variables stand in which byte."""
+    """Packed bytes, and which variables each holds."""
 
     bytes: NDArray[np.uint8]  # (bytes, N)
     ptr: Ints  # (bytes + 1,)
@@ -69,7 +69,7 @@ def pack_half_bytes(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> Ha
 
 
 def cut(packed: HalfBytes, n: int) -> list[HalfBytes]:
-    """So many parts of about as many bytes; fewer if there are fewer bytes."""
+    """Cut into n parts with about equally many bytes each; fewer if there are fewer bytes."""
     cuts = np.linspace(0, len(packed.bytes), n + 1).astype(int)
     return [
         packed._replace(bytes=packed.bytes[a:b], ptr=packed.ptr[a : b + 1])
@@ -79,7 +79,7 @@ def cut(packed: HalfBytes, n: int) -> list[HalfBytes]:
 
 
 def _fill_halves(sizes: Sequence[int]) -> list[list[int]]:
-    """Variables of each half byte: the largest first, each where it fits first."""
+    """Variables of each half byte, by first fit, the largest first."""
     halves: list[list[int]] = []
     products: list[int] = []
     for v in sorted(range(len(sizes)), key=lambda v: -sizes[v]):

@@ -1,4 +1,4 @@
-"""Labels and numbers that probably mean missing: told once, with what to say about them."""
+"""Warnings about labels and numbers that probably mean missing, such as NA or -999."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -18,13 +18,13 @@ _OF_SPREADSHEETS = {"#n/a", "#na", "#nv", "#n/d", "#div/0!", "#ref!", "#name?", 
 BESIDE_LABELS = _OF_SPREADSHEETS | {
     *("na", "n/a", "n.a.", "<na>", "nan", "-nan", "null", "(null)", "\\n", "?", "missing")
 }
-"""Words for missing that are seldom labels, in small letters; `none` and `-` often are."""
+"""Words for missing that are seldom labels, in lower case; `none` and `-` often are labels."""
 
 MISSING_WORDS = BESIDE_LABELS | {"", "none", "nil", "unknown", "-", "--", "\u2013", ".", "*"}
 """Words for missing in a column of numbers."""
 
 LONGEST = 12
-"""Letters of a word for missing, with spaces around it: longer labels need no second look."""
+"""The longest word for missing, with spaces around it; longer labels are skipped."""
 
 NINES = frozenset(
     sign * float(f"{'9' * whole}.{'9' * decimals}0")
@@ -36,7 +36,7 @@ NINES = frozenset(
 """Numbers that stand for missing in many files: -9, -99, -999.9, 99, 9999, 99999, ..."""
 
 FEWEST_TIMES = 3
-"""How often such a number is there at least, if it is told."""
+"""A number that occurs less often is not reported."""
 
 
 class Code(NamedTuple):
@@ -49,9 +49,9 @@ class Code(NamedTuple):
 
 
 def warn_of_missing_words(columns: Iterable[Column], where: str, say: Say = of_file) -> None:
-    """Warn if states of these columns are words for missing; labels they remain.
+    """Warn if states of these columns are words for missing; they stay labels.
 
-    `say` spells choices as the caller makes them.
+    `say` writes keywords as the caller would write them.
     """
     found = {column.variable.name: words_for_missing(column.variable.states) for column in columns}
     found = {name: words for name, words in found.items() if words}
@@ -66,7 +66,7 @@ def warn_of_missing_words(columns: Iterable[Column], where: str, say: Say = of_f
 
 
 def warn_of_missing_codes(columns: Iterable[Column], where: str, say: Say = of_file) -> None:
-    """Warn of numbers that probably mean missing, such as -999; numbers they remain."""
+    """Warn of numbers that probably mean missing, such as -999; they stay numbers."""
     found = {column.variable.name: find_codes(_numbers(column)) for column in columns}
     if text := show_codes(found):
         labels = sort_naturally({label_text(x.value) for codes in found.values() for x in codes})
@@ -77,7 +77,7 @@ def warn_of_missing_codes(columns: Iterable[Column], where: str, say: Say = of_f
 
 
 def show_codes(found: dict[str, list[Code]]) -> str:
-    """What is odd about numbers that probably mean missing; nothing, if there are none."""
+    """A text about numbers that probably mean missing; empty if there are none."""
     shown = some(
         f"{name!r} ({', '.join(f'{x.value:g}, {x.times:,} times' for x in codes)}, beside "
         f"{codes[0].least:g} to {codes[0].most:g})"
@@ -88,9 +88,9 @@ def show_codes(found: dict[str, list[Code]]) -> str:
 
 
 def find_codes(values: NDArray[np.float64]) -> list[Code]:
-    """Numbers of nothing but nines, again and again, that stand apart.
+    """Numbers made of nines that occur several times and lie apart from all others.
 
-    They are further from all others than these reach, or the only ones below 0.
+    Apart: further away than the range of the others, or the only ones below 0.
     """
     if not {float(np.fmin.reduce(values, initial=np.inf)),
             float(np.fmax.reduce(values, initial=-np.inf))} & NINES:  # fmt: skip
@@ -109,7 +109,7 @@ def find_codes(values: NDArray[np.float64]) -> list[Code]:
 
 
 def _numbers(column: Column) -> NDArray[np.float64]:
-    """The values of a column of numbers; none of labels."""
+    """The values of a column of numbers; empty for a column of labels."""
     variable, data = column
     if variable.kind != "categorical":
         return np.asarray(data, np.float64)

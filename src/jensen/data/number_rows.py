@@ -16,8 +16,8 @@ from jensen.data.blocks import Block, RowSource
 from jensen.data.table import Table
 from jensen.data.threads import ordered_map
 from jensen.data.units import TreeSum, Units
-from jensen.runs.fingerprint import fingerprint
 from jensen.support.fields import add
+from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import check_memory
 
 Array = NDArray[np.float64]
@@ -28,7 +28,7 @@ SUMMED_ROWS = 1 << 14
 
 
 class NumberBlock(NamedTuple):
-    """Some rows."""
+    """Neighbouring rows of numbers."""
 
     values: Array  # (n, D)
     weight: Array  # (n,)
@@ -36,10 +36,10 @@ class NumberBlock(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """What one look at rows tells of them."""
+    """Sums and ranges of the columns, from one pass over the rows."""
 
     weight: float  # of all rows
-    n_weighted: int  # rows of another weight than 1
+    n_weighted: int  # rows whose weight is not 1
     n_without_weight: int
     least: Array  # (D,), NaN of a column without values
     most: Array  # (D,)
@@ -50,7 +50,7 @@ class Profile(NamedTuple):
 
 
 class Passes:
-    """What is made anew whenever it is gone through."""
+    """An iterable that begins a new pass whenever it is iterated."""
 
     def __init__(self, begin: Callable[[], Iterable[Any]]) -> None:
         self._begin = begin
@@ -66,9 +66,9 @@ class NumberRows:
     Parameters
     ----------
     n_rows, n_columns
-        How many there are.
+        Numbers of rows and columns.
     cut
-        Begins a pass: blocks that end before these rising row numbers, the last of which is n_rows.
+        Begins a pass: yields blocks that end before these rising row numbers; the last is n_rows.
     is_kept
         Whether the rows are in memory, so that units made of them may be kept there too.
     """
@@ -106,7 +106,7 @@ class NumberRows:
         return self.cut(np.append(np.arange(size, self.n_rows, size), self.n_rows)[: self.n_rows])
 
     def by_sequence(self, lengths: Ints, weight: Array) -> NumberRows:
-        """The same rows, each as heavy as the sequence that it belongs to."""
+        """The same rows, each with the weight of its sequence."""
         ends = np.cumsum(lengths)
 
         def weigh(block: NumberBlock) -> NumberBlock:
@@ -121,7 +121,7 @@ class NumberRows:
 
     @cached_property
     def profile(self) -> Profile:
-        """One look at all rows."""
+        """Sums and ranges of the columns, from one pass."""
         found: Profile | None = self.sum(_profile, _join)
         if found is None:
             nothing, unknown = np.zeros(self.n_columns), np.full(self.n_columns, np.nan)
@@ -213,7 +213,7 @@ class NumberRows:
         total_weight: float,
         is_complete: bool,
     ) -> Units:
-        """Units of blocks: kept where the rows are, else made again in every pass."""
+        """Units of blocks: kept in memory if the rows are, else encoded again in every pass."""
         if self.is_kept:
             return Units(tuple(ordered_map(encode, begin())), total_weight, is_complete)
         return Units(Passes(begin), total_weight, is_complete, encode)
@@ -245,14 +245,14 @@ def column_sums(block: NumberBlock, center: Array) -> Array:
     """
     from jensen.kernels.columns import add_column_sums
 
-    own = np.array(block.values, np.float64, order="C")  # a kernel wants its own
+    own = np.array(block.values, np.float64, order="C")  # kernels need contiguous arrays
     sums = np.zeros((3, len(center)))
     add_column_sums(own, np.array(block.weight), center, sums)
     return sums
 
 
 def _recut(tables: Iterable[tuple[Array, Array]], ends: Ints) -> Iterator[NumberBlock]:
-    """Rows that come in any pieces, in blocks that end before these row numbers."""
+    """Rows of tables of any sizes, in blocks that end before these row numbers."""
     pieces, start, n = iter(tables), 0, 0
     held: list[tuple[Array, Array]] = []
     for end in ends.tolist():

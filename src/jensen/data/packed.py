@@ -1,7 +1,7 @@
 """Categorical columns as the counting kernels read them: bytes and bitsets, filled once.
 
-Both matrices are allocated whole. The bytes of a small table are copied at once; else only rows of
-variables that somebody counts are filled, and pages that nobody touches cost no memory.
+Both matrices are allocated whole. The bytes of a small table are copied at once. Of a large one
+only the rows of variables that are counted are filled; untouched pages cost no memory.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -22,7 +22,7 @@ LONG = 1 << 16
 """Columns of fewer rows are filled by one thread."""
 
 SMALL = 1 << 22
-"""Up to so many codes of one byte all columns go together: calls for each would take longer."""
+"""Up to so many one-byte codes all columns are copied in one call, which is faster."""
 
 Ints = NDArray[np.int64]
 
@@ -38,14 +38,14 @@ class Level(NamedTuple):
 class Packed:
     """Bytes (P, N) and bitsets (S, W) of the categorical columns of one table.
 
-    Missing is the last code, so kernels need not know of it: they count it like a state.
+    Missing is the last code, and kernels count it like a state.
 
     Parameters
     ----------
     columns, n_rows
         Of the table; only categorical ones are packed.
     incomplete
-        Columns that have a code for missing in any case: other rows of theirs miss a value.
+        Columns that get a code for missing even if these rows miss nothing: other rows do.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Packed:
 
     @cached_property
     def _places(self) -> tuple[Ints, dict[str, int]]:
-        """Those of all variables, and which is which; quicker made than all the levels."""
+        """Places of all variables and the index of each; faster than making all levels."""
         firsts = [list(accumulate(x, initial=0))[:-1] for x in (self._widths, self._n_bits)]
         return np.array([*firsts, self._sizes], np.int64), dict(zip(self._columns, count()))
 
@@ -106,9 +106,9 @@ class Packed:
         return self._bits
 
     def _largest_codes(self) -> list[int]:
-        """Those of all columns: they run to n_states, which stands for missing.
+        """The largest code of each column; n_states stands for missing.
 
-        Fills the bytes of the columns that go together.
+        Also fills the bytes of the columns that are copied together.
         """
         columns = [column.data for column in self._columns.values()]
         n = self._widths.count(1) if self._is_small else 0
@@ -139,7 +139,7 @@ class Packed:
         self._fill_bits(codes[None], place)
 
     def _fill_bits(self, codes: NDArray[np.uint8], places: Ints) -> None:
-        """Fill the bitsets of variables, whose codes stand in rows places[0]."""
+        """Fill the bitsets of variables whose codes are in rows places[0] of `codes`."""
         from jensen.kernels.counting import pack_bits
 
         pack_bits(codes, *places, self._bits)

@@ -1,4 +1,4 @@
-"""What separates the fields of a text file, where nobody says so."""
+"""Finding the separator of a text file, if the caller does not give it."""
 
 import csv
 import io
@@ -13,14 +13,14 @@ from jensen.exceptions import DataError, FileError
 from jensen.support.wording import option
 
 SEPARATORS = ",;\t|"
-"""What may separate fields, the most usual first."""
+"""Possible separators, the most usual first."""
 
 SELDOM = " :"
-"""What separates fields in some files; it stands in names and texts as well."""
+"""Separators of some files, which also occur in names and texts."""
 
 SAMPLE_BYTES = 1 << 16
 SAMPLE_ROWS = 30
-"""How far a file is looked at to choose between separators."""
+"""How much of a file is read to choose between separators."""
 
 
 class TextChoices(NamedTuple):
@@ -28,10 +28,10 @@ class TextChoices(NamedTuple):
 
     separator: str | None = None
     decimal: str | None = None
-    usual: str | None = None  # what separates fields in files of this kind
+    usual: str | None = None  # the usual separator of files of this kind
 
     def check(self) -> None:
-        """Refuse what separates no fields or no decimals."""
+        """Refuse what cannot be a separator or a decimal sign."""
         sign, decimal = self.separator, self.decimal
         if sign is not None and not (
             isinstance(sign, str) and len(sign) == 1 and sign.isascii() and sign not in '"\r\n\0'
@@ -44,7 +44,7 @@ class TextChoices(NamedTuple):
             raise DataError(f"decimal must be '.' or ',', not {decimal!r}")
 
     def refuse_for(self, what: str) -> None:
-        """Refuse what is said of something that is no text file."""
+        """Refuse these choices for a source that is no text file."""
         for name in ("separator", "decimal"):
             if getattr(self, name) is not None:
                 raise DataError(f"{name} is for text files (CSV, TSV), and {what} is none")
@@ -53,14 +53,14 @@ class TextChoices(NamedTuple):
 AS_IT_TELLS = TextChoices()
 
 NAMED = re.compile(rb"sep=([^\w\"\r\n\0\x80-\xff])\1*[ \t]*(?:\r\n|\r|\n|\Z)", re.IGNORECASE)
-"""A first line by which spreadsheets are told what separates the fields."""
+"""A first line that names the separator for spreadsheets."""
 
 QUOTED_NAMES = re.compile(r'"[^"]*"(?: "[^"]*")+')
 """A header whose names are in quotes, with spaces between them."""
 
 
 class NamedSeparator(NamedTuple):
-    """What a first line `sep=;` says."""
+    """The separator that a first line such as `sep=;` names."""
 
     separator: str
     stop: int  # where the header starts, in bytes
@@ -69,7 +69,7 @@ class NamedSeparator(NamedTuple):
 def read_named_separator(
     content: pa.Buffer, start: int, said: str | None, where: str
 ) -> NamedSeparator | None:
-    """The separator that the first line names, if it does; refused if another one was said."""
+    """The separator that the first line names, if any; refused if the caller gave another."""
     found = NAMED.match(content, start)
     if found is None:
         return None
@@ -85,7 +85,7 @@ def read_named_separator(
 def find_separator(content: pa.Buffer, start: int, usual: str, spaces: bool = False) -> str:
     """The separator for which the first rows have as many fields as the header; `usual` if none.
 
-    `spaces`: a space counts too, if there is nothing else.
+    `spaces`: a space may be the separator, if nothing else is.
     """
     first = re.compile(rb"[^\r\n]*").match(content, start)
     line = first.group() if first else b""

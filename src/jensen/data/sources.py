@@ -1,4 +1,4 @@
-"""Anything that can become a table, as Arrow columns: dataframes, dicts, arrays, Arrow itself."""
+"""Columns of dataframes, dicts, arrays and Arrow tables, as Arrow columns."""
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from os import PathLike
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
-from jensen.data.scan import Raw
+from jensen.data.distinct_values import RawColumn
 from jensen.data.variable import label_text
 from jensen.exceptions import DataError
 
@@ -21,14 +21,14 @@ ARROW_REFUSES = (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError
 
 
 def collected(data: Any) -> Any:
-    """The dataframe that a lazy frame stands for; anything else as it is."""
+    """A lazy frame as a dataframe; anything else as it is."""
     if isinstance(data, pa.Table):
         return data
     frame = _as_narwhals(data)
     return frame.collect().to_native() if isinstance(frame, nw.LazyFrame) else data
 
 
-def raw_columns(data: Any, names: Iterable[object] | None = None) -> list[Raw]:
+def raw_columns(data: Any, names: Iterable[object] | None = None) -> list[RawColumn]:
     """Columns of dataframes, mappings and arrays; files have their own reader."""
     if isinstance(data, np.ndarray):
         return _from_array(data, names)
@@ -43,7 +43,7 @@ def raw_columns(data: Any, names: Iterable[object] | None = None) -> list[Raw]:
 
 
 def kind_of_source(data: Any) -> str:
-    """Which dataframe library tabular answers go back to: "pandas", "polars" or "pyarrow"."""
+    """The dataframe library of tabular answers: "pandas", "polars" or "pyarrow"."""
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         return "pyarrow"
     frame = None if isinstance(data, (str, PathLike)) else _as_narwhals(data)
@@ -61,7 +61,7 @@ def _as_narwhals(data: Any) -> Any:
         raise DataError(f"two columns are named {repeated!r}: rename one") from None
 
 
-def _from_array(array: np.ndarray[Any, Any], names: Iterable[object] | None) -> list[Raw]:
+def _from_array(array: np.ndarray[Any, Any], names: Iterable[object] | None) -> list[RawColumn]:
     if array.dtype.names is not None:
         if names is not None or array.ndim != 1:
             raise DataError("an array of records names its own columns, and has one dimension")
@@ -82,7 +82,7 @@ def _from_array(array: np.ndarray[Any, Any], names: Iterable[object] | None) -> 
     return [_from_values(name, array[:, k]) for k, name in enumerate(chosen)]
 
 
-def _from_series(name: str, series: nw.Series[Any]) -> Raw:
+def _from_series(name: str, series: nw.Series[Any]) -> RawColumn:
     if series.implementation.is_pandas_like() and hasattr(series.to_native().dtype, "categories"):
         return _from_categorical(name, series.to_native())
     values = _series_values(name, series)
@@ -107,8 +107,8 @@ def _series_values(name: str, series: nw.Series[Any]) -> Any:
     return values
 
 
-def _from_categorical(name: str, series: Any) -> Raw:
-    """The categories of pandas are a declared order, whatever their type."""
+def _from_categorical(name: str, series: Any) -> RawColumn:
+    """Categories of pandas are states in a declared order."""
     labels = tuple(map(label_text, series.cat.categories))
     codes = series.cat.codes.to_numpy()
     indices = pa.array(codes, mask=codes < 0)
@@ -116,7 +116,7 @@ def _from_categorical(name: str, series: Any) -> Raw:
     return _raw(name, values, labels)
 
 
-def _from_values(name: str, values: Any) -> Raw:
+def _from_values(name: str, values: Any) -> RawColumn:
     """One column given as a list, an array, or a series of some dataframe library."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return _raw(name, values)
@@ -143,7 +143,7 @@ def _array_values(name: str, values: list[Any] | np.ndarray[Any, Any]) -> pa.Arr
         return _texts(name, list(values))
 
 
-def _raw(name: str, values: Any, declared: tuple[str, ...] | None = None) -> Raw:
+def _raw(name: str, values: Any, declared: tuple[str, ...] | None = None) -> RawColumn:
     if isinstance(values.type, pa.BaseExtensionType):
         values = _texts(name, values.to_pylist())
     if isinstance(values, pa.Array):
@@ -151,7 +151,7 @@ def _raw(name: str, values: Any, declared: tuple[str, ...] | None = None) -> Raw
     # Only an ordered dictionary is a declared order; any other lists what came first.
     if declared is None and pa.types.is_dictionary(values.type) and values.type.ordered:
         declared = _dictionary_labels(values)
-    return Raw(name, values, written=False, declared=declared)
+    return RawColumn(name, values, written=False, declared=declared)
 
 
 def _dictionary_labels(values: pa.ChunkedArray) -> tuple[str, ...]:

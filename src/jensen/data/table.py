@@ -13,23 +13,21 @@ from numpy.typing import ArrayLike, NDArray
 
 from jensen.data import blocks, convert
 from jensen.data.blocks import Block, Range, digest_blocks, sum_blocks
-from jensen.data.choices import kinds_by_column, list_of_columns, missing_labels, states_by_column
-from jensen.data.describe import describe
-from jensen.data.encode import Column
-from jensen.data.misfits import warn_of_labels
-from jensen.data.opening import (
-    Reader,
-    encode_again,
-    no_column,
-    open_columns,
-    take_weights,
-)
+from jensen.data.column_readers import Reader, encode_again, no_column, open_columns, take_weights
+from jensen.data.column_warnings import warn_of_labels
+from jensen.data.convert import describe
+from jensen.data.encode import Column, recode
 from jensen.data.packed import Packed
-from jensen.data.recode import recode
 from jensen.data.separators import TextChoices
+from jensen.data.table_choices import (
+    check_weights,
+    kinds_by_column,
+    list_of_columns,
+    missing_labels,
+    states_by_column,
+)
 from jensen.data.threads import ordered_map
 from jensen.data.variable import Variable
-from jensen.data.weights import check_weights
 from jensen.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -115,7 +113,7 @@ class Table:
             weights, readers = take_weights(weights, readers)
         columns = ordered_map(lambda r: r[1](kinds.get(r[0]), labels.get(r[0]), absent), readers)
         self._set(columns, weights)
-        self.looked_at.update((name, "names rows") for name in [*kinds, *labels])
+        self.checks_done.update((name, "names rows") for name in [*kinds, *labels])
         numbers = [c for x, c in self._columns.items() if x not in {*labels, *declared}]
         inferred = [column for column in numbers if column.variable.name not in kinds]
         warn_of_labels(inferred, numbers, data, text, with_words=said is None or any(said))
@@ -141,7 +139,9 @@ class Table:
             raise DataError(f"the columns differ in length: {lengths}")
         self.n_rows = next(iter(lengths.values()), 0)
         self.weights = None if weights is None else check_weights(weights, self.n_rows)
-        self.looked_at: set[tuple[str, str]] = set()  # columns, and what learners told of them
+        self.checks_done: set[tuple[str, str]] = (
+            set()
+        )  # (column, check) pairs: each warning comes once
         self.incomplete: Collection[str] = ()  # columns that miss values in other blocks
 
     # --- what is in it ---
@@ -242,7 +242,7 @@ class Table:
 
     def _with(self, columns: Iterable[Column], weights: ArrayLike | None) -> Table:
         table = Table.from_columns(columns, weights, self.source)
-        table.looked_at = self.looked_at
+        table.checks_done = self.checks_done
         return table
 
     def read_as(self, variables: Iterable[Variable]) -> tuple[Table, NDArray[np.bool_]]:
@@ -276,7 +276,7 @@ class Table:
         return [Block(self, start, min(start + size, self.n_rows)) for start in starts]
 
     def tables(self) -> list[Table]:
-        """Just one."""
+        """A list with this table alone."""
         return [self]
 
     def head(self) -> Table:

@@ -12,26 +12,26 @@ from numpy.typing import NDArray
 
 from jensen.data import blocks
 from jensen.data.blocks import Block, Range, digest_blocks, sum_blocks
-from jensen.data.choices import list_of_columns
+from jensen.data.column_readers import no_column
 from jensen.data.encode import Column, smallest_code_type
-from jensen.data.opening import no_column
 from jensen.data.packed import Packed
 from jensen.data.table import Table
+from jensen.data.table_choices import list_of_columns
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.support.memory import check_memory
 
 Part = tuple[int, Table]
-"""Some rows, and how many come before them."""
+"""How many rows come before, and a table with the next ones."""
 
 
 class Sketch(NamedTuple):
-    """What one pass over the rows tells of them."""
+    """Sizes and ranges of the columns, from one pass over the rows."""
 
     n_rows: int
     weight: float
-    missing: NDArray[np.int64]  # (n,): values that each column lacks
-    first: NDArray[np.float64]  # (n,): of columns of numbers; 0 of others
+    missing: NDArray[np.int64]  # (n,): how many values are missing
+    first: NDArray[np.float64]  # (n,): first value of a column of numbers; 0 for other columns
     least: NDArray[np.float64]  # (n,)
     most: NDArray[np.float64]  # (n,)
 
@@ -43,9 +43,9 @@ class TableScan:
     Parameters
     ----------
     variables
-        Of the columns, with all their states.
+        The variables of the columns, with all their states.
     read
-        Begins a pass: tables of these variables, of any sizes, each handed out once.
+        Begins a pass: yields tables of these variables, of any sizes.
     is_weighted
         Whether the tables have weights.
     source
@@ -66,7 +66,7 @@ class TableScan:
     read: Callable[[], Iterable[Table]]
     is_weighted: bool = False
     source: str = "pandas"
-    looked_at: set[tuple[str, str]] = field(default_factory=set)
+    checks_done: set[tuple[str, str]] = field(default_factory=set)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ class TableScan:
     def __len__(self) -> int:
         return self.n_rows
 
-    # --- what one pass tells ---
+    # --- sizes and ranges, from one pass ---
 
     @cached_property
     def sketch(self) -> Sketch:
@@ -129,10 +129,10 @@ class TableScan:
 
     @cached_property
     def packed(self) -> Packed:
-        """How the categorical columns of every block are packed: those of a table without rows."""
+        """How the categorical columns of every block are packed, as a table without rows."""
         return _empty(self.variables, self.is_weighted, tuple(self.n_missing())).packed
 
-    # --- other rows of these ---
+    # --- scans with fewer rows or columns ---
 
     def select(self, names: Iterable[str]) -> TableScan:
         """The same rows with these columns only."""
@@ -171,7 +171,7 @@ class TableScan:
             lambda: map(f, self._parts()),
             self.is_weighted,
             self.source,
-            self.looked_at,
+            self.checks_done,
         )
 
     def _parts(self) -> Iterator[Part]:
@@ -219,7 +219,7 @@ class TableScan:
         return next(self._blocks()).table
 
     def gather(self, names: Iterable[str]) -> Table:
-        """These columns in memory, for what cannot be learned from sums; refused if too large."""
+        """These columns in memory, for methods that need them there; refused if too large."""
         chosen = self.select(names)
         widths = [_dtype(v).itemsize for v in chosen.variables]
         check_memory(
@@ -231,15 +231,14 @@ class TableScan:
 
 
 def as_rows(data: Any) -> Table | TableScan:
-    """Rows as they are; anything else through `Table`."""
+    """A `Table` or a `TableScan` as it is; anything else through `Table`."""
     return data if isinstance(data, Table | TableScan) else Table(data)
 
 
 def as_table(data: Any) -> Table:
-    """All rows in memory: for what is learned faster, or only, where all of them are at hand.
+    """All rows in memory, for methods that need them there or are faster so.
 
-    A `Table` as it is, and anything else through `Table`; the columns of a scan are gathered, which
-    is refused if they are too large.
+    The columns of a scan are gathered, which is refused if they are too large.
     """
     rows = as_rows(data)
     return rows.gather(rows.names) if isinstance(rows, TableScan) else rows
@@ -289,7 +288,7 @@ def _dtype(variable: Variable) -> np.dtype[Any]:
 
 
 def _join(a: Sketch, b: Sketch) -> Sketch:
-    """What two neighbours tell together."""
+    """The sketch of two neighbouring blocks together."""
     return Sketch(
         a.n_rows + b.n_rows,
         a.weight + b.weight,

@@ -16,13 +16,13 @@ from jensen.exceptions import JensenError
 VARIABLE = "JENSEN_THREADS"
 
 WINDOW = 8
-"""Of an iterator so many items are taken at a time for each thread."""
+"""So many items of an iterator are taken at a time for each thread."""
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Tasks = deque[tuple[int, Item]]
 Done = dict[int, Callable[[], Result]]
-"""What gives the result of a task, or raises its error."""
+"""By number of the task a function that returns its result or raises its error."""
 
 _chosen: int | None = None
 _here = local()
@@ -72,10 +72,10 @@ def get_threads() -> int:
 def ordered_map(f: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
     """Run f on every item, on threads if that can help; results come in the order of items.
 
-    The caller's thread takes its share of the items. Within an item there are no further threads:
-    parallelism is never nested. Threads have the caller's context, so each of them hears of Ctrl-C.
-    Nothing runs on when this has ended, be it by an exception or by a caller who takes no more
-    results. Of an iterator only some items are alive at a time.
+    The caller's thread works on items too. Within an item there are no further threads: parallelism
+    is never nested. Threads have the caller's context, so each of them notices Ctrl-C. When this
+    ends, by an exception or because the caller takes no more results, no thread goes on. Of an
+    iterator only some items are held at a time.
     """
     if not isinstance(items, Sized):
         remaining = iter(items)
@@ -108,7 +108,7 @@ def run_all(f: Callable[[Item], object], items: Iterable[Item]) -> None:
 
 
 def n_parts() -> int:
-    """How many parts work may be cut into here: 1 within a thread that does a part already."""
+    """How many threads may be used here: 1 inside a task of `ordered_map`."""
     return 1 if getattr(_here, "is_at_work", False) else get_threads()
 
 
@@ -118,7 +118,7 @@ def _do_all(f: Callable[[Item], Result], tasks: Tasks[Item], done: Done[Result])
 
 
 def _do_next(f: Callable[[Item], Result], tasks: Tasks[Item], done: Done[Result]) -> bool:
-    """Do the first of the tasks that nobody has taken; whether there was one."""
+    """Run the first task that is left; return whether there was one."""
     try:
         i, item = tasks.popleft()
     except IndexError:
@@ -147,7 +147,7 @@ def _wait_for(others: Sequence[Future[None]]) -> None:
 
 @lru_cache(maxsize=4)
 def _pool(process: int, workers: int) -> ThreadPoolExecutor:
-    """Threads that wait for work; a forked process has to have its own."""
+    """A pool of threads; a forked process needs its own, so the process is part of the key."""
     return ThreadPoolExecutor(workers, "jensen")
 
 

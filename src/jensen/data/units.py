@@ -1,4 +1,4 @@
-"""What is learned from, cut into units: sums over rows are sums over units."""
+"""Encoded rows in units; sums over rows are sums over units, added as a dyadic tree."""
 
 from collections.abc import Callable, Iterable, Iterator, Sized
 from functools import reduce
@@ -9,20 +9,20 @@ from jensen.data.threads import ordered_map
 from jensen.support.fields import add
 
 FEW = 2
-"""So few units are not worth a pool of threads; one of them may be just counts."""
+"""With so few units no threads are used; one of them may be just counts."""
 
 
 class TreeSum:
-    """A sum as a dyadic tree over the numbers of its terms, whoever adds which of them.
+    """A sum as a dyadic tree over the numbers of its terms, in whatever order they arrive.
 
     Neighbours 2i and 2i + 1 are added first, then the sums of such pairs, and so on. So the bits of
     the total depend on the numbers of the terms alone, not on how the work is split, and rounding
-    grows with the logarithm of how many there are. About as many partial sums are alive.
+    grows with the logarithm of their number. Only about so many partial sums are held at a time.
 
     Parameters
     ----------
     join
-        What adding two neighbours means; leaf by leaf by default.
+        Adds two neighbouring terms; by default leaf by leaf through records and tuples.
 
     Examples
     --------
@@ -46,12 +46,12 @@ class TreeSum:
         self._nodes[level, number] = term
 
     def merge(self, other: "TreeSum") -> None:
-        """Add what another has added, of other terms."""
+        """Add the terms of another tree; the two must have no term in common."""
         for (level, number), term in other._in_order():
             self.put(number, term, level)
 
     def total(self) -> Any:
-        """The sum; None of no terms."""
+        """The sum; None if there are no terms."""
         terms = [term for _, term in self._in_order()]
         return reduce(self._join, terms) if terms else None
 
@@ -60,7 +60,7 @@ class TreeSum:
 
 
 class Units(NamedTuple):
-    """Encoded rows. Units are cut by size, never by the number of threads."""
+    """Encoded rows in units, which are cut by size, never by the number of threads."""
 
     items: Iterable[Any]  # units; or blocks of rows, which are read again in every pass
     total_weight: float  # of the rows
@@ -75,7 +75,7 @@ class Units(NamedTuple):
     ) -> tuple[Any, tuple[Any, ...]]:
         """Σ over units of f(number, unit, kept) → (what to add, what to keep).
 
-        `kept` is what the last pass kept of every unit; without any each unit gets None.
+        `kept` holds what the last pass kept of every unit; without it each unit gets None.
         """
         before = tuple(kept)
         pairs = zip(self.items, before, strict=True) if before else zip(self.items, repeat(None))

@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from jensen.data import Table, TableScan, Variable
+from jensen.data.column_warnings import warn_of_row_numbers
 from jensen.data.missing_words import NINES, find_codes, show_codes
 from jensen.data.number_rows import NumberRows
-from jensen.data.row_names import warn_of_row_numbers
 from jensen.data.sources import is_missing
+from jensen.data.table_choices import check_weights
 from jensen.data.threads import ordered_map
 from jensen.data.variable import EXACT, parse_number
-from jensen.data.weights import check_weights
 from jensen.exceptions import DataError, warn
 from jensen.scores.constant_columns import warn_of_guessed_spread
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable, as_rows
-from jensen.data.row_names import warn_of_row_names
+from jensen.data.column_warnings import warn_of_row_names
 from jensen.estimators.base import Estimator
 from jensen.estimators.choices import Choices
 from jensen.estimators.learning import learn

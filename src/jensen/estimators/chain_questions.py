@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.unknown_labels import UnknownLabels, refuse_unknown, warn_of_unknown
+from jensen.data.model_columns import UnknownLabels, refuse_unknown, warn_of_unknown
 from jensen.estimators.refusals import check_impossible, refuse_impossible
 from jensen.estimators.sequences import chosen_steps, read_sequence_weights, refuse_lengths_as_y
 from jensen.estimators.states_estimator import StatesEstimator, best_states

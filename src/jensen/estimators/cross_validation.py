@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
-from jensen.data.row_names import warn_of_row_names
+from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.threads import ordered_map
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.exceptions import DataError, JensenError

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, TableScan, Variable
+from jensen.data.model_columns import UnknownLabels
 from jensen.data.number_rows import NumberRows
-from jensen.data.unknown_labels import UnknownLabels
 from jensen.estimators.arrays import check_sizes, names_of
 from jensen.estimators.chain_kinds import find_emission
 from jensen.estimators.chain_problem import chain_problem

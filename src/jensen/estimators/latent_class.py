@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource, Table, as_rows, as_table
+from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.encode import Column, smallest_code_type
+from jensen.data.model_columns import UnknownLabels, nearest, read_known
 from jensen.data.number_rows import NumberRows, numbers_of
-from jensen.data.own_columns import nearest
-from jensen.data.row_names import warn_of_row_names
-from jensen.data.unknown_labels import UnknownLabels, read_known
+from jensen.data.table_choices import check_weights
 from jensen.data.variable import EXACT, Kind, Variable
-from jensen.data.weights import check_weights
 from jensen.estimators.arrays import check_size
 from jensen.estimators.mixture_problem import MixtureKind, mixture_problem, read_mixture_start
 from jensen.estimators.mixture_questions import MixtureQuestions

@@ -24,9 +24,9 @@ from jensen.free_energy import EM, VBEM, Fit, State, check_usable, expect, read_
 from jensen.models.protocol import Data, Learnable, Sampled
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.diagnostics import effective_sample_size, split_r_hat
-from jensen.runs.fingerprint import fingerprint
 from jensen.runs.restarts import Job, ascend, improve, sample
 from jensen.support.fields import leaves
+from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import check_memory
 from jensen.support.randomness import Streams, as_generator, generator_state
 

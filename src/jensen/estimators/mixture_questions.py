@@ -11,7 +11,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.unknown_labels import UnknownLabels, refuse_unknown, warn_of_unknown
+from jensen.data.model_columns import UnknownLabels, refuse_unknown, warn_of_unknown
 from jensen.estimators.arrays import read_matrix, read_weights, weights_of
 from jensen.estimators.refusals import refuse_impossible
 from jensen.estimators.states_estimator import StatesEstimator, best_states

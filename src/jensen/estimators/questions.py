@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
-from jensen.data.own_columns import MissingColumns
-from jensen.data.refill import Filled, put_back
+from jensen.data.fill_missing import Filled, put_back
+from jensen.data.model_columns import MissingColumns
 from jensen.exceptions import DataError, JensenError
 from jensen.inference.fitted import FittedNetwork, Method, RowChoices
 from jensen.support.randomness import as_generator

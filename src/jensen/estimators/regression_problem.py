@@ -28,8 +28,8 @@ from jensen.scores.constant_columns import (
     refuse_edges,
     warn_of_constants,
 )
-from jensen.scores.gaussian_checks import require_continuous
-from jensen.scores.gaussian_prior import PARTS, make_bge
+from jensen.scores.gaussian import PARTS, make_bge
+from jensen.scores.table_checks import require_continuous
 from jensen.support.text import some
 
 Array = NDArray[np.float64]

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from jensen.data import Table, Variable
-from jensen.data.choices import states_by_column
-from jensen.data.row_names import warn_of_row_names
-from jensen.data.unknown_labels import UnknownLabels, read_known
+from jensen.data.column_warnings import warn_of_row_names
+from jensen.data.model_columns import UnknownLabels, read_known
+from jensen.data.table_choices import check_weights, states_by_column
 from jensen.data.variable import EXACT
-from jensen.data.weights import check_weights
 from jensen.estimators.arrays import names_of, read_matrix
 from jensen.exceptions import DataError
 from jensen.inference.chains import Steps

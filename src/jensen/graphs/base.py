@@ -1,4 +1,4 @@
-"""What all graphs share: fixed content, names, printing and exchange."""
+"""The base class of all graphs: names, comparison, printing, conversion."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jensen.exceptions import GraphError
-from jensen.graphs import exchange, names, notation
-from jensen.graphs.content import Content, Draft, Edge, Mark, Pair, build
+from jensen.graphs import formats, names
+from jensen.graphs.indexed_graph import Edge, GraphDraft, IndexedGraph, Mark, Pair, build
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -23,21 +23,23 @@ MOST_DRAWN = 400  # notebooks draw a graph by themselves up to this many nodes
 MOST_SHOWN = 12  # a longer graph is shown by its first statements
 
 Named: TypeAlias = tuple[str, str]
-GraphLike: TypeAlias = "str | Iterable[Named] | Graph | exchange.NetworkXGraph | Draft"
+GraphLike: TypeAlias = "str | Iterable[Named] | Graph | formats.NetworkXGraph | GraphDraft"
 
 
 class Graph(ABC):
-    """A graph that is never changed: nodes sorted by name, each pair joined once at most."""
+    """An immutable graph: nodes sorted by name, and at most one edge between two nodes."""
 
-    _mark: ClassVar[Mark] = "->"  # what a plain pair of names means
-    _fold: ClassVar[bool] = True  # arrows both ways, in a matrix or networkx: one undirected edge
-    _content: Content
+    _mark: ClassVar[Mark] = "->"  # the kind of edge that a plain pair of names stands for
+    _fold: ClassVar[bool] = (
+        True  # whether arrows both ways (matrix, networkx) are one undirected edge
+    )
+    _indexed: IndexedGraph
 
     def __init__(self, edges: GraphLike = (), nodes: Iterable[str] = ()) -> None:
         draft = self._read(edges)
-        content = build(Draft([*draft.nodes, *names.distinct(nodes)], draft.edges))
-        self._check(content)
-        self.__dict__["_content"] = content  # past __setattr__, here and in _of only
+        indexed = build(GraphDraft([*draft.nodes, *names.distinct(nodes)], draft.edges))
+        self._check(indexed)
+        self.__dict__["_indexed"] = indexed  # bypasses __setattr__, here and in _of only
 
     @classmethod
     def from_adjacency(cls, matrix: ArrayLike, names: Iterable[str]) -> Self:
@@ -58,10 +60,10 @@ class Graph(ABC):
         >>> CPDAG.from_adjacency([[0, 1], [1, 0]], ["Y", "X"])
         CPDAG('X -- Y')
         """
-        return cls(exchange.from_adjacency(matrix, names, cls._fold))
+        return cls(formats.from_adjacency(matrix, names, cls._fold))
 
     @classmethod
-    def from_networkx(cls, graph: exchange.NetworkXGraph) -> Self:
+    def from_networkx(cls, graph: formats.NetworkXGraph) -> Self:
         """Read a networkx graph whose nodes are strings.
 
         In graphs that have undirected edges, arrows in both directions are one, or a conflicting
@@ -79,7 +81,7 @@ class Graph(ABC):
     @property
     def nodes(self) -> tuple[str, ...]:
         """The names of the nodes, sorted."""
-        return self._content.nodes
+        return self._indexed.nodes
 
     @cached_property
     def index(self) -> Mapping[str, int]:
@@ -99,7 +101,7 @@ class Graph(ABC):
 
         Edges that are not simply directed stand in both directions.
         """
-        return exchange.to_adjacency(self._content)
+        return formats.to_adjacency(self._indexed)
 
     def to_networkx(self) -> nx.Graph:
         """Convert to networkx: a DiGraph, or a Graph if no edge can have a direction.
@@ -113,7 +115,7 @@ class Graph(ABC):
         >>> DAG("A -> B").to_networkx().edges
         OutEdgeView([('A', 'B')])
         """
-        return exchange.to_networkx(self._content, directed=self._mark == "->")
+        return formats.to_networkx(self._indexed, directed=self._mark == "->")
 
     def to_dot(self) -> str:
         """Write the graph in Graphviz's language.
@@ -130,7 +132,7 @@ class Graph(ABC):
           "B" -> "C" [dir=none];
         }
         """
-        return exchange.to_dot(self._content, directed=self._mark == "->")
+        return formats.to_dot(self._indexed, directed=self._mark == "->")
 
     def rename(self, mapping: Mapping[str, str]) -> Self:
         """Give nodes other names; those that are not in the mapping keep theirs.
@@ -143,8 +145,8 @@ class Graph(ABC):
         """
         self._indices(mapping)
         new = {name: mapping.get(name, name) for name in self.nodes}
-        edges: list[Edge] = [(new[a], mark, new[b]) for a, mark, b in self._content.edges]
-        return self._of(build(Draft(names.distinct(new.values()), edges)))
+        edges: list[Edge] = [(new[a], mark, new[b]) for a, mark, b in self._indexed.edges]
+        return self._of(build(GraphDraft(names.distinct(new.values()), edges)))
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -155,13 +157,13 @@ class Graph(ABC):
     def __eq__(self, other: object) -> bool:
         if type(self) is not type(other) or not isinstance(other, Graph):
             return NotImplemented
-        return self._content == other._content
+        return self._indexed == other._indexed
 
     def __hash__(self) -> int:
-        return hash((type(self), self._content))
+        return hash((type(self), self._indexed))
 
     def __str__(self) -> str:
-        return "; ".join(notation.statements(self._content))
+        return "; ".join(formats.statements(self._indexed))
 
     def _repr_svg_(self) -> str | None:
         """A picture for notebooks; graphs too large to read stay text."""
@@ -171,57 +173,57 @@ class Graph(ABC):
 
     def __repr__(self) -> str:
         kind = type(self).__name__
-        statements = notation.statements(self._content)
+        statements = formats.statements(self._indexed)
         if len(statements) <= MOST_SHOWN:
             return f"{kind}({'; '.join(statements)!r})"
-        sizes = f"{len(self)} nodes, {len(self._content.pairs)} edges"
+        sizes = f"{len(self)} nodes, {len(self._indexed.pairs)} edges"
         return f"<{kind} with {sizes}: {'; '.join(statements[:4])}; ...>"
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a {type(self).__name__} cannot be changed; make a new one")
 
     def __getstate__(self) -> dict[str, object]:
-        # what is cached can be made again
-        return {"_content": self._content, **({"_info": self.info} if self.info else {})}
+        # cached properties are computed again
+        return {"_indexed": self._indexed, **({"_info": self.info} if self.info else {})}
 
     @property
     def info(self) -> Any:
-        """How the graph was learned, if it was: the score, its trace, whether it is optimal, ..."""
+        """How the graph was learned: score, trace, whether it is optimal, ...; or None."""
         return self.__dict__.get("_info")
 
     def with_info(self, info: Any) -> Self:
-        """The same graph, with what is known of how it was learned."""
-        graph = self._of(self._content)
+        """The same graph with a record of how it was learned."""
+        graph = self._of(self._indexed)
         graph.__dict__["_info"] = info
         return graph
 
     @classmethod
-    def _of(cls, content: Content) -> Self:
-        """Make a graph of content that is known to be right."""
+    def _of(cls, indexed: IndexedGraph) -> Self:
+        """Make a graph without checks, of nodes and edges that are known to be right."""
         graph = cls.__new__(cls)
-        graph.__dict__["_content"] = content
+        graph.__dict__["_indexed"] = indexed
         return graph
 
     @abstractmethod
-    def _check(self, content: Content) -> None:
-        """Refuse content that is not of this kind of graph."""
+    def _check(self, indexed: IndexedGraph) -> None:
+        """Raise a `GraphError` if these edges do not make a graph of this kind."""
 
     @classmethod
-    def _read(cls, source: GraphLike) -> Draft:
+    def _read(cls, source: GraphLike) -> GraphDraft:
         """Read a graph in any of the forms that the constructors take."""
-        if isinstance(source, Draft):
+        if isinstance(source, GraphDraft):
             return source
         if isinstance(source, str):
-            return notation.parse(source)
+            return formats.parse(source)
         if isinstance(source, Graph):
-            return Draft(source.nodes, source._content.edges)
-        if isinstance(source, exchange.NetworkXGraph):
-            return exchange.from_networkx(source, cls._fold)
+            return GraphDraft(source.nodes, source._indexed.edges)
+        if isinstance(source, formats.NetworkXGraph):
+            return formats.from_networkx(source, cls._fold)
         if not isinstance(source, Iterable):
             raise GraphError(
                 f"a {type(source).__name__} is no graph: give a text like 'A -> B', or edges"
             )
-        return Draft((), marked(source, cls._mark))
+        return GraphDraft((), marked(source, cls._mark))
 
     def _names(self, indices: Iterable[int]) -> tuple[str, ...]:
         """Name nodes, sorted."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from jensen.exceptions import GraphError
-from jensen.graphs import equivalence, orientation
+from jensen.graphs import markov, orientation
 from jensen.graphs.base import GraphLike, Named
-from jensen.graphs.content import Content, show_edge
+from jensen.graphs.indexed_graph import IndexedGraph, show_edge
 from jensen.graphs.pdag import PDAG
 
 ADVICE = "a PDAG holds any mixture of edges, and its cpdag() completes it"
@@ -52,14 +52,14 @@ undirected; a PDAG holds any mixture of edges, and its cpdag() completes it
     ) -> None:
         super().__init__(edges, nodes, undirected=undirected)
 
-    def _check(self, content: Content) -> None:
+    def _check(self, indexed: IndexedGraph) -> None:
         """Refuse what is not the completed PDAG of its own extension."""
         try:
-            parents = orientation.extension(content).parents
+            parents = orientation.extension(indexed).parents
         except GraphError as error:
             raise GraphError(f"this is not a completed PDAG: {error}; {ADVICE}") from None
-        complete = set(equivalence.completed(content.nodes, parents).edges)
-        for edge in content.edges:
+        complete = set(markov.completed(indexed.nodes, parents).edges)
+        for edge in indexed.edges:
             if edge not in complete:
                 kind = "undirected" if edge[1] == "->" else "directed"
                 raise GraphError(

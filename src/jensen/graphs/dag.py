@@ -1,4 +1,4 @@
-"""Directed acyclic graphs."""
+"""The class of directed acyclic graphs."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Self
 
 from jensen.exceptions import GraphError
-from jensen.graphs import equivalence, notation
+from jensen.graphs import formats, markov
 from jensen.graphs.base import Graph, Named
-from jensen.graphs.content import Content, Draft, Edge, show_edge
+from jensen.graphs.indexed_graph import Edge, GraphDraft, IndexedGraph, show_edge
 from jensen.graphs.linear_extensions import count_linear_extensions
+from jensen.graphs.markov import d_separated
 from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle, inverse, reach, topological_order
-from jensen.graphs.separation import d_separated
 from jensen.graphs.undirected import UndirectedGraph
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class DAG(Graph):
 
     @classmethod
     def from_parents(cls, parents: Mapping[str, Iterable[str]]) -> Self:
-        """Make a graph from the parents of each node; a name that is only a parent has none.
+        """Make a graph from the parents of each node; a name that occurs only as a parent has none.
 
         Examples
         --------
@@ -67,12 +67,12 @@ class DAG(Graph):
             if isinstance(names, str):
                 raise GraphError(f"the parents of {child!r} must be a list; write [{names!r}]")
             edges.extend((parent, "->", child) for parent in names)
-        return cls(Draft(list(parents), edges))
+        return cls(GraphDraft(list(parents), edges))
 
     @property
     def edges(self) -> tuple[Named, ...]:
         """The edges as pairs (from, to), sorted."""
-        return self._named(self._content.directed)
+        return self._named(self._indexed.directed)
 
     @cached_property
     def parent_indices(self) -> tuple[tuple[int, ...], ...]:
@@ -83,7 +83,7 @@ class DAG(Graph):
         >>> DAG("A -> C <- B").parent_indices
         ((), (), (0, 1))
         """
-        return self._content.parents
+        return self._indexed.parents
 
     def parents(self, x: str) -> tuple[str, ...]:
         """Name the nodes with an edge to x.
@@ -181,8 +181,10 @@ class DAG(Graph):
         UndirectedGraph('A -- B; A -- C; B -- C')
         """
         married = {pair for up in self.parent_indices for pair in combinations(up, 2)}
-        joined = {(min(pair), max(pair)) for pair in self._content.directed}
-        return UndirectedGraph._of(Content(self.nodes, undirected=tuple(sorted(married | joined))))
+        joined = {(min(pair), max(pair)) for pair in self._indexed.directed}
+        return UndirectedGraph._of(
+            IndexedGraph(self.nodes, undirected=tuple(sorted(married | joined)))
+        )
 
     def skeleton(self) -> UndirectedGraph:
         """Forget the directions.
@@ -192,7 +194,7 @@ class DAG(Graph):
         >>> DAG("A -> C <- B").skeleton()
         UndirectedGraph('A -- C; B -- C')
         """
-        return UndirectedGraph._of(self._content.skeleton)
+        return UndirectedGraph._of(self._indexed.skeleton)
 
     def v_structures(self) -> tuple[tuple[str, str, str], ...]:
         """List a -> c <- b with a and b not joined, as (a, c, b) with a < b, sorted.
@@ -203,7 +205,7 @@ class DAG(Graph):
         (('A', 'C', 'B'),)
         """
         names = self.nodes
-        found = equivalence.v_structures(self.parent_indices)
+        found = markov.v_structures(self.parent_indices)
         return tuple((names[a], names[c], names[b]) for a, c, b in found)
 
     def cpdag(self) -> CPDAG:
@@ -218,7 +220,7 @@ class DAG(Graph):
         """
         from jensen.graphs.cpdag import CPDAG  # a CPDAG extends to a DAG and so needs this file
 
-        return CPDAG._of(equivalence.completed(self.nodes, self.parent_indices))
+        return CPDAG._of(markov.completed(self.nodes, self.parent_indices))
 
     def is_equivalent(self, other: DAG) -> bool:
         """Tell whether both graphs have the same nodes and imply the same independences.
@@ -276,10 +278,10 @@ class DAG(Graph):
         DAG('A -> B; C')
         """
         edge = self._at(parent), self._at(child)
-        if edge not in self._content.directed:
+        if edge not in self._indexed.directed:
             raise GraphError(f"there is no edge '{show_edge((parent, '->', child))}' in the graph")
-        rest = tuple(pair for pair in self._content.directed if pair != edge)
-        return DAG._of(Content(self.nodes, rest))
+        rest = tuple(pair for pair in self._indexed.directed if pair != edge)
+        return DAG._of(IndexedGraph(self.nodes, rest))
 
     def with_reversed(self, parent: str, child: str) -> DAG:
         """Turn an edge round.
@@ -311,20 +313,20 @@ class DAG(Graph):
         '[A][B][C|A:B][D|C]'
         """
         order = topological_order(self.parent_indices)
-        return notation.brackets(self.nodes, self.parent_indices, order)
+        return formats.brackets(self.nodes, self.parent_indices, order)
 
     @cached_property
     def _children(self) -> tuple[tuple[int, ...], ...]:
         return tuple(map(tuple, inverse(self.parent_indices)))
 
-    def _check(self, content: Content) -> None:
-        for edge in content.edges:
+    def _check(self, indexed: IndexedGraph) -> None:
+        for edge in indexed.edges:
             if edge[1] != "->":
                 raise GraphError(
                     f"a DAG cannot hold '{show_edge(edge)}'; write '->' or '<-', "
                     f"or take the extension() of a CPDAG or a PDAG"
                 )
-        cycle = find_cycle(content.parents)
+        cycle = find_cycle(indexed.parents)
         if cycle:
-            path = show_path([content.nodes[i] for i in cycle])
+            path = show_path([indexed.nodes[i] for i in cycle])
             raise GraphError(f"a DAG has no cycles, but here is one: {path}")

@@ -1,4 +1,4 @@
-"""Orders in which to eliminate variables, so that the tables this makes are small."""
+"""Orders of eliminating variables that keep the tables small."""
 
 import math
 from typing import NamedTuple
@@ -11,29 +11,29 @@ from jensen.graphs.wiring import Wiring, wire_families
 RULES = 3
 NOISE = (0.0, 0.05, 0.2)
 WORK = 60_000_000
-"""How many pairs of variables a search may look at, whatever the clock says."""
+"""How many pairs of variables a search may visit; never a matter of time."""
 
 MOST_RESTARTS = 120
 ENOUGH = math.log(1 << 14)
-"""Tables of fewer entries are small enough: no further search."""
+"""Log size of all tables below which the search stops: they are small enough."""
 
 HOPELESS = math.log(1 << 46)
-"""Tables of more entries will never fit: no further search either."""
+"""Log size of all tables above which the search stops: they will never fit."""
 
 
-class Graph(NamedTuple):
-    """Where kernels eliminate one set of variables after the other: squares, and a list each."""
+class EliminationWorkspace(NamedTuple):
+    """Workspace of kernels that eliminate one set of variables after another (n in the largest)."""
 
-    adjacent: NDArray[np.bool_]
-    near: NDArray[np.int64]
-    degree: NDArray[np.int64]
-    cost: NDArray[np.float64]
-    log_card: NDArray[np.float64]
+    adjacent: NDArray[np.bool_]  # (n²,): which variables stand together in a table
+    near: NDArray[np.int64]  # (n²,): the neighbours of each variable, as a list
+    degree: NDArray[np.int64]  # (n,): how many neighbours
+    cost: NDArray[np.float64]  # (n,): what eliminating a variable costs by the rule
+    log_card: NDArray[np.float64]  # (n,): log numbers of states
     local: NDArray[np.int64]  # of every variable of the wiring: its number in the set, or -1
 
 
 class Elimination(NamedTuple):
-    """An order and what it costs."""
+    """An order and the sizes of its tables."""
 
     order: NDArray[np.int64]
     log_total: float  # log of the number of entries of all tables
@@ -99,15 +99,16 @@ def order_all(
     noise: float = 0.0,
     uniforms: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Orders of many sets of variables by one rule, end to end, and (log of all, of the largest).
+    """Orders of many sets of variables by one greedy rule.
 
-    The families that touch set p end before ``fams[fam_end[p]]``.
+    Returns the orders, one after the other, and (sets, 2) log sizes: of all tables, and of the
+    largest. The families that touch set p end before ``fams[fam_end[p]]``.
     """
     from jensen.kernels.elimination import order_sets
 
     orders, sizes = np.empty(len(set_vars), np.int64), np.empty((len(fam_end), 2))
     n = int(np.diff(set_ptr).max(initial=0))
-    graph = Graph(
+    graph = EliminationWorkspace(
         np.empty(n * n, bool),
         np.empty(n * n, np.int64),
         np.empty(n, np.int64),

@@ -41,7 +41,9 @@ def _plan(
         if part in plan:
             continue
         last = _ends(part, below)
-        taken = last if len(last) == 1 else _ends(part, above)  # a single sink comes last
+        taken = (
+            last if len(last) == 1 else _ends(part, above)
+        )  # a single sink comes last in every order
         plan[part] = [_parts(part ^ (1 << x), joined) for x in taken]
         todo.extend(smaller for rest in plan[part] for smaller in rest)
         steps += len(taken)

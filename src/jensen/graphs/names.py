@@ -8,7 +8,7 @@ from jensen.exceptions import GraphError
 from jensen.support.text import offer
 
 LONGEST = 10
-"""Nodes of a path that a message shows."""
+"""The most nodes of a path that a message shows."""
 
 BARE = r'[^\s;,"<>→←↔\[\]-]'  # one character of a name that needs no quotes
 
@@ -26,7 +26,7 @@ def checked(name: object) -> str:
 
 
 def distinct(names: Iterable[object]) -> list[str]:
-    """Check a list of names in which none may stand twice."""
+    """Check a list of names in which each must be unique."""
     if isinstance(names, str):
         raise GraphError(f"nodes must be a list of names, not the string {names!r}")
     counts = Counter(map(checked, names))

@@ -1,4 +1,4 @@
-"""Orders and reachability in directed graphs given by index."""
+"""Topological orders, cycles and reachability in directed graphs given by index."""
 
 from collections.abc import Collection, Iterable, Sequence
 from heapq import heapify, heappop, heappush
@@ -37,7 +37,7 @@ def find_cycle(parents: Links) -> list[int]:
     stuck = set(range(len(parents))).difference(topological_order(parents))
     if not stuck:
         return []
-    # every node that is stuck has a parent that is stuck: going up must come back
+    # every node left has a parent that is left, so the way up must come to a node twice
     path, place = [min(stuck)], {min(stuck): 0}
     while True:
         x = min(stuck.intersection(parents[path[-1]]))

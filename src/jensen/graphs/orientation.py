@@ -1,51 +1,51 @@
-"""Directions for undirected edges: Meek's rules, and extension to a directed acyclic graph."""
+"""Directing undirected edges: Meek's rules, and extension to a directed acyclic graph."""
 
 from collections.abc import Iterable
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 
 from jensen.exceptions import GraphError
-from jensen.graphs.content import Content, Pair, show_edge
+from jensen.graphs.indexed_graph import IndexedGraph, Pair, show_edge
 from jensen.graphs.names import show, show_path
 from jensen.graphs.order import find_cycle
 
 
 class Marks:
-    """Who is joined to whom and how, as sets that the algorithms below change."""
+    """Edges of a graph as sets by node, which the algorithms below change."""
 
-    def __init__(self, content: Content) -> None:
-        n = len(content.nodes)
+    def __init__(self, indexed: IndexedGraph) -> None:
+        n = len(indexed.nodes)
         self.parents: list[set[int]] = [set() for _ in range(n)]
         self.children: list[set[int]] = [set() for _ in range(n)]
         self.neighbours: list[set[int]] = [set() for _ in range(n)]  # by undirected edges
         self.adjacent: list[set[int]] = [set() for _ in range(n)]  # by any edge
-        for a, b in content.directed:
+        for a, b in indexed.directed:
             self.point(a, b)
-        for a, b in content.undirected:
+        for a, b in indexed.undirected:
             self.neighbours[a].add(b)
             self.neighbours[b].add(a)
-        for a, b in content.pairs:
+        for a, b in indexed.pairs:
             self.adjacent[a].add(b)
             self.adjacent[b].add(a)
 
     def point(self, a: int, b: int) -> None:
-        """Put an arrow from a to b."""
+        """Add an arrow from a to b."""
         self.parents[b].add(a)
         self.children[a].add(b)
 
     def unjoin(self, a: int, b: int) -> None:
-        """Take the undirected edge away; its ends stay adjacent."""
+        """Remove the undirected edge a -- b; its ends stay adjacent."""
         self.neighbours[a].discard(b)
         self.neighbours[b].discard(a)
 
     def remove(self, x: int) -> None:
-        """Take a node away with all its edges."""
+        """Remove a node with all its edges."""
         for y in self.adjacent[x]:
             for links in (self.parents, self.children, self.neighbours, self.adjacent):
                 links[y].discard(x)
 
 
-def meek(content: Content) -> Content:
+def meek(indexed: IndexedGraph) -> IndexedGraph:
     """Orient what Meek's four rules force, in rounds, so that no order of nodes matters.
 
     An edge that is forced both ways in the same round becomes a conflicting one.
@@ -54,9 +54,9 @@ def meek(content: Content) -> Content:
     ----------
     Meek (1995), *Causal inference and causal explanation with background knowledge*, figure 1.
     """
-    marks = Marks(content)
-    conflicting = set(content.conflicting)
-    todo = set(content.undirected)
+    marks = Marks(indexed)
+    conflicting = set(indexed.conflicting)
+    todo = set(indexed.undirected)
     while todo:
         both = {arrow for i, j in todo for arrow in ((i, j), (j, i))}
         forced = {(a, b) for a, b in both if _is_forced(marks, a, b)}
@@ -69,7 +69,9 @@ def meek(content: Content) -> Content:
         todo = _undirected_near(marks, forced)
     directed = sorted((a, b) for a, children in enumerate(marks.children) for b in children)
     undirected = sorted((a, b) for a, ns in enumerate(marks.neighbours) for b in ns if a < b)
-    return Content(content.nodes, tuple(directed), tuple(undirected), tuple(sorted(conflicting)))
+    return IndexedGraph(
+        indexed.nodes, tuple(directed), tuple(undirected), tuple(sorted(conflicting))
+    )
 
 
 def _is_forced(marks: Marks, a: int, b: int) -> bool:
@@ -93,7 +95,7 @@ def _undirected_near(marks: Marks, arrows: Iterable[Pair]) -> set[Pair]:
     return {(min(x, y), max(x, y)) for x in ends for y in marks.neighbours[x]}
 
 
-def extension(content: Content) -> Content:
+def extension(indexed: IndexedGraph) -> IndexedGraph:
     """Orient all undirected edges without a cycle or a new v-structure, or say why not.
 
     Sinks are taken off one by one, the last name first, so A -- B becomes A -> B.
@@ -103,9 +105,9 @@ def extension(content: Content) -> Content:
     Dor and Tarsi (1992), *A simple algorithm to construct a consistent extension of a partially
     oriented graph*.
     """
-    marks = Marks(content)
-    directed = list(content.directed)
-    left = set(range(len(content.nodes)))
+    marks = Marks(indexed)
+    directed = list(indexed.directed)
+    left = set(range(len(indexed.nodes)))
     candidates = [-x for x in left]
     heapify(candidates)
     while candidates:
@@ -117,9 +119,9 @@ def extension(content: Content) -> Content:
         marks.remove(x)
         for y in marks.adjacent[x]:  # only these can have become sinks
             heappush(candidates, -y)
-    if left or content.conflicting:
-        raise _no_extension(content, left)
-    return Content(content.nodes, tuple(sorted(directed)))
+    if left or indexed.conflicting:
+        raise _no_extension(indexed, left)
+    return IndexedGraph(indexed.nodes, tuple(sorted(directed)))
 
 
 def _is_sink(marks: Marks, x: int) -> bool:
@@ -131,15 +133,15 @@ def _is_sink(marks: Marks, x: int) -> bool:
     )
 
 
-def _no_extension(content: Content, left: set[int]) -> GraphError:
-    """Say in words why a graph has no consistent extension."""
-    names = content.nodes
+def _no_extension(indexed: IndexedGraph, left: set[int]) -> GraphError:
+    """The error that says why a graph has no consistent extension."""
+    names = indexed.nodes
     why = "no directed acyclic graph extends this one"
-    if content.conflicting:
-        a, b = content.conflicting[0]
+    if indexed.conflicting:
+        a, b = indexed.conflicting[0]
         edge = show_edge((names[a], "<->", names[b]))
         return GraphError(f"{why}: '{edge}' points both ways; decide on one direction")
-    cycle = find_cycle(content.parents)
+    cycle = find_cycle(indexed.parents)
     if cycle:
         return GraphError(f"{why}: it has the cycle {show_path([names[x] for x in cycle])}")
     stuck = ", ".join(show(names[x]) for x in sorted(left))

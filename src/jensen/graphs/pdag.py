@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from jensen.graphs import equivalence, orientation
+from jensen.graphs import markov, orientation
 from jensen.graphs.base import Graph, GraphLike, Named, marked
-from jensen.graphs.content import Content, Draft
 from jensen.graphs.dag import DAG
+from jensen.graphs.indexed_graph import GraphDraft, IndexedGraph
 from jensen.graphs.undirected import UndirectedGraph
 
 if TYPE_CHECKING:
@@ -51,22 +51,22 @@ class PDAG(Graph):
     ) -> None:
         draft = self._read(edges)
         further = [*marked(undirected, "--"), *marked(conflicting, "<->")]
-        super().__init__(Draft(draft.nodes, [*draft.edges, *further]), nodes)
+        super().__init__(GraphDraft(draft.nodes, [*draft.edges, *further]), nodes)
 
     @property
     def directed(self) -> tuple[Named, ...]:
         """The directed edges as pairs (from, to), sorted."""
-        return self._named(self._content.directed)
+        return self._named(self._indexed.directed)
 
     @property
     def undirected(self) -> tuple[Named, ...]:
         """The undirected edges as pairs (a, b) with a < b, sorted."""
-        return self._named(self._content.undirected)
+        return self._named(self._indexed.undirected)
 
     @property
     def conflicting(self) -> tuple[Named, ...]:
         """The edges that were oriented both ways, as pairs (a, b) with a < b, sorted."""
-        return self._named(self._content.conflicting)
+        return self._named(self._indexed.conflicting)
 
     def skeleton(self) -> UndirectedGraph:
         """Forget the directions.
@@ -76,7 +76,7 @@ class PDAG(Graph):
         >>> PDAG("A -> B -- C <-> D").skeleton()
         UndirectedGraph('A -- B; B -- C; C -- D')
         """
-        return UndirectedGraph._of(self._content.skeleton)
+        return UndirectedGraph._of(self._indexed.skeleton)
 
     def meek(self) -> PDAG:
         """Orient the undirected edges that Meek's rules 1 to 4 force, and no others.
@@ -94,7 +94,7 @@ class PDAG(Graph):
         >>> PDAG("A -> C <- B; C -- D").meek()
         PDAG('A -> C; B -> C; C -> D')
         """
-        return PDAG._of(orientation.meek(self._content))
+        return PDAG._of(orientation.meek(self._indexed))
 
     def extension(self) -> DAG:
         """Direct all undirected edges, without a cycle and without a new v-structure.
@@ -111,7 +111,7 @@ class PDAG(Graph):
         >>> PDAG("A -> B -- C").extension()
         DAG('A -> B; B -> C')
         """
-        return DAG._of(orientation.extension(self._content))
+        return DAG._of(orientation.extension(self._indexed))
 
     def cpdag(self) -> CPDAG:
         """Describe the Markov equivalence class of the extensions.
@@ -136,7 +136,22 @@ class PDAG(Graph):
         2
         """
         pattern = other.cpdag() if isinstance(other, DAG) else other
-        return equivalence.hamming_distance(self._content, pattern._content)
+        return markov.hamming_distance(self._indexed, pattern._indexed)
 
-    def _check(self, content: Content) -> None:
+    def _check(self, indexed: IndexedGraph) -> None:
         """Accept any mixture."""
+
+
+def as_dag(graph: Any) -> DAG:
+    """A DAG as it is, a (C)PDAG extended consistently, anything else through `DAG`.
+
+    Examples
+    --------
+    >>> as_dag("A -> B")
+    DAG('A -> B')
+    """
+    if isinstance(graph, DAG):
+        return graph
+    if isinstance(graph, PDAG):
+        return graph.extension()
+    return DAG(graph)

@@ -1,13 +1,13 @@
-"""Undirected graphs."""
+"""The class of undirected graphs, and a test of chordality."""
 
 from collections.abc import Iterable
 from functools import cached_property
+from heapq import heapify, heappop, heappush
 
 from jensen.exceptions import GraphError
 from jensen.graphs.base import Graph, Named
-from jensen.graphs.chordal import is_chordal
-from jensen.graphs.content import Content, show_edge
-from jensen.graphs.order import reach
+from jensen.graphs.indexed_graph import IndexedGraph, show_edge
+from jensen.graphs.order import Links, reach
 
 
 class UndirectedGraph(Graph):
@@ -36,7 +36,7 @@ class UndirectedGraph(Graph):
     @property
     def edges(self) -> tuple[Named, ...]:
         """The edges as pairs (a, b) with a < b, sorted."""
-        return self._named(self._content.undirected)
+        return self._named(self._indexed.undirected)
 
     def neighbours(self, x: str) -> tuple[str, ...]:
         """Name the nodes that are joined to x.
@@ -93,15 +93,53 @@ class UndirectedGraph(Graph):
     @cached_property
     def _neighbours(self) -> tuple[frozenset[int], ...]:
         near: list[set[int]] = [set() for _ in self.nodes]
-        for i, j in self._content.undirected:
+        for i, j in self._indexed.undirected:
             near[i].add(j)
             near[j].add(i)
         return tuple(map(frozenset, near))
 
-    def _check(self, content: Content) -> None:
-        for edge in content.edges:
+    def _check(self, indexed: IndexedGraph) -> None:
+        for edge in indexed.edges:
             if edge[1] != "--":
                 raise GraphError(
                     f"an UndirectedGraph cannot hold '{show_edge(edge)}'; write '--', or take the "
                     f"skeleton() or the moral() graph of a directed one"
                 )
+
+
+def is_chordal(neighbours: Links) -> bool:
+    """Tell whether every cycle of four or more nodes has a chord.
+
+    References
+    ----------
+    Tarjan and Yannakakis (1984), *Simple linear-time algorithms to test chordality of graphs*.
+    """
+    near = [set(ns) for ns in neighbours]
+    order = _maximum_cardinality_order(near)
+    rank = {x: place for place, x in enumerate(order)}
+    for x in order:
+        earlier = {y for y in near[x] if rank[y] < rank[x]}
+        if earlier:
+            last = max(earlier, key=rank.__getitem__)
+            if not earlier <= near[last] | {last}:
+                return False
+    return True
+
+
+def _maximum_cardinality_order(near: list[set[int]]) -> list[int]:
+    """Order nodes so that each next one has the most neighbours among those before it."""
+    visited_near = [0] * len(near)
+    queue = [(0, x) for x in range(len(near))]
+    heapify(queue)
+    order: list[int] = []
+    done: set[int] = set()
+    while queue:
+        _, x = heappop(queue)
+        if x in done:  # an outdated entry
+            continue
+        done.add(x)
+        order.append(x)
+        for y in near[x] - done:
+            visited_near[y] += 1
+            heappush(queue, (-visited_near[y], y))
+    return order

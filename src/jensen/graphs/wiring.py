@@ -1,4 +1,4 @@
-"""A directed graph of discrete variables as flat index arrays: what the kernels read."""
+"""The tables of a discrete network as flat index arrays, which the kernels read."""
 
 from collections.abc import Iterable, Sequence
 from itertools import accumulate
@@ -45,7 +45,7 @@ class Wiring(NamedTuple):
         return [tuple(map(int, self.members(f))) for f in range(self.n_families)]
 
     def row_lengths(self) -> NDArray[np.int64]:
-        """The length of every row of every table of a directed graph, in the order they stand."""
+        """The length of every row of every table of a directed graph, in storage order."""
         n_rows = np.diff(self.fam_at) // np.maximum(self.cards, 1)
         return np.repeat(self.cards, n_rows)
 

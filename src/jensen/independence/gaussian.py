@@ -8,8 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from jensen.data import RowSource
-from jensen.data.moments import moments_of
-from jensen.data.statistics import Coordinates
+from jensen.data.statistics import Coordinates, moments_of
 from jensen.independence.testing import (
     Around,
     Array,

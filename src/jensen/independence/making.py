@@ -13,7 +13,7 @@ from jensen.independence.categorical import CategoricalTests
 from jensen.independence.gaussian import GaussianTests
 from jensen.independence.mixed import MixedTests
 from jensen.independence.testing import Tests
-from jensen.scores.gaussian_checks import refuse_infinite
+from jensen.scores.table_checks import refuse_infinite
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator

@@ -19,9 +19,8 @@ from jensen.q_graph.constraints import believe, read_rules
 from jensen.q_graph.search.climbing import Climber
 from jensen.q_graph.search.recombining import thorough_climb
 from jensen.runs.interrupts import interruptible
-from jensen.scores.abilities import name_of
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.units import left_out, unitless
+from jensen.scores.scorer import log_jacobian_of_units, name_of, unitless
 from jensen.support.checks import check_whole
 
 
@@ -102,7 +101,7 @@ def mmhc(
     with interruptible() as wish:
         climber = Climber(scorer, within).begin(constraints.required)
         best = thorough_climb(climber, lambda total, n_moves: wish.is_set() or found.interrupted)
-    constant = left_out(scorer)
+    constant = log_jacobian_of_units(scorer)
     info = MMHCInfo(
         method="mmhc",
         score_name=score_name,

@@ -7,7 +7,7 @@ import numpy as np
 
 from jensen.exceptions import GraphError
 from jensen.graphs import PDAG, orientation
-from jensen.graphs.content import Content
+from jensen.graphs.indexed_graph import IndexedGraph
 from jensen.independence.colliders import Triple
 from jensen.independence.skeleton import Flags
 from jensen.independence.testing import Ends
@@ -38,18 +38,18 @@ def orient(
     overruled = wanted & known.T
     arrows = known | (wanted & ~known.T)
     both = arrows & arrows.T
-    content = Content(
+    oriented = IndexedGraph(
         tuple(names),
         _pairs(arrows & ~both),
         _pairs(np.triu(adjacent & ~arrows & ~arrows.T)),
         _pairs(np.triu(both)),
     )
-    graph = PDAG._of(orientation.meek(content))
+    graph = PDAG._of(orientation.meek(oriented))
     try:
         complete = graph.cpdag()
     except GraphError:
         return Oriented(graph, _pairs(overruled), consistent=False)
-    is_class = complete._content == graph._content
+    is_class = complete._indexed == graph._indexed
     return Oriented(complete if is_class else graph, _pairs(overruled), consistent=True)
 
 

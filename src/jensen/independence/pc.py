@@ -10,7 +10,7 @@ import numpy as np
 from tqdm import tqdm
 
 from jensen.data import as_rows
-from jensen.data.row_names import warn_of_row_names
+from jensen.data.column_warnings import warn_of_row_names
 from jensen.exceptions import JensenError
 from jensen.graphs import PDAG
 from jensen.independence.colliders import Colliders, find_colliders

@@ -21,13 +21,13 @@ from typing import (
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.own_columns import MissingColumns
+from jensen.data.model_columns import MissingColumns
 from jensen.exceptions import JensenError
 from jensen.support.text import offer, some
 
 if TYPE_CHECKING:
     from jensen.data import Table, Variable
-    from jensen.data.refill import Filled
+    from jensen.data.fill_missing import Filled
     from jensen.graphs import DAG
     from jensen.inference.cpt import CPT
     from jensen.inference.distribution import Distribution, Distributions

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.refill import Filled
+from jensen.data.fill_missing import Filled
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.joint_prior import NormalWishartPrior

@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, Variable, as_table
 from jensen.data.encode import Column
+from jensen.data.fill_missing import Filled
+from jensen.data.model_columns import MissingColumns, check_own_columns
 from jensen.data.number_rows import numbers_of
-from jensen.data.own_columns import MissingColumns, check_own_columns
-from jensen.data.refill import Filled
 from jensen.exceptions import DataError, JensenError
 from jensen.inference.fitted import Given, Method, RowChoices
 from jensen.inference.gaussian_distributions import GaussianDistributions

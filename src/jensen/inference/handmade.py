@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.data.variable import Variable, label_text
 from jensen.exceptions import DataWarning, JensenError
-from jensen.graphs import DAG, notation
+from jensen.graphs import DAG, formats
 from jensen.inference.cpt import CPT
 from jensen.inference.network import Network, assemble
 from jensen.support.text import offer, some
@@ -59,7 +59,7 @@ def written_parents(graph: Any) -> dict[str, list[str]]:
     {'y': ['z', 'a']}
     """
     if isinstance(graph, str):
-        edges = [(a, b) for a, _, b in notation.parse(graph).edges]
+        edges = [(a, b) for a, _, b in formats.parse(graph).edges]
     else:
         edges = list(graph) if isinstance(graph, list | tuple) else []
     found: dict[str, list[str]] = {}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
-from jensen.data.refill import Filled
+from jensen.data.fill_missing import Filled
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet

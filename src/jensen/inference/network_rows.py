@@ -9,9 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
-from jensen.data.own_columns import MissingColumns, check_own_columns
-from jensen.data.refill import Filled
-from jensen.data.unknown_labels import UnknownLabels, read_known, refuse_unknown, warn_of_unknown
+from jensen.data.fill_missing import Filled
+from jensen.data.model_columns import (
+    MissingColumns,
+    UnknownLabels,
+    check_own_columns,
+    read_known,
+    refuse_unknown,
+    warn_of_unknown,
+)
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.inference.completions import complete
 from jensen.inference.fitted import Method, RowChoices

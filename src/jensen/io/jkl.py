@@ -25,8 +25,7 @@ from jensen.io.lexer import shorten
 from jensen.scores.constant_columns import warn_of_constants
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.scorer import Scorer
-from jensen.scores.units import isolated
+from jensen.scores.scorer import Scorer, isolated
 from jensen.support.atomic import check_target, read_bytes, write_whole
 from jensen.support.checks import check_whole
 from jensen.support.text import plural

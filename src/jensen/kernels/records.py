@@ -6,7 +6,7 @@ from numba import types
 from numba.core.sigutils import normalize_signature
 
 from jensen.data.half_bytes import HalfBytes
-from jensen.graphs.elimination import Graph
+from jensen.graphs.elimination import EliminationWorkspace
 from jensen.graphs.wiring import Wiring
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.q_graph.chains.records import Graph as GraphOfChain
@@ -21,7 +21,7 @@ WIRING = types.NamedUniTuple(_INTS, len(Wiring._fields), Wiring)  # what Numba s
 FAMILIES = types.NamedUniTuple(_INTS, len(Families._fields), Families)  # of one type
 PROGRAM = types.NamedUniTuple(_INTS, len(Program._fields), Program)
 PROBLEMS = types.NamedTuple([_INTS, _INTS, _INTS, _FLOATS], Problems)
-GRAPH = types.NamedTuple([_BOOLS, _INTS, _INTS, _FLOATS, _FLOATS, _INTS], Graph)
+GRAPH = types.NamedTuple([_BOOLS, _INTS, _INTS, _FLOATS, _FLOATS, _INTS], EliminationWorkspace)
 DESK = types.NamedTuple([_BOOLS, *[_INTS] * 4], Desk)
 HALF_BYTES = types.NamedTuple([types.uint8[:, ::1], *[_INTS] * 4], HalfBytes)
 _WORDS = types.uint64[:, ::1]

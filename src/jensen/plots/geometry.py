@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from jensen.graphs.content import Mark
+from jensen.graphs.indexed_graph import Mark
 
 Point = tuple[float, float]
 Size = tuple[float, float]  # width, height

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from jensen.graphs.base import Graph
-from jensen.graphs.content import Mark
 from jensen.graphs.dag import DAG
+from jensen.graphs.indexed_graph import Mark
 from jensen.graphs.pdag import PDAG
 from jensen.graphs.undirected import UndirectedGraph
 from jensen.plots.coordinates import Space, place_items

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from jensen.data import Table, as_table
-from jensen.data.row_names import warn_of_row_names
+from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.threads import run_all
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, PDAG
@@ -19,7 +19,6 @@ from jensen.q_graph.constraints import listed, read_constraints, with_certain
 from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
 from jensen.runs.checkpoint import Checkpoint
-from jensen.runs.fingerprint import fingerprint
 from jensen.runs.interrupts import interruptible
 from jensen.scores.constant_columns import (
     noting,
@@ -28,6 +27,7 @@ from jensen.scores.constant_columns import (
 )
 from jensen.scores.graph_priors import read_family_prior
 from jensen.support.checks import check_whole
+from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator, generator_state
 

@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import DataError, GraphError
-from jensen.graphs import DAG, as_dag, notation
-from jensen.graphs.content import show_edge
+from jensen.graphs import DAG, as_dag, formats
+from jensen.graphs.indexed_graph import show_edge
 from jensen.graphs.names import show_path
 from jensen.graphs.order import find_cycle
 from jensen.scores.constant_columns import are_drawn, no_edge, warn_of_constants
-from jensen.scores.graph_priors import ReadPrior, read_family_prior
-from jensen.scores.prior_scorer import with_prior
-from jensen.scores.scorer import Scorer
-from jensen.scores.units import isolated
+from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
+from jensen.scores.scorer import Scorer, isolated
 from jensen.support.checks import check_whole
 from jensen.support.text import offer
 
@@ -191,7 +189,7 @@ def _pairs(given: Any, what: str) -> list[tuple[str, str]]:
     if isinstance(given, DAG):
         return list(given.edges)
     if isinstance(given, str):
-        edges = notation.parse(given).edges
+        edges = formats.parse(given).edges
         for edge in edges:
             if edge[1] != "->":
                 raise GraphError(f"{what}= lists arrows, not {show_edge(edge)!r}")

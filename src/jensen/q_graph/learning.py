@@ -16,12 +16,18 @@ from jensen.q_graph.info import Outcome, StructureInfo
 from jensen.q_graph.method_choices import TESTED, Method, check_choices
 from jensen.q_graph.optimum.dynamic_programming import n_bytes
 from jensen.q_graph.search import climbing
-from jensen.scores.abilities import ListsFamilies, name_of, offered
-from jensen.scores.by_name import Missing
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.scorer import Scorer
-from jensen.scores.units import isolated, left_out, unitless
+from jensen.scores.score_choices import Missing
+from jensen.scores.scorer import (
+    ListsFamilies,
+    Scorer,
+    isolated,
+    log_jacobian_of_units,
+    name_of,
+    offered,
+    unitless,
+)
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import STREAM, check_many, get_memory_limit
 from jensen.support.randomness import as_generator
@@ -189,7 +195,7 @@ def learn_structure(
         climbing.TABU_LENGTH if tabu_length is None else tabu_length,
     )  # fmt: skip
     found = _find(method, task, time_limit)
-    constant = left_out(scorer)
+    constant = log_jacobian_of_units(scorer)
     found = found._replace(score=found.score + constant, trace=found.trace + constant)
     info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)
     if method == "ges":

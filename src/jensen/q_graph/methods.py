@@ -19,8 +19,7 @@ from jensen.q_graph.optimum.stopping import StoppedError, climbed, end_after, he
 from jensen.q_graph.search import climbing
 from jensen.q_graph.search.recombining import climb_and_walk, thorough_climb
 from jensen.runs.interrupts import interruptible
-from jensen.scores.scorer import Scorer
-from jensen.scores.units import left_out
+from jensen.scores.scorer import Scorer, log_jacobian_of_units
 
 Flags = NDArray[np.bool_]
 
@@ -109,7 +108,7 @@ def by_cuts(task: Task, time_limit: float | None) -> Outcome:
             scored.close()
             if not bar.disable:
                 bar.update()
-                shown = score + left_out(task.scorer)
+                shown = score + log_jacobian_of_units(task.scorer)
                 bar.set_postfix(score=f"{shown:.2f}", gap=f"{bound - score:.3g}", refresh=False)
             return False
 
@@ -122,7 +121,7 @@ def by_cuts(task: Task, time_limit: float | None) -> Outcome:
 @contextmanager
 def _watching(method: str, task: Task) -> Iterator[Callable[[float, int], bool]]:
     """A watch that shows the score, and stops the search when the user wishes it."""
-    constant = left_out(task.scorer)
+    constant = log_jacobian_of_units(task.scorer)
     with _bar(method, task.progress) as bar, interruptible() as wish:
 
         def watch(total: float, n_moves: int) -> bool:

@@ -26,8 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import FileError
-from jensen.runs.fingerprint import plain_array
 from jensen.support.atomic import check_name, check_writable, show_path, write_whole
+from jensen.support.fingerprint import plain_array
 
 EVERY_SECONDS = 2.0
 VERSION = 1
@@ -63,7 +63,7 @@ class Checkpoint:
     Examples
     --------
     >>> import tempfile, pathlib
-    >>> from jensen.runs.fingerprint import fingerprint
+    >>> from jensen.support.fingerprint import fingerprint
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.checkpoint"
     >>> run = fingerprint("my data", {"seed": 0})
     >>> Checkpoint(path, run).save({"sweep": 7}, {"score": np.array([-np.inf, 0.5])})

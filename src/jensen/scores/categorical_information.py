@@ -1,5 +1,9 @@
-"""Mutual informations of categorical columns, as a matrix or one row of it at a time."""
+"""Mutual information of categorical columns, alone or given another column.
 
+As a matrix, or one row of it at a time. Nothing may be missing.
+"""
+
+import math
 from collections.abc import Sequence
 from functools import cached_property
 
@@ -8,23 +12,23 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from jensen.data import Table
-from jensen.data.counting import Plan, count_meetings, plane_plan, require_states
+from jensen.data.counting import CountingPlan, count_meetings, plane_plan, require_states
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 MOST_STATES = 16
-"""Pairs of variables with more states are counted faster row by row than by bitsets."""
+"""Variables with more states are counted faster row by row than by bitsets."""
 
 MOST_MEETINGS = 2048
-"""States whose meetings are counted in one matrix; beyond, rows of it are made one by one."""
+"""The most states whose joint counts are held in one matrix; beyond, it is made row by row."""
 
 DENSE_CELLS = 1 << 16
 """Larger tables are counted densely only if they have no more cells than the data have rows."""
 
 MOST_KNOWN = 4096
-"""Terms of cells with fewer rows are looked up; a table of them fits into the nearest cache."""
+"""Terms x log x of cells with fewer rows are tabulated; the table fits into the fastest cache."""
 
 BLOCK = 1 << 22
 """Indicators (states times rows) that are multiplied at a time where rows have weights."""
@@ -65,16 +69,16 @@ class CategoricalInformation:
 
     @property
     def degrees(self) -> Array:
-        """(n,): two columns have the product of theirs as parameters of an edge."""
+        """(n,): states less one; an edge has the product of two of them as free parameters."""
         return np.asarray(self._sizes - 1.0)
 
     @property
     def n_parameters(self) -> Array:
-        """(n,): of each column by itself."""
+        """(n,): free parameters of each column alone."""
         return self.degrees
 
     def entropies(self) -> Array:
-        """(n,): what each column tells of itself."""
+        """(n,): the entropy of each column."""
         if self.total <= 0.0:
             return np.zeros(len(self.names))
         if self._entropies is None:
@@ -82,7 +86,7 @@ class CategoricalInformation:
         return self._entropies
 
     def matrix(self) -> Array:
-        """(n, n); entropies on the diagonal."""
+        """(n, n): I(x; y) of all pairs; entropies on the diagonal."""
         out = self._matrix()
         self._entropies = out.diagonal().copy()
         return out
@@ -105,7 +109,7 @@ class CategoricalInformation:
         return full
 
     def row(self, k: int, wanted: Mask) -> Array:
-        """(n,): I(k; v) for the columns v that are wanted; the others hold nothing of use."""
+        """(n,): I(k; v) for the wanted columns v; the other entries are undefined."""
         if self.total <= 0.0:
             return np.zeros(len(self.names))
         terms, own = np.zeros(len(self.names)), self._own_terms
@@ -118,7 +122,7 @@ class CategoricalInformation:
         return np.asarray(np.maximum(information, 0.0))
 
     def _matrix_of(self, names: Sequence[str], sizes: Ints) -> Array:
-        """(n, n): of columns with few states, all together."""
+        """(n, n): the matrix of columns with few states, all pairs counted together."""
         from jensen.kernels.pair_information import matrix_from_meetings
 
         if not names or self.total <= 0.0:
@@ -135,7 +139,7 @@ class CategoricalInformation:
         return out
 
     def _weighted(self, names: Sequence[str]) -> Array:
-        """The same for weighted rows, as a product of indicators."""
+        """Joint counts of weighted rows, as a product of indicators."""
         assert self._weights is not None
         planes, levels = self._table.packed.planes(names), self._table.packed.levels
         states = [(levels[x].planes[0], s) for x in names for s in range(levels[x].size - 1)]
@@ -167,7 +171,7 @@ class CategoricalInformation:
         return self._known[n_states]
 
     def _terms_by_rows(self, k: int, wanted: Mask, terms: Array) -> None:
-        """Row by row; tables that are larger than the data are counted by sorting."""
+        """Fill in Σ x log x over cells by counting rows; tables larger than the data by sorting."""
         from jensen.kernels import pair_information
 
         if not wanted.any():
@@ -217,8 +221,49 @@ class CategoricalInformation:
         return packed.bits(small), np.array([packed.levels[x].bits.start for x in self.names])
 
     @cached_property
-    def _bytes(self) -> tuple[NDArray[np.uint8], Plan, Array]:
+    def _bytes(self) -> tuple[NDArray[np.uint8], CountingPlan, Array]:
         """The bytes of all columns, where each stands, and the weight of every row."""
         weights = np.ones(self._table.n_rows) if self._weights is None else self._weights
         planes = self._table.packed.planes(self.names)
         return planes, plane_plan(self._table, [(x,) for x in self.names]), weights
+
+
+class ConditionalInformation:
+    """I(x; y | given) of every pair of categorical columns: a mean over the states of `given`.
+
+    Every state has its own rows, and an equal part of the imagined ones.
+    """
+
+    def __init__(
+        self, table: Table, names: Sequence[str], given: str, sample_size: float = 0.0
+    ) -> None:
+        self.names = tuple(names)
+        self.total = table.total_weight + sample_size
+        variable, codes = require_states(table, given), table.column(given).data
+        parts = [
+            CategoricalInformation(
+                table.take(codes == state), self.names, sample_size / variable.n_states
+            )
+            for state in range(variable.n_states)
+        ]
+        self._parts = [(part.total / self.total, part) for part in parts if part.total > 0.0]
+
+    @property
+    def entropy(self) -> float:
+        """The entropy of `given`."""
+        return -sum(share * math.log(share) for share, _ in self._parts)
+
+    def entropies(self) -> Array:
+        """(n,): the entropy of each column given `given`."""
+        zero = np.zeros(len(self.names))
+        return sum((share * part.entropies() for share, part in self._parts), zero)
+
+    def matrix(self) -> Array:
+        """(n, n): I(x; y | given) of all pairs; conditional entropies on the diagonal."""
+        n = len(self.names)
+        return sum((share * part.matrix() for share, part in self._parts), np.zeros((n, n)))
+
+    def row(self, k: int, wanted: Mask) -> Array:
+        """(n,): I(k; v | given) for the wanted columns v; the other entries are undefined."""
+        zero = np.zeros(len(self.names))
+        return sum((share * part.row(k, wanted) for share, part in self._parts), zero)

@@ -1,10 +1,10 @@
-"""Columns that do not vary: no score can tell what depends on them.
+"""Columns that do not vary: the data say nothing of edges there.
 
-Of labels that never vary the priors are all that is left, and learners say so. Of numbers: the
-residual of a constant is 0 whatever its parents are, so a likelihood has no bound, and BGe is
-left with its prior alone, by which it even joins two constants. Such columns are left out of the
-score, and stand alone in every graph. A fitted network leaves them out as well, for nothing says
-how much they vary: with a variance of 0 the density of a row would be infinite, or 0.
+Constant labels: only the prior decides about edges, and learners warn of it. Constant numbers: the
+residual is 0 whatever the parents are, so a likelihood has no bound, and BGe is left with its prior
+alone, by which it even joins two constants. Such columns are left out of the score and have no
+edges in any graph. A fitted network leaves them out as well, because nothing says how much they
+vary: with a variance of 0 the density of a row would be infinite, or 0.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from jensen.data import RowSource
-from jensen.data.row_names import not_looked_at
+from jensen.data.column_warnings import columns_to_check
 from jensen.exceptions import DataError, warn
 from jensen.support.text import some
 from jensen.support.wording import leave_out
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
-"""A column whose range is a smaller share of its largest value is constant but for rounding."""
+"""A column whose range is a smaller share of its largest value is constant up to rounding."""
 
 FIRST_ROWS = 64
-"""Rows in which most columns of labels vary already."""
+"""So many rows are looked at first: most columns of labels vary there already."""
 
 
 class _Notes(NamedTuple):
-    """Names of constant columns that were met where warnings wait."""
+    """Names of constant columns that were found while `noting` collects them."""
 
     names: set[str]
     is_drawn: bool  # whether the rows are a part of the caller's, in which the columns may vary
@@ -40,7 +40,7 @@ _notes: ContextVar[_Notes | None] = ContextVar("notes", default=None)
 
 
 def constant_columns(table: RowSource, names: Sequence[str]) -> tuple[int, ...]:
-    """The places of the complete columns that are constant, as far as their digits tell."""
+    """Positions of the complete columns that are constant up to rounding."""
     if not table.n_rows:
         return ()
     ranges = [table.range_of(name) for name in names]
@@ -48,14 +48,14 @@ def constant_columns(table: RowSource, names: Sequence[str]) -> tuple[int, ...]:
 
 
 def is_constant(least: float, most: float) -> bool:
-    """Whether values in this range do not vary, as far as their digits tell."""
+    """Whether values in this range are equal up to rounding."""
     return most - least <= ROUNDING * max(abs(least), abs(most))
 
 
 def warn_of_constants(names: Sequence[str], left_out_of: str = "score") -> None:
-    """Tell which columns are left out of a score, of a network, or of "both".
+    """Warn of columns that are left out of a "score", of a "network", or of "both".
 
-    Under `noting` their names are kept, and nothing is told.
+    Under `noting` their names are collected instead.
     """
     notes = _notes.get()
     if notes is not None:
@@ -64,7 +64,7 @@ def warn_of_constants(names: Sequence[str], left_out_of: str = "score") -> None:
         it_is, varies, alone, column = "they are", "they vary", "each stands alone", "columns"
         if len(names) == 1:
             it_is, varies, alone, column = "it is", "it varies", "stands alone", "column"
-        told = {
+        consequences = {
             "score": f"the data say nothing of edges there: {it_is} left out of the score, and "
             f"{alone} in the graph. Leave the {column} out of the table (--without on the command "
             f"line) to silence this",
@@ -74,13 +74,13 @@ def warn_of_constants(names: Sequence[str], left_out_of: str = "score") -> None:
             f"out of the score and of the network, and {alone} in the graph. Leave the {column} "
             f"out of the table (--without on the command line) to silence this",
         }
-        warn(f"{_are(names)} constant, so {told[left_out_of]}")
+        warn(f"{_are(names)} constant, so {consequences[left_out_of]}")
 
 
 def warn_of_guessed_spread(names: Sequence[str]) -> None:
-    """Tell of which columns the prior of Gaussian states guesses the variance.
+    """Warn of constant columns whose variance the prior of Gaussian states guesses.
 
-    Under `noting` their names are kept, and nothing is told.
+    Under `noting` their names are collected instead.
     """
     notes = _notes.get()
     if notes is not None:
@@ -113,11 +113,11 @@ def warn_of_constant_labels(
     names
         The columns that are learned from; all unless given.
     learned
-        What the table is for. Of a "graph" all such columns are told. The parameters of a "network"
-        are learned from declared states that never occur, so only columns without such states are
-        told. Hidden "states" take no harm from them.
+        What is learned. For a "graph" the warning names all such columns. A "network" also has
+        parameters for declared states that never occur, so only columns with a single state are
+        named. For hidden "states" there is no warning: such columns do no harm.
     """
-    chosen = not_looked_at(table, names, "varies")
+    chosen = columns_to_check(table, names, "varies")
     chosen = [name for name in chosen if table.variable(name).kind == "categorical"]
     n_rows = table.counted().n_rows
     if n_rows == 1 and chosen:
@@ -129,7 +129,7 @@ def warn_of_constant_labels(
         if learned == "network":
             chosen = [name for name in chosen if table.variable(name).n_states == 1]
         labels = {name: _only_label(table, name) for name in chosen}
-        _tell_labels({name: x for name, x in labels.items() if x is not None}, learned)
+        _warn_of_labels({name: x for name, x in labels.items() if x is not None}, learned)
 
 
 def _only_label(table: RowSource, name: str) -> str | None:
@@ -146,7 +146,7 @@ def _only_label(table: RowSource, name: str) -> str | None:
     return variable.states[found.pop()] if found else None
 
 
-def _tell_labels(found: Mapping[str, str], learned: str) -> None:
+def _warn_of_labels(found: Mapping[str, str], learned: str) -> None:
     if not found:
         return
     them, each = ("it", "") if len(found) == 1 else ("them", " each")
@@ -167,7 +167,7 @@ def _tell_labels(found: Mapping[str, str], learned: str) -> None:
 
 
 def warn_of_drawn_constants(n_tables: Mapping[str, int], n: int) -> None:
-    """The same of columns that are constant in some of n tables that were drawn from one."""
+    """Warn of columns that are constant in some of n tables that were drawn from one."""
     if n_tables:
         most = max(n_tables.values())
         warn(
@@ -177,7 +177,7 @@ def warn_of_drawn_constants(n_tables: Mapping[str, int], n: int) -> None:
 
 
 def warn_of_constant_folds(n_folds: Mapping[str, int], n: int) -> None:
-    """The same of columns that are constant in the rows that some of n folds are learned from."""
+    """Warn of columns that are constant in the training rows of some of n folds."""
     if n_folds:
         most, vary = max(n_folds.values()), "it varies" if len(n_folds) == 1 else "they vary"
         warn(
@@ -191,8 +191,8 @@ def warn_of_constant_folds(n_folds: Mapping[str, int], n: int) -> None:
 def noting(*, is_drawn: bool = True) -> Iterator[set[str]]:
     """Collect the names of constant columns in this thread, in place of warnings.
 
-    `is_drawn` says that tables are parts of the caller's, whose columns may vary: then edges at
-    constant columns are no fault of the caller's, and are not refused.
+    `is_drawn`: the tables are parts of the caller's table, in which the columns may vary, so edges
+    at constant columns are no error of the caller and are not refused.
     """
     found: set[str] = set()
     token = _notes.set(_Notes(found, is_drawn))
@@ -203,7 +203,7 @@ def noting(*, is_drawn: bool = True) -> Iterator[set[str]]:
 
 
 def are_drawn() -> bool:
-    """Whether a table is one of many that were drawn, so that it is no fault of the caller's."""
+    """Whether tables are drawn from the caller's, so that a constant column is no error."""
     notes = _notes.get()
     return notes is not None and notes.is_drawn
 
@@ -223,7 +223,7 @@ def refuse_edges(
 
 
 def no_edge(a: str, b: str, constant: str, done: str = "scored") -> str:
-    """Why there is no such edge."""
+    """The error text for an edge at a constant column."""
     return (
         f"the edge {a} -> {b} cannot be {done}: column {constant!r} is constant, so the data say "
         f"nothing of it; leave out the edge, or the column"

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from jensen.data import Table
 from jensen.data.threads import n_parts, run_all
-from jensen.scores.family_cells import Cells, Counted, Counts
-from jensen.scores.plain_scorer import PlainScorer
+from jensen.scores.categorical_scorer import CategoricalScorer
 from jensen.scores.set_counter import MOST_COUNTS, SetCounter
+from jensen.scores.set_counts import Counts, FamilyCells, SetCounts
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -28,7 +28,7 @@ class CountScorer:
         Which score, as `kernels.local_terms` reads it.
     """
 
-    def __init__(self, plain: PlainScorer, kind: int, amount: float) -> None:
+    def __init__(self, plain: CategoricalScorer, kind: int, amount: float) -> None:
         self.plain = plain
         self.table: Table = plain.table
         self.names = plain.names
@@ -66,7 +66,7 @@ class CountScorer:
         family, out = (child, *parents), np.full(len(self.names), np.nan)
         found = self.counter.find(family)
         left: Sequence[int] = range(len(self.names))
-        if isinstance(found, Counted):
+        if isinstance(found, SetCounts):
             self._read(found, child, out)
             self._remember(child, parents, found.table, found.family)
             left = found.left
@@ -77,7 +77,7 @@ class CountScorer:
             self.plain.with_some(child, parents, [u for u in left if u not in family], out)
         return out
 
-    def _read(self, found: Counted, child: int, out: Array) -> None:
+    def _read(self, found: SetCounts, child: int, out: Array) -> None:
         """Score what was counted, with whichever of its variables as the child."""
         from jensen.kernels.further_scores import score_counted
 
@@ -89,7 +89,7 @@ class CountScorer:
             float(all_cells // r), self.kind, self.amount, out,
         )  # fmt: skip
 
-    def _score_columns(self, cells: Cells, out: Array) -> Counts:
+    def _score_columns(self, cells: FamilyCells, out: Array) -> Counts:
         """Score all, one after the other; the table of the family."""
         from jensen.kernels.further_rows import score_with_columns
 

@@ -1,4 +1,7 @@
-"""Mutual informations of continuous columns, as a matrix or one row of it at a time."""
+"""Mutual information of continuous columns, and of continuous with categorical ones.
+
+As a matrix, or one row of it at a time. Nothing may be missing.
+"""
 
 from collections.abc import Sequence
 
@@ -6,11 +9,11 @@ import numpy as np
 
 from jensen.data import Table
 from jensen.exceptions import DataError
-from jensen.scores.categorical_information import Array, Mask
+from jensen.scores.categorical_information import Array, CategoricalInformation, Mask
 from jensen.support.memory import check_memory
 
 LEAST = 1e-13
-"""Of a column another one leaves a smaller share unexplained only by rounding."""
+"""A smaller unexplained share of the variance is due to rounding, and taken as 0."""
 
 
 def information_of_share(share: Array) -> Array:
@@ -46,7 +49,7 @@ class GaussianInformation:
         return np.asarray(0.5 * (np.log(2.0 * np.pi) + 1.0 + log_variances))
 
     def matrix(self) -> Array:
-        """(n, n)."""
+        """(n, n): I(x; y) of all pairs."""
         share = self.standardised @ self.standardised.T
         return information_of_share(np.square(share, out=share))
 
@@ -84,9 +87,88 @@ def _standardised(name: str, data: Array, weights: Array | None) -> tuple[Array,
     if largest == 0.0 or data.min() == data.max():
         return np.zeros(len(data)), 0.0
     scaled = data / largest  # squares neither overflow nor vanish
-    for _ in range(2):  # the second time what rounding left of a mean far from 0
+    for _ in range(2):  # the second pass removes the rounding of a mean far from 0
         scaled = scaled - np.average(scaled, weights=weights)
     if weights is not None:
         scaled *= np.sqrt(weights)
     length = np.sqrt(np.square(scaled).sum())
     return np.asarray(scaled / length), float(length * largest)
+
+
+class MixedInformation:
+    """I(x; y) of every pair of columns, categorical or continuous.
+
+    A continuous column given a categorical one is Gaussian with a mean for every state and one
+    variance for all (the homogeneous model): a state that occurs once has no variance of its own.
+    """
+
+    def __init__(self, table: Table, names: Sequence[str]) -> None:
+        self.names = tuple(names)
+        self.total = table.total_weight
+        by_kind: dict[str, list[str]] = {"categorical": [], "continuous": []}
+        place = []  # of every column among those of its kind
+        for x in self.names:
+            same = by_kind[table.variable(x).kind]
+            place.append(len(same))
+            same.append(x)
+        self._place = place
+        self._is_categorical = np.isin(self.names, by_kind["categorical"])
+        self._categorical = CategoricalInformation(table, by_kind["categorical"])
+        self._continuous = GaussianInformation(table, by_kind["continuous"])
+        self.degrees = np.ones(len(self.names))
+        self.degrees[self._is_categorical] = self._categorical.degrees
+        self.n_parameters = self._both(
+            self._categorical.n_parameters, self._continuous.n_parameters
+        )
+        self._table = table
+        self._roots = np.sqrt(np.ones(table.n_rows) if table.weights is None else table.weights)
+
+    def entropies(self) -> Array:
+        """(n,): the entropy of each column; ½ log 2πeσ² of a continuous one."""
+        return self._both(self._categorical.entropies(), self._continuous.entropies())
+
+    def _both(self, categorical: Array, continuous: Array) -> Array:
+        out = np.empty(len(self.names))
+        out[self._is_categorical], out[~self._is_categorical] = categorical, continuous
+        return out
+
+    def matrix(self) -> Array:
+        """(n, n): I(x; y) of all pairs."""
+        n, d, c = len(self.names), self._is_categorical, ~self._is_categorical
+        out = np.empty((n, n))
+        out[np.ix_(d, d)] = self._categorical.matrix()
+        out[np.ix_(c, c)] = self._continuous.matrix()
+        for k in np.flatnonzero(d):
+            out[k, c] = out[c, k] = self._across(int(k), np.ones(c.sum(), np.bool_))
+        return out
+
+    def row(self, k: int, wanted: Mask) -> Array:
+        """(n,): I(k; v) for the wanted columns v; the other entries are undefined."""
+        out, d, c = np.zeros(len(self.names)), self._is_categorical, ~self._is_categorical
+        if d[k]:
+            out[d] = self._categorical.row(self._place[k], wanted[d])
+            out[c] = self._across(k, wanted[c])
+            return out
+        out[c] = self._continuous.row(self._place[k], wanted[c])
+        for v in np.flatnonzero(wanted & d):
+            only = np.zeros(int(c.sum()), np.bool_)
+            only[self._place[k]] = True
+            out[v] = self._across(int(v), only)[self._place[k]]
+        return out
+
+    def _across(self, k: int, wanted: Mask) -> Array:
+        """I(k; v) of a categorical column k with the wanted continuous columns v."""
+        from jensen.kernels import pair_information
+
+        column, shares = self._table.column(self.names[k]), np.zeros(len(wanted))
+        codes = column.data.astype(np.uint32)
+        counts = np.bincount(codes, self._table.weights, minlength=column.variable.n_states)
+        pair_information.explained_shares(
+            self._continuous.standardised,
+            codes,
+            self._roots,
+            counts.astype(np.float64),
+            wanted,
+            shares,
+        )
+        return information_of_share(shares)

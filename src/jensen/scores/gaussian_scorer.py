@@ -1,4 +1,4 @@
-"""Local scores of continuous columns, from their means and scatters alone."""
+"""Scores of families of continuous columns, from their means and scatters alone."""
 
 from __future__ import annotations
 
@@ -12,22 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource
-from jensen.data.moments import merged
-from jensen.data.statistics import Coordinates, Moments, MomentStatistics
+from jensen.data.statistics import Coordinates, Moments, MomentStatistics, merged
 from jensen.exceptions import DataError, JensenError
 from jensen.families import schur
 from jensen.families.joint_prior import NormalWishartPrior
-from jensen.scores.counted import Counted
-from jensen.scores.gaussian import GaussianScore
-from jensen.scores.gaussian_checks import (
+from jensen.scores.gaussian import PARTS, GaussianScore, prior_of, refuse_prior
+from jensen.scores.registry import DEFAULTS, SPECS
+from jensen.scores.row_statistics import RowStatistics
+from jensen.scores.set_functions import differences
+from jensen.scores.table_checks import (
     check_gaussian_score,
     complete_rows,
     refuse_narrow,
     require_continuous,
 )
-from jensen.scores.gaussian_prior import PARTS, prior_of, refuse_prior
-from jensen.scores.registry import DEFAULTS, SPECS
-from jensen.scores.set_functions import differences
 from jensen.support.memory import check_memory
 from jensen.support.text import plural, some
 
@@ -40,14 +38,14 @@ class GaussianScorer:
 
     Everything is computed in `coordinates` in which columns have ranges of about 1, and brought
     back to the units of the columns by the log Jacobian, -N log(unit of the child). `unitless`
-    leaves that out (`jensen.scores.units`).
+    leaves that out (see `jensen.scores.scorer`).
 
     A likelihood has no bound where a child is a linear function of its parents. Such a family is
     refused, in whatever question it comes up; a further parent that is a linear function of the
     parents scores -inf, so that a search never takes it.
 
-    A constant column scores 0, and changes no score as a parent. Who asks for graphs forbids edges
-    there (`isolated`).
+    A constant column scores 0, and changes no score as a parent. Searches forbid edges there
+    (`isolated`).
     """
 
     names: tuple[str, ...]
@@ -89,7 +87,7 @@ class GaussianScorer:
         require_continuous(table, names, f"the score {score!r}")
         rows, kept = complete_rows(table, names, score)
         refuse_narrow(rows, names)
-        counted = Counted(rows)
+        counted = RowStatistics(rows)
         constant = counted.constant
         if rows.n_rows == 1 and scale is not None:
             constant = frozenset()  # a single row varies in nothing, but has its density
@@ -104,7 +102,7 @@ class GaussianScorer:
     def on(
         cls, statistics: MomentStatistics, score: str = DEFAULTS["continuous"], **choices: Any
     ) -> GaussianScorer:
-        """The scorer of statistics, wherever they come from; choices are those of the prior."""
+        """The scorer of counted or expected statistics; `choices` are the parts of the prior."""
         check_gaussian_score(score)
         names = tuple(variable.name for variable in statistics.variables)
         parts = tuple(choices.pop(part, None) for part in PARTS)
@@ -135,7 +133,7 @@ class GaussianScorer:
         return scorer
 
     def with_joint_prior(self, prior: NormalWishartPrior) -> GaussianScorer:
-        """The same scores by another prior, in the units of the columns."""
+        """The same scores under another prior, in the units of the columns."""
         formula = self.formula.by_prior(prior.within(*self.coordinates))
         return replace(self, formula=formula, joint_prior=prior)
 
@@ -146,7 +144,7 @@ class GaussianScorer:
 
     @cached_property
     def _log_units(self) -> Array:
-        """(n,): what each row of a column takes off; no score has anything of a constant column."""
+        """(n,): log units of the columns: each row subtracts that of the child from the score."""
         return np.log(self.coordinates.unit) if self.has_units else np.zeros(len(self.names))
 
     @cached_property
@@ -167,12 +165,12 @@ class GaussianScorer:
         return self._matrices[key]
 
     def _varying(self, parents: Sequence[int]) -> Sequence[int]:
-        """Those that are not constant."""
+        """The parents that are not constant."""
         if not self.isolated:
             return parents
         return [p for p in parents if p not in self.isolated]
 
-    # --- what a search asks ---
+    # --- what a search needs ---
 
     def weight_of(self, child: int) -> float:
         """The weight of the rows in which a variable was not set."""
@@ -246,11 +244,11 @@ class GaussianScorer:
     # --- units ---
 
     def unitless(self) -> GaussianScorer:
-        """The same scores less the log Jacobians of units."""
+        """The same scores without the log Jacobian of the units."""
         return replace(self, has_units=False)
 
-    def left_out(self) -> float:
-        """What the score of every graph lacks without units: their log Jacobian."""
+    def log_jacobian_of_units(self) -> float:
+        """The constant that `unitless` took off the score of every graph; 0 if nothing."""
         if self.has_units:
             return 0.0
         varying = [v for v in range(len(self.names)) if v not in self.isolated]
@@ -340,7 +338,7 @@ class GaussianScorer:
                 )
 
     def _refuse(self, matrix: Array, weight: float, members: Sequence[int]) -> None:
-        """Say which members are linear functions of which; the last that depends is named."""
+        """Raise an error that says which member is a linear function of which others."""
         *before, last = schur.dependent(matrix, members)
         whose = some(repr(self.names[v]) for v in before)
         function = f"{self.names[last]!r} is an exact linear function of {whose}"
@@ -366,7 +364,7 @@ UNBOUNDED = (
 
 
 def _places(members: Sequence[int], varying: Sequence[int]) -> NDArray[np.int64]:
-    """(2ᵏ,): for every set of the members the place of what varies in it."""
+    """(2ᵏ,): for every set of the members the position of its varying part."""
     places = np.zeros(1, np.int64)
     for v in members:
         bit = 1 << varying.index(v) if v in varying else 0
@@ -377,11 +375,13 @@ def _places(members: Sequence[int], varying: Sequence[int]) -> NDArray[np.int64]
 def _groups(
     rows: RowSource, coordinates: Coordinates, interventions: NDArray[np.int64]
 ) -> dict[int, Moments]:
-    """The moments of the rows in which nothing was set, and of those in which each variable was."""
+    """Moments of rows, grouped by the variable that was set in them (-1: none)."""
     targets = np.unique(interventions)
     check_memory(
         16.0 * len(targets) * len(rows.names) ** 2,
         f"the scatters of {len(targets)} kinds of interventional rows",
         "leave out columns",
     )
-    return {int(v): Counted(rows.take(interventions == v)).moments(coordinates) for v in targets}
+    return {
+        int(v): RowStatistics(rows.take(interventions == v)).moments(coordinates) for v in targets
+    }

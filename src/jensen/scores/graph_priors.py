@@ -1,13 +1,29 @@
-"""What is believed of graphs before the data: a factor for each family."""
+"""Priors over graphs that are a sum over families, and scores to which such a prior is added.
+
+log p(D | G) + log p(G), family by family.
+"""
+
+from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import GraphError
+from jensen.scores.parent_sets import SupersetBound, fill_family_scores, superset_bound
+from jensen.scores.scorer import (
+    Progress,
+    Scorer,
+    TakesPrior,
+    isolated,
+    log_jacobian_of_units,
+    offered,
+    unitless,
+)
 from jensen.scores.set_functions import sizes_of_sets
 from jensen.support.checks import is_real
 from jensen.support.text import offer
@@ -25,21 +41,21 @@ class GraphPrior(NamedTuple):
     Variables are positions among the sorted names.
     """
 
-    by_size: Array  # (n,): of having so many parents
-    log_odds: Array  # (n, n): of an edge [parent, child]
+    by_size: Array  # (n,): log prior of having so many parents
+    log_odds: Array  # (n, n): log odds of an edge [parent, child]
     counts_orders: bool  # whether a graph counts once for every order that it allows
 
     @property
     def is_equivalent(self) -> bool:
-        """Whether graphs of one equivalence class are alike: an edge, whatever its direction."""
+        """Whether equivalent graphs have the same prior: directions of edges do not matter."""
         return bool((self.log_odds == self.log_odds.T).all())
 
     def of_family(self, child: int, parents: Sequence[int]) -> float:
-        """What one family adds."""
+        """The log prior of one family."""
         return float(self.by_size[len(parents)] + self.log_odds[list(parents), child].sum())
 
     def of_sets(self, child: int, candidates: Sequence[int]) -> Array:
-        """(2^K,): what each subset of the candidates adds as parents; bit k is candidate k."""
+        """(2^K,): the log prior of each subset of candidates as parents; bit k: candidate k."""
         odds = np.zeros(1)
         for parent in candidates:
             odds = np.concatenate([odds, odds + self.log_odds[parent, child]])
@@ -47,14 +63,14 @@ class GraphPrior(NamedTuple):
 
 
 class ReadPrior(NamedTuple):
-    """A prior, and the edges that it allows no doubt about."""
+    """A prior, and the edges that it requires (probability 1) or forbids (0)."""
 
     prior: GraphPrior
     required: Flags  # (n, n) [parent, child]
     forbidden: Flags
 
     def of_family(self, child: int, parents: Sequence[int]) -> float:
-        """What one family adds: -inf if it lacks a certain edge, or has an impossible one."""
+        """The log prior of one family: -inf if it lacks a required edge or has a forbidden one."""
         above = list(parents)
         is_required = self.required[:, child]
         if self.forbidden[above, child].any() or is_required[above].sum() < is_required.sum():
@@ -63,7 +79,7 @@ class ReadPrior(NamedTuple):
 
     @property
     def directs(self) -> bool:
-        """Whether it tells directions of edges that the data cannot tell."""
+        """Whether it distinguishes directions of edges that the data cannot distinguish."""
         return not self.prior.is_equivalent or bool((self.required | self.forbidden).any())
 
 
@@ -133,3 +149,99 @@ def _check_probability(pair: tuple[str, str], p: Any) -> None:
             f"prior= gives the edge {pair[0]} -> {pair[1]} the probability {p!r}: "
             f"it must be between 0 and 1"
         )
+
+
+def with_prior(scorer: Scorer, prior: GraphPrior) -> Scorer:
+    """A scorer that adds the log prior of each family to its score."""
+    if not prior.by_size.any() and not prior.log_odds.any():
+        return scorer
+    able = offered(scorer, TakesPrior)
+    return PriorScorer(scorer, prior) if able is None else able.add_prior(prior)
+
+
+@dataclass(frozen=True, eq=False)
+class PriorScorer:
+    """A scorer whose scores include the log prior of a family; implements `Scorer`."""
+
+    data: Scorer
+    prior: GraphPrior
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables, sorted."""
+        return self.data.names
+
+    @property
+    def is_set_function(self) -> bool:
+        """As the scores are, if the prior is the same for all graphs of an equivalence class."""
+        return self.data.is_set_function and self.prior.is_equivalent
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return self.data.total_weight
+
+    def family(self, child: int, parents: Sequence[int]) -> float:
+        """The score of a variable given its parents."""
+        return self.data.family(child, parents) + self.prior.of_family(child, parents)
+
+    def without_each(self, child: int, parents: Sequence[int]) -> Array:
+        """(p,): the score without each parent."""
+        if not len(parents):
+            return self.data.without_each(child, parents)
+        odds = self.prior.log_odds[list(parents), child]
+        prior = self.prior.by_size[len(parents) - 1] + odds.sum() - odds
+        return np.asarray(self.data.without_each(child, parents) + prior)
+
+    def with_each(self, child: int, parents: Sequence[int]) -> Array:
+        """(n,): the score with each other variable as a further parent."""
+        further = self.data.with_each(child, parents)  # first: the scorer remembers the family
+        if len(parents) + 1 >= len(self.names):  # there is no further one
+            return further
+        odds = self.prior.log_odds[:, child]
+        prior = self.prior.by_size[len(parents) + 1] + odds[list(parents)].sum() + odds
+        return np.asarray(further + prior)
+
+    def fill_family_scores(self, out: Array, max_parents: int, progress: Progress) -> None:
+        """Fill out (n, 2^(n-1)) with the scores of all families."""
+        fill_family_scores(self.data, out, max_parents, progress)
+        for child, row in enumerate(out):
+            row += self.prior.of_sets(child, [v for v in range(len(out)) if v != child])
+
+    def superset_bound(self, child: int) -> BoundWithPrior | None:
+        """The bound on the scores of the data, plus the most that the prior can add."""
+        inner = superset_bound(self.data, child)
+        return None if inner is None else BoundWithPrior(inner, self.prior, child)
+
+    # --- units of columns, as in the scores of the data ---
+
+    @property
+    def isolated(self) -> frozenset[int]:
+        """Constant columns, which have no edges in any graph."""
+        return isolated(self.data)
+
+    def unitless(self) -> PriorScorer:
+        """The same scores without the log Jacobian of the units."""
+        return PriorScorer(unitless(self.data), self.prior)
+
+    def log_jacobian_of_units(self) -> float:
+        """The constant that `unitless` took off the score of every graph."""
+        return log_jacobian_of_units(self.data)
+
+
+class BoundWithPrior:
+    """A bound on the scores of the data, plus the most that the prior can add."""
+
+    def __init__(self, data: SupersetBound, prior: GraphPrior, child: int) -> None:
+        self.data = data
+        self.odds = prior.log_odds[:, child]
+        # with more than k parents: the best number of them, and every parent that is likely
+        best = np.maximum.accumulate(prior.by_size[::-1])[::-1]
+        self.best_above = np.append(best[1:], -np.inf)
+        self.likely = np.maximum(np.delete(self.odds, child), 0.0).sum()
+
+    def __call__(self, sets: NDArray[np.int64], reached: Array) -> Array:
+        """(m,): for each of sets (m, k) a bound on the scores of all its proper supersets."""
+        odds = self.odds[sets]
+        most = self.best_above[sets.shape[1]] + self.likely + np.minimum(odds, 0.0).sum(axis=1)
+        return np.asarray(self.data(sets, reached - most) + most)

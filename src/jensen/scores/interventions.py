@@ -1,4 +1,8 @@
-"""Rows in which a variable was set from outside: they say nothing of what its parents do to it."""
+"""Rows in which a variable was set from outside.
+
+Such a row tells nothing about how the variable depends on its parents, so it is left out of the
+family of that variable, and of no other.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -9,27 +13,25 @@ from numpy.typing import NDArray
 
 from jensen.data import RowSource, Table
 from jensen.exceptions import DataError
-from jensen.scores.abilities import OfStates, name_of, offered
-from jensen.scores.scorer import Scorer
-from jensen.scores.set_functions import Progress, between
-from jensen.scores.subset_scores import candidate_scores, fill_rows
-from jensen.scores.superset_bounds import SupersetBound, superset_bound
+from jensen.scores.parent_sets import SupersetBound, candidate_scores, fill_rows, superset_bound
+from jensen.scores.scorer import HasCounts, Progress, Scorer, name_of, offered
+from jensen.scores.set_functions import between
 from jensen.support.text import offer
 
 if TYPE_CHECKING:
-    from jensen.scores.plain_scorer import PlainScorer
+    from jensen.scores.categorical_scorer import CategoricalScorer
 
 Array = NDArray[np.float64]
 NONE = -1
 
 WasSet: TypeAlias = NDArray[np.int64] | None
-"""For each row which variable was set, by sorted name; -1: none."""
+"""(N,): the variable that was set in each row, as a position among sorted names; -1: none."""
 
 
 def split_interventions(
     table: RowSource, interventions: Any, nodes: Sequence[str] | None = None
 ) -> tuple[RowSource, WasSet]:
-    """The variables, and for each row which of them was set, by sorted name; -1: none.
+    """Separate the variables from what says which of them was set in each row.
 
     Parameters
     ----------
@@ -91,7 +93,7 @@ def _is_nothing(entry: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class PerChild:
-    """A scorer for all rows, and others for variables that were set in some of them."""
+    """A scorer of all rows, and one for each variable that was set in some rows, without these."""
 
     everywhere: Scorer
     where_not_set: dict[int, Scorer]
@@ -100,7 +102,7 @@ class PerChild:
     def of(
         cls, table: Table, was_set: NDArray[np.int64], make: Callable[[Table], Scorer]
     ) -> "PerChild":
-        """Leave out of every family the rows in which its child was set."""
+        """Make scorers of tables without the rows in which the child was set."""
         targets = [int(v) for v in np.unique(was_set) if v != NONE]
         return cls(make(table), {v: make(table.take(was_set != v)) for v in targets})
 
@@ -111,7 +113,7 @@ class PerChild:
 
     @property
     def is_set_function(self) -> bool:
-        """Different rows have different functions."""
+        """False with interventions: children with different rows have different functions L."""
         return not self.where_not_set and self.everywhere.is_set_function
 
     @property
@@ -135,20 +137,20 @@ class PerChild:
         """The scorer of one child."""
         return self.where_not_set.get(child, self.everywhere)
 
-    # --- what the parts can do, child by child ---
+    # --- abilities of the scorers, child by child ---
 
     @property
     def score_name(self) -> str:
-        """What the score is called."""
+        """The name of the score."""
         return name_of(self.everywhere)
 
     def has_own_rows(self) -> bool:
         """Whether a variable was set in some rows."""
         return bool(self.where_not_set)
 
-    def counted_for(self, child: int) -> "PlainScorer":
+    def counted_for(self, child: int) -> "CategoricalScorer":
         """The statistics of the rows in which a child was not set, and the score."""
-        able = offered(self.of_child(child), OfStates)
+        able = offered(self.of_child(child), HasCounts)
         assert able is not None
         return able.counted_for(child)
 
@@ -168,5 +170,5 @@ class PerChild:
         return candidate_scores(self.of_child(child), child, candidates, max_parents)
 
     def superset_bound(self, child: int) -> SupersetBound | None:
-        """What no larger set of parents can exceed."""
+        """A bound on the scores of larger sets of parents."""
         return superset_bound(self.of_child(child), child)

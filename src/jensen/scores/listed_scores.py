@@ -1,4 +1,4 @@
-"""Scores of families that are listed one by one: a scorer without data."""
+"""Scores of families that are listed one by one, as read from a file: a scorer without data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.scores.graph_priors import GraphPrior
-from jensen.scores.set_functions import Progress
+from jensen.scores.scorer import Progress
 from jensen.support.text import plural
 
 Array = NDArray[np.float64]
@@ -19,26 +19,27 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LocalScores:
-    """The families that are possible, with their scores; implements `Scorer`.
+    """Listed families with their scores; implements `Scorer`.
 
     Parameters
     ----------
     names
         The variables, sorted.
     families
-        Child → its sets of parents, sorted → the score. What is not listed scores -inf.
+        For each child its sets of parents (sorted names) and their scores. A family that is not
+        listed scores -inf.
     """
 
     names: tuple[str, ...]
     families: Mapping[str, Mapping[tuple[str, ...], float]]
 
     is_set_function = False
-    total_weight = 0.0  # not known
+    total_weight = 0.0  # unknown
     score_name = "local scores"
 
     @classmethod
     def of(cls, families: Mapping[str, Mapping[tuple[str, ...], float]]) -> LocalScores:
-        """The same, sorted and fixed."""
+        """Local scores of these families, which can no longer be changed."""
         names = tuple(sorted(families))
         return cls(names, MappingProxyType({x: MappingProxyType(families[x]) for x in names}))
 
@@ -71,13 +72,13 @@ class LocalScores:
                 out[child, sum(bit[x] for x in parents)] = score
 
     def listed(self, child: int) -> list[tuple[float, tuple[int, ...]]]:
-        """Scores and parents of the families of a child."""
+        """Score and parents of each listed family of a child."""
         at = {name: v for v, name in enumerate(self.names)}
         families = self.families[self.names[child]].items()
         return [(score, tuple(sorted(at[x] for x in parents))) for parents, score in families]
 
     def add_prior(self, prior: GraphPrior) -> LocalScores:
-        """The same list with the log prior of each family."""
+        """The same families, with the log prior of each added to its score."""
         at = {name: v for v, name in enumerate(self.names)}
         return LocalScores.of(
             {

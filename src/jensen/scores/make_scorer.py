@@ -1,35 +1,35 @@
-"""The scorer of a table: which one, by the kinds of its columns and the name of the score."""
+"""The scorer of a table or of statistics, chosen by the kind of the columns and the score."""
 
 from collections.abc import Sequence
 from typing import Any, cast
 
 from jensen.data import RowSource, Table, as_rows, as_table
+from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.counting import is_complete, refuse_counts, require_states
-from jensen.data.row_names import warn_of_row_names
 from jensen.data.statistics import CountStatistics, MomentStatistics
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
-from jensen.scores.bde import read_states
-from jensen.scores.by_name import (
+from jensen.scores.categorical import read_states
+from jensen.scores.categorical_scorer import CategoricalScorer
+from jensen.scores.constant_columns import warn_of_constant_labels
+from jensen.scores.count_scorer import CountScorer
+from jensen.scores.gaussian_scorer import GaussianScorer
+from jensen.scores.interventions import PerChild, WasSet, split_interventions
+from jensen.scores.registry import DEFAULTS, SPECS
+from jensen.scores.row_statistics import RowStatistics
+from jensen.scores.score_choices import (
     AVAILABLE,
     Missing,
     check_gaussian_choices,
     check_integer_counts,
     make_score,
 )
-from jensen.scores.constant_columns import warn_of_constant_labels
-from jensen.scores.count_scorer import CountScorer
-from jensen.scores.counted import Counted
-from jensen.scores.gaussian_scorer import GaussianScorer
-from jensen.scores.interventions import PerChild, WasSet, split_interventions
-from jensen.scores.known_values import refuse_stateless, require_rows, require_values
-from jensen.scores.plain_scorer import PlainScorer
-from jensen.scores.registry import DEFAULTS, SPECS
 from jensen.scores.scorer import Scorer
+from jensen.scores.table_checks import refuse_stateless, require_rows, require_values
 from jensen.support.text import some
 
 SAMPLE_SIZES = 1e-100, 1e6
-"""Beyond these the quick way to log Γ(a + n) - log Γ(a) loses digits."""
+"""Outside this range the compiled log Γ(a + n) - log Γ(a) loses digits."""
 
 
 def make_scorer(
@@ -73,7 +73,7 @@ def scorer_of(
     prior_network: Any = None,
     **gaussian: Any,
 ) -> Scorer:
-    """The same, with what was set in each row known already."""
+    """Local scores of all columns; `was_set` says which variable was set in each row."""
     if not rows.names:
         raise DataError("the table has no columns to learn a graph of")
     require_rows(rows)
@@ -108,10 +108,10 @@ def scorer_of(
         require_states(data, variable)
         if missing != "refuse" and data.n_rows and data.column(variable).missing().all():
             raise DataError(f"column {variable!r} has no value at all: leave it out")
-    check_integer_counts(Counted(data), name)
+    check_integer_counts(RowStatistics(data), name)
 
     def make(rows: Table) -> Scorer:
-        plain = PlainScorer(Counted(rows), chosen, name)
+        plain = CategoricalScorer(RowStatistics(rows), chosen, name)
         return _compiled(plain, equivalent_sample_size or 1.0) or plain
 
     return make(data) if was_set is None else PerChild.of(data, was_set, make)
@@ -144,7 +144,7 @@ def scorer_on(
         name = score or DEFAULTS["categorical"]
         chosen = make_score(name, equivalent_sample_size, "refuse", prior_network)
         check_integer_counts(counted, name)
-        return PlainScorer(counted, chosen, name)
+        return CategoricalScorer(counted, chosen, name)
     if equivalent_sample_size is not None or prior_network is not None:
         raise DataError("equivalent_sample_size and prior_network belong to categorical variables")
     numbers = cast(MomentStatistics, statistics)
@@ -152,7 +152,7 @@ def scorer_on(
 
 
 def _kind(variables: Sequence[Variable]) -> str:
-    """The one kind that all variables are of."""
+    """The kind of all variables; a mixture of kinds is refused."""
     kinds = {variable.kind: variable.name for variable in variables}
     if len(kinds) == 1:
         return next(iter(kinds))
@@ -162,8 +162,8 @@ def _kind(variables: Sequence[Variable]) -> str:
     )
 
 
-def _compiled(plain: PlainScorer, sample_size: float) -> CountScorer | None:
-    """The quick way to the same scores, where there is one."""
+def _compiled(plain: CategoricalScorer, sample_size: float) -> CountScorer | None:
+    """A compiled scorer with the same scores, if the table and the score allow it."""
     table = plain.table
     if table.weights is not None or not 0 < table.n_rows < 1 << 31 or not is_complete(table):
         return None

@@ -1,4 +1,4 @@
-"""What pairs of columns tell of each other: all that trees are learned from."""
+"""Mutual information of pairs of columns: all that trees are learned from."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from jensen.data import Table, as_table
 from jensen.data.counting import is_complete, refuse_counts
 from jensen.exceptions import DataError, JensenError
-from jensen.scores.categorical_information import CategoricalInformation
-from jensen.scores.conditional_information import ConditionalInformation
-from jensen.scores.gaussian_information import GaussianInformation
-from jensen.scores.known_values import require_rows, require_values
-from jensen.scores.mixed_information import MixedInformation
+from jensen.scores.categorical_information import CategoricalInformation, ConditionalInformation
+from jensen.scores.gaussian_information import GaussianInformation, MixedInformation
+from jensen.scores.table_checks import require_rows, require_values
 from jensen.support.checks import is_real
 from jensen.support.memory import check_memory
 from jensen.support.text import offer, some
@@ -28,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class PairInformation(Protocol):
-    """Mutual informations of the pairs of some columns, in nats per row."""
+    """The mutual information of every pair of some columns, in nats per row."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -38,7 +36,7 @@ class PairInformation(Protocol):
         """(n, n): all of them."""
 
     def row(self, k: int, wanted: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """(n,): those of column k with the wanted ones; the others hold nothing of use."""
+        """(n,): that of column k with the wanted columns; the other entries are undefined."""
 
 
 Unconditional: TypeAlias = CategoricalInformation | GaussianInformation | MixedInformation
@@ -125,7 +123,7 @@ def mutual_information_matrix(
 
 
 def complete(table: Table, task: str) -> Table:
-    """The rows that count, refused if they miss anything; a table without columns is refused."""
+    """The rows with a weight; refused if a value is missing, or if there are no columns."""
     if not table.names:
         raise DataError(f"{task} needs a column, and this table has none")
     if table.weights is not None and not table.weights.all():
@@ -137,7 +135,7 @@ def complete(table: Table, task: str) -> Table:
 
 
 def imagined_rows(smoothing: Any) -> float:
-    """How many rows `smoothing` stands for: four joint cells of two binary columns."""
+    """How many imagined rows `smoothing` stands for: four cells of two binary columns."""
     if not (is_real(smoothing) and 0.0 <= smoothing < math.inf):
         raise JensenError(f"smoothing must be a number, 0 or more, not {smoothing!r}")
     return 4.0 * float(smoothing)

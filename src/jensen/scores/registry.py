@@ -1,10 +1,10 @@
-"""Every structure score, in one record each: what it is called, what it asks for, where it is.
+"""All structure scores, a record for each: its name, what it needs, where its formula is.
 
-Learners, messages, the command line and the tests read these records, and there is no other list of
-scores. Nothing heavy is imported: the help of the command line reads them too.
+Learners, messages, the command line and the tests read these records; there is no other list of
+scores. Nothing heavy is imported, because the help of the command line reads them too.
 
-A new score is a module with an object (`jensen.scores.by_name.Score`) and its record here; one that
-is a likelihood less a penalty of its parameters is a record alone.
+A new score is an object that implements `jensen.scores.score_choices.Score`, and its record here; a
+likelihood less a penalty for its parameters is a record alone.
 """
 
 import math
@@ -26,29 +26,29 @@ class ScoreSpec:
     Parameters
     ----------
     states, numbers
-        "module:object" within `jensen.scores`, of categorical and of continuous columns; none: it
-        has no meaning there. An object with an equivalent sample size is a function of it.
+        "module:object" within `jensen.scores`, for categorical and for continuous columns; empty if
+        the score is not defined there. With an equivalent sample size it is a function of that.
     penalty
-        Of a likelihood: what one free parameter costs, by the weight of all rows.
+        For a likelihood: the cost of one free parameter, as a function of the weight of all rows.
     has_sample_size
         Whether it takes an equivalent sample size.
     kernel
-        What `jensen.kernels.local_terms` calls it, if complete rows can be scored there.
+        Its name in `jensen.kernels.local_terms`, if a kernel scores complete rows by it.
     has_sums
-        Whether `jensen.scores.counted_families` knows it, and all families are scored at once.
+        Whether `jensen.scores.categorical_scorer.AllFamilies` can score all families at once by it.
     is_set_function
         Whether a term is L(parents + variable) - L(parents) on complete rows without interventions,
         so that equivalent graphs score the same.
     allows_missing
-        Whether available cases have a meaning.
+        Whether it is defined for the available cases of incomplete rows.
     needs_prior_network
-        Whether a network has to say how the equivalent sample is spread.
+        Whether a prior network says how the equivalent sample is spread.
     has_joint_prior
-        Whether it has a normal-Wishart prior of all columns, with its parts to be chosen.
+        Whether it has a normal-Wishart prior of all columns, whose parts can be chosen.
     why_integers
         Why row weights must be whole numbers; empty where they need not.
     prior
-        Over which cells its Dirichlet prior is spread, if tables can be learned with it (`prior=`).
+        Over which cells its Dirichlet prior is spread, if it is also a `prior=` of tables.
     """
 
     name: str
@@ -75,13 +75,13 @@ class ScoreSpec:
         return bool(self.states if kind == "categorical" else self.numbers)
 
     def load(self, kind: Kind) -> Any:
-        """Its object for columns of a kind; a penalised likelihood is made with its penalty."""
+        """Import its formula for columns of a kind; a penalised likelihood gets its penalty."""
         module, name = (self.states if kind == "categorical" else self.numbers).split(":")
         found = getattr(import_module(f"jensen.scores.{module}"), name)
         return found if self.penalty is None else found(self.penalty)
 
     def kernel_kind(self, n_rows: float, sample_size: float) -> tuple[int, float] | None:
-        """Which compiled score it is, and its amount; None: it is not compiled."""
+        """The number of its kernel and the parameter of that; None if no kernel scores it."""
         if not self.kernel:
             return None
         kind: int = getattr(import_module("jensen.kernels.local_terms"), self.kernel)
@@ -96,7 +96,7 @@ def _likelihood(
     """The maximised log-likelihood, less a penalty for every free parameter."""
     return ScoreSpec(
         name,
-        states="likelihood:PenalisedLikelihood",
+        states="categorical:PenalisedLikelihood",
         numbers="gaussian:PenalisedGaussian",
         penalty=penalty,
         kernel="LIKELIHOOD",
@@ -112,43 +112,43 @@ SPECS = {
         _likelihood("aic", lambda n: 1.0, has_sums=True),
         _likelihood("bic", lambda n: 0.5 * math.log(n) if n > 0 else 0.0, has_sums=True),
         ScoreSpec(
-            "bdeu", "dirichlet:bdeu", has_sample_size=True, kernel="BDEU", has_sums=True,
+            "bdeu", "categorical:bdeu", has_sample_size=True, kernel="BDEU", has_sums=True,
             prior="everywhere",
         ),
         ScoreSpec(
-            "bds", "dirichlet:bds", has_sample_size=True, kernel="BDS", has_sums=True,
+            "bds", "categorical:bds", has_sample_size=True, kernel="BDS", has_sums=True,
             is_set_function=False, prior="where counted",
         ),
         ScoreSpec(
-            "k2", "dirichlet:k2", kernel="K2", has_sums=True, is_set_function=False,
+            "k2", "categorical:k2", kernel="K2", has_sums=True, is_set_function=False,
             prior="one each",
         ),
         ScoreSpec(
-            "fnml", "fnml:fnml", has_sums=True, is_set_function=False,
+            "fnml", "categorical:fnml", has_sums=True, is_set_function=False,
             why_integers="sums over data sets of a size",
         ),
-        ScoreSpec("bde", "bde:bde", has_sample_size=True, needs_prior_network=True),
+        ScoreSpec("bde", "categorical:bde", has_sample_size=True, needs_prior_network=True),
         ScoreSpec("bge", numbers="gaussian:BGe", has_joint_prior=True),
     )
 }  # fmt: skip
-"""By name, in the order in which they are listed to people."""
+"""All scores by name, in the order in which messages list them."""
 
 DEFAULTS: dict[Kind, str] = {"categorical": "bdeu", "continuous": "bge"}
-"""The score of columns of a kind where none is chosen; of states also the prior of tables."""
+"""The default score by kind of columns; the categorical one is also the prior of tables."""
 
 
 def names_of(kind: Kind) -> tuple[str, ...]:
-    """The scores of columns of a kind."""
+    """Names of the scores of columns of a kind."""
     return names_where(lambda spec: spec.has(kind))
 
 
 def names_where(holds: Callable[[ScoreSpec], object]) -> tuple[str, ...]:
-    """The scores of whose records something holds."""
+    """Names of the scores whose records satisfy a condition."""
     return tuple(name for name, spec in SPECS.items() if holds(spec))
 
 
 def penalty_of(name: str) -> Callable[[float], float]:
-    """What one free parameter costs, by the weight of all rows, in a penalised likelihood."""
+    """The cost of one free parameter of a penalised likelihood, by the weight of all rows."""
     found = SPECS[name].penalty
     assert found is not None, f"{name} is no penalised likelihood"
     return found
@@ -157,14 +157,14 @@ def penalty_of(name: str) -> Callable[[float], float]:
 SAMPLE_SIZED = names_where(lambda spec: spec.has_sample_size)
 UNPENALISED = "loglik"
 PENALISED = names_where(lambda spec: spec.penalty is not None)[::-1]
-"""Likelihoods, from the most cautious on."""
+"""Likelihoods, the largest penalty first."""
 
 AVAILABLE = names_where(lambda spec: spec.allows_missing)[::-1]
 PRIORS = names_where(lambda spec: spec.prior is not None)
-"""Names that are also priors of tables."""
+"""Scores whose Dirichlet prior is also a `prior=` of tables."""
 
 SPREAD_PRIORS = names_where(lambda spec: spec.prior is not None and spec.has_sample_size)
-"""Those that spread an equivalent sample."""
+"""Those priors that spread an equivalent sample."""
 
 WITH_NETWORK = names_where(lambda spec: spec.needs_prior_network)
 WITH_JOINT_PRIOR = names_where(lambda spec: spec.has_joint_prior)

@@ -16,7 +16,7 @@ from jensen.data import Table
 from jensen.data.counting import MAX_LANED_CELLS, count_meetings
 from jensen.data.half_bytes import HALF, WHOLE, HalfBytes, cut, pack_half_bytes
 from jensen.data.threads import n_parts, run_all
-from jensen.scores.family_cells import (
+from jensen.scores.set_counts import (
     MANY_CELLS,
     NOWHERE,
     NS_PER_BYTE,
@@ -28,14 +28,14 @@ from jensen.scores.family_cells import (
     NS_PER_WORD,
     ROWS_PER_CELL,
     TILE,
-    Cells,
-    Counted,
     Counts,
+    FamilyCells,
+    SetCounts,
 )
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Margins = Mapping[int, Counted]
+Margins = Mapping[int, SetCounts]
 """What is known of a family without one of its variables, by that variable."""
 
 MOST_COUNTS = 1 << 23
@@ -72,16 +72,16 @@ class SetCounter:
         everything = range(len(names))
         self._without_bits = [v for v in everything if not has_bits[v]]
         self._without_bytes = [v for v in everything if self.sizes[v] > WHOLE]
-        self._kept: dict[tuple[int, ...], Counted] = {}
+        self._kept: dict[tuple[int, ...], SetCounts] = {}
         self._n_kept = 0
         self._rooms: dict[int, Counts] = {}
         self._byte_parts = cache(lambda n: cut(self._half_bytes, n))
 
-    def find(self, family: tuple[int, ...]) -> Counted | Cells | None:
+    def find(self, family: tuple[int, ...]) -> SetCounts | FamilyCells | None:
         """Counts of a family, its child first, that were kept or are made now.
 
-        None: its cells are too many for tables. Cells: it takes less to count one variable after
-        the other, and nothing of it is kept.
+        None: its cells are too many for tables. `FamilyCells`: it takes less to count one variable
+        after the other, and nothing of it is kept.
         """
         known = self._known(tuple(sorted(family)))
         if known is not None:
@@ -99,7 +99,7 @@ class SetCounter:
 
     # --- what is known ---
 
-    def _known(self, key: tuple[int, ...]) -> Counted | None:
+    def _known(self, key: tuple[int, ...]) -> SetCounts | None:
         """What is known of a set of variables, in rising order."""
         if len(key) == 1 and self.meetings is not None:
             return self._alone(key[0])
@@ -113,7 +113,7 @@ class SetCounter:
                 found[x] = known
         return found
 
-    def _keep(self, found: Counted) -> None:
+    def _keep(self, found: SetCounts) -> None:
         """Keep the counts of a family as long as there is room."""
         self._n_kept += found.counts.size
         if self._n_kept > KEPT_COUNTS:
@@ -129,7 +129,7 @@ class SetCounter:
         return count_meetings(self.table, self.names)
 
     @cached_property
-    def _alone(self) -> Callable[[int], Counted]:
+    def _alone(self) -> Callable[[int], SetCounts]:
         """What is known of each single variable, where all pairs were counted."""
         from jensen.kernels.further_parents import count_single_with_each
 
@@ -141,9 +141,11 @@ class SetCounter:
         count_single_with_each(self.meetings, size, self.table.n_rows, at, own, counts)
 
         @cache
-        def known(v: int) -> Counted:
+        def known(v: int) -> SetCounts:
             table = own[v, : self.sizes[v]]
-            return Counted((v,), stride[v], table, len(table), order[order != v], at[v], counts, ())
+            return SetCounts(
+                (v,), stride[v], table, len(table), order[order != v], at[v], counts, ()
+            )
 
         return known
 
@@ -151,7 +153,7 @@ class SetCounter:
     def _common(self) -> tuple[list[int], list[float]]:
         """(n,): the state of each variable that most rows have, and the share of all others.
 
-        Of variables without bitsets nothing is told.
+        Variables without bitsets get (0, 1).
         """
         counts = np.bitwise_count(self._bits).sum(1, dtype=np.int64).tolist()
         found = [counts[level.bits.start : level.bits.stop] or [0] for level in self._levels]
@@ -161,23 +163,23 @@ class SetCounter:
 
     # --- which way ---
 
-    def _number(self, family: tuple[int, ...]) -> Cells | None:
+    def _number(self, family: tuple[int, ...]) -> FamilyCells | None:
         """Where rows of this family are counted; None: they are too many for tables."""
         from jensen.kernels.further_rows import find_places
 
         r, n_rows = self.sizes[family[0]], self.table.n_rows
         cells = math.prod(self.sizes[v] for v in family)
         if cells <= max(MANY_CELLS, n_rows // ROWS_PER_CELL):
-            return Cells(family, cells, NOWHERE, None)
+            return FamilyCells(family, cells, NOWHERE, None)
         if cells > min(MOST_COUNTS, max(1 << 16, n_rows)):
             return None
         table, place = self.count_index(family), np.empty(cells, np.uint32)
         n_found = find_places(table, r, place)
         if r * n_found * max(self.sizes) > MOST_COUNTS:
             return None
-        return Cells(family, r * n_found, place, table)
+        return FamilyCells(family, r * n_found, place, table)
 
-    def _costs(self, cells: Cells, margins: Margins) -> dict[str, float]:
+    def _costs(self, cells: FamilyCells, margins: Margins) -> dict[str, float]:
         """What each way of counting takes, in ns; ∞ where it cannot be done."""
         n_rows, n_cells, without = self.table.n_rows, cells.n_cells, self._without_bits
         no_bits = len(cells.place) or (without and any(v in without for v in cells.family))
@@ -238,7 +240,7 @@ class SetCounter:
         columns = [self.table.column(name).data for name in self.names]
         return pack_half_bytes(columns, self.sizes)
 
-    def _with_bits(self, cells: Cells, margins: Margins, n: int) -> Counted:
+    def _with_bits(self, cells: FamilyCells, margins: Margins, n: int) -> SetCounts:
         """Count what has bitsets."""
         from jensen.kernels.further_parents import count_with_bits
 
@@ -255,7 +257,7 @@ class SetCounter:
         _run(count, n)
         return self._complete(found, margins)
 
-    def _with_bytes(self, cells: Cells, margins: Margins, n: int) -> Counted:
+    def _with_bytes(self, cells: FamilyCells, margins: Margins, n: int) -> SetCounts:
         """Count what stands in bytes."""
         from jensen.kernels.further_rows import count_with_bytes
 
@@ -283,7 +285,9 @@ class SetCounter:
         """The state of each variable that is not counted; -1: all are."""
         return [self._common[0][v] if v in margins else -1 for v in family]
 
-    def _begin(self, cells: Cells, margins: Margins, among: Ints, left: Sequence[int]) -> Counted:
+    def _begin(
+        self, cells: FamilyCells, margins: Margins, among: Ints, left: Sequence[int]
+    ) -> SetCounts:
         """Room for counts; variables of which a state is left out come first."""
         from jensen.kernels.further_parents import place_others
 
@@ -299,9 +303,9 @@ class SetCounter:
             last = others[n_others - 1]
             n_counts = at[last] + cells.n_cells * self.size[last]
         table, counts = np.empty(cells.n_cells, np.int32), np.empty(n_counts, np.int32)
-        return Counted(family, stride, table, cells.n_cells, others[:n_others], at, counts, left)
+        return SetCounts(family, stride, table, cells.n_cells, others[:n_others], at, counts, left)
 
-    def _complete(self, found: Counted, margins: Margins) -> Counted:
+    def _complete(self, found: SetCounts, margins: Margins) -> SetCounts:
         """Fill in what was left out, and keep what another child or a larger family may need."""
         from jensen.kernels.further_parents import count_left_out
 

@@ -1,6 +1,11 @@
-"""Functions of all sets of categorical variables: Σ over the cells that occur of f(count)."""
+"""Functions of all sets of categorical variables: Σ over the cells that occur of f(count).
 
-from collections.abc import Callable, Sequence
+A set of n variables is a number below 2^n: bit k says that variable k is a member. The kernel goes
+through the sets as a tree and merges rows that agree on all variables to come; what a row holds
+from a variable on is called its rest.
+"""
+
+from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -11,36 +16,35 @@ from jensen.data.counting import require_states
 from jensen.data.threads import get_threads, ordered_map
 from jensen.exceptions import JensenError
 from jensen.families.rising import log_rising
-from jensen.scores.fnml import log_regret
+from jensen.scores.categorical import log_regret
+from jensen.scores.scorer import Progress
 from jensen.support.memory import check_memory
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]
 Number = TypeVar("Number", np.float64, np.int32)
-Progress = Callable[[float], object] | None
-"""Called with the share of the work that is done."""
 
 MOST_KNOWN = 1 << 22
-"""Values of f that are computed beforehand, over all its parameters together."""
+"""The most values of f that are tabulated, over all its parameters together."""
 
 MANY = 1 << 12
-"""Parameters of f whose values are summed up rather than computed one by one."""
+"""With more parameters of f, its tables are made by cumulative sums of logarithms."""
 
 PIECE = 10
-"""Variables that one piece of work decides upon, at least: sets by the thousand."""
+"""The least number of variables whose sets make one piece of work: thousands of sets."""
 
 MOST_HEADS = 7
-"""Variables by which the sets are cut into pieces; fixed, so that threads change nothing."""
+"""The most variables by which sets are cut into pieces; fixed, so that threads change nothing."""
 
 
-class Rows(NamedTuple):
-    """Distinct rows; a rest is what a row holds from a variable on."""
+class DistinctRows(NamedTuple):
+    """Distinct rows, as a chain of rests: a rest is what a row holds from a variable on."""
 
     codes: Integers  # (n, U): the state of a variable, by rest; -1 is missing
     next_rests: Integers  # (n, U): the rest from the next variable on
     weights: Array  # (U,)
-    bits: NDArray[np.int64]  # (n,): what a variable adds to the number of a set
-    cards: tuple[int, ...]  # by number, not in the order of the rests
+    bits: NDArray[np.int64]  # (n,): 2^k, the bit of each variable
+    cards: tuple[int, ...]  # numbers of states by variable, not in the order of the rests
 
     @property
     def total(self) -> float:
@@ -49,18 +53,18 @@ class Rows(NamedTuple):
 
 
 class CellFunction(NamedTuple):
-    """f of a count, for each set one of several parameters."""
+    """A function f of counts; each set has one of several parameters."""
 
-    kind: int  # what `kernels.subsets` calls it
+    kind: int  # its number in `kernels.subsets`
     alphas: Array  # (Q,): its parameters
     table: Array  # (Q, C): f of 0 .. C - 1
-    place: Integers  # (2^n,): which parameter a set has
+    place: Integers  # (2^n,): the parameter of each set
 
 
 def read_rows(
     table: Table, names: Sequence[str], used: NDArray[np.bool_] | None = None
 ) -> tuple[Integers, Array]:
-    """The distinct rows (n, U) and their weights; -1 is missing. `used` leaves rows out."""
+    """The distinct rows (n, U) and their weights (U,); -1 is missing. `used` (N,) selects rows."""
     weights = np.ones(table.n_rows) if table.weights is None else table.weights
     kept = weights > 0.0 if used is None else used & (weights > 0.0)
     columns = np.empty((len(names), int(kept.sum())), np.int32)
@@ -80,11 +84,11 @@ def read_rows(
 
 def number_rests(
     codes: Integers, weights: Array, cards: Sequence[int], first: int | None = None
-) -> Rows:
-    """Number what rows hold from every variable on.
+) -> DistinctRows:
+    """Number the rests of rows, variable by variable.
 
-    The variables are taken by falling entropy, if none is to be the first: then rows that differ
-    only in what comes late are merged early.
+    `first`, if given, comes first, and the other variables follow by falling entropy: then rows
+    that differ only in late variables are merged early.
     """
     by_entropy = np.argsort([-_entropy(row, weights) for row in codes], kind="stable")
     order = sorted(by_entropy.tolist(), key=lambda v: v != first)
@@ -99,20 +103,20 @@ def number_rests(
         following[v, 1:n] = np.cumsum(differs)
         left = left[:, np.concatenate([np.ones(min(n, 1), bool), differs])]
     bits = np.left_shift(1, np.array(order, np.int64))
-    return Rows(states, following, weights[ranked], bits, tuple(cards))
+    return DistinctRows(states, following, weights[ranked], bits, tuple(cards))
 
 
 def set_values(
-    rows: Rows,
+    rows: DistinctRows,
     f: CellFunction,
     largest: int,
     progress: Progress = None,
     *,
     with_first: bool = False,
 ) -> Array:
-    """(2^n,): the function of every set of at most `largest` variables; of others undefined.
+    """(2^n,): the function of every set of at most `largest` variables; others are undefined.
 
-    With `with_first` only sets that hold the first variable of the rests are gone through.
+    With `with_first` only sets that hold the first variable of the rests are visited.
     """
     from jensen.kernels.subsets import fill_set_values
 
@@ -134,7 +138,7 @@ def set_values(
     return out
 
 
-def rising(rows: Rows, alphas: Array, index: Integers) -> CellFunction:
+def rising(rows: DistinctRows, alphas: Array, index: Integers) -> CellFunction:
     """Log Γ(α + n) - log Γ(α), with an α for each set."""
     from jensen.kernels.subsets import RISING
 
@@ -147,7 +151,7 @@ def rising(rows: Rows, alphas: Array, index: Integers) -> CellFunction:
     return CellFunction(RISING, alphas, table, index)
 
 
-def spread_evenly(rows: Rows, equivalent_sample_size: float) -> CellFunction:
+def spread_evenly(rows: DistinctRows, equivalent_sample_size: float) -> CellFunction:
     """Log Γ(α + n) - log Γ(α), α being an equal share of the equivalent sample."""
     index, n_cells = np.zeros(1, np.int32), np.ones(1)
     place: dict[int, int] = {}
@@ -167,20 +171,20 @@ def spread_evenly(rows: Rows, equivalent_sample_size: float) -> CellFunction:
     return rising(rows, alphas, index)
 
 
-def constant_rising(rows: Rows, alpha: float) -> CellFunction:
+def constant_rising(rows: DistinctRows, alpha: float) -> CellFunction:
     """Log Γ(α + n) - log Γ(α) with one α for all sets."""
     return rising(rows, np.array([alpha]), _no_index(rows))
 
 
-def entropy(rows: Rows) -> CellFunction:
-    """Of a count, n log n."""
+def entropy(rows: DistinctRows) -> CellFunction:
+    """f(n) = n log n."""
     from jensen.kernels.subsets import ENTROPY
 
     return CellFunction(ENTROPY, np.zeros(1), _n_log_n(rows)[None], _no_index(rows))
 
 
-def regret(rows: Rows, n_states: int) -> CellFunction:
-    """Of a count, n log n + the log regret of so many rows; counts must be whole."""
+def regret(rows: DistinctRows, n_states: int) -> CellFunction:
+    """f(n) = n log n + the log regret of n rows; counts must be whole numbers."""
     from jensen.kernels.subsets import ENTROPY
 
     check_memory(8.0 * rows.total, "a table of regrets", "leave out rows")
@@ -189,15 +193,15 @@ def regret(rows: Rows, n_states: int) -> CellFunction:
     return CellFunction(ENTROPY, np.zeros(1), table[None], _no_index(rows))
 
 
-def weight(rows: Rows) -> CellFunction:
-    """The count itself: the sum is the weight of the rows that miss no variable of the set."""
+def weight(rows: DistinctRows) -> CellFunction:
+    """f(n) = n: the sum is the weight of the rows that miss no variable of the set."""
     from jensen.kernels.subsets import WEIGHT
 
     return CellFunction(WEIGHT, np.zeros(1), np.arange(2.0)[None], _no_index(rows))
 
 
-def one(rows: Rows) -> CellFunction:
-    """1: the sum is how many cells occur."""
+def one(rows: DistinctRows) -> CellFunction:
+    """f(n) = 1: the sum is how many cells occur."""
     from jensen.kernels.subsets import ONE
 
     return CellFunction(ONE, np.zeros(1), np.array([[0.0, 1.0]]), _no_index(rows))
@@ -205,7 +209,7 @@ def one(rows: Rows) -> CellFunction:
 
 def differences(with_child: Array, without: Array, child: int) -> Array:
     """(2^(n-1),): with_child[P + child] - without[P] for all sets P of the others."""
-    with np.errstate(invalid="ignore"):  # of sets that were not gone through
+    with np.errstate(invalid="ignore"):  # undefined sets hold -inf
         return np.asarray(members(with_child, child, True) - members(without, child, False))
 
 
@@ -215,33 +219,33 @@ def members(values: NDArray[Number], child: int, is_member: bool) -> NDArray[Num
 
 
 def between(progress: Progress, start: float, stop: float) -> Progress:
-    """The progress of work that is only a part of the whole."""
+    """The progress of a part of the work, which lasts from `start` to `stop` of the whole."""
     if progress is None:
         return None
     return lambda share: progress(start + share * (stop - start))
 
 
 def _entropy(states: Integers, weights: Array) -> float:
-    """Of a column, to six digits: rounding must not decide upon an order."""
+    """Entropy of a column, to six digits: rounding must not decide the order of variables."""
     shares = np.bincount(states + 1, weights) / max(weights.sum(), 1e-300)
     return round(float(-np.sum(shares * np.log(np.where(shares > 0.0, shares, 1.0)))), 6)
 
 
-def _n_log_n(rows: Rows, size: int | None = None) -> Array:
+def _n_log_n(rows: DistinctRows, size: int | None = None) -> Array:
     counts = np.arange(_n_known(rows, 1) if size is None else size, dtype=np.float64)
     return np.asarray(counts * np.log(np.maximum(counts, 1.0)))
 
 
-def _n_known(rows: Rows, n_parameters: int) -> int:
-    """For how many counts f is computed beforehand."""
+def _n_known(rows: DistinctRows, n_parameters: int) -> int:
+    """How many counts, from 0 on, f is tabulated for."""
     return int(max(min(rows.total + 1.0, MOST_KNOWN // n_parameters), 2))
 
 
-def _no_index(rows: Rows) -> Integers:
+def _no_index(rows: DistinctRows) -> Integers:
     return np.zeros(1 << len(rows.cards), np.int32)
 
 
-def _value_of_all(rows: Rows, f: CellFunction) -> float:
+def _value_of_all(rows: DistinctRows, f: CellFunction) -> float:
     """The function of the empty set, whose one cell holds all rows."""
     from jensen.kernels.subsets import fill_set_values
 
@@ -256,7 +260,7 @@ def _value_of_all(rows: Rows, f: CellFunction) -> float:
     return float(out[1])
 
 
-def _check_room(rows: Rows) -> None:
+def _check_room(rows: DistinctRows) -> None:
     n, n_rows = rows.codes.shape
     check_memory(
         16.0 * (n + 2) * n_rows * get_threads(),

@@ -1,7 +1,8 @@
 """Files that appear whole or not at all, and names that no file can have.
 
-What is written stands beside its target until it is whole, and its writer holds a lock on it. Who
-is killed leaves such a file without a lock: the next writer of the same target removes it.
+A file is written beside its target and renamed when it is whole; its writer holds a lock on it. A
+process that is killed leaves such a file without a lock, and the next writer of the same target
+removes it.
 """
 
 import hashlib
@@ -20,7 +21,7 @@ if sys.platform != "win32":  # which removes no file that is open
     import fcntl
 
 LONGEST_SHOWN = 200
-"""Letters of a path in a message."""
+"""The most letters of a path in a message."""
 
 
 @contextmanager
@@ -57,7 +58,7 @@ def write_whole(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def check_name(path: str | PathLike[str]) -> None:
-    """Refuse a path that no file can have, which the system refuses in words of its own."""
+    """Refuse a path that no file can have, with a clearer text than that of the system."""
     if not isinstance(path, (str, PathLike)):
         raise FileError(f"a file is named by a text or a path, not by {path!r:.40}")
     try:
@@ -71,7 +72,7 @@ def check_name(path: str | PathLike[str]) -> None:
 
 
 def show_path(path: object) -> str:
-    r"""A path as messages show it: printable, and not longer than anyone reads.
+    r"""A path as messages show it: printable, and cut if it is long.
 
     >>> show_path("net.json"), show_path("a\nb"), len(show_path("x" * 5000))
     ('net.json', "'a\\nb'", 203)

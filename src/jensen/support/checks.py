@@ -1,4 +1,4 @@
-"""Questions that several public functions ask of what they are given."""
+"""Checks of numbers that callers give to public functions."""
 
 import math
 from numbers import Integral, Real
@@ -13,7 +13,7 @@ def is_real(x: Any) -> bool:
 
 
 def check_sample_size(equivalent_sample_size: Any) -> None:
-    """Refuse what cannot be the size of an imagined sample."""
+    """Refuse an equivalent sample size that is not positive and finite."""
     if not (is_real(equivalent_sample_size) and 0 < equivalent_sample_size < math.inf):
         raise JensenError(
             f"equivalent_sample_size must be positive and finite, not {equivalent_sample_size!r}"
@@ -21,6 +21,6 @@ def check_sample_size(equivalent_sample_size: Any) -> None:
 
 
 def check_whole(name: str, value: object, *, at_least: int) -> None:
-    """Refuse what is no whole number, or too small a one."""
+    """Refuse a value that is no whole number, or is below `at_least`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < at_least:
         raise JensenError(f"{name} must be a whole number, {at_least} or more, not {value!r}")

@@ -1,4 +1,7 @@
-"""Records are NamedTuples whose leaves are arrays; a leaf None is the flat prior, which adds 0."""
+"""Arithmetic on records: NamedTuples, possibly nested, whose leaves are arrays.
+
+A leaf None is the flat prior, which adds 0.
+"""
 
 import dataclasses
 import operator
@@ -14,7 +17,7 @@ Kind = TypeVar("Kind", bound=type)
 
 
 def record(kind: Kind) -> Kind:
-    """Allow a record in checkpoints: only what is listed so is ever made from a file."""
+    """Allow a record type in checkpoints: only such types are ever made from a file."""
     if _KNOWN.setdefault(kind.__name__, kind) is not kind:
         raise TypeError(f"two records are named {kind.__name__}, and a file could not tell them")
     return kind
@@ -31,12 +34,12 @@ def zip_fields(f: Callable[..., Any], *records: Any) -> Any:
 
 
 def add(a: Any, b: Any) -> Any:
-    """Leaf by leaf, through nested records and tuples."""
+    """Add leaf by leaf, through nested records and tuples."""
     return b if a is None else _join(add, operator.add, a, b)
 
 
 def subtract(a: Any, b: Any) -> Any:
-    """Leaf by leaf, through nested records and tuples."""
+    """Subtract b from a leaf by leaf, through nested records and tuples."""
     return a if b is None else _join(subtract, operator.sub, a, b)
 
 
@@ -56,7 +59,7 @@ def leaves(record: Any) -> list[Any]:
 
 
 def rebuild(like: Any, values: Iterator[Any]) -> Any:
-    """A record shaped as another, from its leaves."""
+    """A record of the same types as `like`, with these leaves."""
     if is_record(like):
         return type(like)(*(rebuild(field, values) for field in like))
     if isinstance(like, tuple):
@@ -100,5 +103,5 @@ def unpack(packed: Any, arrays: Sequence[NDArray[Any]]) -> Any:
 
 
 def without_cached(record: Any) -> dict[str, Any]:
-    """The fields of a dataclass, to be copied; what it caches may hold modules, which cannot be."""
+    """The fields of a dataclass without cached properties, which may hold modules."""
     return {one.name: getattr(record, one.name) for one in dataclasses.fields(record)}

@@ -1,4 +1,4 @@
-"""How much memory a piece of work may take, asked before it begins."""
+"""How much memory a piece of work may take, checked before it begins."""
 
 import math
 import os
@@ -8,7 +8,7 @@ from jensen.exceptions import JensenError
 from jensen.support.checks import is_real
 
 UNKNOWN = 8 << 30
-"""What a machine is taken to have that does not tell."""
+"""Bytes that a machine is assumed to have if it does not tell."""
 
 _chosen: float | None = None
 
@@ -45,14 +45,14 @@ def check_memory(n_bytes: float, what: str, way_out: str) -> None:
 
 
 STREAM = 2048
-"""Bytes of what is started many times: a stream of random numbers, and where it has come to."""
+"""Bytes of one start or chain: a random stream and its state."""
 
 
 def check_many(n: int, n_bytes: float, what: str, way_out: str) -> None:
     """Refuse n things that take so many bytes each, before the first is made."""
     try:
         total, shown = float(n) * n_bytes, f"{n:,}" if n < 10**18 else f"{float(n):.3g}"
-    except OverflowError:  # no number of a machine is so large
+    except OverflowError:  # the number is too large for a float
         total, shown = math.inf, "more than 1e308"
     check_memory(total, f"{shown} {what}", way_out)
 

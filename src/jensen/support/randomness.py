@@ -1,4 +1,4 @@
-"""Seeds: whatever the caller gives becomes one generator."""
+"""Seeds and random streams."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ def as_generator(random_state: Any) -> np.random.Generator:
 
     NumPy's older `RandomState`, which scikit-learn's tools pass on, gives a seed: it moves on.
     """
-    if isinstance(random_state, np.random.RandomState):  # it has no streams of its own to give
+    if isinstance(random_state, np.random.RandomState):  # it cannot spawn streams
         random_state = random_state.randint(2**32, size=4, dtype=np.uint32)
     try:
         rng = np.random.default_rng(random_state)
@@ -57,7 +57,9 @@ class Streams(NamedTuple):
         Stream k is what ``rng.spawn(n)[k]`` would have been.
         """
         seed = rng.bit_generator.seed_seq
-        if not isinstance(seed, np.random.SeedSequence):  # of a kind that has no numbers to name
+        if not isinstance(
+            seed, np.random.SeedSequence
+        ):  # another kind of seed, without a spawn key
             return cls(int.from_bytes(rng.bytes(16), "little"), (0,))
         entropy, first = seed.entropy, seed.n_children_spawned
         rng.spawn(n)
@@ -67,21 +69,21 @@ class Streams(NamedTuple):
         return cls(known, (*map(int, seed.spawn_key), first))
 
     def start(self, k: int) -> "Streams":
-        """Those of the k-th start or chain."""
+        """The streams of the k-th start or chain."""
         return self._replace(path=(*self.path[:-1], self.path[-1] + k))
 
     def at(self, *numbers: int) -> "Streams":
-        """Those whose numbers begin so."""
+        """The streams whose numbers begin with these."""
         return self._replace(path=(*self.path, *numbers))
 
     def __call__(self, *numbers: int) -> np.random.Generator:
-        """One stream."""
+        """The stream with these numbers."""
         key = (*self.path, *numbers)
         return np.random.default_rng(np.random.SeedSequence(self.entropy, spawn_key=key))
 
 
 def generator_state(rng: np.random.Generator) -> dict[str, Any]:
-    """All there is to know about a generator, as JSON: its next draws and its next children.
+    """The whole state of a generator as JSON, so that its draws and children can be repeated.
 
     Examples
     --------
@@ -112,7 +114,7 @@ def restore_generator(state: Mapping[str, Any]) -> np.random.Generator:
 
 
 def _plain(value: Any) -> Any:
-    """Arrays and NumPy's numbers as JSON knows them."""
+    """NumPy arrays and numbers as plain lists and numbers."""
     match value:
         case dict():
             return {key: _plain(item) for key, item in value.items()}

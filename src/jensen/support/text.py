@@ -1,4 +1,4 @@
-"""Plain text for people: aligned tables, short lists, and what a misspelt name may have meant."""
+"""Plain text for messages: aligned tables, short lists, plurals, corrections of misspelt names."""
 
 import difflib
 from collections.abc import Iterable, Sequence

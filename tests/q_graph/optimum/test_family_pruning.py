@@ -12,7 +12,7 @@ from jensen.q_graph.optimum import family_pruning
 from jensen.q_graph.optimum.family_pruning import candidate_families, prune_listed
 from jensen.scores import SCORES
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.superset_bounds import superset_bound
+from jensen.scores.parent_sets import superset_bound
 
 N = 6
 

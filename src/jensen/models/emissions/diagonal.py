@@ -18,7 +18,7 @@ from jensen.models.emissions.named import read_array
 from jensen.models.emissions.quick_columns import QuickColumns
 from jensen.models.emissions.state_records import mean_record
 from jensen.q_hidden.states.readings import SUM, Reading
-from jensen.support.recycled import recycled
+from jensen.support.array_pool import pooled_array
 
 Array = NDArray[np.float64]
 
@@ -143,7 +143,7 @@ class Seen(QuickColumns):
         from jensen.kernels.columns import add_diagonal
 
         constant, mean, precision = self.components
-        out = recycled(len(constant), stop - start)
+        out = pooled_array(len(constant), stop - start)
         out[:] = constant[:, None]
         add_diagonal(self.rows.numbers, start, stop, mean, precision, self._unseen, out)
         return out

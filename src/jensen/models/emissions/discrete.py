@@ -17,7 +17,7 @@ from jensen.models.emissions.named import read_array, read_shares
 from jensen.models.emissions.quick_columns import QuickColumns
 from jensen.q_hidden.states.readings import MAX, SUM, Reading
 from jensen.q_hidden.states.records import ChainSums, ChainTables
-from jensen.support.recycled import recycled
+from jensen.support.array_pool import pooled_array
 
 Array = NDArray[np.float64]
 
@@ -123,7 +123,7 @@ class Seen(QuickColumns):
         from jensen.kernels.columns import add_looked_up
 
         tables = self._peaks if how == MAX else self._sums
-        out = recycled(len(tables), stop - start)
+        out = pooled_array(len(tables), stop - start)
         out[:] = 0.0
         add_looked_up(self.rows.codes, start, stop, self._at, tables.reshape(len(tables), -1), out)
         return out
@@ -150,7 +150,7 @@ class Seen(QuickColumns):
 
         if len(self.rows.codes) != 1:
             return super().expected_chains(tables, start, spans, weight, sums)
-        log_z, room = np.zeros(len(spans)), recycled(room_size(spans, len(self.t)))
+        log_z, room = np.zeros(len(spans)), pooled_array(room_size(spans, len(self.t)))
         counts = self._no_counts
         learn_code_chains(
             tables, spans, weight, self.rows.codes, start, *self._scaled, room, log_z, sums,

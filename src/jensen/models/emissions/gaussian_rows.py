@@ -20,7 +20,7 @@ from jensen.families.tied import Tied
 from jensen.models.emissions.patterns import Pattern
 from jensen.q_hidden.states.readings import SUM, Reading
 from jensen.q_hidden.states.records import ChainSums, ChainTables, Quick, StateCounts
-from jensen.support.recycled import recycled
+from jensen.support.array_pool import pooled_array
 
 if TYPE_CHECKING:
     from jensen.models.emissions.gaussian import Gaussian
@@ -91,13 +91,13 @@ class _Rows:
         m = pattern.n_missing
         root = np.ascontiguousarray(self.root(p)[:, m:, m:])
         mean = np.ascontiguousarray(self.mean[:, pattern.seen])
-        out = recycled(len(mean), b - a)
+        out = pooled_array(len(mean), b - a)
         squared_distances(pattern.x, a, b, mean, root, out)
         return out
 
     def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
         """(K, rows), whatever the reading, for what is missing here is real numbers."""
-        out = recycled(len(self.mean), stop - start)
+        out = pooled_array(len(self.mean), stop - start)
         for p, a, b, places in self.parts(start, stop):
             found = self.log_density(p, self.distances(p, a, b))
             if len(places) == stop - start:
@@ -159,7 +159,7 @@ class Seen(_Rows, Quick):
         if not self.is_complete:
             return None
         K, D = self.mean.shape
-        value, states = recycled(len(weight)), np.zeros(K)
+        value, states = pooled_array(len(weight)), np.zeros(K)
         first, second = np.zeros((K, D)), np.zeros((K, D, D))
         learn_rows(
             self.rows[0].x, weight, log_weights, self.mean, self.root(0), self.constant,
@@ -181,7 +181,7 @@ class Seen(_Rows, Quick):
         if not self.is_complete:
             return None
         K, D = self.mean.shape
-        log_z, room = np.zeros(len(spans)), recycled(room_size(spans, K))
+        log_z, room = np.zeros(len(spans)), pooled_array(room_size(spans, K))
         first, second = np.zeros((K, D)), np.zeros((K, D, D))
         learn_gaussian_chains(
             tables, spans, weight, self.rows[0].x, start, self.mean, self.root(0), self.constant,

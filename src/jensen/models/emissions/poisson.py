@@ -31,7 +31,7 @@ from jensen.models.emissions.quick_columns import QuickColumns
 from jensen.models.emissions.registry import USUAL
 from jensen.models.emissions.state_records import mean_record
 from jensen.q_hidden.states.readings import MAX, SUM, Reading
-from jensen.support.recycled import recycled
+from jensen.support.array_pool import pooled_array
 
 Array = NDArray[np.float64]
 
@@ -118,7 +118,7 @@ class Seen(QuickColumns):
         """(K, rows)."""
         from jensen.kernels.columns import add_poisson
 
-        out = recycled(len(self.rate), stop - start)
+        out = pooled_array(len(self.rate), stop - start)
         out[:] = self.rows.base[start:stop]
         absent = self._uncounted
         if how == MAX:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.q_hidden.states.records import ChainSums, ChainTables, Quick, StateCounts
-from jensen.support.recycled import recycled
+from jensen.support.array_pool import pooled_array
 
 Array = NDArray[np.float64]
 
@@ -33,7 +33,7 @@ class QuickColumns(Quick, ABC):
         from jensen.kernels.columns import learn_columns
 
         tables = self.column_tables()
-        value, states = recycled(len(weight)), np.zeros(len(log_weights))
+        value, states = pooled_array(len(weight)), np.zeros(len(log_weights))
         sums = ColumnSums.zero(tables)
         learn_columns(self.column_rows(), tables, log_weights, weight, value, states, sums)
         return value, StateCounts(states, self.gather(states, sums))
@@ -50,7 +50,7 @@ class QuickColumns(Quick, ABC):
         from jensen.kernels.chains import learn_column_chains, room_size
 
         of_columns = self.column_tables()
-        log_z, room = np.zeros(len(spans)), recycled(room_size(spans, len(sums.states)))
+        log_z, room = np.zeros(len(spans)), pooled_array(room_size(spans, len(sums.states)))
         found = ColumnSums.zero(of_columns)
         learn_column_chains(
             tables, spans, weight, self.column_rows(), start, of_columns, room, log_z, sums, found

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from jensen.q_graph.chains.candidates import complete, rank_others
 from jensen.q_graph.constraints import Constraints
 from jensen.scores.graph_priors import GraphPrior
+from jensen.scores.parent_sets import candidate_scores
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import sizes_of_sets
-from jensen.scores.subset_scores import candidate_scores
 from jensen.support.memory import check_memory
 
 Array = NDArray[np.float64]

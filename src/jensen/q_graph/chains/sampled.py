@@ -13,8 +13,7 @@ from jensen.q_graph.chains.run import Chains, Run
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.posterior.graph_samples import GraphSamples
 from jensen.q_graph.posterior.sampled import ChainRun
-from jensen.scores.scorer import Scorer
-from jensen.scores.units import left_out
+from jensen.scores.scorer import Scorer, log_jacobian_of_units
 
 MOST_ORDERED = 30
 """Of more variables, the orders that graphs allow are not counted."""
@@ -38,7 +37,7 @@ def hand_over(
 ) -> ChainRun:
     """Samples of all chains; with weights 1 / number of orders if these are not to count."""
     parents = np.array([kept.parents for kept in chains.kept])
-    shift = float(run.tops.sum()) + left_out(scorer)
+    shift = float(run.tops.sum()) + log_jacobian_of_units(scorer)
     scores = np.array([kept.scores for kept in chains.kept]) + shift
     states = np.array([kept.states for kept in chains.kept]) + shift
     weights = _order_weights(parents) if is_weighted else None

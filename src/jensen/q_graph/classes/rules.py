@@ -13,9 +13,8 @@ from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import PDAG
 from jensen.q_graph.classes.graph import Flags
 from jensen.q_graph.constraints import Constraints
-from jensen.scores.abilities import Believes, HasOwnRows, offered
 from jensen.scores.registry import names_where
-from jensen.scores.scorer import Scorer
+from jensen.scores.scorer import HasGraphPrior, HasOwnRows, Scorer, offered
 from jensen.support.text import either, offer
 
 OTHERWISE = "use method='hill-climb' or 'tabu'"
@@ -30,7 +29,7 @@ def check_scorer(scorer: Scorer) -> None:
     """Refuse scores that tell the graphs of a class apart."""
     if scorer.is_set_function:
         return
-    believed, rows = offered(scorer, Believes), offered(scorer, HasOwnRows)
+    believed, rows = offered(scorer, HasGraphPrior), offered(scorer, HasOwnRows)
     if believed is not None:
         check_scorer(believed.data)
         odds = believed.prior.log_odds

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from jensen.data.threads import ordered_map
 from jensen.exceptions import GraphError
-from jensen.scores.scorer import Scorer
-from jensen.scores.set_functions import Progress, between, sizes_of_sets
-from jensen.scores.subset_scores import fill_family_scores
+from jensen.scores.parent_sets import fill_family_scores
+from jensen.scores.scorer import Progress, Scorer
+from jensen.scores.set_functions import between, sizes_of_sets
 from jensen.support.memory import check_memory
 
 Array = NDArray[np.float64]

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.optimum.families import Families, Scored, gather
-from jensen.scores.abilities import ListsFamilies, offered
-from jensen.scores.scorer import Scorer
-from jensen.scores.set_functions import Progress, between
-from jensen.scores.superset_bounds import SupersetBound, superset_bound
+from jensen.scores.parent_sets import SupersetBound, superset_bound
+from jensen.scores.scorer import ListsFamilies, Progress, Scorer, offered
+from jensen.scores.set_functions import between
 from jensen.support.memory import check_memory
 
 Array = NDArray[np.float64]

@@ -29,8 +29,7 @@ from jensen.q_graph.optimum.family_pruning import candidate_families
 from jensen.q_graph.optimum.solver import solver
 from jensen.q_graph.optimum.stopping import NOTHING_FOUND, StoppedError, climbed, end_after, heeding
 from jensen.runs.interrupts import interruptible
-from jensen.scores.scorer import Scorer
-from jensen.scores.set_functions import Progress
+from jensen.scores.scorer import Progress, Scorer
 
 Watch = Callable[[float, float], bool]
 """Sees the score that was reached and its bound; True stops the search."""

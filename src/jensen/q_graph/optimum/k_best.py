@@ -15,8 +15,7 @@ from jensen.graphs import DAG
 from jensen.q_graph.constraints import believe, read_rules
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE, Edges, family_table, solve
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.scorer import Scorer
-from jensen.scores.units import left_out, unitless
+from jensen.scores.scorer import Scorer, log_jacobian_of_units, unitless
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import check_memory
 from jensen.support.text import grid, plural
@@ -218,7 +217,7 @@ def networks_within(
     # What differs by rounding only is sorted by the parents of the variables.
     ties = np.cumsum(-np.diff(totals[order], prepend=best) > tables.tie)
     order = order[np.lexsort((*parents[order].T[::-1], ties))]
-    constant = left_out(scorer)
+    constant = log_jacobian_of_units(scorer)
     return BestGraphs(scorer.names, parents[order], totals[order] + constant, best + constant)
 
 

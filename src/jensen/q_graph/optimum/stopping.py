@@ -13,8 +13,7 @@ from jensen.q_graph.info import Outcome
 from jensen.q_graph.search.climbing import Climber
 from jensen.q_graph.search.recombining import thorough_climb
 from jensen.runs.interrupts import interruptible
-from jensen.scores.scorer import Scorer
-from jensen.scores.set_functions import Progress
+from jensen.scores.scorer import Progress, Scorer
 
 NOTHING_FOUND = "the search was stopped before any network was found: give it more time"
 

@@ -18,8 +18,7 @@ from jensen.q_graph.posterior.features import ancestral
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples, Numbers
 from jensen.q_graph.posterior.predictive_regressions import RegressionPredictions
 from jensen.q_graph.posterior.predictive_tables import Answer, TablePredictions
-from jensen.scores.abilities import OfNumbers, OfStates, offered
-from jensen.scores.scorer import Scorer
+from jensen.scores.scorer import HasCounts, HasMoments, Scorer, offered
 from jensen.support.text import offer
 
 Predictions = TablePredictions | RegressionPredictions
@@ -34,7 +33,7 @@ CELLS = 1 << 22
 
 def make_predictions(scorer: Scorer | None) -> Predictions:
     """What the score and its rows say of the next one."""
-    numbers, states = offered(scorer, OfNumbers), offered(scorer, OfStates)
+    numbers, states = offered(scorer, HasMoments), offered(scorer, HasCounts)
     if numbers is not None:
         return RegressionPredictions(numbers)
     if states is not None:

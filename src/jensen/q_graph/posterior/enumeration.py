@@ -6,8 +6,7 @@ from numpy.typing import NDArray
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.scores.graph_priors import GraphPrior
-from jensen.scores.scorer import Scorer
-from jensen.scores.units import left_out
+from jensen.scores.scorer import Scorer, log_jacobian_of_units
 
 MOST_ENUMERATED = 5
 """Variables up to which all graphs are written down: there are 29,281 of five."""
@@ -30,7 +29,7 @@ def all_graphs(scorer: Scorer, prior: GraphPrior, constraints: Constraints) -> G
     if prior.counts_orders:
         scores = scores + np.log(n_orders(parents))
     bits = parents.T.astype(np.uint64)[None, :, :, None]
-    total = scores + left_out(scorer)
+    total = scores + log_jacobian_of_units(scorer)
     return GraphSamples(scorer.names, bits, total[None], None, scores[None], "all")
 
 

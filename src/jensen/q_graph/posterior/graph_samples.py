@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import GraphError
 from jensen.graphs import DAG
-from jensen.graphs.content import Content
+from jensen.graphs.indexed_graph import IndexedGraph
 from jensen.runs.diagnostics import effective_sample_size
 
 Array = NDArray[np.float64]
@@ -189,7 +189,7 @@ class GraphSamples:
         """One of the distinct graphs."""
         children, parents = np.nonzero(self.members[self.graphs[graph]])
         pairs = zip(parents.tolist(), children.tolist(), strict=True)
-        return DAG._of(Content(self.names, tuple(sorted(pairs))))
+        return DAG._of(IndexedGraph(self.names, tuple(sorted(pairs))))
 
     def distinct(self) -> Iterator[tuple[DAG, float]]:
         """Every distinct graph with its probability, the most probable first, one at a time."""

@@ -16,11 +16,9 @@ from jensen.graphs import DAG
 from jensen.q_graph.posterior import averages
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
-from jensen.scores.abilities import OfNumbers, offered
-from jensen.scores.gaussian_prior import PARTS
+from jensen.scores.gaussian import PARTS
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.scorer import Scorer
-from jensen.scores.units import unitless
+from jensen.scores.scorer import HasMoments, Scorer, offered, unitless
 from jensen.support.checks import check_whole
 
 OF_SCORE = ("score", "equivalent_sample_size", "missing", "prior_network", "interventions", *PARTS)
@@ -40,7 +38,7 @@ class ScoredTable(NamedTuple):
     def scorer(self) -> Scorer:
         """The scorer, without units."""
         found = unitless(make_scorer(self.table, **self.choices))
-        numbers = offered(found, OfNumbers)
+        numbers = offered(found, HasMoments)
         if self.prior is None or numbers is None or len(self.prior.mean) != len(found.names):
             return found
         return numbers.with_joint_prior(self.prior)
@@ -69,7 +67,7 @@ class ModelAverages:
     @property
     def gaussian_prior(self) -> NormalWishartPrior | None:
         """The prior of continuous columns that graphs were weighed by; None for states."""
-        numbers = offered(self._scorer, OfNumbers)
+        numbers = offered(self._scorer, HasMoments)
         return self._held_prior if numbers is None else numbers.joint_prior
 
     def log_predictive(

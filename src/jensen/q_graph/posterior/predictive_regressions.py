@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.moments import merged
 from jensen.data.number_rows import numbers_of
+from jensen.data.statistics import merged
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError, JensenError
 from jensen.families.joint_prior import NormalWishartPrior
@@ -21,7 +21,7 @@ from jensen.inference import gaussian_queries
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.regression import LinearRegression
 from jensen.q_graph.posterior.predictive_tables import Answer, Family
-from jensen.scores.abilities import OfNumbers
+from jensen.scores.scorer import HasMoments
 from jensen.support.text import plural, some
 
 Array = NDArray[np.float64]
@@ -34,7 +34,7 @@ class RegressionPredictions:
     the data have no density: they are left out.
     """
 
-    def __init__(self, scorer: OfNumbers) -> None:
+    def __init__(self, scorer: HasMoments) -> None:
         self._scorer = scorer
         self.names = scorer.names
         self.variables = tuple(Variable(name, "continuous") for name in self.names)

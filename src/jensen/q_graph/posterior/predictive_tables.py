@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table
 from jensen.data.counting import count_families
-from jensen.data.unknown_labels import read_known, warn_of_unknown
+from jensen.data.model_columns import read_known, warn_of_unknown
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError, ImpossibleError
 from jensen.families.dirichlet import dirichlet
@@ -21,10 +21,10 @@ from jensen.inference.findings import read_findings
 from jensen.inference.query import ask, read_answer
 from jensen.inference.questions import find_question, form_of
 from jensen.inference.rows import log_likelihood
-from jensen.scores.abilities import OfStates
-from jensen.scores.by_name import HasPrior, Score
-from jensen.scores.counts import FamilyCounts
-from jensen.scores.dirichlet import bdeu
+from jensen.scores.categorical import bdeu
+from jensen.scores.row_statistics import FamilyCounts
+from jensen.scores.score_choices import HasPrior, Score
+from jensen.scores.scorer import HasCounts
 
 Array = NDArray[np.float64]
 Family = tuple[int, tuple[int, ...]]  # child, parents: positions among the sorted names
@@ -47,7 +47,7 @@ class TablePredictions:
     A score without a prior is taken with that of BDeu and an equivalent sample of one row.
     """
 
-    def __init__(self, scorer: OfStates) -> None:
+    def __init__(self, scorer: HasCounts) -> None:
         self._scorer = scorer
         self.variables: tuple[Variable, ...] = scorer.counted_for(0).statistics.variables
         self.names = tuple(variable.name for variable in self.variables)

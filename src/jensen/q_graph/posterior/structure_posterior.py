@@ -18,12 +18,12 @@ from jensen.q_graph.constraints import isolate, read_constraints, with_certain
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import exact_posterior
-from jensen.runs.fingerprint import fingerprint
-from jensen.scores.abilities import name_of
-from jensen.scores.by_name import Missing
 from jensen.scores.graph_priors import read_prior
+from jensen.scores.score_choices import Missing
+from jensen.scores.scorer import name_of
 from jensen.support.atomic import check_writable
 from jensen.support.fields import leaves
+from jensen.support.fingerprint import fingerprint
 from jensen.support.randomness import as_generator, generator_state
 from jensen.support.text import some
 

@@ -48,7 +48,8 @@ from jensen.data.threads import run_all
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
 from jensen.q_graph.sums.graph_sums import LOG_2, Places, split
-from jensen.scores.set_functions import Progress, members, sizes_of_sets
+from jensen.scores.scorer import Progress
+from jensen.scores.set_functions import members, sizes_of_sets
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -24,9 +24,8 @@ from jensen.q_graph.sums import dag_sums, order_sums
 from jensen.q_graph.sums.drawn_parents import draw_parent_sets
 from jensen.q_graph.sums.graph_sums import GraphSums, log_superset_sums, split
 from jensen.scores.graph_priors import GraphPrior
-from jensen.scores.scorer import Scorer
-from jensen.scores.set_functions import Progress, between
-from jensen.scores.units import left_out
+from jensen.scores.scorer import Progress, Scorer, log_jacobian_of_units
+from jensen.scores.set_functions import between
 from jensen.support.checks import check_whole
 from jensen.support.memory import check_memory
 
@@ -54,7 +53,7 @@ class ExactGraphs:
         The variables.
     log_weights : (n, 2^(n-1)) array
         Of every family, score and prior together, less the highest of the variable; for how sets
-        are numbered see `jensen.scores.subset_scores`.
+        are numbered see `jensen.scores.parent_sets`.
     highest : (n,) array
         What was taken off.
     log_contexts : (n, 2^(n-1)) array
@@ -194,7 +193,7 @@ def exact_posterior(
     for done, _ in enumerate(ordered_map(fill, range(n))):
         if progress is not None:
             progress(0.8 + 0.2 * (done + 1) / n)
-    offset = left_out(scorer)
+    offset = log_jacobian_of_units(scorer)
     return ExactGraphs(
         scorer.names, weights, highest, contexts, edges, sums, prior, constraints, offset
     )

@@ -19,7 +19,8 @@ from jensen.data.threads import get_threads, ordered_map, run_all
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
 from jensen.q_graph.sums.graph_sums import Places, log_subset_sums
-from jensen.scores.set_functions import Progress, members
+from jensen.scores.scorer import Progress
+from jensen.scores.set_functions import members
 from jensen.support.memory import check_memory, show_bytes
 
 Array = NDArray[np.float64]

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
-from jensen.data.row_names import warn_of_row_names
+from jensen.data.column_warnings import warn_of_row_names
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
-from jensen.graphs.content import Content
+from jensen.graphs.indexed_graph import IndexedGraph
 from jensen.graphs.names import checked
 from jensen.q_graph.info import StructureInfo
 from jensen.q_graph.trees.spanning import (
@@ -24,7 +24,7 @@ from jensen.q_graph.trees.spanning import (
     spanning_tree,
 )
 from jensen.scores.constant_columns import warn_of_constant_labels
-from jensen.scores.mixed_information import MixedInformation
+from jensen.scores.gaussian_information import MixedInformation
 from jensen.scores.mutual_information import complete, conditional_information, pair_information
 from jensen.scores.registry import PENALISED, UNPENALISED, penalty_of
 from jensen.support.text import either, plural
@@ -127,7 +127,7 @@ def chow_liu(
     _refuse_unbounded(tree, names, stage)
     arrows = sorted(_arrows(names, edges, stage, root))
     # What hangs from roots has no cycle, so none is looked for.
-    graph = DAG._of(Content(tuple(map(checked, names)), tuple(arrows)))
+    graph = DAG._of(IndexedGraph(tuple(map(checked, names)), tuple(arrows)))
     weight = tree.weight.tolist()
     gains = sum(weight[v] for _, v in edges) - float(entropies.sum())
     score = information.total * gains - cost

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jensen.q_hidden.states.readings import Reading
 from jensen.q_hidden.states.records import Chain, ChainTables, Observed, Quick
-from jensen.support.recycled import recycled
+from jensen.support.array_pool import pooled_array
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -64,7 +64,7 @@ class Room:
         """Of any content."""
         size = math.prod(shape)
         if name not in self.known or self.known[name].size < size:
-            self.known[name] = recycled(size)
+            self.known[name] = pooled_array(size)
         return self.known[name][:size].reshape(shape)
 
     def work(self, rows: Rows, n_states: int, spans: Ints) -> Work:

@@ -10,8 +10,8 @@ from jensen.q_hidden.states.readings import MAX, SUM, Reading
 from jensen.q_hidden.states.readings import draw as drawing
 from jensen.q_hidden.states.records import Independent, Quick, StateCounts
 from jensen.q_hidden.states.segments import segments
+from jensen.support.array_pool import pooled_array
 from jensen.support.fields import add
-from jensen.support.recycled import recycled
 
 Array = NDArray[np.float64]
 
@@ -26,7 +26,7 @@ def expected(potentials: Independent) -> tuple[Array, StateCounts]:
         found = observed.expected_rows(log_weights, weight)
         if found is not None:
             return found
-    value, parts = recycled(len(weight)), []
+    value, parts = pooled_array(len(weight)), []
     for start, stop in segments(len(weight), len(log_weights)):
         nodes = observed.log_like(start, stop)
         value[start:stop], states = _share(nodes, log_weights, weight[start:stop])

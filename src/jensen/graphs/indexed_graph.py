@@ -1,4 +1,4 @@
-"""What a graph is made of: a draft by name as it was given, and the checked, sorted content."""
+"""Nodes and edges of a graph: as a draft by name, unchecked, and by index, checked and sorted."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ Edge: TypeAlias = tuple[str, Mark, str]
 Pair: TypeAlias = tuple[int, int]
 
 
-class Draft(NamedTuple):
-    """A graph as somebody wrote it; nothing is checked yet."""
+class GraphDraft(NamedTuple):
+    """A graph as the caller wrote it; nothing is checked yet."""
 
-    nodes: Sequence[str]  # besides those that the edges name
+    nodes: Sequence[str]  # nodes that may be without edges; edges name further ones
     edges: Sequence[Edge]
 
 
-class Content(NamedTuple):
-    """A graph as it is kept: node i is nodes[i], and every pair is joined once at most."""
+class IndexedGraph(NamedTuple):
+    """Nodes and edges of a graph by index: node i is nodes[i], and a pair has at most one edge."""
 
     nodes: tuple[str, ...]  # sorted
     directed: tuple[Pair, ...] = ()  # (from, to), sorted
@@ -42,10 +42,10 @@ class Content(NamedTuple):
         return tuple(map(tuple, parents))
 
     @property
-    def skeleton(self) -> Content:
+    def skeleton(self) -> IndexedGraph:
         """The same edges without directions."""
         pairs = sorted((min(pair), max(pair)) for pair in self.pairs)
-        return Content(self.nodes, undirected=tuple(pairs))
+        return IndexedGraph(self.nodes, undirected=tuple(pairs))
 
     @property
     def edges(self) -> list[Edge]:
@@ -67,7 +67,7 @@ def show_edge(edge: Edge) -> str:
     return f"{show(a)} {mark} {show(b)}"
 
 
-def build(draft: Draft) -> Content:
+def build(draft: GraphDraft) -> IndexedGraph:
     """Check a draft's names and pairs, sort them, and number the nodes."""
     named = {checked(name) for name in draft.nodes}
     edges: list[Edge] = [(checked(a), mark, checked(b)) for a, mark, b in draft.edges]
@@ -82,7 +82,7 @@ def build(draft: Draft) -> Content:
         _check_pair(edge, seen.get(low_high))
         seen[low_high] = edge
         kinds[mark].append(pair if mark == "->" else low_high)
-    return Content(nodes, *(tuple(sorted(pairs)) for pairs in kinds.values()))
+    return IndexedGraph(nodes, *(tuple(sorted(pairs)) for pairs in kinds.values()))
 
 
 def _check_pair(edge: Edge, earlier: Edge | None) -> None:

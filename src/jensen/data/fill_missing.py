@@ -1,4 +1,4 @@
-"""Tables filled in: what was known stays as it came, and missing cells get a value."""
+"""Tables with missing cells filled in; known values stay as they came."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from jensen.data.variable import label_text
 
 
 class Filled(NamedTuple):
-    """A column as a model's own variable, before and after missing cells were filled."""
+    """A column as a variable of the model, before and after missing cells were filled."""
 
     before: Column
     after: Column
 
     def where(self) -> NDArray[np.bool_]:
-        """Which cells are filled; all others stay as they are."""
+        """(rows,): cells that were filled; all others stay as they are."""
         return self.before.missing() & ~self.after.missing()
 
 
 def put_back(given: Any, data: Table, cells: Mapping[str, Filled]) -> Any:
-    """What the caller gave, filled in: a `Table`, or a dataframe as it came.
+    """The caller's data with missing cells filled: a `Table`, or a dataframe of the same kind.
 
     `data` is the table that was read from it.
     """
@@ -44,7 +44,7 @@ def put_back(given: Any, data: Table, cells: Mapping[str, Filled]) -> Any:
 
 
 def _column(old: Column, new: Filled) -> Column:
-    """A column of a table; numbers beside intervals become their labels, as all then are."""
+    """A column of a table; if intervals fill a column of numbers, the numbers become labels."""
     if new.after.variable.cuts is None or old.variable == new.after.variable:
         return new.after
     if not new.where().any():
@@ -56,7 +56,7 @@ def _column(old: Column, new: Filled) -> Column:
 
 
 def _texts(column: Column) -> NDArray[Any]:
-    """Labels row by row, None where they are missing."""
+    """(rows,): labels, None where they are missing."""
     if column.variable.kind == "categorical":
         return np.asarray(np.array([*column.variable.states, None], object)[column.data])
     numbers, codes = np.unique(column.data, return_inverse=True)
@@ -112,7 +112,7 @@ def _values(old: Any) -> list[Any]:
 
 
 def _numbers(old: Any, new: Filled) -> Any:
-    """Numbers where some were missing; those that were there stay as they were."""
+    """A series of numbers with missing ones filled; the others stay as they were."""
     data = [
         x if fills else value
         for value, x, fills in zip(
@@ -126,7 +126,7 @@ def _numbers(old: Any, new: Filled) -> Any:
 
 
 def _as_pandas(old: Any, data: list[Any]) -> Any:
-    """A series of the very type of another: for narwhals Int64 and int64 of pandas are one."""
+    """A pandas series with the dtype of another; narwhals does not tell Int64 from int64."""
     new = type(old)(data, index=old.index, dtype=old.dtype, name=old.name)
     return nw.from_native(new, series_only=True)
 
@@ -147,9 +147,9 @@ def _value(state: str, dtype: Any) -> Any:
 
 
 def fill_arrow(values: pa.ChunkedArray, new: Filled) -> pa.ChunkedArray:
-    """Values with what is no longer missing, in their own type if it can be, else as texts.
+    """Arrow values with missing ones filled, in their own type if possible, else as texts.
 
-    A state that the column holds is written as it is written there first.
+    A state that occurs in the column is written as in its first row.
     """
     before, after = new
     if after.variable.kind != "categorical":

@@ -5,7 +5,7 @@ import pandas
 import pytest
 
 from jensen.data.encode import Column
-from jensen.data.refill import Filled, refill
+from jensen.data.fill_missing import Filled, refill
 from jensen.data.variable import Variable
 
 ZERO_ONE = Variable("a", "categorical", ("0", "1"))

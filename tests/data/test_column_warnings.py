@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import jensen as jn
-from jensen.data.row_names import DATE, what_names_rows
+from jensen.data.column_warnings import DATE, what_names_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::jensen.exceptions.EstimateWarning")
 

@@ -11,9 +11,9 @@ from jensen.scores import SCORES as ALL
 from jensen.scores import set_functions
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
+from jensen.scores.parent_sets import candidate_scores, fill_family_scores, sets_up_to
 from jensen.scores.registry import SPECS
 from jensen.scores.set_functions import sizes_of_sets
-from jensen.scores.subset_scores import candidate_scores, fill_family_scores, sets_up_to
 
 SCORES = list(ALL)
 CLOSE = {"rtol": 1e-11, "atol": 1e-9}

@@ -12,17 +12,17 @@ from jensen.data.variable import EXACT, canonical, is_number, label_text, parse_
 from jensen.exceptions import DataError
 
 ODD_NUMBER = r"^[+-]?0[0-9]|^[+]"
-"""What parses as a number but is written as a label: 01, -007, +1."""
+"""Texts that parse as numbers but are written as labels: 01, -007, +1."""
 
 IDENTIFIER = r"^\s*-?[0-9]+\s*$"
-"""What stays text in a column of whole numbers, where it is longer than floats are exact."""
+"""Whole numbers, which stay text where they have more digits than a float."""
 
 FEW = 4096
 """Up to this many distinct numbers a column is kept as codes into them, else row by row."""
 
 
-class Raw(NamedTuple):
-    """A column as it came in."""
+class RawColumn(NamedTuple):
+    """A column as it came from its source."""
 
     name: str
     values: pa.ChunkedArray
@@ -30,7 +30,7 @@ class Raw(NamedTuple):
     declared: tuple[str, ...] | None = None  # states that the source lists in order
 
 
-class Scan(NamedTuple):
+class DistinctValues(NamedTuple):
     """The distinct values of a column, as texts or numbers, and each row's position among them."""
 
     texts: list[str] | None
@@ -38,32 +38,34 @@ class Scan(NamedTuple):
     codes: NDArray[np.int32] | None  # -1 is missing; None: `numbers` holds one number per row
 
 
-def scan_column(raw: Raw, missing: Collection[str], keep_texts: bool = False) -> Scan:
+def find_distinct(
+    raw: RawColumn, missing: Collection[str], keep_texts: bool = False
+) -> DistinctValues:
     """Find the distinct values; what is in `missing` becomes missing.
 
     `keep_texts`: texts of a file stay texts ("1.10" is not "1.1"), also where all are numbers.
     """
-    return _without(_scan(raw, keep_texts), missing)
+    return _without(_distinct(raw, keep_texts), missing)
 
 
-def _scan(raw: Raw, keep_texts: bool) -> Scan:
+def _distinct(raw: RawColumn, keep_texts: bool) -> DistinctValues:
     kind = raw.values.type
     if raw.written:
-        return _scan_dictionary(raw.values) if keep_texts else _scan_written(raw.values)
+        return _distinct_dictionary(raw.values) if keep_texts else _distinct_written(raw.values)
     if not _holds_labels(kind.value_type if pa.types.is_dictionary(kind) else kind):
         raise DataError(
             f"column {raw.name!r} holds {kind}: a column holds labels or numbers, one per row"
         )
     if pa.types.is_dictionary(kind):
-        return _scan_dictionary(raw.values)
+        return _distinct_dictionary(raw.values)
     if _holds_numbers(raw):
-        return _scan_numbers(pc.cast(raw.values, pa.float64()))
+        return _distinct_numbers(pc.cast(raw.values, pa.float64()))
     if pa.types.is_temporal(kind):
-        scan = _scan_dictionary(pc.cast(raw.values, pa.string()).dictionary_encode())
-        return scan._replace(texts=[time_text(text) for text in scan.texts or ()])
+        distinct = _distinct_dictionary(pc.cast(raw.values, pa.string()).dictionary_encode())
+        return distinct._replace(texts=[time_text(text) for text in distinct.texts or ()])
     if pa.types.is_null(kind):
-        return _scan_dictionary(pc.cast(raw.values, pa.string()).dictionary_encode())
-    return _scan_dictionary(raw.values.dictionary_encode())
+        return _distinct_dictionary(pc.cast(raw.values, pa.string()).dictionary_encode())
+    return _distinct_dictionary(raw.values.dictionary_encode())
 
 
 def _holds_labels(kind: pa.DataType) -> bool:
@@ -83,7 +85,7 @@ def _holds_labels(kind: pa.DataType) -> bool:
     )
 
 
-def _holds_numbers(raw: Raw) -> bool:
+def _holds_numbers(raw: RawColumn) -> bool:
     kind = raw.values.type
     if pa.types.is_integer(kind):
         bounds = pc.min_max(raw.values).as_py()
@@ -91,18 +93,18 @@ def _holds_numbers(raw: Raw) -> bool:
     return bool(pa.types.is_floating(kind) or pa.types.is_decimal(kind))
 
 
-def _scan_written(values: pa.ChunkedArray) -> Scan:
+def _distinct_written(values: pa.ChunkedArray) -> DistinctValues:
     """Columns of a text file arrive dictionary-encoded, so only distinct texts are looked at."""
     chunks = [chunk for chunk in values.chunks if len(chunk)]
     parsed = [_parse_numbers(chunk.dictionary) for chunk in chunks]
     numbers = [part for part in parsed if part is not None]
     if len(numbers) < len(chunks) or _are_identifiers(chunks, numbers):
-        return _scan_dictionary(values)
+        return _distinct_dictionary(values)
     if sum(map(len, numbers)) > FEW:
         parts = [part.take(c.indices) for part, c in zip(numbers, chunks, strict=True)]
-        return Scan(None, _to_floats(pa.chunked_array(parts)), None)
-    scan = _scan_dictionary(values)
-    return merge_numbers(np.array(scan.texts, np.float64), scan.codes)
+        return DistinctValues(None, _to_floats(pa.chunked_array(parts)), None)
+    distinct = _distinct_dictionary(values)
+    return merge_numbers(np.array(distinct.texts, np.float64), distinct.codes)
 
 
 def _parse_numbers(texts: pa.Array) -> pa.Array | None:
@@ -135,14 +137,14 @@ def _any_match(texts: pa.Array, pattern: str) -> bool:
     return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())
 
 
-def _scan_dictionary(values: pa.ChunkedArray) -> Scan:
+def _distinct_dictionary(values: pa.ChunkedArray) -> DistinctValues:
     unified = values.unify_dictionaries()
     codes = _to_codes([chunk.indices for chunk in unified.chunks])
     labels = unified.chunks[0].dictionary.to_pylist() if unified.num_chunks else []
     gone = [label is None or label != label for label in labels]  # null or NaN in the dictionary
     if any(gone):
         codes = np.where(np.array([*gone, True])[codes], np.int32(-1), codes)
-    return Scan(
+    return DistinctValues(
         ["" if g else label_text(x) for x, g in zip(labels, gone, strict=True)], None, codes
     )
 
@@ -156,51 +158,51 @@ def _to_floats(values: pa.ChunkedArray) -> NDArray[np.float64]:
     return np.array(pc.fill_null(values, float("nan")).to_numpy(), np.float64)
 
 
-def _scan_numbers(values: pa.ChunkedArray) -> Scan:
-    """Keep the distinct numbers and codes if they are few; a glance at the head tells most."""
+def _distinct_numbers(values: pa.ChunkedArray) -> DistinctValues:
+    """Keep distinct numbers and codes if they are few; the first rows usually decide."""
     head = pc.count_distinct(values.slice(0, 4 * FEW)).as_py()
     if head > FEW:
-        return Scan(None, _to_floats(values), None)
+        return DistinctValues(None, _to_floats(values), None)
     encoded = pc.fill_null(values, float("nan")).dictionary_encode().unify_dictionaries()
     numbers = encoded.chunks[0].dictionary.to_numpy() if encoded.num_chunks else np.empty(0)
     return merge_numbers(numbers, _to_codes([chunk.indices for chunk in encoded.chunks]))
 
 
-def merge_numbers(numbers: NDArray[np.float64], codes: NDArray[np.int32] | None) -> Scan:
+def merge_numbers(numbers: NDArray[np.float64], codes: NDArray[np.int32] | None) -> DistinctValues:
     """Texts that are the same number ("1", "1.0") become one; NaN becomes missing."""
     known = ~np.isnan(numbers)
     distinct, position = np.unique(numbers[known] + 0.0, return_inverse=True)
     lookup = np.full(len(numbers) + 1, -1, np.int32)  # the last entry is read by code -1
     lookup[:-1][known] = position
-    return Scan(None, distinct, lookup[codes])
+    return DistinctValues(None, distinct, lookup[codes])
 
 
-def _without(scan: Scan, missing: Collection[str]) -> Scan:
-    """Turn what the caller calls missing into missing."""
+def _without(distinct: DistinctValues, missing: Collection[str]) -> DistinctValues:
+    """Make the labels missing that the caller lists as such."""
     if not missing:
-        return scan
+        return distinct
     keys = {canonical(text) for text in missing}
-    if scan.codes is None and scan.numbers is not None:
-        absent = np.isin(scan.numbers, [float(key) for key in keys if is_number(key)])
-        return Scan(None, np.where(absent, np.nan, scan.numbers), None)
-    assert scan.codes is not None
-    labels = labels_of(scan)
+    if distinct.codes is None and distinct.numbers is not None:
+        absent = np.isin(distinct.numbers, [float(key) for key in keys if is_number(key)])
+        return DistinctValues(None, np.where(absent, np.nan, distinct.numbers), None)
+    assert distinct.codes is not None
+    labels = labels_of(distinct)
     gone = np.array([canonical(label) in keys for label in labels] + [True])
-    codes = np.where(gone[scan.codes], np.int32(-1), scan.codes)
-    return scan._replace(codes=codes)
+    codes = np.where(gone[distinct.codes], np.int32(-1), distinct.codes)
+    return distinct._replace(codes=codes)
 
 
-def labels_of(scan: Scan) -> list[str]:
+def labels_of(distinct: DistinctValues) -> list[str]:
     """The distinct values as label texts."""
-    if scan.texts is not None:
-        return scan.texts
-    assert scan.numbers is not None
-    return [label_text(float(number)) for number in scan.numbers]
+    if distinct.texts is not None:
+        return distinct.texts
+    assert distinct.numbers is not None
+    return [label_text(float(number)) for number in distinct.numbers]
 
 
-def occurring(scan: Scan) -> NDArray[np.int64]:
+def occurring(distinct: DistinctValues) -> NDArray[np.int64]:
     """Positions of the distinct values that some row holds."""
-    assert scan.codes is not None
-    seen = np.zeros(len(labels_of(scan)) + 1, bool)
-    seen[scan.codes] = True
+    assert distinct.codes is not None
+    seen = np.zeros(len(labels_of(distinct)) + 1, bool)
+    seen[distinct.codes] = True
     return np.flatnonzero(seen[:-1])

@@ -1,8 +1,7 @@
-"""Large arrays whose memory is used again.
+"""A pool of memory for large arrays that live for a moment.
 
-The system gives large arrays fresh pages every time, and takes them back when they are gone; for
-arrays that live for a moment that costs more than what is done in them, and threads wait for each
-other there.
+The system gives a large array fresh pages every time and takes them back afterwards. For short-
+lived arrays that costs more than the work in them, and threads wait for each other there.
 """
 
 import math
@@ -13,19 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 STEP = 1 << 16
+"""Sizes are rounded up to multiples of this; smaller arrays are not pooled."""
+
 MOST_KEPT = 1 << 26
-"""Bytes that may wait for their next use."""
+"""The most bytes that the pool holds while nobody uses them."""
 
 _free: dict[int, list[bytearray]] = {}
 _in_use: dict[int, tuple[weakref.ref[NDArray[Any]], bytearray]] = {}
 
 
-def recycled(*shape: int) -> NDArray[np.float64]:
-    """An array of any content; its memory is used again when no array looks at it any more.
+def pooled_array(*shape: int) -> NDArray[np.float64]:
+    """An uninitialised array; its memory goes back to the pool when no view of it is left.
 
     Examples
     --------
-    >>> recycled(2, 3).shape
+    >>> pooled_array(2, 3).shape
     (2, 3)
     """
     n_bytes = 8 * math.prod(shape)
@@ -36,7 +37,7 @@ def recycled(*shape: int) -> NDArray[np.float64]:
         memory = _free[size].pop()
     except (KeyError, IndexError):
         memory = bytearray(size)
-    # views of it look at this array, not at the memory, for which NumPy cannot ask
+    # views refer to this array, so that its end is the end of all views
     whole = np.frombuffer(memory, np.float64)
     key = id(memory)
     _in_use[key] = weakref.ref(whole, lambda _: _release(key)), memory

@@ -1,121 +1,38 @@
-"""Scores by name, and their sum over the families of a graph."""
+"""The score of a graph: a sum over its families."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
-from difflib import get_close_matches
-from typing import Any, Literal, Protocol, get_args, runtime_checkable
+from collections.abc import Sequence
+from typing import Any
 
 from jensen.data import Table, as_table
 from jensen.data.counting import refuse_counts
-from jensen.data.statistics import CountStatistics, FamilyCounts
-from jensen.exceptions import DataError, JensenError
+from jensen.exceptions import JensenError
 from jensen.graphs import DAG, as_dag
-from jensen.scores.bde import read_states
+from jensen.scores.categorical import read_states
 from jensen.scores.constant_columns import refuse_edges, warn_of_constants
-from jensen.scores.counted import Counted
-from jensen.scores.gaussian_checks import check_gaussian_score
-from jensen.scores.gaussian_prior import PARTS, refuse_prior
+from jensen.scores.gaussian import PARTS, refuse_prior
+from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.interventions import split_interventions
-from jensen.scores.known_values import refuse_stateless, require_rows, require_values
+from jensen.scores.make_scorer import scorer_of
 from jensen.scores.registry import (
     DEFAULTS,
-    SAMPLE_SIZED,
     SPECS,
-    WITH_NETWORK,
-    ScoreSpec,
-    names_where,
 )
-from jensen.scores.scorer import Scorer
-from jensen.support.checks import check_sample_size
-from jensen.support.text import either
-
-
-class Score(Protocol):
-    """A sum over families; each term sees only the counts of its family."""
-
-    @property
-    def is_set_function(self) -> bool:
-        """Whether a term is L(parents + variable) - L(parents): search may use it."""
-
-    @property
-    def needs_integer_weights(self) -> bool:
-        """Whether rows must count a whole number of times."""
-
-    def local(self, counts: FamilyCounts, n_total: float) -> float:
-        """The term of one variable; `n_total` is the weight of all rows."""
-
-
-@runtime_checkable
-class HasPrior(Protocol):
-    """A score with a Dirichlet prior."""
-
-    @property
-    def concentration(self) -> Callable[[FamilyCounts], Any]:
-        """What the prior adds to the counts of a family: a number for every cell, or for each."""
-
-
-def _makers() -> dict[str, Callable[[float], Score]]:
-    """Of every score of states that needs no more than a sample size."""
-    names = names_where(lambda spec: spec.has("categorical") and not spec.needs_prior_network)
-    return {name: _maker(SPECS[name]) for name in names}
-
-
-def _maker(spec: ScoreSpec) -> Callable[[float], Score]:
-    """By the equivalent sample size, which most scores do not have."""
-    found = spec.load("categorical")
-    make: Callable[[float], Score] = found if spec.has_sample_size else lambda size: found
-    return make
-
-
-SCORES: Mapping[str, Callable[[float], Score]] = _makers()
-AVAILABLE_CASE: Mapping[str, Score] = {
-    # Every family has its own rows then, so a term is no difference of one set function.
-    name: replace(SPECS[name].load("categorical"), is_set_function=False)
-    for name in names_where(lambda spec: spec.allows_missing)
-}
-
-Missing = Literal["refuse", "available-case"]
-
-
-def make_score(
-    name: str,
-    equivalent_sample_size: float | None = None,
-    missing: Missing = "refuse",
-    prior_network: Any = None,
-) -> Score:
-    """A score of states by its name; an equivalent sample has the size 1 by default."""
-    spec = SPECS.get(name) if isinstance(name, str) else None
-    if spec is None:
-        raise JensenError(f"there is no score {name!r}: choose one of {', '.join(SPECS)}")
-    if not spec.has("categorical"):
-        raise JensenError(
-            f"{name!r} is a score of continuous columns: use {DEFAULTS['categorical']!r} for states"
-        )
-    if spec.needs_prior_network != (prior_network is not None):
-        raise JensenError(
-            f"the score {either(map(repr, WITH_NETWORK))} and prior_network= go together: it "
-            f"spreads the equivalent sample as that network says"
-        )
-    if missing not in get_args(Missing):
-        raise JensenError(f"missing must be 'refuse' or 'available-case', not {missing!r}")
-    if missing == "available-case":
-        if name not in AVAILABLE_CASE:
-            raise JensenError(
-                f"missing='available-case' has a meaning for {either(AVAILABLE_CASE, 'and')} only, "
-                f"not {name}"
-            )
-        return AVAILABLE_CASE[name]
-    size = 1.0 if equivalent_sample_size is None else equivalent_sample_size
-    if equivalent_sample_size is not None and not spec.has_sample_size:
-        raise JensenError(
-            f"{name} has no equivalent_sample_size: only {either(SAMPLE_SIZED, 'and')} have one"
-        )
-    check_sample_size(size)
-    if spec.needs_prior_network:
-        with_network: Score = spec.load("categorical")(prior_network, size)
-        return with_network
-    return SCORES[name](size)
+from jensen.scores.row_statistics import RowStatistics
+from jensen.scores.score_choices import (
+    AVAILABLE,
+    Missing,
+    check_gaussian_choices,
+    check_integer_counts,
+    make_score,
+)
+from jensen.scores.scorer import Scorer, isolated
+from jensen.scores.table_checks import (
+    check_gaussian_score,
+    refuse_stateless,
+    require_rows,
+    require_values,
+)
 
 
 def score(
@@ -221,7 +138,7 @@ def local_scores(
     prior: Any = None,
     **gaussian: Any,
 ) -> dict[str, float]:
-    """The terms of `score`, one per variable."""
+    """The terms of `score`, one per variable, with the same parameters."""
     dag, data = as_dag(graph), as_table(table)
     discrete = (equivalent_sample_size, missing, prior_network)
     for node in dag.nodes:
@@ -250,7 +167,7 @@ def local_scores(
     if missing == "refuse":
         task = f"the score {name!r}"
         require_values(data, dag.nodes, task, lambda keep: f"{AVAILABLE}, or {keep}")
-    statistics = Counted(data)
+    statistics = RowStatistics(data)
     check_integer_counts(statistics, name)
     counts = statistics.counts([(x, dag.parents(x)) for x in dag.nodes])
     n_total = statistics.total_weight
@@ -265,8 +182,6 @@ def _interventional_scores(
     interventions: Any,
     choices: dict[str, Any],
 ) -> dict[str, float]:
-    from jensen.scores.make_scorer import scorer_of  # it makes scores of this file
-
     check_gaussian_choices(choices)
     data, was_set = split_interventions(table, interventions, dag.nodes)
     size, missing, prior_network = discrete
@@ -278,9 +193,7 @@ def _interventional_scores(
 
 
 def _terms(scorer: Scorer, dag: DAG) -> dict[str, float]:
-    """The scores of all nodes; edges at constant columns of numbers are refused."""
-    from jensen.scores.units import isolated
-
+    """The scores of all nodes; a graph with an edge at a constant column is refused."""
     refuse_edges(dag.nodes, dag.parent_indices, isolated(scorer))
     warn_of_constants([dag.nodes[v] for v in sorted(isolated(scorer))])
     found = enumerate(zip(dag.nodes, dag.parent_indices, strict=True))
@@ -288,7 +201,7 @@ def _terms(scorer: Scorer, dag: DAG) -> dict[str, float]:
 
 
 def _is_gaussian(name: object, table: Table, nodes: Sequence[str]) -> bool:
-    """Whether the columns, or the name of the score, are those of Gaussian networks."""
+    """Whether the columns or the name of the score ask for a Gaussian score."""
     kinds = {table.variable(x).kind for x in nodes}
     numbers = "continuous" in kinds and "categorical" not in kinds
     spec = SPECS.get(name) if isinstance(name, str) else None
@@ -302,8 +215,6 @@ def _gaussian_scores(
     discrete: tuple[float | None, Missing, Any],
     choices: dict[str, Any],
 ) -> dict[str, float]:
-    from jensen.scores.gaussian_scorer import GaussianScorer
-
     check_gaussian_choices(choices)
     check_gaussian_score(name)
     if discrete != (None, "refuse", None):
@@ -312,37 +223,3 @@ def _gaussian_scores(
             "of categorical columns, and these are continuous"
         )
     return _terms(GaussianScorer.of(table.select(dag.nodes), name, **choices), dag)
-
-
-def check_gaussian_choices(choices: Mapping[str, Any]) -> None:
-    """Refuse what is no part of bge's prior."""
-    for name in choices:
-        if name in PARTS:
-            continue
-        near = get_close_matches(name, [*CHOICES, *PARTS], 1)
-        if near and near[0] != name:
-            raise JensenError(f"there is no choice {name!r}: did you mean {near[0]!r}?")
-        raise JensenError(
-            f"there is no choice {name!r} here: scores have {', '.join(OF_SCORES)}, and those of "
-            f"continuous columns {', '.join(PARTS)}"
-        )
-
-
-OF_SCORES = ("prior", "equivalent_sample_size", "missing", "prior_network", "interventions")
-CHOICES = (
-    *OF_SCORES, "method", "score",
-    "max_parents", "required", "forbidden", "tiers", "start", "restarts", "tabu_length",
-    "random_state", "scores", "test", "alpha", "max_given", "permutations", "correction",
-    "time_limit", "progress",
-)  # fmt: skip
-"""What may have been meant where a choice is mistyped: those of scores and of learning a graph."""
-
-
-AVAILABLE = "use 'bic' with missing='available-case' (--score bic --available-case)"
-
-
-def check_integer_counts(statistics: CountStatistics, name: str) -> None:
-    """Refuse counts that are no frequencies, for a score that needs them to be."""
-    why = SPECS[name].why_integers
-    if why and not statistics.is_whole:
-        raise DataError(f"{name} {why}, so row weights must be integers")

@@ -25,7 +25,7 @@ Reader = Callable[[Kind | None, Sequence[str] | None, Collection[str]], Column]
 def open_columns(
     data: Any, names: Sequence[str] | None, absent: Sequence[str], choices: TextChoices
 ) -> tuple[str, list[tuple[str, Reader]], list[str]]:
-    """Where the data came from, its columns, still to be encoded, and which it declares."""
+    """The kind of source, a reader for each column, and the columns whose states it declares."""
     if isinstance(data, (str, PathLike)):
         raws = read_columns(data, absent, choices)
     else:
@@ -39,7 +39,7 @@ def open_columns(
 def encode_again(
     column: Column, kind: Kind | None, states: Sequence[str] | None, missing: Collection[str]
 ) -> Column:
-    """A column that is encoded already, under other choices."""
+    """Encode a column of a table again, with other choices."""
     if kind is None and states is None and not missing:
         return column
     old = column.variable
@@ -53,7 +53,7 @@ def encode_again(
 def take_weights(
     name: str, readers: list[tuple[str, Reader]]
 ) -> tuple[NDArray[np.float64], list[tuple[str, Reader]]]:
-    """Weights from a column, which is then no variable."""
+    """The weights in a column, and the readers of the other columns."""
     chosen = [read for known, read in readers if known == name]
     if not chosen:
         raise DataError(no_column(name, [known for known, _ in readers]))
@@ -65,5 +65,5 @@ def take_weights(
 
 
 def no_column(name: str, names: Sequence[str]) -> str:
-    """Why there is no such column, with the nearest names."""
+    """The error text for an unknown column, with the nearest names."""
     return f"there is no column {name!r}; {offer(name, names, 'column')}"

@@ -1,9 +1,16 @@
-"""Which variables of a fitted model have a column in a table, and what is told of the others."""
+"""A new table beside a fitted model: columns that it lacks, and labels that the model lacks."""
+
+from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.table import Table
+from jensen.data.variable import Variable, label_text
 from jensen.exceptions import DataError, JensenError, warn
 from jensen.support.text import plural, some
 from jensen.support.wording import option
@@ -32,7 +39,7 @@ def check_own_columns(
     skip
         Variables whose columns are not looked at.
     missing_columns
-        "warn", or "ignore" where it is known that columns are missing.
+        "warn", or "ignore" where the caller knows that columns are missing.
     """
     if missing_columns not in get_args(MissingColumns):
         raise JensenError(f"missing_columns must be 'warn' or 'ignore', not {missing_columns!r}")
@@ -56,7 +63,7 @@ def check_own_columns(
 
 
 def _spellings(absent: Sequence[str], columns: Sequence[str]) -> str:
-    """Which columns may be meant, in brackets."""
+    """A remark in brackets about columns whose names are spelt alike."""
     found = {name: nearest(name, columns) for name in absent}
     meant = [f"{other!r} for {name!r}" for name, other in found.items() if other is not None]
     return f" (is it {some(meant)}?)" if meant else ""
@@ -71,3 +78,56 @@ def nearest(name: str, columns: Iterable[str]) -> str | None:
     by_text = {column.strip().casefold(): column for column in columns}
     close = get_close_matches(name.strip().casefold(), list(by_text), n=1)
     return by_text[close[0]] if close else None
+
+
+class UnknownLabels(NamedTuple):
+    """Labels of a table that a fitted model does not know."""
+
+    rows: NDArray[np.bool_]  # (n,): which rows hold one
+    column: str  # of the first one
+    label: str
+
+
+def read_known(table: Table, variables: Iterable[Variable]) -> tuple[Table, UnknownLabels | None]:
+    """The table encoded as the model's variables, and its unknown labels (coded as missing)."""
+    wanted = list(variables)
+    rows, strange = table.read_as(wanted)
+    if not strange.any():
+        return rows, None
+    first = table.take(np.flatnonzero(strange)[:1])
+    name = next(v.name for v in wanted if first.read_as([v])[1].any())
+    return rows, UnknownLabels(strange, name, _text_of(first, name))
+
+
+def refuse_unknown(found: UnknownLabels | None, unknown: str) -> None:
+    """Refuse unknown labels unless `unknown` is "missing"."""
+    if unknown not in ("raise", "missing"):
+        raise JensenError(f"unknown must be 'raise' or 'missing', not {unknown!r}")
+    if found is not None and unknown == "raise":
+        raise DataError(
+            f"{_describe(found)}: correct them, or pass unknown='missing' (--unknown missing)"
+        )
+
+
+def warn_of_unknown(found: UnknownLabels) -> None:
+    """Warn that rows with unknown labels have the log-likelihood -inf."""
+    warn(
+        f"{_describe(found)}: the log-likelihood there is -inf. Correct them, make them missing, or "
+        f"learn with them among the states"
+    )
+
+
+def _describe(found: UnknownLabels) -> str:
+    rows = np.flatnonzero(found.rows)
+    return (
+        f"labels that this model does not know stand in {plural(len(rows), 'row')} "
+        f"({some(rows + 1)}), the first one is {found.label!r} in column {found.column!r}"
+    )
+
+
+def _text_of(row: Table, name: str) -> str:
+    """The label of a column in a table of one row."""
+    column = row.column(name)
+    value = column.data[0]
+    is_label = column.variable.kind == "categorical"
+    return column.variable.states[int(value)] if is_label else label_text(float(value))

@@ -1,4 +1,4 @@
-"""Which tables a Gaussian score can read."""
+"""Which tables a score can read: rows, complete values, states, finite numbers."""
 
 from collections.abc import Sequence
 
@@ -6,10 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource
-from jensen.data.counting import refuse_counts
-from jensen.data.moments import spread
+from jensen.data.counting import WayOut, refuse_counts, require_complete
+from jensen.data.statistics import spread
 from jensen.exceptions import DataError, JensenError
-from jensen.scores.known_values import require_values
 from jensen.scores.registry import DEFAULTS, names_of
 from jensen.support.text import some
 from jensen.support.wording import of_frame
@@ -18,7 +17,7 @@ LARGEST = 1e140
 """Scatters are sums of squares, which overflow not far beyond."""
 
 NARROWEST = 1e-140
-"""Of what values differ by: the squares of less are as good as 0."""
+"""The least range of a column: the square of a smaller number is as good as 0."""
 
 
 def check_gaussian_score(score: str) -> None:
@@ -94,3 +93,29 @@ def complete_rows(
     if not table.is_weighted:
         return table, np.ones(table.n_rows, bool)
     return table.counted(), np.concatenate([block.weights > 0.0 for block in table.blocks()])
+
+
+def require_rows(table: RowSource) -> None:
+    """Refuse a table without rows: all graphs would score the same."""
+    if table.total_weight == 0.0:
+        raise DataError("there is nothing to learn from: the table has no rows, or no weight")
+
+
+def require_values(table: RowSource, names: Sequence[str], task: str, way_out: WayOut) -> None:
+    """Refuse missing values; the only advice for a column without any value is to leave it out."""
+    counted = table.counted()
+    absent = counted.n_missing(names)
+    for name, n_missing in absent.items():
+        if n_missing == counted.n_rows:
+            raise DataError(f"column {name!r} has no value at all: leave it out")
+    if absent:
+        require_complete(counted, list(absent), task, way_out)
+
+
+def refuse_stateless(table: RowSource, names: Sequence[str]) -> None:
+    """Refuse columns without values and without declared states."""
+    for name in names:
+        variable = table.variable(name)
+        if variable.kind != "categorical" or variable.states:
+            continue
+        raise DataError(f"column {name!r} has no value at all: leave it out")

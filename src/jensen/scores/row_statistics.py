@@ -1,17 +1,90 @@
-"""Families counted in a table: one row per parent configuration that occurs."""
+"""Statistics of rows: counts of families and moments of columns, for scores.
+
+A family is counted as one row per configuration of the parents that occurs.
+"""
 
 import math
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from jensen.data.blocks import Block, RowSource, sum_blocks
+from jensen.data import RowSource, Table
+from jensen.data.blocks import Block, sum_blocks
 from jensen.data.counting import count_families, require_states
-from jensen.data.statistics import Array, Family, FamilyCounts
+from jensen.data.statistics import (
+    Array,
+    Coordinates,
+    Family,
+    FamilyCounts,
+    Moments,
+    coordinates_of,
+    moments_of,
+)
+from jensen.data.variable import Variable
 from jensen.exceptions import DataError
+from jensen.scores.constant_columns import constant_columns
+
+
+@dataclass(frozen=True, eq=False)
+class RowStatistics:
+    """The statistics of a `RowSource`; implements `FamilyStatistics`.
+
+    Rows that miss a member of a family are left out of its counts. Moments are of complete columns.
+    """
+
+    source: RowSource
+
+    @cached_property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variables, sorted by name."""
+        return tuple(sorted(self.source.variables, key=lambda variable: variable.name))
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return self.source.total_weight
+
+    @property
+    def rows(self) -> Table | None:
+        """The rows, if they are in memory."""
+        return self.source if isinstance(self.source, Table) else None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every row counts a whole number of times."""
+        if not self.source.is_weighted:
+            return True
+        blocks = self.source.blocks()
+        return all(bool(np.all(block.weights == np.floor(block.weights))) for block in blocks)
+
+    def counts(self, families: Sequence[Family]) -> list[FamilyCounts]:
+        """Counts of many families in one pass over the rows."""
+        return family_counts(self.source, families)
+
+    @cached_property
+    def coordinates(self) -> Coordinates:
+        """Coordinates in which the columns have ranges of about 1."""
+        return coordinates_of(self.source, self._names)
+
+    @cached_property
+    def constant(self) -> frozenset[int]:
+        """Positions of the columns that are constant up to rounding."""
+        return frozenset(constant_columns(self.source, self._names))
+
+    def moments(self, coordinates: Coordinates | None = None) -> Moments:
+        """Weight, means and scatter of all columns."""
+        here = self.coordinates if coordinates is None else coordinates
+        return moments_of(self.source, self._names, here)
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        return tuple(variable.name for variable in self.variables)
+
 
 __all__ = ["FamilyCounts", "family_counts"]
 
@@ -50,9 +123,9 @@ def family_counts(table: RowSource, families: Sequence[Family]) -> list[FamilyCo
 
 
 def distinct_rows(table: RowSource, names: Sequence[str]) -> tuple[NDArray[np.int64], Array]:
-    """Codes (m, k) of complete rows of some columns, equal ones of a block once, and weights (m,).
+    """Distinct complete rows of some columns, block by block: codes (m, k) and weights (m,).
 
-    Rows stand in the order of blocks, and within a block in that of their codes.
+    Blocks keep their order; within a block rows are sorted by their codes.
     """
     cards = [table.variable(name).n_states for name in names]
 
@@ -70,7 +143,7 @@ def distinct_rows(table: RowSource, names: Sequence[str]) -> tuple[NDArray[np.in
 
 
 def _sparse(table: RowSource, x: str, parents: Sequence[str]) -> csr_array:
-    """Cells of the table that occur, found by sorting; the order is that of the full table."""
+    """Cells that occur, found by sorting, in the order of the full table."""
     cards = [table.variable(name).n_states for name in (*parents, x)]
     codes, weights = distinct_rows(table, (*parents, x))
     config, n_states = _number(codes[:, :-1], cards[:-1]), cards[-1]
@@ -82,7 +155,7 @@ def _sparse(table: RowSource, x: str, parents: Sequence[str]) -> csr_array:
 
 
 def _number(codes: NDArray[np.int64], cards: Sequence[int]) -> NDArray[np.int64]:
-    """Which of the configurations that occur each row has, in the order of their codes."""
+    """(m,): the number of each row's configuration among those that occur, sorted by codes."""
     number = np.zeros(len(codes), np.int64)
     for column, n in zip(codes.T, cards, strict=True):
         # numbers stay dense, so products never overflow
