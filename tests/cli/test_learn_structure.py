@@ -907,12 +907,14 @@ def test_time_that_is_over_leaves_a_graph_and_says_so(run, clinic):
 
 def test_how_much_better_another_graph_may_be_is_told(run, clinic, monkeypatch):
     from jensen.q_graph import learning
-    from jensen.q_graph.optimum import stopping
+    from jensen.q_graph.optimum import integer_program
 
     monkeypatch.setattr(
         learning.methods,
         "by_subsets",
-        lambda task, limit: stopping.climbed(task.scorer, task.constraints)._replace(gap=2.5),
+        lambda task, limit: integer_program.climb_instead(task.scorer, task.constraints)._replace(
+            gap=2.5
+        ),
     )
     done = run("learn", clinic, "--structure", "exact", "--time-limit", "1e-9")
     assert "exact: the best graph so far, not proven; another may score up to 2.5 more" in done.out
@@ -980,7 +982,7 @@ def test_how_tests_are_made_changes_the_graph(run, clinic):
 
 def test_the_tests_and_corrections_are_those_of_the_library():
     from jensen.cli.independence_options import CorrectionFor, IndependenceTest
-    from jensen.independence.making import TestName
+    from jensen.independence.independent import TestName
     from jensen.independence.pc import Correction
 
     assert tuple(IndependenceTest) == get_args(TestName)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.independence.result import TestResult
+from jensen.independence.independent import TestResult
 
 LIZARDS = {
     "Species": ["Sagrei"] * 4 + ["Distichus"] * 4,

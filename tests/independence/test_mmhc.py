@@ -5,8 +5,7 @@ import pytest
 from naive import independence as naive
 
 import jensen as jn
-from jensen.independence.mmhc import mmhc
-from jensen.independence.mmpc import find_neighbours
+from jensen.independence.mmhc import find_neighbours, mmhc
 from jensen.independence.testing import Oracle
 
 

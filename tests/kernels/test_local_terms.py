@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.special import gammaln
 
+from jensen.data.statistics import FamilyCounts
 from jensen.kernels.local_terms import BDEU, BDS, K2, LIKELIHOOD, score_family
-from jensen.scores.row_statistics import FamilyCounts
 from jensen.scores.score_choices import make_score
 
 COUNTS = [0, 1, 2, 7, 8, 9, 63, 1000, 12_345, 999_999, 10_000_000]

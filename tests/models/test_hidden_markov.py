@@ -18,7 +18,8 @@ from jensen.data.number_rows import NumberRows
 from jensen.free_energy import EM, GIBBS, ME, VBEM, VITERBI, State, fit, state_at, step
 from jensen.models.emissions.product import Product
 from jensen.models.fitted_states import flatten
-from jensen.models.hidden_markov import UNIT_ROWS, Chained, HiddenMarkov, groups
+from jensen.models.hidden_markov import Chained, HiddenMarkov, groups
+from jensen.models.mixture import UNIT_ROWS
 from jensen.support.fields import leaves, rebuild, zip_fields
 from jensen.support.randomness import Streams
 

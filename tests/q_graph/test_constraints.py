@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.q_graph.constraints import listed, read_constraints, read_start
+from jensen.q_graph.constraints import as_lists, read_constraints, read_start
 
 NAMES = ("a", "b", "c", "d")
 
@@ -50,7 +50,7 @@ def test_iterators_are_read_as_often_as_one_likes():
         "tiers": iter([{"b", "a"}, iter("c")]),
         "max_parents": 2,
     }
-    assert listed(given) == {
+    assert as_lists(given) == {
         "required": [("a", "b"), ("c", "d")],
         "forbidden": [("b", "a")],
         "tiers": [["a", "b"], ["c"]],

@@ -9,7 +9,7 @@ from naive import structures
 
 import jensen as jn
 from jensen.q_graph.constraints import read_constraints
-from jensen.q_graph.optimum.family_pruning import candidate_families
+from jensen.q_graph.optimum.families import candidate_families
 from jensen.q_graph.optimum.integer_program import prove_best
 from jensen.scores.graph_priors import read_prior, with_prior
 from jensen.scores.make_scorer import make_scorer

@@ -9,7 +9,7 @@ from naive import merging as naive
 
 import jensen as jn
 from jensen.exceptions import DataError, JensenError
-from jensen.state_merging import climbing, merged_counts
+from jensen.state_merging import merged_counts, merging
 from jensen.state_merging.merging import merge_states
 
 
@@ -86,21 +86,21 @@ def test_lighter_structure_keeps_more_states(seed):
 def test_every_step_and_score_equals_the_definition(
     seed, batch, alpha, structure_weight, monkeypatch
 ):
-    monkeypatch.setattr(climbing, "BATCH", batch)
+    monkeypatch.setattr(merging, "BATCH", batch)
     assert_steps(random_strings(seed), 4, alpha, structure_weight, lookahead=3, batch=batch)
 
 
 @pytest.mark.parametrize(
     ("language", "seed", "batch", "kind"),
     [
-        ("a*b*a", 1, 4, climbing.Split),
-        ("a*b*a", 15, 8, climbing.Split),
-        ("a*b*a", 22, 8, climbing.Recompletion),
-        ("a+b+a+", 19, 8, climbing.Recompletion),
+        ("a*b*a", 1, 4, merging.StateSplit),
+        ("a*b*a", 15, 8, merging.StateSplit),
+        ("a*b*a", 22, 8, merging.Recompletion),
+        ("a+b+a+", 19, 8, merging.Recompletion),
     ],
 )
 def test_steps_that_mend_equal_the_definition_and_rise(language, seed, batch, kind, monkeypatch):
-    monkeypatch.setattr(climbing, "BATCH", batch)
+    monkeypatch.setattr(merging, "BATCH", batch)
     strings = [string for string in draw(language, 40, seed) if len(string) < 6]
     model = assert_steps(strings, 2, 1.0, 1.0, lookahead=2, batch=batch)
     assert min(rises(model, kind)) > 0.0
@@ -190,8 +190,8 @@ def test_a_dip_on_the_way_is_passed_where_lookahead_allows():
     strings = draw("ac*a|bc*b", 20, 2)
     near, far = (merge_states(strings, 3, lookahead=n) for n in (0, 20))
     assert far.log_posterior > near.log_posterior
-    assert min(rises(near, climbing.Merge)) > 0.0
-    assert min(rises(far, climbing.Merge)) < 0.0
+    assert min(rises(near, merging.Merge)) > 0.0
+    assert min(rises(far, merging.Merge)) < 0.0
 
 
 def test_one_string_of_one_symbol():

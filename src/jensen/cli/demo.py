@@ -20,7 +20,7 @@ KERNELS = (
 def command() -> None:
     """Learn a bundled example end to end, and explain what is done."""
     from jensen import examples
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.q_graph.learning import learn_structure
     from jensen.scores import score
 

@@ -16,7 +16,7 @@ def learn_network(
     source: Source, loop: Loop, graph: str, choices: NetworkChoices
 ) -> tuple[Any, Any]:
     """Learn; the network, and the table that it was learned from."""
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.estimators.network_kinds import kind_of_data
 
     _, prior, equivalent_sample_size, scale, hidden, states, start, checkpoint, _ = choices

@@ -17,7 +17,7 @@ from jensen.data.threads import ordered_map
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
-from jensen.q_graph.constraints import listed
+from jensen.q_graph.constraints import as_lists
 from jensen.q_graph.learning import learn_structure
 from jensen.runs.interrupts import interruptible
 from jensen.scores.constant_columns import (
@@ -132,7 +132,7 @@ def cross_validate(
             "cross_validate predicts whole rows, so it has no interventions=: leave out the rows "
             "in which a variable was set"
         )
-    choices, graph = listed(choices), None if graph is None else as_dag(graph)
+    choices, graph = as_lists(choices), None if graph is None else as_dag(graph)
     nodes, what = (data.names, "column") if graph is None else (graph.nodes, "node of the graph")
     if target is not None and target not in nodes:
         raise JensenError(

@@ -17,7 +17,7 @@ from jensen.estimators.sequences import (
 )
 from jensen.exceptions import DataError
 from jensen.families.dirichlet import dirichlet
-from jensen.state_merging.climbing import Merge, Step
+from jensen.state_merging.merging import Merge, Step
 from jensen.state_merging.merging import merge_states as merge_codes
 
 

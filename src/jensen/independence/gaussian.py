@@ -1,4 +1,4 @@
-"""Fisher's z: partial correlations of continuous columns."""
+"""Tests of continuous columns: Fisher's z of partial correlations."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -22,16 +22,16 @@ from jensen.independence.testing import (
 )
 
 NO_SPREAD = "no spread: one of the two is constant, or a linear function of what is given"
-"""What is said of a test that nothing could surprise."""
+"""The note of a test with a constant column; its p-value is 1."""
 
 TOO_FEW = "too few rows: Fisher's z needs four more than there are columns given"
-"""What is said of a test that cannot be made."""
+"""The note of a test that has too few rows; its p-value is 1."""
 
 TINY = 1e-10
-"""A share of the variance that rounding may leave of a column that others determine."""
+"""A residual variance below this share is rounding: other columns determine the column."""
 
 KEPT = 64
-"""Matrices of correlations that are kept, one for every set of columns that miss values."""
+"""Correlation matrices in the cache, one for every set of columns with missing values."""
 
 
 class GaussianTests:
@@ -51,7 +51,7 @@ class GaussianTests:
         self._correlations = lru_cache(KEPT)(self._correlate)
 
     def measure(self, a: int, b: int, given: Given) -> Measured:
-        """One test with all that is known of it."""
+        """The full result of one test."""
         used = self._incomplete_of((a, b, given))
         n = self._correlations(used)[0]
         z, has_spread = self._z(used, [(a, b, given)])
@@ -60,7 +60,7 @@ class GaussianTests:
         return Measured(float(z[0]), int(freedom), float(_log_p(z)[0]), n, note)
 
     def log_p_values(self, questions: Sequence[Question]) -> Array:
-        """The logarithms of the p-values of some tests, all of one shape at once."""
+        """(T,): the logarithms of the p-values of some tests, all of one shape at once."""
         groups: dict[tuple[Given, int], list[int]] = {}
         for i, question in enumerate(questions):
             key = self._incomplete_of(question), len(question[2])
@@ -77,14 +77,15 @@ class GaussianTests:
         return search_in_turn(self.log_p_values, pairs, around, size, log_alpha)
 
     def _incomplete_of(self, question: Question) -> Given:
-        """Which columns of a test miss values."""
+        """The columns of a test that have missing values."""
         a, b, given = question
         return tuple(sorted(self._incomplete.intersection((a, b, *given))))
 
     def _correlate(self, used: Given) -> tuple[float, Array]:
-        """The weight of the rows that miss nothing in some columns, and their correlations.
+        """The weight of the rows that are complete in some columns, and the correlations there.
 
-        Other columns that miss values are left out; they and constant ones correlate with nothing.
+        Other columns with missing values are left out; they and constant columns have the
+        correlation 0 with all columns.
         """
         rest = self._incomplete.difference(used)
         columns = [v for v in range(len(self.names)) if v not in rest]
@@ -100,7 +101,7 @@ class GaussianTests:
         return moments.weight, full
 
     def _z(self, used: Given, questions: Sequence[Question]) -> tuple[Array, NDArray[np.bool_]]:
-        """Fisher's z of tests that are given equally many columns, and whether it has a meaning."""
+        """Fisher's z of tests with equally many conditions, and whether both columns vary."""
         n, matrix = self._correlations(used)
         ends = np.array([question[:2] for question in questions], np.int64)
         given = np.array([question[2] for question in questions], np.int64)
@@ -129,5 +130,5 @@ def _partial(matrix: Array, ends: NDArray[np.int64], given: NDArray[np.int64]) -
 
 
 def _log_p(z: Array) -> Array:
-    """Of both sides."""
+    """The logarithm of the two-sided p-value."""
     return np.asarray(np.minimum(np.log(2.0) + log_ndtr(-np.abs(z)), 0.0))

@@ -1,14 +1,91 @@
-"""One test of independence, for people."""
+"""Tests of independence by name: `independent` for users, `make_tests` for learners."""
 
 import math
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NoReturn, get_args
 
-from jensen.data import RowSource, as_rows
-from jensen.exceptions import DataError
-from jensen.independence.gaussian import TOO_FEW
-from jensen.independence.making import check_alpha, make_tests
-from jensen.independence.result import TestResult
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Block, RowSource, as_rows, as_table
+from jensen.data.counting import refuse_counts
+from jensen.exceptions import DataError, JensenError
+from jensen.independence.categorical import CategoricalTests
+from jensen.independence.gaussian import TOO_FEW, GaussianTests
+from jensen.independence.mixed import MixedTests
+from jensen.independence.testing import Tests
+from jensen.scores.table_checks import refuse_infinite
+from jensen.support.checks import check_whole, is_real
+from jensen.support.memory import check_many
+from jensen.support.randomness import as_generator
+from jensen.support.text import plural
+
+TestName = Literal["g2", "x2", "mutual-information", "fisher-z", "conditional-gaussian"]
+
+SYMBOLS = {
+    "g2": "G²",
+    "x2": "X²",
+    "mutual-information": "mutual information",
+    "fisher-z": "z",
+    "conditional-gaussian": "likelihood ratio",
+}
+"""The symbol of the statistic of each test."""
+
+FEWEST = 4
+"""The fewest rows for Fisher's z."""
+
+FOR_STATES = ("g2", "x2", "mutual-information")
+"""Tests of categorical columns."""
+
+
+@dataclass(frozen=True, repr=False)
+class TestResult:
+    """The result of a test of independence; it has no truth value, ask `independent`."""
+
+    __test__: ClassVar[bool] = False  # its name is no sign to pytest
+
+    a: str
+    b: str
+    given: tuple[str, ...]
+    name: str
+    """The name of the test."""
+    statistic: float
+    degrees_of_freedom: int
+    """Degrees of freedom of the chi-squared distribution; for Fisher's z, rows - conditions - 3."""
+    p_value: float
+    n_rows: float
+    """The total weight of the rows that are complete in the columns of the test."""
+    alpha: float
+    note: str = ""
+    """A remark, for example that there are no degrees of freedom."""
+
+    @property
+    def independent(self) -> bool:
+        """Whether independence is not rejected: p > alpha. It is no proof of independence."""
+        return self.p_value > self.alpha
+
+    @property
+    def dependent(self) -> bool:
+        """Whether independence is rejected: p ≤ alpha."""
+        return not self.independent
+
+    def __bool__(self) -> NoReturn:
+        raise JensenError(
+            "the result of a test is neither true nor false: ask .independent, .dependent or "
+            ".p_value"
+        )
+
+    def __repr__(self) -> str:
+        given = f" given {', '.join(self.given)}" if self.given else ""
+        word, sign = ("independent", ">") if self.independent else ("dependent", "≤")
+        rows = plural(int(self.n_rows), "row") if self.n_rows % 1 == 0 else f"{self.n_rows:g} rows"
+        freedom = f"{plural(self.degrees_of_freedom, 'degree')} of freedom"
+        lines = [
+            f"{self.a} and {self.b}{given}: {word}, p = {self.p_value:.4g} {sign} {self.alpha:g}",
+            f"  {SYMBOLS[self.name]} = {self.statistic:.6g}, {freedom}, {rows}",
+        ]
+        return "\n".join([*lines, *([f"  {self.note}"] if self.note else [])])
 
 
 def independent(
@@ -34,15 +111,15 @@ def independent(
     test
         "g2" (likelihood ratio), "x2" (Pearson) and "mutual-information" (G² / 2N, in nats) for
         categorical columns; "fisher-z" for continuous ones; "conditional-gaussian" for both kinds.
-        None: the first that goes with the columns.
+        None: the first of these that suits the columns.
     alpha
-        How often independent columns may be called dependent.
+        The significance level: how often independent columns may be called dependent.
     permutations
         For categorical columns: 0, or how often `a` is shuffled among the rows that agree in the
-        columns given. The p-value is then the share of these tables, and the one seen, that are as
-        far from independence; it rests on no approximation, and suits few rows.
+        conditions. The p-value is then the share of these tables, and of the observed one, that are
+        as far from independence; it needs no approximation, and suits few rows.
     random_state
-        Of the permutations.
+        The random numbers of the permutations.
 
     Returns
     -------
@@ -101,7 +178,7 @@ def independent(
 
 
 def _columns(table: RowSource, a: str, b: str, given: list[str]) -> RowSource:
-    """The columns of a test, refused if they make none."""
+    """The columns of a test; an error if they cannot be tested."""
     for name in (a, b, *given):
         table.variable(name)
     if a == b:
@@ -116,3 +193,86 @@ def _columns(table: RowSource, a: str, b: str, given: list[str]) -> RowSource:
         shown = ", ".join((a, b, *given))
         raise DataError(f"no row has values in all of {shown}: there is nothing to test")
     return chosen
+
+
+def check_alpha(alpha: Any) -> None:
+    """Refuse a significance level that is no number between 0 and 1."""
+    if not (is_real(alpha) and 0.0 < alpha < 1.0):
+        raise JensenError(
+            f"alpha is the share of independent pairs that a test may call dependent: a number "
+            f"between 0 and 1, not {alpha!r}"
+        )
+
+
+def check_table(table: RowSource) -> None:
+    """Refuse a table in which some pairs of columns cannot be tested."""
+    if not table.names:
+        raise DataError("the table has no columns to learn a graph of")
+    if table.total_weight == 0.0:
+        raise DataError("the table has no rows that count: there is nothing to test")
+    numbers = [v.name for v in table.variables if v.kind == "continuous"]
+    if len(numbers) > 1 and table.total_weight < FEWEST:
+        raise DataError(
+            f"{table.total_weight:g} rows are too few to test numbers: {FEWEST} are needed, and "
+            f"many more are wanted"
+        )
+    counted = table.counted()
+    incomplete = sorted(counted.n_missing())
+    if not incomplete:
+        return
+    together = counted.sum(lambda block: _known_together(block, incomplete))
+    for i, j in np.argwhere(np.triu(together == 0.0)).tolist():
+        a, b = incomplete[i], incomplete[j]
+        if i == j:
+            raise DataError(f"column {a!r} has no value in any row: leave it out")
+        raise DataError(
+            f"no row has values of both {a!r} and {b!r}, so nothing can be said about the two: "
+            f"leave one of them out"
+        )
+
+
+def _known_together(block: Block, names: Sequence[str]) -> NDArray[np.float64]:
+    """(n, n): the number of rows of a block in which both columns have values."""
+    known = ~np.stack([block.missing(name) for name in names])
+    return np.asarray(known.astype(np.float32) @ known.T.astype(np.float32), np.float64)
+
+
+def default_test(table: RowSource) -> TestName:
+    """The default test for the kinds of the columns."""
+    kinds = {variable.kind for variable in table.variables}
+    if kinds == {"categorical"}:
+        return "g2"
+    return "fisher-z" if kinds == {"continuous"} else "conditional-gaussian"
+
+
+def make_tests(
+    table: RowSource, test: str | None = None, permutations: int = 0, random_state: Any = None
+) -> tuple[Tests, TestName]:
+    """The tests of all columns of a table, and the name of the test."""
+    if test is not None and test not in get_args(TestName):
+        raise JensenError(
+            f"there is no test {test!r}: choose one of {', '.join(get_args(TestName))}, or None"
+        )
+    check_whole("permutations", permutations, at_least=0)
+    check_many(permutations, 24.0, "permutations", "choose fewer")
+    refuse_counts(table, table.names, mixes=test in (None, "conditional-gaussian"))
+    name: Any = test or default_test(table)
+    wanted = {"categorical"} if name in FOR_STATES else {"continuous"}
+    for variable in table.variables if name != "conditional-gaussian" else ():
+        if variable.kind not in wanted:
+            raise DataError(
+                f"the test {name!r} is for {wanted.pop()} columns, and {variable.name!r} is "
+                f"{variable.kind}: use test='conditional-gaussian', or leave test= out"
+            )
+    refuse_infinite(table, [v.name for v in table.variables if v.kind == "continuous"])
+    if permutations and name not in FOR_STATES:
+        raise DataError(
+            f"permutations= belongs to tests of categorical columns ({', '.join(FOR_STATES)}), "
+            f"not to {name!r}"
+        )
+    if name in FOR_STATES:
+        seed = (
+            int(as_generator(random_state).integers(np.iinfo(np.int64).max)) if permutations else 0
+        )
+        return CategoricalTests(as_table(table), name, permutations, seed), name
+    return (GaussianTests(table) if name == "fisher-z" else MixedTests(as_table(table))), name

@@ -1,14 +1,14 @@
-"""Likelihood-ratio tests of columns of both kinds, by conditional-Gaussian regressions.
+"""Likelihood-ratio tests of mixed columns, by conditional-Gaussian regressions.
 
-Of the two columns one is the response: a continuous one, if there is any; else that with fewer
-states. Every configuration of the categorical columns that it is given has a regression of its own
-on the continuous ones: linear, with its own variance, or multinomial logistic. The test compares
-the regressions with and without the other column. Of two continuous columns it does not matter
+One of the two columns is the response: a continuous one if there is any, else the one with fewer
+states. For every configuration of the categorical conditions the response has its own regression on
+the continuous conditions: linear with its own variance, or multinomial logistic. The test compares
+the regressions with and without the other column. For two continuous columns it does not matter
 which is the response.
 
-Configurations of fewer rows than a regression has coefficients and two more are left out, with and
-without the other column: which they are depends on nothing but what the response is given, so the
-test stays right.
+A configuration is left out, with and without the other column, if it has fewer rows than the
+regression has coefficients plus two. Which configurations these are depends only on the conditions
+of the response, so the test stays valid.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 
 from jensen.data import Table
 from jensen.independence.categorical import CategoricalTests, log_tail
-from jensen.independence.logistic import largest_likelihood
 from jensen.independence.testing import (
     Around,
     Array,
@@ -35,27 +34,36 @@ from jensen.independence.testing import (
 Codes = NDArray[np.int64]
 
 EXACT = 1e-20
-"""A regression that leaves less than this share of the sum of squares leaves nothing."""
+"""A residual sum of squares below this share is rounding: the fit is exact."""
 
 NOTHING_LEFT = "nothing to compare: no configuration has enough rows, or the response is constant"
-"""What is said of a test that nothing could surprise."""
+"""The note of a test without degrees of freedom; its p-value is 1."""
+
+MOST_STEPS = 60
+"""Where states can be told apart without error the likelihood rises for ever, by less and less."""
+
+RIDGE = 1e-9
+"""Keeps Newton's step finite there; it changes the way up and not where it leads."""
+
+TOLERANCE = 1e-10
+"""Gains that are a smaller share of the likelihood end the climb."""
 
 
-class Rows(NamedTuple):
-    """Rows of a test in one configuration of what is given."""
+class Stratum(NamedTuple):
+    """The rows of a test in one configuration of the categorical conditions."""
 
-    response: Array  # (n,), or codes
-    other: Array  # (n,), or codes
-    numbers: Array  # (n, k): what is given and continuous
+    response: Array  # (n,): numbers, or codes of states
+    other: Array  # (n,): numbers, or codes of states
+    numbers: Array  # (n, k): the continuous conditions
     weights: Array  # (n,)
 
-    def take(self, chosen: NDArray[np.bool_]) -> "Rows":
-        """Some of them."""
-        return Rows(*(part[chosen] for part in self))
+    def take(self, chosen: NDArray[np.bool_]) -> "Stratum":
+        """The rows that are flagged."""
+        return Stratum(*(part[chosen] for part in self))
 
 
 class Gain(NamedTuple):
-    """What the other column adds: twice the log likelihood, parameters, and rows looked at."""
+    """What the other column adds: twice the log-likelihood, parameters, and the rows used."""
 
     statistic: float
     degrees_of_freedom: int
@@ -76,7 +84,7 @@ class MixedTests:
         self._states = CategoricalTests(counted.select(states))
 
     def measure(self, a: int, b: int, given: Given) -> Measured:
-        """One test with all that is known of it."""
+        """The full result of one test."""
         if not any(self.is_number[v] for v in (a, b, *given)):
             places = [self._states.names.index(self.names[v]) for v in (a, b, *given)]
             return self._states.measure(places[0], places[1], tuple(places[2:]))
@@ -101,13 +109,13 @@ class MixedTests:
         return search_in_turn(self.log_p_values, pairs, around, size, log_alpha, together=1)
 
     def _response(self, a: int, b: int) -> tuple[int, int]:
-        """Response and other: numbers first, then few states, then by name."""
+        """(response, other): continuous before categorical, then fewer states, then by name."""
         sizes = {v: self.table.variable(self.names[v]).n_states for v in (a, b)}
         response = min((a, b), key=lambda v: (not self.is_number[v], sizes[v], v))
         return response, b if response == a else a
 
-    def _strata(self, response: int, other: int, given: Given) -> Iterator[Rows]:
-        """The complete rows, one configuration of the categorical columns given after the other."""
+    def _strata(self, response: int, other: int, given: Given) -> Iterator[Stratum]:
+        """The complete rows, split by the configurations of the categorical conditions."""
         members = (response, other, *sorted(given))
         columns = [self.table.column(self.names[v]) for v in members]
         complete = ~np.any([column.missing() for column in columns], axis=0)
@@ -127,13 +135,13 @@ class MixedTests:
             for v, values in zip(members[:2], data[:2], strict=True)
         ]
         wide = np.stack(numbers, axis=1) if numbers else np.empty((len(counts), 0))
-        rows = Rows(ends[0], ends[1], wide, counts)
+        rows = Stratum(ends[0], ends[1], wide, counts)
         for k in range(int(stratum.max(initial=-1)) + 1):
             yield rows.take(stratum == k)
 
 
 def _standard(values: Array) -> Array:
-    """Mean 0 and variance 1, but for constants: it changes no likelihood ratio."""
+    """Scale to mean 0 and variance 1 (constants to 0), which changes no likelihood ratio."""
     if not len(values):
         return values
     values = near_one(values)
@@ -143,7 +151,7 @@ def _standard(values: Array) -> Array:
     return np.asarray(away / spread if spread > 0.0 else away)
 
 
-def _gain(rows: Rows, response_is_number: bool, other_is_number: bool) -> Gain:
+def _gain(rows: Stratum, response_is_number: bool, other_is_number: bool) -> Gain:
     if other_is_number:
         return _with_number(rows)
     fewest = rows.numbers.shape[1] + 3
@@ -155,8 +163,8 @@ def _gain(rows: Rows, response_is_number: bool, other_is_number: bool) -> Gain:
     return _states_with_states(rows)
 
 
-def _with_number(rows: Rows) -> Gain:
-    """A linear regression with a further number."""
+def _with_number(rows: Stratum) -> Gain:
+    """The gain of a further continuous regressor in a linear regression."""
     n = float(rows.weights.sum())
     if n < rows.numbers.shape[1] + 4:
         return Gain(0.0, 0, 0.0)
@@ -170,8 +178,8 @@ def _with_number(rows: Rows) -> Gain:
     return Gain(n * float(np.log(before.left / after.left)), after.rank - before.rank, n)
 
 
-def _with_states(rows: Rows) -> Gain:
-    """One linear regression, against one for every state."""
+def _with_states(rows: Stratum) -> Gain:
+    """The gain of one linear regression per state over a common one."""
     n = float(rows.weights.sum())
     if not n:
         return Gain(0.0, 0, 0.0)
@@ -187,8 +195,8 @@ def _with_states(rows: Rows) -> Gain:
     return Gain(statistic, df, n) if df else Gain(0.0, 0, n)
 
 
-def _states_with_states(rows: Rows) -> Gain:
-    """One logistic regression, against one for every state."""
+def _states_with_states(rows: Stratum) -> Gain:
+    """The gain of one logistic regression per state over a common one."""
     n = float(rows.weights.sum())
     if not n:
         return Gain(0.0, 0, 0.0)
@@ -203,7 +211,7 @@ def _states_with_states(rows: Rows) -> Gain:
     return Gain(2.0 * statistic, df, n) if df > 0 else Gain(0.0, 0, n)
 
 
-def _by_state(rows: Rows) -> Iterator[Rows]:
+def _by_state(rows: Stratum) -> Iterator[Stratum]:
     for state in np.unique(rows.other):
         yield rows.take(rows.other == state)
 
@@ -226,10 +234,66 @@ def _design(numbers: Array) -> Array:
     return np.column_stack([np.ones(len(numbers)), numbers])
 
 
-def _classification(rows: Rows) -> tuple[float, int]:
-    """The likelihood of a logistic regression, and how many coefficients a state has."""
+def _classification(rows: Stratum) -> tuple[float, int]:
+    """The log-likelihood of a logistic regression, and the number of coefficients per state."""
     left, sizes, _ = np.linalg.svd(_design(rows.numbers), full_matrices=False)
     rank = int(np.sum(sizes > 1e-10 * sizes[0]))
     codes = np.unique(rows.response, return_inverse=True)[1].astype(np.int64)
     features = left[:, :rank] * np.sqrt(len(left))
     return largest_likelihood(features, codes, rows.weights), rank
+
+
+def largest_likelihood(features: Array, codes: NDArray[np.int64], weights: Array) -> float:
+    """The maximum of Σ w log p(code | features) in a multinomial logistic regression.
+
+    The columns of `features` must be linearly independent.
+
+    Parameters
+    ----------
+    features : (n, p)
+    codes : (n,), 0 .. r - 1, all of which occur
+    weights : (n,), positive
+    """
+    r, p = int(codes.max()) + 1, features.shape[1]
+    target = np.zeros((len(codes), r))
+    target[np.arange(len(codes)), codes] = 1.0
+    beta = np.zeros((r - 1, p))
+    here, shares = _look(features, target, weights, beta)
+    for _ in range(MOST_STEPS):
+        gradient = ((target - shares)[:, :-1] * weights[:, None]).T @ features
+        step = np.linalg.solve(_curvature(features, shares, weights), gradient.ravel())
+        length, before = 1.0, here
+        while length > 1e-6:
+            tried = beta + length * step.reshape(beta.shape)
+            here, shares = _look(features, target, weights, tried)
+            if here >= before:
+                break
+            length /= 2.0
+        else:
+            return before
+        beta = tried
+        if here - before < TOLERANCE * (1.0 + abs(here)):
+            break
+    return here
+
+
+def _look(features: Array, target: Array, weights: Array, beta: Array) -> tuple[float, Array]:
+    """The likelihood, and the probabilities of all states in every row."""
+    scores = np.hstack([features @ beta.T, np.zeros((len(features), 1))])
+    scores -= scores.max(1, keepdims=True)
+    log_total = np.log(np.exp(scores).sum(1, keepdims=True))
+    log_shares = scores - log_total
+    return float(weights @ (target * log_shares).sum(1)), np.exp(log_shares)
+
+
+def _curvature(features: Array, shares: Array, weights: Array) -> Array:
+    """Minus the second derivatives, states slowest."""
+    free = shares[:, :-1]
+    r, p = free.shape[1], features.shape[1]
+    out = np.empty((r, p, r, p))
+    for i in range(r):
+        for j in range(r):
+            by_row = weights * free[:, i] * ((i == j) - free[:, j])
+            out[i, :, j] = features.T @ (by_row[:, None] * features)
+    flat = out.reshape(r * p, r * p)
+    return np.asarray(flat + RIDGE * (1.0 + np.trace(flat)) * np.eye(r * p))

@@ -1,27 +1,55 @@
-"""MMHC: hill climbing among the pairs that tests of independence leave."""
+"""MMHC: tests of independence choose candidate neighbours, hill climbing chooses the edges.
+
+The candidates come from MMPC (max-min parents and children). A variable joins the candidates of a
+target as long as the two are dependent given every set of the candidates so far; the one whose
+weakest dependence is strongest joins first. At the end candidates are dropped that a set of the
+others separates from the target. Two variables are neighbours if each is a candidate of the other.
+
+References
+----------
+Tsamardinos, Brown and Aliferis (2006), *The max-min hill-climbing Bayesian network structure
+learning algorithm*, Machine Learning 65.
+"""
 
 import math
 import time
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import combinations
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jensen.data import as_rows
 from jensen.data.counting import require_complete
 from jensen.graphs import DAG
-from jensen.independence.info import MMHCInfo
-from jensen.independence.making import check_alpha, check_table, make_tests
-from jensen.independence.mmpc import find_neighbours
-from jensen.independence.pc import watched
+from jensen.independence.independent import check_alpha, check_table, make_tests
+from jensen.independence.pc import Named, watched
+from jensen.independence.testing import Given, Question, Tests, portions
 from jensen.q_graph.classes.rules import use_pc
-from jensen.q_graph.constraints import believe, read_rules
+from jensen.q_graph.constraints import add_prior, read_rules
+from jensen.q_graph.info import StructureInfo
 from jensen.q_graph.search.climbing import Climber
 from jensen.q_graph.search.recombining import thorough_climb
 from jensen.runs.interrupts import interruptible
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import log_jacobian_of_units, name_of, unitless
 from jensen.support.checks import check_whole
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class MMHCInfo(StructureInfo):
+    """How a graph was found by hill climbing among the pairs that tests left."""
+
+    test: str
+    alpha: float
+    n_tests: int
+    candidates: tuple[Named, ...] = field(repr=False)
+    """The pairs between which edges were possible."""
 
 
 def mmhc(
@@ -43,8 +71,8 @@ def mmhc(
 ) -> DAG:
     """Learn a graph by tests and a score: max-min hill climbing.
 
-    Tests choose for every variable who may be its neighbours (max-min parents and children, each
-    the other's); hill climbing from the required edges then joins none but these.
+    Tests choose the possible neighbours of every variable (max-min parents and children); hill
+    climbing from the required edges then adds edges only between these.
 
     Parameters
     ----------
@@ -54,7 +82,7 @@ def mmhc(
     test, alpha, permutations, random_state
         As in `jensen.independent`.
     max_given
-        The most variables that a test may be given; None: as many as there are candidates.
+        The most variables in the condition of a test; None: the number of candidates.
     score, prior, max_parents, required, forbidden, tiers, **score_choices
         As in `jensen.learn_structure`. Required edges are there whatever the tests say.
     progress
@@ -91,16 +119,16 @@ def mmhc(
     scorer = unitless(make_scorer(data, score, **score_choices))
     score_name = name_of(scorer)
     given = read_rules(scorer, max_parents, required, forbidden, tiers)
-    scorer, constraints = believe(prior, scorer, given)
+    scorer, constraints = add_prior(prior, scorer, given)
     possible = ~(constraints.forbidden & constraints.forbidden.T) & ~np.eye(len(names), dtype=bool)
     most = len(names) if max_given is None else int(max_given)
     with watched("mmhc", progress) as watch:
         found = find_neighbours(tests, possible, math.log(alpha), most, watch)
     joined = found.joined | constraints.required | constraints.required.T
     within = constraints._replace(forbidden=constraints.forbidden | ~joined)
-    with interruptible() as wish:
+    with interruptible() as stop:
         climber = Climber(scorer, within).begin(constraints.required)
-        best = thorough_climb(climber, lambda total, n_moves: wish.is_set() or found.interrupted)
+        best = thorough_climb(climber, lambda total, n_moves: stop.is_set() or found.interrupted)
     constant = log_jacobian_of_units(scorer)
     info = MMHCInfo(
         method="mmhc",
@@ -123,3 +151,103 @@ def mmhc(
 
 def _named(flags: Any, names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     return tuple((names[a], names[b]) for a, b in np.argwhere(flags).tolist())
+
+
+class Neighbours(NamedTuple):
+    """The pairs that each have the other as a candidate."""
+
+    joined: Flags  # (n, n), symmetric
+    n_tests: int
+    interrupted: bool
+
+
+def find_neighbours(
+    tests: Tests,
+    possible: Flags,
+    log_alpha: float,
+    max_given: int,
+    watch: Callable[[int, int, int], bool],
+) -> Neighbours:
+    """MMPC for every variable; `possible` (n, n), symmetric, flags the pairs that are tested."""
+    n = len(tests.names)
+    found = np.zeros((n, n), bool)
+    n_tests = 0
+    for target in range(n):
+        others = np.flatnonzero(possible[target]).tolist()
+        search = _NeighbourSearch(tests, target, log_alpha, max_given, partial(watch, 0, target, n))
+        try:
+            found[target, search.run(others)] = True
+        except _StoppedError:
+            found[target:] = possible[target:]  # these were not tested, so none is ruled out
+            return Neighbours(found & found.T, n_tests + search.n_tests, interrupted=True)
+        n_tests += search.n_tests
+    return Neighbours(found & found.T, n_tests, interrupted=False)
+
+
+class _StoppedError(Exception):
+    """The user pressed Ctrl-C."""
+
+
+class _NeighbourSearch:
+    """The search for the candidates of one target."""
+
+    def __init__(
+        self,
+        tests: Tests,
+        target: int,
+        log_alpha: float,
+        max_given: int,
+        watch: Callable[[], bool],
+    ) -> None:
+        self.tests, self.target, self.watch = tests, target, watch
+        self.log_alpha, self.max_given = log_alpha, max_given
+        self.n_tests = 0
+
+    def run(self, others: Sequence[int]) -> list[int]:
+        """Add candidates, then drop those that a set of the others separates."""
+        if self.watch():
+            raise _StoppedError
+        candidates: list[int] = []
+        nearest = self._largest_p(others, [()])  # for each other variable, the largest p so far
+        left = [v for v in others if nearest[v] <= self.log_alpha]
+        while left:
+            chosen = min(left, key=lambda v: (nearest[v], v))
+            left.remove(chosen)
+            new = [(*some, chosen) for some in self._sets(candidates, self.max_given - 1)]
+            candidates.append(chosen)
+            if self.max_given > 0:
+                for v, log_p in self._largest_p(left, new).items():
+                    nearest[v] = max(nearest[v], log_p)
+            left = [v for v in left if nearest[v] <= self.log_alpha]
+        return self._shrink(candidates)
+
+    def _shrink(self, candidates: list[int]) -> list[int]:
+        """Drop candidates that later ones separate from the target; the last one stays."""
+        for v in candidates[:-1]:
+            rest = [u for u in candidates if u != v]
+            if self._largest_p([v], list(self._sets(rest, self.max_given)))[v] > self.log_alpha:
+                candidates = rest
+        return sorted(candidates)
+
+    @staticmethod
+    def _sets(members: Sequence[int], most: int) -> Iterator[Given]:
+        for size in range(min(most, len(members)) + 1):
+            yield from combinations(members, size)
+
+    def _largest_p(self, others: Sequence[int], sets: Sequence[Given]) -> dict[int, float]:
+        """For each other variable, the largest log p-value given one of the sets."""
+        asked: list[Question] = [
+            (min(v, self.target), max(v, self.target), tuple(sorted(given)))
+            for v in others
+            for given in sets
+        ]
+        if not asked:
+            return dict.fromkeys(others, -np.inf)
+        log_p = []
+        for some in portions(iter(asked)):
+            log_p.append(self.tests.log_p_values(some))
+            self.n_tests += len(some)
+            if self.watch():
+                raise _StoppedError
+        found = np.concatenate(log_p).reshape(len(others), len(sets)).max(1)
+        return dict(zip(others, found.tolist(), strict=True))

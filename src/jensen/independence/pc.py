@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -13,10 +14,8 @@ from jensen.data import as_rows
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.exceptions import JensenError
 from jensen.graphs import PDAG
-from jensen.independence.colliders import Colliders, find_colliders
-from jensen.independence.info import PCInfo
-from jensen.independence.making import check_alpha, check_table, make_tests
-from jensen.independence.orienting import orient
+from jensen.independence.independent import check_alpha, check_table, make_tests
+from jensen.independence.orienting import Colliders, find_colliders, orient
 from jensen.independence.skeleton import Skeleton, find_skeleton
 from jensen.independence.testing import Tests
 from jensen.q_graph.constraints import Constraints, read_constraints
@@ -24,7 +23,36 @@ from jensen.runs.interrupts import interruptible
 from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.support.checks import check_whole
 
+Named = tuple[str, str]
 Correction = Literal["bonferroni", "fdr"]
+
+
+@dataclass(frozen=True)
+class PCInfo:
+    """How a graph was found by tests of independence; pairs of names have the smaller first."""
+
+    test: str
+    alpha: float
+    correction: str | None
+    n_tests: int
+    n_tests_by_size: tuple[int, ...]
+    """The number of tests that looked for separating sets, by the size of the sets."""
+    separators: dict[Named, tuple[str, ...]] = field(repr=False)
+    """For every pair that was tested and is not adjacent, the set that separates it."""
+    p_values: dict[Named, float] = field(repr=False)
+    """For every pair that was tested, the largest p-value of its tests."""
+    conflicts: tuple[Named, ...]
+    """Edges that the tests direct both ways; they are `<->` in the graph."""
+    unknown: tuple[tuple[str, str, str], ...] = field(repr=False)
+    """Undecided triples (a, c, b): exactly half of the sets that separate a and b contain c, or no
+    set of neighbours separates them."""
+    overruled: tuple[Named, ...]
+    """Arrows (from, to) that the tests imply and the constraints forbid; the constraints win."""
+    consistent: bool
+    """Whether there is a DAG with these directions, these edges and no other v-structures."""
+    interrupted: bool
+    seconds: float
+    method: str = "pc"
 
 
 def pc(
@@ -41,12 +69,12 @@ def pc(
     random_state: Any = None,
     progress: bool = False,
 ) -> PDAG:
-    """Learn a graph by tests of independence, in an order that changes nothing (PC-stable).
+    """Learn a graph by tests of independence; the order of columns changes nothing (PC-stable).
 
-    Pairs that are independent given some of their neighbours are not joined. Of three that are
-    joined a - c - b, a and b not being joined, c is where two arrows meet if fewer than half of the
-    sets that separate a and b hold it: the majority rule, over sets of neighbours of either. What
-    follows from these is directed by Meek's rules.
+    Pairs that are independent given some of their neighbours are not adjacent. A triple a - c - b
+    whose ends are not adjacent is a collider a -> c <- b if fewer than half of the sets that
+    separate a and b contain c (the majority rule, over sets of neighbours of either end). Meek's
+    rules then direct the edges that follow.
 
     Parameters
     ----------
@@ -56,16 +84,17 @@ def pc(
     test, alpha, permutations, random_state
         As in `jensen.independent`.
     max_given
-        The most variables that a test may be given; None: as many as there are neighbours.
+        The most variables in the condition of a test; None: the number of neighbours.
     correction
         The p-value of an edge is the largest of its tests. "bonferroni": it must be below alpha
-        divided by the number of pairs, so that with probability 1 - alpha no edge is wrongly there.
-        "fdr": of the edges that are left, those are kept that Benjamini and Hochberg's procedure
-        finds among all pairs, so that about a share alpha of them is wrong. None: below alpha.
+        divided by the number of pairs, so that with probability 1 - alpha there is no false edge.
+        "fdr": the procedure of Benjamini and Hochberg selects among the remaining edges, so that
+        about a share alpha of them is false. None: the p-value must be below alpha.
     required, forbidden, tiers
         As in `jensen.learn_structure`; they win over tests.
     progress
-        Show the sizes of sets and pairs while it runs. Ctrl-C ends it with the edges left so far.
+        Show the size of the sets and the pairs that are done. Ctrl-C ends the run with the edges
+        that are left so far.
 
     Returns
     -------
@@ -77,8 +106,8 @@ def pc(
 
     Notes
     -----
-    A column that is a copy or a function of others makes these look independent of all the rest:
-    what tests rest on does not hold then. Leave such columns out.
+    A column that is a copy or a function of other columns makes these look independent of all the
+    rest (faithfulness does not hold). Leave such columns out.
 
     References
     ----------
@@ -120,7 +149,7 @@ def pc_by_tests(
     test: str = "oracle",
     progress: bool = False,
 ) -> PDAG:
-    """The same from tests of any kind, such as an `Oracle`."""
+    """PC-stable with tests of any kind, such as an `Oracle`; see `pc`."""
     began = time.perf_counter()
     if max_given is not None:
         check_whole("max_given", max_given, at_least=0)
@@ -165,27 +194,27 @@ def pc_by_tests(
 
 @contextmanager
 def watched(method: str, progress: bool) -> Iterator[Callable[[int, int, int], bool]]:
-    """A watch that shows how far a search has come, and stops it when Ctrl-C was pressed."""
-    with interruptible() as wish, tqdm(desc=method, disable=not progress, delay=1.0) as bar:
+    """A watch that shows the progress of a search, and stops it after Ctrl-C."""
+    with interruptible() as stop, tqdm(desc=method, disable=not progress, delay=1.0) as bar:
 
         def watch(size: int, done: int, total: int) -> bool:
             if not bar.disable:
                 bar.total, bar.n = total, done
                 bar.set_postfix(given=size)
-            return wish.is_set()
+            return stop.is_set()
 
         yield watch
 
 
 def _n_pairs(constraints: Constraints) -> int:
-    """How many pairs are tested."""
+    """The number of pairs that are tested."""
     never = constraints.forbidden & constraints.forbidden.T
     must = constraints.required | constraints.required.T
     return int(np.triu(~never & ~must, 1).sum())
 
 
 def _part_false_discoveries(skeleton: Skeleton, alpha: float) -> float:
-    """Part the edges that Benjamini and Hochberg do not find; return the logarithm of the level."""
+    """Remove the edges that Benjamini and Hochberg's procedure rejects; return the log level."""
     ranked = sorted(skeleton.nearest.items(), key=lambda item: item[1].log_p)
     strictest = math.log(alpha) - math.log(max(len(ranked), 1))
     level = strictest

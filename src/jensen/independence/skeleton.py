@@ -1,7 +1,7 @@
-"""Which variables are joined: pairs that no set of neighbours separates, the stable way.
+"""The skeleton of PC-stable: the pairs of variables that no set of neighbours separates.
 
-All tests of one size of set look at the neighbours as they were before the first of them, so that
-the order of the pairs changes nothing (Colombo and Maathuis 2014).
+All tests with sets of one size use the neighbours from before the first of these tests, so that the
+order of the pairs changes nothing (Colombo and Maathuis 2014).
 """
 
 from collections.abc import Callable
@@ -16,25 +16,25 @@ from jensen.q_graph.constraints import Constraints
 Flags = NDArray[np.bool_]
 
 Watch = Callable[[int, int, int], bool]
-"""Sees the size of sets, pairs done and pairs in all; True stops the search."""
+"""Called with the size of sets, pairs done and pairs in all; returning True stops the search."""
 
 
 class Skeleton(NamedTuple):
-    """Who is joined, and what was found on the way."""
+    """The adjacent pairs, and the tests that decided them."""
 
     adjacent: Flags  # (n, n), symmetric
-    nearest: dict[Ends, Verdict]  # of every pair the test with the largest p
+    nearest: dict[Ends, Verdict]  # for every pair the test with the largest p
     n_tests: list[int]  # by the size of the sets
-    log_alpha: float  # sets with a larger p part a pair
+    log_alpha: float  # a set with a larger p separates a pair
     interrupted: bool
 
     def part(self, ends: Ends) -> None:
-        """Take an edge away; what came nearest to parting it is what parts it."""
+        """Remove an edge; the set with the largest p counts as its separating set."""
         a, b = ends
         self.adjacent[a, b] = self.adjacent[b, a] = False
 
     def separator(self, ends: Ends) -> Given | None:
-        """What parted two that are not joined; None if they were never tested."""
+        """The set that separates a pair that is not adjacent; None if it was never tested."""
         return self.nearest[ends].given if ends in self.nearest else None
 
 
@@ -45,10 +45,10 @@ def find_skeleton(
     max_given: int,
     watch: Watch,
 ) -> Skeleton:
-    """Join all, then take sets of 0, 1, 2, ... neighbours and part what they separate.
+    """Start with all pairs adjacent; remove those that sets of 0, 1, 2, ... neighbours separate.
 
-    Edges that are required in either direction stay; pairs that are forbidden in both are never
-    joined.
+    Edges that are required in either direction stay; pairs that are forbidden in both directions
+    are never adjacent.
     """
     must = constraints.required | constraints.required.T
     adjacent = ~(constraints.forbidden & constraints.forbidden.T)
@@ -72,13 +72,13 @@ def find_skeleton(
 
 
 def possible_parents(adjacent: Flags, constraints: Constraints) -> list[Given]:
-    """Of every variable those joined to it that may be its parents: others separate nothing."""
+    """For every variable the adjacent ones that may be its parents: only these can separate."""
     may = adjacent & ~constraints.forbidden & ~constraints.required.T
     return [tuple(np.flatnonzero(column).tolist()) for column in may.T]
 
 
 def _pairs(joined: Flags, around: Around, size: int) -> list[Ends]:
-    """Pairs that have so many others around one of them."""
+    """The pairs of which one end has at least `size` other possible parents."""
     return [
         (a, b)
         for a, b in np.argwhere(joined).tolist()
@@ -89,7 +89,7 @@ def _pairs(joined: Flags, around: Around, size: int) -> list[Ends]:
 def _look(
     tests: Tests, pairs: list[Ends], around: Around, size: int, log_alpha: float, watch: Watch
 ) -> tuple[list[Verdict], bool]:
-    """Verdicts of the pairs, of the first ones if the caller stops it."""
+    """The verdicts of the pairs (of the first ones if the caller stops), and whether stopped."""
     verdicts: list[Verdict] = []
     for some in portions(iter(pairs)):
         if watch(size, len(verdicts), len(pairs)):

@@ -1,4 +1,4 @@
-"""What a learner by tests asks of data: p-values, one by one or for all pairs of a level."""
+"""The protocol `Tests` of learners by tests of independence, and the search for separating sets."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,25 +14,25 @@ Ends = tuple[int, int]
 """A pair, the smaller first."""
 
 Around = Sequence[Given]
-"""Of every variable those that may be in a set that separates it from others, ascending."""
+"""For every variable, the variables that separating sets are taken from, ascending."""
 
 Question = tuple[int, int, Given]
-"""Are the first two independent given the others? By position among the sorted names."""
+"""A test (a, b, given): are a and b independent given the others? By position among the names."""
 
 TOGETHER = 64
-"""Sets that are tried in one go; those after the first that separates are thrown away."""
+"""Sets that are tested at once; results after the first separating set are discarded."""
 
 Item = TypeVar("Item")
 
 AT_ONCE, MOST_AT_ONCE = 8, 1 << 14
-"""Items of work that are done before the user is asked whether to go on: at first, and at most."""
+"""Items of work between two checks for Ctrl-C: at first, and at most."""
 
 QUICK, SLOW = 0.1, 1.0
-"""Seconds; what takes less than the first is done in larger portions, more in smaller ones."""
+"""Seconds: portions that take less than QUICK grow, those that take more than SLOW shrink."""
 
 
 class Measured(NamedTuple):
-    """The outcome of one test."""
+    """The result of one test."""
 
     statistic: float
     degrees_of_freedom: int
@@ -42,7 +42,7 @@ class Measured(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What all sets of one size say about a pair: the first that separates, else the nearest."""
+    """For a pair and a size of sets: the first set that separates, else the one with largest p."""
 
     given: Given
     log_p: float
@@ -57,29 +57,29 @@ class Tests(Protocol):
         """The variables, sorted."""
 
     def measure(self, a: int, b: int, given: Given) -> Measured:
-        """One test with all that is known of it."""
+        """The full result of one test."""
 
     def log_p_values(self, questions: Sequence[Question]) -> Array:
-        """The logarithms of the p-values of some tests."""
+        """(T,): the logarithms of the p-values of some tests."""
 
     def search(
         self, pairs: Sequence[Ends], around: Around, size: int, log_alpha: float
     ) -> list[Verdict]:
-        """Look for sets of this size that separate pairs, that is, have p > alpha.
+        """Look for sets of this size that separate pairs, that is, with p > alpha.
 
-        They are taken from around either end.
+        Sets are taken from `around` of either end of a pair.
         """
 
 
 class Oracle:
-    """Tests that somebody answers with a p-value: d-separation in a known graph, for example."""
+    """Tests that a function answers with a p-value, for example d-separation in a known graph."""
 
     def __init__(self, names: Sequence[str], p_value: Callable[[int, int, Given], float]) -> None:
         self.names = tuple(names)
         self.p_value = p_value
 
     def measure(self, a: int, b: int, given: Given) -> Measured:
-        """Nothing but the p-value is known."""
+        """A result with nothing but the p-value."""
         p = self.p_value(a, b, given)
         return Measured(np.nan, 0, float(np.log(p)) if p > 0.0 else -np.inf, np.nan)
 
@@ -102,7 +102,7 @@ def search_in_turn(
     log_alpha: float,
     together: int = TOGETHER,
 ) -> list[Verdict]:
-    """Look for separating sets, a few at a time."""
+    """Look for separating sets, `together` of them at a time; one verdict per pair."""
 
     def verdict(ends: Ends) -> Verdict:
         best, n_tests = Verdict((), -np.inf, 0), 0
@@ -120,7 +120,7 @@ def search_in_turn(
 
 
 def subsets(ends: Ends, around: Around, size: int) -> Iterator[Given]:
-    """Sets of one size from around the first, then those from around the second that are new."""
+    """Sets of one size from `around` of the first end, then further ones from the second end."""
     a, b = ends
     first = [v for v in around[a] if v != b]
     yield from combinations(first, size)
@@ -131,9 +131,9 @@ def subsets(ends: Ends, around: Around, size: int) -> Iterator[Given]:
 
 
 def portions(items: Iterator[Item]) -> Iterator[list[Item]]:
-    """Lists of items, longer ones if little time passes between them, shorter ones if much.
+    """Cut items into lists whose length adapts to the time that the caller takes for one.
 
-    The length of a list must not change what is found.
+    The results must not depend on the length of the lists.
     """
     size = AT_ONCE
     while some := list(islice(items, size)):
@@ -147,7 +147,7 @@ def portions(items: Iterator[Item]) -> Iterator[list[Item]]:
 
 
 def _chunks(items: Iterator[Given], size: int) -> Iterator[list[Given]]:
-    """Lists of at most so many."""
+    """Lists of at most `size` items."""
     some: list[Given] = []
     for item in items:
         some.append(item)
@@ -159,14 +159,14 @@ def _chunks(items: Iterator[Given], size: int) -> Iterator[list[Given]]:
 
 
 FAR = 100
-"""Powers of two from which on squares of squares may leave the range of numbers."""
+"""Values beyond 2^±FAR are rescaled, because fourth powers of them may overflow or underflow."""
 
 
 def near_one(values: Array) -> Array:
-    """Values times a power of two, if they spread over very large or very small numbers.
+    """Values divided by a power of two, if their range is very large or very small.
 
-    Correlations and likelihood ratios do not change, not even in their last bit, but the squares
-    of values near 1e200 or 1e-200 would be infinite or 0.
+    Correlations and likelihood ratios do not change, not even in the last bit; without this the
+    squares of values near 1e200 or 1e-200 would be infinite or 0.
     """
     if not len(values):
         return values
@@ -175,8 +175,8 @@ def near_one(values: Array) -> Array:
 
 
 def unit_near_one(least: float, most: float) -> float:
-    """The power of two that values in this range are to be divided by; 1 if they may stay."""
-    half = 0.5 * most - 0.5 * least  # the whole range may be too large for a number
+    """The power of two by which values in this range are divided; 1 if none is needed."""
+    half = 0.5 * most - 0.5 * least  # the whole range might overflow
     power = int(np.clip(np.frexp(half)[1], -1000, 1000))
     if not np.isfinite(half) or half == 0.0 or abs(power) < FAR:
         return 1.0

@@ -10,7 +10,7 @@ from jensen.exceptions import JensenError
 from jensen.support.memory import check_memory
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.q_graph.posterior.graph_samples import GraphSamples
 
 

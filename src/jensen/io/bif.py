@@ -33,7 +33,7 @@ from jensen.io.properties import read_pairs
 from jensen.io.source import check_implied, check_parents, make_graph
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 __all__ = ["dumps", "loads", "looks_like"]
 
@@ -58,7 +58,7 @@ def loads(text: str, file: str) -> BayesianNetwork:
     >>> net.states
     {'x': ('no', 'yes')}
     """
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
     try:
         network = read(text, file, bulk=True)

@@ -13,7 +13,7 @@ from jensen.io.losses import warn_of_losses
 from jensen.io.properties import write_pair
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 _BARE = re.compile(r"[+-]?[A-Za-z0-9_][A-Za-z0-9_.?%-]*")  # what needs no quotes anywhere
 

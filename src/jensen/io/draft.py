@@ -23,7 +23,7 @@ from jensen.io.source import Source, check_parents, make_graph, show_row
 from jensen.support.text import plural
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 _WHOLE = rf"{NUMBER.pattern}(?=[\s,;)])"
 _RUN = re.compile(rf"{_WHOLE}(?:(?:\s*+,\s*+|\s++){_WHOLE})*+")
@@ -88,7 +88,7 @@ class Draft:
 
     def finish(self) -> BayesianNetwork:
         """The network, or a refusal that says where the file is wrong."""
-        from jensen.estimators import BayesianNetwork
+        from jensen.estimators.bayesian_network import BayesianNetwork
 
         parents = {
             name: check_parents(self.source, block.child, block.parents, self.variables)

@@ -26,7 +26,7 @@ from jensen.io.properties import IDENTIFIER, show_point
 from jensen.io.source import MOST_PARENTS
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 __all__ = ["dumps", "loads", "looks_like"]
 

@@ -14,7 +14,7 @@ from jensen.io.losses import warn_of_losses
 from jensen.io.properties import check_identifier, read_point, show_point
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 
 def dumps(net: BayesianNetwork) -> str:

@@ -23,7 +23,7 @@ from jensen.io.net_writer import dumps, quote
 from jensen.io.properties import IDENTIFIER, show_point
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 __all__ = ["dumps", "loads", "looks_like"]
 

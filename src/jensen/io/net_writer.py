@@ -12,7 +12,7 @@ from jensen.io.losses import warn_of_losses
 from jensen.io.properties import IDENTIFIER, check_identifier, read_point
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 UNQUOTED = ("node_size", "position", "state_values", "subtype")
 """Fields that hold numbers or words; Hugin wants the others in quotes."""

@@ -26,7 +26,7 @@ from jensen.io.losses import warn_of_losses
 from jensen.support.text import plural
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 
 _COMMENT = re.compile(r"#[^\r\n]*|^c(?=\s)[^\r\n]*", re.MULTILINE)

@@ -32,7 +32,7 @@ from jensen.io.source import check_implied
 from jensen.io.xml_reading import Document, Element, quote
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 
 FORM = "XDSL"

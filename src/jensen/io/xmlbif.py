@@ -25,7 +25,7 @@ from jensen.io.properties import read_pairs, show_point, write_pair
 from jensen.io.xml_reading import Document, Element, quote, quote_name
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 
 FORM = "XMLBIF"

@@ -13,7 +13,7 @@ from jensen.inference.cpt import show_probability
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.estimators.choosing import ComponentsChoice
     from jensen.inference.network import Network
     from jensen.q_graph.posterior.convergence import Convergence

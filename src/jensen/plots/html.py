@@ -23,7 +23,7 @@ from jensen.plots.svg import graph_svg
 from jensen.support.text import plural
 
 if TYPE_CHECKING:
-    from jensen.estimators import BayesianNetwork
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 MOST_COLUMNS = 100  # of a table
 MOST_ROWS = 60  # of a table of probabilities

@@ -1,4 +1,4 @@
-"""How stable a learned graph is: the same learner on data drawn again from the data."""
+"""The bootstrap: how often an edge is found again in graphs learned from resampled rows."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,7 +15,7 @@ from jensen.data.threads import run_all
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, PDAG
 from jensen.graphs.base import Graph
-from jensen.q_graph.constraints import listed, read_constraints, with_certain
+from jensen.q_graph.constraints import add_certain_edges, as_lists, read_constraints
 from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
 from jensen.runs.checkpoint import Checkpoint
@@ -35,10 +35,10 @@ Array = NDArray[np.float64]
 
 RULES = ("max_parents", "required", "forbidden", "tiers")
 DIRECTING = ("required", "forbidden", "tiers", "interventions")
-"""Choices by which directions mean more than the data can tell."""
+"""Choices that determine directions which the data alone leave open."""
 
 MOST_ROWS = float(1 << 62)
-"""More cannot be drawn by whole numbers of the machine."""
+"""The largest number of rows whose counts fit into 64-bit integers."""
 
 
 def bootstrap_edges(
@@ -56,22 +56,22 @@ def bootstrap_edges(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from. Of weighted rows as many are drawn as the weights sum
-        to, rounded.
+        Anything a `Table` can be built from. If rows have weights, the number of rows that are
+        drawn is the sum of the weights, rounded.
     n
-        How many graphs are learned, on all threads.
+        The number of graphs to learn, on all threads.
     cpdag
-        Whether an edge whose direction the data cannot tell counts half in each direction; else
-        every edge counts in the direction that the learner chose. By default so, unless
-        constraints, interventions or a prior tell directions that the class of a graph does not.
+        If True, an edge whose direction the data cannot determine counts half in each direction; if
+        False, every edge counts in the direction that the learner chose. The default is True,
+        unless constraints, interventions or a prior determine further directions.
     checkpoint
         A file to resume from after a stop, to the identical result.
     progress
-        Show how many graphs are learned. Ctrl-C ends with those that are.
+        Show how many graphs are learned. Ctrl-C ends the run with the graphs so far.
     **choices
-        As in `jensen.learn_structure`, its `prior` of graphs too. The default prior of "bge" is
-        made of the rows that were drawn; a column that is constant among these has no edges in
-        their graph, and one warning names all such columns.
+        As in `jensen.learn_structure`, including its `prior` of graphs. The default prior of "bge"
+        is computed from the rows that were drawn; a column that is constant among these has no
+        edges in their graph, and one warning names all such columns.
 
     References
     ----------
@@ -91,7 +91,7 @@ def bootstrap_edges(
     check_whole("n", n, at_least=1)
     if not isinstance(choices.get("interventions", ""), (str, type(None))):
         raise JensenError("bootstrap_edges draws rows: give interventions= as a column")
-    choices = listed(choices)
+    choices = as_lists(choices)
     data, rng = as_table(table), as_generator(random_state)
     check_many(n, 128.0 + 8.0 * len(data.names) ** 2, "replicates (n)", "draw fewer")
     _check_weights(data)
@@ -102,7 +102,7 @@ def bootstrap_edges(
     directs = any(choices.get(name) for name in DIRECTING)
     if choices.get("prior") is not None:
         read = read_family_prior(choices["prior"], names)
-        rules, directs = with_certain(names, rules, read), directs or read.directs
+        rules, directs = add_certain_edges(names, rules, read), directs or read.directs
     if cpdag is None:
         cpdag = not directs
     settings = sorted((name, _plain(value)) for name, value in choices.items())
@@ -115,19 +115,19 @@ def bootstrap_edges(
     kept = _Kept(n, rng, file)
     still: Counter[str] = Counter()
     with (
-        interruptible() as wish,
+        interruptible() as stop,
         tqdm(total=n, desc="bootstrap", disable=not progress, delay=1.0) as bar,
     ):
         bar.update(len(kept.found))
 
         def learn(k: int) -> None:
-            if k in kept.found or wish.is_set():
+            if k in kept.found or stop.is_set():
                 return
             stream = np.random.default_rng(kept.seeds[k])
             with noting() as constant:
                 found = learn_structure(_drawn(data, stream), random_state=stream, **choices)
             still.update(constant)
-            if not (wish.is_set() and found.info.interrupted):
+            if not (stop.is_set() and found.info.interrupted):
                 kept.note(k, _shares(found, cpdag))
                 bar.update()
 
@@ -141,7 +141,7 @@ def bootstrap_edges(
 
 
 class _Kept:
-    """Graphs that are learned already, in memory and in a checkpoint."""
+    """The graphs that are learned so far, in memory and in the checkpoint file."""
 
     def __init__(self, n: int, rng: np.random.Generator, file: Checkpoint | None) -> None:
         self.file = file
@@ -169,7 +169,7 @@ class _Kept:
 
 
 def _check_weights(table: Table) -> None:
-    """Refuse rows of which none would be drawn."""
+    """Refuse a table without rows, or with weights from which no rows can be drawn."""
     total = table.total_weight
     if not 0.5 < total < MOST_ROWS:
         few = "there are no rows" if not table.n_rows else f"the rows weigh {total:g} in all"
@@ -180,7 +180,7 @@ def _check_weights(table: Table) -> None:
 
 
 def _drawn(table: Table, rng: np.random.Generator) -> Table:
-    """As many rows, drawn with replacement; of weighted rows, their weights drawn anew."""
+    """A bootstrap sample: rows drawn with replacement, or multinomial weights of weighted rows."""
     if table.weights is None:
         return table.take(rng.integers(0, table.n_rows, table.n_rows))
     total = table.weights.sum()
@@ -188,14 +188,14 @@ def _drawn(table: Table, rng: np.random.Generator) -> Table:
 
 
 def _shares(found: DAG | PDAG, cpdag: bool) -> Array:
-    """(n, n): 1 for an edge, a half in each direction where the class has both."""
+    """(n, n): 1 for a directed edge, 0.5 in each direction for an undirected one."""
     graph = found.cpdag() if cpdag and isinstance(found, DAG) else found
     joined = np.asarray(graph.adjacency, np.float64)
     return joined / np.maximum(joined + joined.T, 1.0)
 
 
 def _plain(choice: Any) -> Any:
-    """A choice as a fingerprint takes it: all of its content."""
+    """A choice as plain data for the fingerprint of the run."""
     if choice is None or isinstance(choice, (str, bool, int, float, np.ndarray, np.generic)):
         return choice
     if isinstance(choice, Mapping):
@@ -210,6 +210,6 @@ def _plain(choice: Any) -> Any:
 
 
 def _content(table: Table) -> list[Any]:
-    """All that a table says."""
+    """Weights, variables and values of a table, for the fingerprint of the run."""
     columns = [table.column(name) for name in sorted(table.names)]
     return [table.weights, *([repr(column.variable), column.data] for column in columns)]

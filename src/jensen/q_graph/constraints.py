@@ -1,4 +1,4 @@
-"""What a learned graph must and must not hold."""
+"""Constraints on learned graphs: required and forbidden edges, tiers, numbers of parents."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Flags = NDArray[np.bool_]
 
 
 class Constraints(NamedTuple):
-    """Edges by position among the sorted names, [parent, child]."""
+    """Constraints as matrices, indexed [parent, child] by position among the sorted names."""
 
     required: Flags  # (n, n)
     forbidden: Flags  # (n, n)
@@ -36,7 +36,7 @@ class Constraints(NamedTuple):
         return np.asarray(may_add + 2 * ~self.required, np.uint8)
 
     def refuse(self, joined: Flags) -> bool:
-        """Whether a graph lacks a required edge or has one that is forbidden."""
+        """Whether a graph lacks a required edge or has a forbidden one."""
         return bool((self.required & ~joined).any() or (self.forbidden & joined).any())
 
 
@@ -47,7 +47,7 @@ def read_constraints(
     forbidden: Any = (),
     tiers: Iterable[Iterable[str]] = (),
 ) -> Constraints:
-    """Check what the caller asks for, and refuse what contradicts itself.
+    """Read the constraints that the user gave; an error if they contradict each other.
 
     Parameters
     ----------
@@ -56,8 +56,8 @@ def read_constraints(
     required, forbidden
         Pairs (from, to), or a text like "A -> B; C -> D".
     tiers
-        Groups of variables in time, two at least: no edge leads from a later to an earlier one. A
-        variable that stands in none may have any edge.
+        At least two groups of variables, in the order of time: no edge leads from a later group to
+        an earlier one. A variable in no group may have any edge.
     """
     if max_parents is not None:
         check_whole("max_parents", max_parents, at_least=0)
@@ -86,15 +86,15 @@ def read_rules(
     forbidden: Any = (),
     tiers: Iterable[Iterable[str]] = (),
 ) -> Constraints:
-    """The constraints of graphs that a scorer is asked for: see `read_constraints`, `isolate`."""
+    """The constraints on the graphs of a scorer: `read_constraints` followed by `isolate`."""
     return isolate(read_constraints(scorer.names, max_parents, required, forbidden, tiers), scorer)
 
 
 def isolate(constraints: Constraints, scorer: Scorer) -> Constraints:
     """Forbid every edge at a constant column of numbers, and warn of such columns once.
 
-    An edge there that is required is refused; in tables that are drawn from one (a bootstrap) it
-    stays, for the column varies in the table that the caller gave.
+    A required edge at such a column is an error; but in a bootstrap sample it is allowed, because
+    the column varies in the table that the user gave.
     """
     names, constant = scorer.names, sorted(isolated(scorer))
     if not constant:
@@ -109,8 +109,8 @@ def isolate(constraints: Constraints, scorer: Scorer) -> Constraints:
     return constraints._replace(forbidden=constraints.forbidden | (at & ~constraints.required))
 
 
-def with_certain(names: Sequence[str], given: Constraints, read: ReadPrior) -> Constraints:
-    """The constraints, and the edges that a prior requires and forbids."""
+def add_certain_edges(names: Sequence[str], given: Constraints, read: ReadPrior) -> Constraints:
+    """Add the edges that a prior requires (probability 1) and forbids (probability 0)."""
 
     def pairs(flags: Flags) -> list[tuple[str, str]]:
         return [(names[u], names[v]) for u, v in np.argwhere(flags)]
@@ -119,16 +119,16 @@ def with_certain(names: Sequence[str], given: Constraints, read: ReadPrior) -> C
     return read_constraints(names, given.most_parents, pairs(required), pairs(forbidden))
 
 
-def believe(prior: Any, scorer: Scorer, given: Constraints) -> tuple[Scorer, Constraints]:
-    """Scores that hold a prior of graphs, and constraints that hold the edges it is sure of."""
+def add_prior(prior: Any, scorer: Scorer, given: Constraints) -> tuple[Scorer, Constraints]:
+    """Add a prior of graphs: to the scores its log odds, to the constraints its certain edges."""
     if prior is None:
         return scorer, given
     read = read_family_prior(prior, scorer.names)
-    return with_prior(scorer, read.prior), with_certain(scorer.names, given, read)
+    return with_prior(scorer, read.prior), add_certain_edges(scorer.names, given, read)
 
 
-def listed(choices: Mapping[str, Any]) -> dict[str, Any]:
-    """The same choices, their edges and tiers as lists: an iterator could be read only once."""
+def as_lists(choices: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy the choices with edges and tiers as lists, because an iterator can be read only once."""
     found = dict(choices)
     for name in ("required", "forbidden"):
         if name in found:
@@ -139,9 +139,9 @@ def listed(choices: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def read_start(start: Any, names: Sequence[str], constraints: Constraints) -> Flags:
-    """The graph that a search begins with, the required edges added; refused if it breaks rules.
+    """The start graph of a search with the required edges added; an error if it breaks constraints.
 
-    A class of graphs is extended consistently.
+    A CPDAG or PDAG is extended to a DAG.
     """
     joined = constraints.required.copy()
     if start is None:
@@ -169,7 +169,7 @@ def read_start(start: Any, names: Sequence[str], constraints: Constraints) -> Fl
 
 
 def _edges(names: Sequence[str], given: Any, what: str) -> Flags:
-    """Pairs of names, or a text, as a matrix."""
+    """(n, n): pairs of names, or a text, as flags."""
     at = {name: i for i, name in enumerate(names)}
     flags = np.zeros((len(names), len(names)), bool)
     for pair in _pairs(given, what):
@@ -185,7 +185,7 @@ def _edges(names: Sequence[str], given: Any, what: str) -> Flags:
 
 
 def _pairs(given: Any, what: str) -> list[tuple[str, str]]:
-    """Edges (from, to) of whatever lists them."""
+    """Edges (from, to) of a DAG, a text or an iterable of pairs."""
     if isinstance(given, DAG):
         return list(given.edges)
     if isinstance(given, str):
@@ -214,7 +214,7 @@ def _pair(given: Any, what: str) -> tuple[str, str]:
 
 
 def _groups(tiers: Any) -> list[list[str]]:
-    """The names of each tier, sorted: a set has no order that lasts."""
+    """The names of each tier, sorted, because the order of a set is not reproducible."""
     if isinstance(tiers, str) or not isinstance(tiers, Iterable):
         raise GraphError(f"tiers= is a list of lists of names, not {tiers!r}")
     groups: list[list[str]] = []
@@ -226,7 +226,7 @@ def _groups(tiers: Any) -> list[list[str]]:
 
 
 def _backwards(names: Sequence[str], tiers: Any) -> Flags:
-    """Edges from a later tier to an earlier one."""
+    """(n, n): flags of edges from a later tier to an earlier one."""
     tier_of: dict[str, int] = {}
     groups = _groups(tiers)
     if [] in groups:

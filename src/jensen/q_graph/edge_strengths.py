@@ -1,4 +1,4 @@
-"""How often edges were found, and the network that is made of those found often enough."""
+"""Edge strengths: the share of graphs that have an edge, and the averaged graph."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 MOST_SHOWN = 20
 
 ALWAYS = 1.0 - 1e-9
-"""The strength of what is found in every graph, as sums of shares round it."""
+"""The strength of an edge that every graph has, up to rounding in the sum of shares."""
 
 
 class EdgeStrength(NamedTuple):
@@ -31,8 +31,8 @@ class EdgeStrength(NamedTuple):
 
     parent: str
     child: str
-    strength: float  # how often the two were joined
-    direction: float  # how often of these in this direction
+    strength: float  # the share of graphs in which the two are adjacent
+    direction: float  # the share of those in which the edge has this direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,12 +44,12 @@ class EdgeStrengths:
     names
         The variables, sorted.
     shares : (n, n) array
-        [a, b]: in which share of the graphs there is an edge from a to b. An edge whose direction
-        the data cannot tell counts half in each.
+        [a, b]: the share of graphs with an edge from a to b. An edge whose direction the data
+        cannot determine counts half in each direction.
     n_graphs
-        How many graphs were learned.
+        The number of graphs that were learned.
     constraints
-        What every one of them had to hold, and what the averaged graph holds too.
+        The constraints of these graphs, which the averaged graph obeys too.
     """
 
     names: tuple[str, ...]
@@ -65,29 +65,29 @@ class EdgeStrengths:
         return float(self.shares[self.names.index(a), self.names.index(b)])
 
     def strength(self, a: str, b: str) -> float:
-        """How often a and b were joined, in whatever direction."""
+        """The share of graphs in which a and b are adjacent, in either direction."""
         return self[a, b] + self[b, a]
 
     def direction(self, a: str, b: str) -> float:
-        """How often of these from a to b; NaN if they were never joined."""
+        """The share of these graphs with a -> b; NaN if a and b are never adjacent."""
         both = self.strength(a, b)
         return self[a, b] / both if both else float("nan")
 
     @property
     def threshold(self) -> float:
-        """Where weak and strong edges part best (Scutari and Nagarajan 2013).
+        """The threshold between weak and strong edges (Scutari and Nagarajan 2013).
 
-        Strengths would be 0 or 1 if all were known for certain. Of all distributions on 0 and 1
-        that one is taken which is nearest to the strengths found, and the threshold is where it
-        says so.
+        If all edges were certain, all strengths would be 0 or 1. The threshold is the quantile of
+        the strengths at the share of zeros in the distribution on {0, 1} that is nearest to the
+        distribution of the strengths in L1 distance.
         """
         upper = np.triu_indices(len(self.names), 1)
         return _threshold((self.shares + self.shares.T)[upper])
 
     def edges(self, threshold: float | None = None) -> list[EdgeStrength]:
-        """All pairs that were joined (more often than the threshold), the strongest first.
+        """All pairs that are adjacent in some graph, or above the threshold, the strongest first.
 
-        Those that were always joined are among them whatever the threshold, 1 too.
+        Pairs that are adjacent in every graph are always listed, even if the threshold is 1.
         """
         least = 0.0 if threshold is None else threshold
         found = []
@@ -101,16 +101,16 @@ class EdgeStrengths:
         return sorted(found, key=lambda edge: (-edge.strength, -edge.direction, edge[:2]))
 
     def averaged(self, threshold: float | None = None) -> DAG:
-        """The graph of all edges stronger than the threshold, each in its usual direction.
+        """The graph of all edges stronger than the threshold, each in its more frequent direction.
 
-        What was joined in every graph is stronger than any threshold: at 1 nothing else is there.
-        The strongest come first; an edge that would close a cycle or break a constraint is turned,
-        or left out if that does too. Required edges are there in any case.
+        Edges that every graph has are stronger than any threshold; a threshold of 1 keeps only
+        these. The strongest edges are added first. An edge that would close a cycle or break a
+        constraint is turned, or left out if turning does not help. Required edges are always kept.
 
         Parameters
         ----------
         threshold
-            Between 0 and 1; by default `threshold`.
+            Between 0 and 1; by default the property `threshold`.
         """
         if threshold is not None and not (is_real(threshold) and 0.0 <= threshold <= 1.0):
             raise JensenError(f"threshold must be between 0 and 1, not {threshold!r}")
@@ -130,7 +130,7 @@ class EdgeStrengths:
         return DAG.from_adjacency(joined, self.names)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row for each pair that was joined."""
+        """One row for each pair that is adjacent in some graph."""
         import pandas as pd
 
         return pd.DataFrame(self.edges(), columns=["from", "to", "strength", "direction"])
@@ -149,15 +149,15 @@ class EdgeStrengths:
 
 
 def _leads(joined: NDArray[np.bool_], start: int, end: int) -> bool:
-    """Whether a path leads from start to end."""
+    """Whether a directed path leads from start to end."""
     return end in reach([tuple(np.flatnonzero(row)) for row in joined], [start])
 
 
 def _threshold(strengths: Array) -> float:
-    """The strength at which the nearest distribution on 0 and 1 steps up.
+    """The quantile of the strengths at t, the share of zeros of the nearest 0-1 distribution.
 
-    That distribution has a share t at 0; its distance to the distribution F of the strengths is
-    ∫ |F(x) - t| dx, which the median of F over [0, 1] makes smallest.
+    The distance of that distribution to the distribution function F of the strengths is
+    ∫ |F(x) - t| dx over [0, 1], which is smallest if t is the median of F(x) over x.
     """
     if not len(strengths):
         return 0.0

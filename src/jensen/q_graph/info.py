@@ -1,4 +1,4 @@
-"""What a learner of structures tells about its graph."""
+"""Records about graphs that were learned: `graph.info` after a search, or of a posterior."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -8,7 +8,11 @@ from numpy.typing import NDArray
 
 
 class Outcome(NamedTuple):
-    """What a method found."""
+    """The result of a method, before it becomes a graph with names.
+
+    `gap`, where it is known: how much higher another graph may score. `n_tried`: moves whose gain
+    was compared.
+    """
 
     joined: NDArray[np.bool_]  # (n, n), [parent, child]
     score: float
@@ -27,26 +31,26 @@ class StructureInfo:
     Attributes
     ----------
     method, score_name
-        As they were chosen.
+        The method and the score that were chosen.
     score
-        Of the graph, as `jensen.score` has it with the same `prior`: the log prior of the graph
-        (up to a constant that is the same for all graphs) is part of it.
+        The score of the graph, as `jensen.score` gives it with the same `prior`: the log prior of
+        the graph (up to a constant that is the same for all graphs) is part of it.
     trace
-        The score at the start and after every move, restarts included. Edges that are turned for
-        nothing are moves too, so it may fall by a rounding; and it falls where hill climbing
-        begins again.
+        The score at the start and after every move, restarts included. Turns that change nothing
+        are moves too, so the trace may fall by rounding; it also falls where hill climbing starts
+        again.
     n_moves, n_tried, n_scored
-        How many moves were made, how many were looked at (None where there are none), and how many
-        families were scored to choose them.
+        The number of moves that were made, of moves whose gain was compared (None if the method
+        makes no moves), and of families that were scored.
     proven
         Whether no other graph that the constraints allow scores higher.
     interrupted
         Whether the search was stopped before its end.
     gap
-        Of "exact" and trees: how much higher another may score; 0 if it is proven that none does,
-        infinite if time was over before anything was known.
+        For "exact" and trees: how much higher another graph may score; 0 if it is proven that none
+        does, infinite if time ran out before any bound was known.
     seconds
-        How long it took.
+        Wall-clock time of the search.
     """
 
     method: str
@@ -64,3 +68,29 @@ class StructureInfo:
     def n_moves(self) -> int:
         """How many moves were made."""
         return len(self.trace) - 1
+
+
+@dataclass(frozen=True)
+class GraphInfo:
+    """How good a graph of a posterior is.
+
+    Attributes
+    ----------
+    method, score_name
+        The method and the score that were chosen.
+    score
+        The score of the graph, as `jensen.score` gives it; nan if the posterior has no data.
+    log_weight
+        The score plus the log prior, up to the constant of the prior.
+    probability
+        The posterior probability of this graph: exact if `proven`, else its share of the samples.
+    proven
+        Whether no other graph is more probable.
+    """
+
+    method: str
+    score_name: str
+    score: float
+    log_weight: float
+    probability: float
+    proven: bool

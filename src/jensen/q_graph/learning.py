@@ -9,11 +9,10 @@ from jensen.exceptions import JensenError
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.io.jkl import read_local_scores
 from jensen.q_graph import methods
-from jensen.q_graph.classes.knowledge import as_known
-from jensen.q_graph.classes.rules import check_table
-from jensen.q_graph.constraints import believe, read_rules
+from jensen.q_graph.classes.rules import check_table, with_known_directions
+from jensen.q_graph.constraints import add_prior, read_rules
 from jensen.q_graph.info import Outcome, StructureInfo
-from jensen.q_graph.method_choices import TESTED, Method, check_choices
+from jensen.q_graph.methods import TESTED, Method, check_choices
 from jensen.q_graph.optimum.dynamic_programming import n_bytes
 from jensen.q_graph.search import climbing
 from jensen.scores.listed_scores import LocalScores
@@ -72,11 +71,11 @@ def learn_structure(
         Anything a `Table` can be built from, its columns all categorical or all continuous (by
         tests also mixed); the order of the columns changes nothing.
     method
-        "hill-climb": from the start, the best of adding, dropping or turning an edge until nothing
-        gains, three times; and again from the best graph that is made of all families scored so
-        far; never worse than plain greedy search in the order of the names; "tabu": the same, and
-        from there on over losses without undoing the last moves, never worse than hill climbing
-        from the same start;
+        "hill-climb": adds, drops or turns the edge that gains most, until nothing gains, three
+        times; then again from the best graph that can be combined of all families scored so far.
+        It is never worse than plain greedy search in the order of the names. "tabu": hill climbing,
+        and then further moves, even if they lose, that do not undo the last ones; never worse than
+        hill climbing from the same start.
         "ges": greedy search over Markov equivalence classes, never worse than hill climbing;
         "exact": the optimum of the score, proven, by dynamic programming for up to 24 variables
         (seconds for 20, a minute and 2 GiB for 24, half of both for one fewer), and by integer
@@ -88,9 +87,9 @@ def learn_structure(
         The units of continuous columns change nothing; a constant one has no edges, and a warning
         names it.
     prior
-        Of graphs, as in `jensen.score`: the search maximises the score and the log prior together.
-        Edges of probability 1 are required, of 0 forbidden. "ges" needs edges to be as probable
-        in both directions, "pc" has no prior.
+        The prior of graphs, as in `jensen.score`: the search maximises the score plus the log
+        prior. Edges of probability 1 are required, edges of probability 0 forbidden. "ges" needs a
+        prior under which both directions of an edge are equally probable; "pc" takes no prior.
     equivalent_sample_size, missing, prior_network, **gaussian
         As in `jensen.score`. With missing="available-case" edges appear between independent
         variables, the more the more is missing, and more rows do not help: learn the graph from
@@ -105,36 +104,39 @@ def learn_structure(
     start
         The graph that a search begins with; by default the required edges alone.
     restarts
-        How often a search begins again from its best graph, as many of whose edges as it has were
-        changed at random.
+        The number of restarts of a search. Each begins at the best graph so far after as many
+        random changes as that graph has edges.
     tabu_length
-        Of "tabu": how many moves it goes on without a better graph; 100 unless given. Without
-        restarts a longer one never ends at a worse graph. Edges turned for nothing do not count.
+        For "tabu": the search ends after this many moves without a better graph; 100 by default.
+        Without restarts a larger number never leads to a worse graph. Turns that change nothing do
+        not count.
     random_state
-        Of the restarts and of permutations.
+        The random numbers of restarts and of permutations.
     interventions
-        A column (then no variable), or one entry per row: the name of the variable that was set
-        from outside in that row, or nothing. Such rows are left out of that variable's family.
+        The name of a column (which is then no variable), or one entry per row: the name of the
+        variable that was set from outside in that row, or nothing. Such rows are left out of the
+        family of that variable.
     scores
-        In place of a table: a file of local scores (.jkl), or what `jensen.read_local_scores` gave.
+        Instead of a table: a file of local scores (.jkl), or the result of
+        `jensen.read_local_scores`.
     test, alpha, max_given, permutations, correction
-        Of "pc" and "mmhc": as in `jensen.independent` (alpha is 0.05 unless given); the most
-        variables that a test is given; and for "pc" the correction for many tests, "bonferroni"
-        or "fdr".
+        For "pc" and "mmhc": as in `jensen.independent` (alpha is 0.05 by default); the most
+        variables in the condition of a test; and for "pc" the correction for multiple tests,
+        "bonferroni" or "fdr".
     time_limit
-        Of "exact": seconds after which the best graph so far is returned, with `info.gap`: how much
-        higher another graph may score, infinite if nothing is known yet.
+        For "exact": seconds after which the best graph so far is returned. Its `info.gap` tells how
+        much higher another graph may score; it is infinite if no bound is known yet.
     progress
-        Show the score, and moves or the gap, while it runs. Ctrl-C ends every method with the best
-        graph so far.
+        Show the score, and the moves or the gap, while it runs. Ctrl-C ends every method with the
+        best graph so far.
 
     Returns
     -------
     DAG, CPDAG or PDAG
         A `DAG` from searches and "exact", a `CPDAG` from "ges" and "pc"; a `PDAG` where constraints
-        direct more than the class does, or tests of "pc" contradict each other. Its `info` tells
-        the score, its trace, how many moves were made and families scored, how long it took, and
-        whether the graph is proven to be optimal; or the tests that were made.
+        direct more edges than the class does, or where tests of "pc" contradict each other. Its
+        `info` tells the score and its trace, the numbers of moves and of scored families, the time,
+        and whether the graph is proven to be optimal; for tests, the tests that were made.
 
     Examples
     --------
@@ -188,9 +190,9 @@ def learn_structure(
     given_rules = read_rules(scorer, max_parents, **rules)
     if start is not None and isolated(scorer):
         start = _without_edges_at(start, {scorer.names[v] for v in isolated(scorer)})
-    scorer, constraints = believe(prior, scorer, given_rules)
+    scorer, constraints = add_prior(prior, scorer, given_rules)
     streams = as_generator(random_state).spawn(restarts)
-    task = methods.Task(
+    task = methods.SearchTask(
         scorer, constraints, start, streams, progress,
         climbing.TABU_LENGTH if tabu_length is None else tabu_length,
     )  # fmt: skip
@@ -199,28 +201,28 @@ def learn_structure(
     found = found._replace(score=found.score + constant, trace=found.trace + constant)
     info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)
     if method == "ges":
-        return as_known(found.joined, scorer.names, constraints).with_info(info)
+        return with_known_directions(found.joined, scorer.names, constraints).with_info(info)
     return DAG.from_adjacency(found.joined, scorer.names).with_info(info)
 
 
 def _without_edges_at(start: Any, columns: set[str]) -> DAG:
-    """The graph to begin with, where constant columns stand alone."""
+    """The start graph without the edges at constant columns."""
     dag = as_dag(start)
     return DAG([edge for edge in dag.edges if columns.isdisjoint(edge)], dag.nodes)
 
 
-def _find(method: str, task: methods.Task, time_limit: float | None) -> Outcome:
+def _find(method: str, task: methods.SearchTask, time_limit: float | None) -> Outcome:
     if method == "exact":
         find = methods.by_subsets if _by_subsets(task) else methods.by_cuts
         return find(task, time_limit)
     return methods.by_classes(task) if method == "ges" else methods.by_search(method, task)
 
 
-def _by_subsets(task: methods.Task) -> bool:
-    """Whether by dynamic programming, which takes memory but surely ends.
+def _by_subsets(task: methods.SearchTask) -> bool:
+    """Whether to use dynamic programming, which needs memory but ends in a known time.
 
-    Where its tables are not allowed, integer programming may do for a limited number of parents;
-    for any number it would not end, and the tables are refused.
+    If its tables exceed the memory limit, integer programming is used if the number of parents is
+    limited. Without such a limit it would not end, so dynamic programming refuses the tables.
     """
     n = len(task.scorer.names)
     is_listed = offered(task.scorer, ListsFamilies) is not None
@@ -243,7 +245,7 @@ def _by_tests(
 def _scorer(
     table: Any, scores: Any, score: str | None, choices: Mapping[str, Any]
 ) -> tuple[Scorer, str]:
-    """Local scores, and what they are called."""
+    """The scorer, and the name of its score."""
     if (table is None) == (scores is None):
         raise JensenError("give a table, or scores= of local scores that are known already")
     if table is None:

@@ -1,34 +1,70 @@
-"""How each method finds its graph, once scores and constraints are read."""
+"""Methods of learning a graph: the choices that each of them has, and how it runs."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from jensen.exceptions import JensenError
 from jensen.q_graph.classes.equivalence_search import equivalence_search
 from jensen.q_graph.classes.rules import read_class
 from jensen.q_graph.constraints import Constraints, read_start
 from jensen.q_graph.info import Outcome
 from jensen.q_graph.optimum.dynamic_programming import best_network
-from jensen.q_graph.optimum.integer_program import prove_best
-from jensen.q_graph.optimum.stopping import StoppedError, climbed, end_after, heeding
+from jensen.q_graph.optimum.integer_program import (
+    OutOfTimeError,
+    climb_instead,
+    end_after,
+    prove_best,
+    stoppable,
+)
 from jensen.q_graph.search import climbing
 from jensen.q_graph.search.recombining import climb_and_walk, thorough_climb
 from jensen.runs.interrupts import interruptible
 from jensen.scores.scorer import Scorer, log_jacobian_of_units
 
 Flags = NDArray[np.bool_]
+Method = Literal["hill-climb", "tabu", "exact", "ges", "pc", "mmhc"]
 
 SHARE = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
-"""A bar of work whose whole is known, as a share of it."""
+"""The format of a progress bar whose total is known: a percentage."""
+
+METHODS: tuple[str, ...] = get_args(Method)
+
+SCORED = tuple(method for method in METHODS if method != "pc")
+
+CLIMBING = ("hill-climb", "tabu")
+
+TESTED = ("pc", "mmhc")
+
+HAVE: Mapping[str, tuple[str, ...]] = {
+    "score": SCORED,
+    "equivalent_sample_size": SCORED,
+    "prior_network": SCORED,
+    "prior": SCORED,
+    "missing": (*CLIMBING, "exact"),
+    "interventions": (*CLIMBING, "exact"),
+    "scores": (*CLIMBING, "exact"),
+    "max_parents": SCORED,
+    "start": (*CLIMBING, "ges"),
+    "restarts": CLIMBING,
+    "tabu_length": ("tabu",),
+    "time_limit": ("exact",),
+    "test": TESTED,
+    "alpha": TESTED,
+    "max_given": TESTED,
+    "permutations": TESTED,
+    "correction": ("pc",),
+}
+"""The methods to which a choice applies; choices that are not listed apply to all."""
 
 
-class Task(NamedTuple):
-    """What is to be learned."""
+class SearchTask(NamedTuple):
+    """A learning problem after its arguments were checked."""
 
     scorer: Scorer
     constraints: Constraints
@@ -38,8 +74,8 @@ class Task(NamedTuple):
     tabu_length: int = climbing.TABU_LENGTH
 
 
-def by_search(method: str, task: Task) -> Outcome:
-    """The best of a search, and of searches from what is left of it after random moves."""
+def by_search(method: str, task: SearchTask) -> Outcome:
+    """The best graph of a search and of its restarts, which begin after random moves."""
 
     def climb(climber: climbing.Climber, watch: climbing.Watch) -> climbing.Found:
         if method == "hill-climb":
@@ -58,7 +94,7 @@ def by_search(method: str, task: Task) -> Outcome:
             changed = climbing.perturbed(best.joined, task.constraints, n_moves, stream)
             found = climb(climber.begin(changed), watch)
             trace, stopped = trace + found.trace[1:], found.stopped
-            if found.score > best.score + climber.slack:
+            if found.score > best.score + climber.tie:
                 best = found
     return Outcome(
         best.joined, best.score, np.array(trace), climber.families.n_scored, proven=False,
@@ -66,19 +102,19 @@ def by_search(method: str, task: Task) -> Outcome:
     )  # fmt: skip
 
 
-def by_classes(task: Task) -> Outcome:
-    """The best class of graphs."""
+def by_classes(task: SearchTask) -> Outcome:
+    """The best Markov equivalence class that greedy equivalence search finds."""
     names, constraints = task.scorer.names, task.constraints
     first = None if task.start is None else read_class(task.start, names, constraints)
     with _watching("ges", task) as watch:
         return equivalence_search(task.scorer, constraints, first, watch)
 
 
-def by_subsets(task: Task, time_limit: float | None) -> Outcome:
-    """The optimum, by dynamic programming; what hill climbing finds if time is over before it."""
+def by_subsets(task: SearchTask, time_limit: float | None) -> Outcome:
+    """The optimum by dynamic programming, or the result of hill climbing if time runs out."""
     with _bar("exact", task.progress, total=1.0) as bar:
         try:
-            with heeding(_shown(bar), end_after(time_limit)) as tell:
+            with stoppable(_shown(bar), end_after(time_limit)) as tell:
                 parents, total = best_network(
                     task.scorer,
                     max_parents=task.constraints.most_parents,
@@ -86,8 +122,8 @@ def by_subsets(task: Task, time_limit: float | None) -> Outcome:
                     forbidden=task.constraints.forbidden,
                     progress=tell,
                 )
-        except StoppedError:
-            return climbed(task.scorer, task.constraints)
+        except OutOfTimeError:
+            return climb_instead(task.scorer, task.constraints)
     n = len(parents)
     joined = np.zeros((n, n), bool)
     for v, above in enumerate(parents):
@@ -97,8 +133,8 @@ def by_subsets(task: Task, time_limit: float | None) -> Outcome:
     return Outcome(joined, total, np.array([total]), n_scored, proven=True, gap=0.0)
 
 
-def by_cuts(task: Task, time_limit: float | None) -> Outcome:
-    """The optimum, by integer programming; or what was reached when time is over, and its gap."""
+def by_cuts(task: SearchTask, time_limit: float | None) -> Outcome:
+    """The optimum by integer programming, or the best graph and its gap if time runs out."""
     with (
         _bar("exact: families", task.progress, total=1.0) as scored,
         _bar("exact", task.progress) as bar,
@@ -119,25 +155,38 @@ def by_cuts(task: Task, time_limit: float | None) -> Outcome:
 
 
 @contextmanager
-def _watching(method: str, task: Task) -> Iterator[Callable[[float, int], bool]]:
-    """A watch that shows the score, and stops the search when the user wishes it."""
+def _watching(method: str, task: SearchTask) -> Iterator[Callable[[float, int], bool]]:
+    """A watch that shows the score, and stops the search after Ctrl-C."""
     constant = log_jacobian_of_units(task.scorer)
-    with _bar(method, task.progress) as bar, interruptible() as wish:
+    with _bar(method, task.progress) as bar, interruptible() as stop:
 
         def watch(total: float, n_moves: int) -> bool:
             if not bar.disable:
                 bar.update()
                 bar.set_postfix(score=f"{total + constant:.2f}", refresh=False)
-            return wish.is_set()
+            return stop.is_set()
 
         yield watch
 
 
 def _shown(bar: Any) -> Callable[[float], None]:
-    """Move a bar to the share that is done."""
+    """A function that moves the bar to a share of the work."""
     return lambda share: bar.update(share - bar.n)
 
 
 def _bar(method: str, progress: bool, total: float | None = None) -> Any:
     form = None if total is None else SHARE
     return tqdm(total=total, desc=method, disable=not progress, delay=1.0, bar_format=form)
+
+
+def check_choices(method: object, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The choices that are not None; an error if one of them does not apply to the method."""
+    if method not in METHODS:
+        raise JensenError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for name in chosen:
+        if method not in HAVE.get(name, METHODS):
+            raise JensenError(
+                f"{name}= has no meaning for method={method!r}: only for {', '.join(HAVE[name])}"
+            )
+    return chosen

@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from jensen.q_hidden.states import chain, independent
-from jensen.q_hidden.structures import Chain, FamilyTables, Hidden, Independent, Known, known
+from jensen.q_hidden.states.records import Chain, Independent
+from jensen.q_hidden.structures import FamilyTables, Hidden, Known, known
 from jensen.q_hidden.trees import run
 
 

@@ -6,16 +6,10 @@ from typing import Any
 import numpy as np
 
 from jensen.q_hidden import gaussian_cells
+from jensen.q_hidden.gaussian_cells import GaussianCells
 from jensen.q_hidden.states import chain, independent
-from jensen.q_hidden.structures import (
-    Chain,
-    FamilyTables,
-    GaussianCells,
-    Hidden,
-    Independent,
-    Known,
-    known,
-)
+from jensen.q_hidden.states.records import Chain, Independent
+from jensen.q_hidden.structures import FamilyTables, Hidden, Known, known
 from jensen.q_hidden.trees import run
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from jensen.data import Table
 from jensen.data.counting import is_complete
-from jensen.data.statistics import CountStatistics
+from jensen.data.statistics import CountStatistics, FamilyCounts
 from jensen.exceptions import JensenError
 from jensen.scores import categorical
 from jensen.scores.categorical import DirichletScore, PenalisedLikelihood
@@ -28,7 +28,7 @@ from jensen.scores.parent_sets import (
     score_subsets,
 )
 from jensen.scores.registry import SPECS
-from jensen.scores.row_statistics import FamilyCounts, RowStatistics
+from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.score_choices import AVAILABLE_CASE, Score
 from jensen.scores.scorer import Progress
 from jensen.scores.set_functions import (

@@ -28,14 +28,14 @@ TIE = 1e-9
 
 
 class Prior(NamedTuple):
-    """Of every model that merging may lead to."""
+    """The prior of all models: Dirichlet concentration and weight of the structure's length."""
 
     concentration: float
     structure_weight: float
 
 
 class Counts(NamedTuple):
-    """What the completed paths count, and the summaries that gains are made of."""
+    """The counts of completed paths, and the summaries from which gains are computed."""
 
     moves: Array  # (K + 1, K + 1)
     emitted: Array  # (K, V)
@@ -45,10 +45,10 @@ class Counts(NamedTuple):
 
 
 class Gains(NamedTuple):
-    """Of merging a row state with a column state."""
+    """What merging a row state with a column state gains."""
 
-    gain: Array  # of the log posterior, besides what moves cost: their price depends on K
-    saved: Indices  # moves that are used no more
+    gain: Array  # in log posterior, without the price of moves, which depends on K
+    saved: Indices  # the number of moves that are no longer used
     same_symbols: Indices  # symbols that both emit
 
 
@@ -59,7 +59,7 @@ def summarise(moves: Array, emitted: Array) -> Counts:
 
 
 def select(counts: Counts, states: Indices) -> Counts:
-    """The given states, where no other is visited."""
+    """The counts of the given states, if no other state is visited."""
     lines = np.append(states, len(counts.emitted))
     return Counts(
         counts.moves[np.ix_(lines, lines)],
@@ -71,7 +71,7 @@ def select(counts: Counts, states: Indices) -> Counts:
 
 
 def price(n_targets: int, prior: Prior) -> float:
-    """What one used move or symbol costs."""
+    """The cost of one used move or symbol in log posterior."""
     return float(prior.structure_weight * np.log(n_targets + 1))
 
 
@@ -84,7 +84,7 @@ def log_posterior(counts: Counts, prior: Prior) -> float:
 
 
 def pair_gains(counts: Counts, prior: Prior, rows: Indices, columns: Indices) -> Gains:
-    """What merging is worth, for every row state with every column state."""
+    """The gains of merging every row state with every column state."""
     alpha = prior.concentration
     gain, saved_after = _shared(counts.moves, rows, columns, alpha)
     from_same, saved_before = _shared(
@@ -110,12 +110,12 @@ def log_rows(table: Array, prior: Prior) -> float:
 
 
 def _joining(alpha: float, a: Array, b: Array) -> Array:
-    """What two cells of one row gain by becoming one, besides the total of the row."""
+    """The gain of joining two cells of one row, without the term of the row's total."""
     return log_rising(alpha, a + b) - log_rising(alpha, a) - log_rising(alpha, b)
 
 
 def _one_less(counts: Counts, alpha: float) -> Array:
-    """What the total of each row of moves gains when one of several is saved."""
+    """The gain in the term of each row's total if one of its moves is saved."""
     used = np.maximum(counts.used_moves, 2)
     return log_rising(alpha * used, counts.visits) - log_rising(alpha * (used - 1), counts.visits)
 
@@ -123,9 +123,9 @@ def _one_less(counts: Counts, alpha: float) -> Array:
 def _shared(
     table: Array, rows: Indices, columns: Indices, alpha: float, extra: Array | None = None
 ) -> tuple[Array, Indices]:
-    """What two lines of a table gain by joining the entries that both have, and how many these are.
+    """The gain of joining two lines of a table in the entries that both use, and their number.
 
-    `extra` is gained besides, at each entry.
+    `extra` is added to the gain for each such entry.
     """
     gain = np.zeros((len(rows), len(columns)))
     n_shared = np.zeros(gain.shape, np.int64)
@@ -143,7 +143,7 @@ def _shared(
 def _joint_totals(
     used: Indices, visits: Array, saved: Indices, rows: Indices, columns: Indices, alpha: float
 ) -> Array:
-    """How much more the total of a joint row costs than those of the two."""
+    """How much more the term of a joint row's total costs than the terms of the two rows."""
     joint_used = used[rows, None] + used[columns] - saved
     joint = log_rising(alpha * joint_used, visits[rows, None] + visits[columns])
     left = log_rising(alpha * used[rows], visits[rows])
@@ -160,7 +160,7 @@ def _count_loops(
     saved_after: Indices,
     saved_before: Indices,
 ) -> None:
-    """Put right in place where states of a pair follow each other: these moves become one loop."""
+    """Correct the gains in place for pairs that follow each other: their moves become a loop."""
     moves, extra = counts.moves, _one_less(counts, alpha)
     row_loops, column_loops = moves[rows, rows], moves[columns, columns]
     forth, back = moves[np.ix_(rows, columns)], moves[np.ix_(columns, rows)].T

@@ -1,15 +1,25 @@
-"""Completed paths: which state each position of each sequence visits."""
+"""Completed paths: the state that each position of each sequence visits, and how to find it.
+
+`read_paths` starts with one state per position; `best_paths` finds the most probable path of every
+sequence through a model (Viterbi), using only the moves and symbols that the model has counted.
+"""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from jensen.exceptions import DataError
-from jensen.state_merging.merged_counts import Array, Counts, Indices, summarise
+from jensen.state_merging.merged_counts import Array, Counts, Indices, Prior, summarise
 from jensen.support.checks import check_whole
+
+GRID = 2.0**30
+"""Log probabilities are rounded to multiples of 1 / GRID, so that sums, and ties, are exact."""
+
+BLOCK = 1 << 20
+"""The most cells (positions times states) of sequences that are completed at a time."""
 
 
 class Paths(NamedTuple):
@@ -22,17 +32,17 @@ class Paths(NamedTuple):
     states: Indices  # (P,) numbers, not necessarily in a row
 
 
-class Places(NamedTuple):
-    """The same states, numbered in a row, and what comes before and after them."""
+class NumberedPaths(NamedTuple):
+    """Paths with states numbered from 0 to K - 1, and the states before and after each position."""
 
-    numbers: Indices  # (K,) as in the paths, rising
-    states: Indices  # (P,) places in `numbers`
-    before: Indices  # (P,) the outside is K
+    numbers: Indices  # (K,) the states' numbers in the paths, ascending
+    states: Indices  # (P,) indices into `numbers`
+    before: Indices  # (P,) K stands for the outside
     after: Indices
 
 
 def read_paths(sequences: Sequence[ArrayLike], n_symbols: int, weights: ArrayLike | None) -> Paths:
-    """The distinct sequences, the most frequent first, then the shortest: a state per position."""
+    """The distinct sequences by falling frequency, then by length; one state per position."""
     check_whole("n_symbols", n_symbols, at_least=1)
     codes = [_check_codes(k, sequence, n_symbols) for k, sequence in enumerate(sequences)]
     weight_of: defaultdict[tuple[int, ...], float] = defaultdict(float)
@@ -60,18 +70,18 @@ def first_paths(paths: Paths, n_sequences: int) -> Paths:
     return Paths(paths.symbols[:n], paths.weights[:n], begins, ends, paths.states[:n])
 
 
-def place(paths: Paths) -> Places:
-    """Number the states in a row."""
+def number_states(paths: Paths) -> NumberedPaths:
+    """Number the states from 0 to K - 1."""
     numbers, states = np.unique(paths.states, return_inverse=True)
     outside = len(numbers)
     before, after = np.append(outside, states[:-1]), np.append(states[1:], outside)
     before[paths.begins] = after[paths.ends] = outside
-    return Places(numbers, states, before, after)
+    return NumberedPaths(numbers, states, before, after)
 
 
 def count(paths: Paths, n_symbols: int) -> Counts:
-    """Count along the paths; states in the order of their numbers."""
-    numbers, states, before, _ = place(paths)
+    """Count moves and symbols along the paths; states in the order of their numbers."""
+    numbers, states, before, _ = number_states(paths)
     outside = len(numbers)
     moves, emitted = np.zeros((outside + 1, outside + 1)), np.zeros((outside, n_symbols))
     np.add.at(moves, (before, states), paths.weights)
@@ -81,7 +91,7 @@ def count(paths: Paths, n_symbols: int) -> Counts:
 
 
 def _check_codes(k: int, sequence: ArrayLike, n_symbols: int) -> tuple[int, ...]:
-    """One sequence as something that can be compared."""
+    """One sequence as a tuple; an error if it is empty or its codes are out of range."""
     codes = np.asarray(sequence)
     if codes.ndim != 1 or not codes.size:
         raise DataError(
@@ -106,3 +116,42 @@ def _check_weights(weights: ArrayLike | None, n_sequences: int) -> list[float]:
     if not (np.isfinite(values) & (values >= 0.0)).all():
         raise DataError("weights must be finite and not negative")
     return [float(value) for value in values]
+
+
+def log_means(table: Array, prior: Prior) -> Array:
+    """Log of the posterior mean of each row, over the cells that it uses; -inf elsewhere."""
+    used = table > 0.0
+    weights = np.where(used, table + prior.concentration, 0.0)
+    with np.errstate(divide="ignore"):
+        logs = np.log(weights / weights.sum(1, keepdims=True))
+    return np.asarray(np.rint(logs * GRID) / GRID)
+
+
+def best_paths(counts: Counts, prior: Prior, paths: Paths) -> tuple[Indices, NDArray[np.bool_]]:
+    """The most probable state of each position, and for which sequences a path exists."""
+    log_moves, log_emitted = log_means(counts.moves, prior), log_means(counts.emitted, prior)
+    states = np.empty_like(paths.symbols)
+    possible = np.empty(len(paths.begins), bool)
+    cells = (paths.ends + 1) * len(log_emitted)
+    blocks = np.searchsorted(cells, np.arange(BLOCK, cells[-1] + BLOCK, BLOCK), side="right")
+    start = 0
+    for stop in np.append(np.unique(blocks[blocks > 0]), len(cells)):
+        if stop > start:
+            a, b = paths.begins[start], paths.ends[stop - 1] + 1
+            spans = np.stack([paths.begins, paths.ends + 1], 1)[start:stop] - a
+            like = np.ascontiguousarray(log_emitted.T[paths.symbols[a:b]])
+            states[a:b], possible[start:stop] = _viterbi(log_moves, like, spans)
+        start = stop
+    return states, possible
+
+
+def _viterbi(log_moves: Array, like: Array, spans: Indices) -> tuple[Indices, NDArray[np.bool_]]:
+    """The most probable states, the first of equals, and whether each sequence is possible."""
+    from jensen.kernels.chains_log import choose_logs, filter_best
+
+    first, last = log_moves[-1, :-1].copy(), log_moves[:-1, -1].copy()
+    trans, best = np.ascontiguousarray(log_moves[:-1, :-1]), np.empty_like(like)
+    path, after = np.empty((1, len(like)), np.int64), np.array([-1])
+    filter_best(first, trans, spans, like, best, np.zeros(len(spans)))
+    choose_logs(last, trans.T.copy(), spans, best, np.empty((0, 0)), after, path)
+    return path[0], (best[spans[:, 1] - 1] + last).max(1) > -np.inf

@@ -7,13 +7,12 @@ import pytest
 from naive import equivalence as naive
 from naive.search import parents_of, random_graph
 
-from jensen.q_graph.classes import moves
-from jensen.q_graph.classes.families import Families
-from jensen.q_graph.classes.graph import members, set_of
-from jensen.q_graph.classes.members import class_of, class_of_matrix, member
-from jensen.q_graph.search.family_scores import Family
+from jensen.q_graph.classes import class_moves
+from jensen.q_graph.classes.class_moves import BitFamilies
+from jensen.q_graph.classes.graph import class_of, class_of_matrix, member, members, set_of
+from jensen.q_graph.search.family_scores import ScoredFamily
 
-KINDS = {"insert": moves.INSERT, "delete": moves.DELETE, "turn": moves.TURN}
+KINDS = {"insert": class_moves.INSERT, "delete": class_moves.DELETE, "turn": class_moves.TURN}
 FOUR, FIVE = naive.all_classes(4), naive.all_classes(5)
 SOME_OF_FIVE = [FIVE[key] for key in list(FIVE)[::40]]
 
@@ -27,7 +26,7 @@ class Welcoming:
         self.n = n
 
     def look(self, child, parents):
-        return Family(0.0, np.ones(parents.bit_count()), np.ones(self.n))
+        return ScoredFamily(0.0, np.ones(parents.bit_count()), np.ones(self.n))
 
 
 def sets(graph):
@@ -140,7 +139,7 @@ def test_every_gain_is_the_difference_of_the_scores(kind):
         def total(found, scorer=scorer):
             return sum(scorer.family(v, parents) for v, parents in enumerate(found))
 
-        found = listed(kind, graph, Families(scorer, 4))
+        found = listed(kind, graph, BitFamilies(scorer, 4))
         for move, changes in naive.moves(kind, graphs).items():
             gains = [total(after) - total(before) for before, after in changes]
             assert np.ptp(gains) < 1e-12
@@ -159,8 +158,8 @@ def test_no_move_gives_more_parents_than_allowed(kind, most):
         if max(map(len, graphs[0])) > most:
             continue
         graph = class_of(sets(graphs[0]))
-        found = listed(kind, graph, Families(naive.random_scorer(seed, 4), most))
-        free = listed(kind, graph, Families(naive.random_scorer(seed, 4), 4))
+        found = listed(kind, graph, BitFamilies(naive.random_scorer(seed, 4), most))
+        free = listed(kind, graph, BitFamilies(naive.random_scorer(seed, 4), 4))
         for (x, y, clique), gain in free.items():
             dag = KINDS[kind].changed(graph, x, y, set_of(clique))
             few = max(parents.bit_count() for parents in dag) <= most
@@ -182,10 +181,10 @@ def test_moves_of_graphs_with_many_nodes():
             common = graph.neighbours[y] & graph.adjacent[x]
             if graph.adjacent[y] >> x & 1 or common & ~clique:
                 continue
-            if moves.INSERT.is_legal(graph, x, y, clique):
-                after = class_of(moves.INSERT.changed(graph, x, y, clique))
+            if class_moves.INSERT.is_legal(graph, x, y, clique):
+                after = class_of(class_moves.INSERT.changed(graph, x, y, clique))
                 back = [
-                    class_of(moves.DELETE.changed(after, x, y, other))
+                    class_of(class_moves.DELETE.changed(after, x, y, other))
                     for other in after.cliques(y)
                     if (after.parents[y] | other) >> x & 1
                 ]

@@ -8,15 +8,12 @@ from naive import equivalence as naive
 from naive.search import parents_of, random_columns, random_graph
 
 import jensen as jn
-from jensen.q_graph.classes import climber as module
-from jensen.q_graph.classes import moves
-from jensen.q_graph.classes.climber import ClassClimber
-from jensen.q_graph.classes.equivalence_search import equivalence_search
-from jensen.q_graph.classes.families import Families
-from jensen.q_graph.classes.graph import members, set_of
-from jensen.q_graph.classes.knowledge import Knowledge
-from jensen.q_graph.classes.members import class_of
-from jensen.q_graph.classes.rules import read_class
+from jensen.q_graph.classes import class_moves
+from jensen.q_graph.classes import equivalence_search as module
+from jensen.q_graph.classes.class_moves import BitFamilies
+from jensen.q_graph.classes.equivalence_search import ClassClimber, equivalence_search
+from jensen.q_graph.classes.graph import class_of, members, set_of
+from jensen.q_graph.classes.rules import BackgroundKnowledge, read_class
 from jensen.q_graph.constraints import read_constraints
 from jensen.scores import SCORES
 from jensen.scores.listed_scores import LocalScores
@@ -166,14 +163,14 @@ def test_no_move_from_there_gains_anything(seed):
 def test_a_single_climb_ends_where_nothing_gains(seed):
     """With the last an edge must be turned."""
     scorer = make_scorer(make_table(seed), "bic")
-    families, free = Families(scorer, 5), Knowledge(read_constraints(scorer.names))
+    families, free = BitFamilies(scorer, 5), BackgroundKnowledge(read_constraints(scorer.names))
     climber = ClassClimber(class_of([0] * 5), families, free)
     kinds = []
     while move := climber.next_move():
         kinds.append(move.kind)
         climber.make(move)
     assert_nothing_gains(scorer, climber.graph.matrix, climber.total)
-    assert seed < 17 or moves.TURN in kinds
+    assert seed < 17 or class_moves.TURN in kinds
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -209,7 +206,7 @@ def test_it_finds_the_optimum_at_least_as_often_as_hill_climbing():
 def test_moves_that_are_kept_are_those_that_would_be_found_anew(seed):
     """After every move, also where all edges of a node were taken away."""
     scorer = make_scorer(make_table(seed, 400, (2, 3, 2, 2, 3, 2, 4, 2, 2, 3)), "aic")
-    families, free = Families(scorer, 10), Knowledge(read_constraints(scorer.names))
+    families, free = BitFamilies(scorer, 10), BackgroundKnowledge(read_constraints(scorer.names))
     climber = ClassClimber(class_of([0] * 10), families, free)
     for y in range(10):
         while move := climber.next_move():
@@ -306,7 +303,7 @@ def test_a_member_that_obeys_is_found_where_there_is_one():
     names, found = ("x0", "x1", "x2", "x3"), {True: 0, False: 0}
     for seed in range(12):
         rules = random_rules(np.random.default_rng(seed), 4, names)
-        knowledge = Knowledge(read_constraints(names, **rules))
+        knowledge = BackgroundKnowledge(read_constraints(names, **rules))
         for graphs in naive.all_classes(4).values():
             possible = {some for some in graphs if obeys(edges_of(some), rules)}
             member = knowledge.member(class_of([set_of(parents) for parents in graphs[0]]))

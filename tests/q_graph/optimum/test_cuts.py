@@ -7,13 +7,22 @@ import pytest
 from naive.structures import all_networks
 from scipy.optimize import linprog
 
-from jensen.q_graph.optimum.branching import Node, branch
-from jensen.q_graph.optimum.cluster_cuts import cluster_cut, find_cluster_in, find_clusters
-from jensen.q_graph.optimum.cut_search import CutSearch
+from jensen.q_graph.optimum.branch_and_bound import (
+    CutSearch,
+    climb,
+    climb_at_random,
+    climb_further,
+    rounded_order,
+)
+from jensen.q_graph.optimum.cuts import (
+    cluster_cut,
+    edge_weights,
+    find_cluster_in,
+    find_clusters,
+    local_cut,
+)
 from jensen.q_graph.optimum.families import gather
-from jensen.q_graph.optimum.local_cuts import edge_weights, local_cut
-from jensen.q_graph.optimum.orders import climb, climb_at_random, climb_further, rounded_order
-from jensen.q_graph.optimum.relaxation import Relaxation
+from jensen.q_graph.optimum.relaxation import Node, Relaxation, branch
 
 N = 4
 NETWORKS = all_networks(N)

@@ -14,9 +14,9 @@ from sklearn import datasets
 import jensen as jn
 from jensen.q_graph import learning
 from jensen.q_graph.constraints import read_constraints
-from jensen.q_graph.optimum.cluster_cuts import cluster_cut
+from jensen.q_graph.optimum.cuts import cluster_cut
 from jensen.q_graph.optimum.dynamic_programming import best_network
-from jensen.q_graph.optimum.family_pruning import candidate_families
+from jensen.q_graph.optimum.families import candidate_families
 from jensen.q_graph.optimum.integer_program import prove_best
 from jensen.scores.make_scorer import make_scorer
 
@@ -269,9 +269,9 @@ def test_time_that_is_over_before_there_is_a_bound_leaves_a_climbed_graph(n):
     assert not dag.info.proven
     assert dag.info.interrupted
     assert dag.info.gap == math.inf
-    climbed = jn.learn_structure(table, "hill-climb", "bdeu", max_parents=2)
-    assert dag == climbed
-    assert dag.info.score == pytest.approx(climbed.info.score, rel=1e-12)
+    climb_instead = jn.learn_structure(table, "hill-climb", "bdeu", max_parents=2)
+    assert dag == climb_instead
+    assert dag.info.score == pytest.approx(climb_instead.info.score, rel=1e-12)
 
 
 @pytest.mark.parametrize("n", [7, 25])
@@ -283,12 +283,12 @@ def test_enough_time_changes_nothing(n):
 
 
 def test_a_list_without_empty_families_has_nothing_to_fall_back_on():
-    from jensen.q_graph.optimum.stopping import climbed
+    from jensen.q_graph.optimum.integer_program import climb_instead
     from jensen.scores.listed_scores import LocalScores
 
     listed = LocalScores.of({"a": {(): -1.0}, "b": {("a",): -1.0}})
     with pytest.raises(jn.JensenError, match="before any network was found: give it more time"):
-        climbed(listed, read_constraints(listed.names))
+        climb_instead(listed, read_constraints(listed.names))
 
 
 @pytest.mark.parametrize("limit", [0, -1.0, "x", float("nan")])

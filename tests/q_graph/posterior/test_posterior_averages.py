@@ -248,12 +248,12 @@ def test_many_rows_are_cut_into_parts(monkeypatch):
 
 
 def test_tables_are_counted_again_when_too_many_were_kept(monkeypatch):
-    from jensen.q_graph.posterior import predictive_tables
+    from jensen.q_graph.posterior import predictions
 
     table = states(40, 0)
     p = probabilities(DAGS, table)
     found = everything(p, make_scorer(table)).query("C", {"A": "y"}).values
-    monkeypatch.setattr(predictive_tables, "KEPT_BYTES", 64)
+    monkeypatch.setattr(predictions, "KEPT_BYTES", 64)
     again = everything(p, make_scorer(table)).query("C", {"A": "y"}).values
     np.testing.assert_allclose(again, found, rtol=1e-13)
 

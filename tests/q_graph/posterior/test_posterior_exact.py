@@ -8,7 +8,7 @@ import jensen as jn
 from jensen.exceptions import JensenError
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.posterior import ExactPosterior
-from jensen.q_graph.posterior.enumeration import all_graphs, n_orders
+from jensen.q_graph.posterior.exact import all_graphs, n_orders
 from jensen.q_graph.sums.exact_posterior import exact_posterior
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.make_scorer import make_scorer

@@ -16,7 +16,7 @@ from benchmarks.plain_greedy import Greedy
 from jensen.kernels.family_orders import improve_order
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.search import climbing, recombining
-from jensen.q_graph.search.set_values import SetValues
+from jensen.q_graph.search.family_scores import SetValues
 from jensen.scores.make_scorer import make_scorer
 
 ANY = np.random.default_rng(0).random((60, 3, 2))
@@ -44,8 +44,8 @@ def random_pool(seed, n, n_families):
         sets += [number for number, _ in ranked]
         scores += [score for _, score in ranked]
         first.append(len(sets))
-    words = np.array([[number & (1 << 64) - 1, number >> 64] for number in sets], np.uint64)
-    return words, np.array(scores), np.array(first)
+    bits = np.array([[number & (1 << 64) - 1, number >> 64] for number in sets], np.uint64)
+    return bits, np.array(scores), np.array(first)
 
 
 def in_order(pool, order):
@@ -177,7 +177,7 @@ def test_families_that_follow_score_what_was_said():
         alone = np.array([scorer.family(v, []) for v in range(7)])
         values, half = SetValues(alone, 3), len(known) // 2
         for part in (known[:half], known[half:], []):
-            found = values.derive(part, climber.slack)
+            found = values.derive(part, climber.tie)
             n_found += len(found.children)
             for v, above, local in zip(*found, strict=True):
                 parents = np.flatnonzero(above).tolist()
@@ -185,7 +185,7 @@ def test_families_that_follow_score_what_was_said():
                 assert 1 <= len(parents) <= 3
                 assert local == pytest.approx(scorer.family(v, parents), rel=1e-10)
                 fewer = scorer.without_each(v, parents)
-                assert local > fewer.min() + climber.slack
+                assert local > fewer.min() + climber.tie
     assert n_found > 50
 
 

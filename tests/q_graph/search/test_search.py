@@ -89,7 +89,7 @@ class Case:
         drop = self.less[v, u] - self.score[v]
         return drop if what == naive.DROP else drop + self.more[u, v] - self.score[u]
 
-    def found(self, floor=-np.inf, tabu=(), slack=1e-9):
+    def found(self, floor=-np.inf, tabu=(), tie=1e-9):
         n, rules = len(self.joined), self.rules
         allowed = Constraints(flags(rules.required, n), flags(rules.forbidden, n), 0).allowed
         ancestors, move = np.zeros((n, 1), np.uint64), np.empty(4, np.int64)
@@ -97,7 +97,7 @@ class Case:
         tabu = np.array([*tabu, self.key(naive.parents_of(self.joined))], np.uint64)
         gain = graph_moves.best_move(
             self.joined, ancestors, self.more, self.less, self.score, allowed,
-            rules.max_parents, self.keys, tabu, floor, slack, False, move,
+            rules.max_parents, self.keys, tabu, floor, tie, False, move,
         )  # fmt: skip
         return None if move[0] < 0 else (tuple(move[:3].tolist()), gain)
 
@@ -140,7 +140,7 @@ def test_of_equal_moves_the_first_by_name():
         expected = next(m for m in moves if case.gain(m) == best)
         for x in (case.more, case.less, case.score):
             x += rng.uniform(-1e-12, 1e-12, x.shape)
-        assert case.found(slack=1e-9)[0] == expected
+        assert case.found(tie=1e-9)[0] == expected
 
 
 # --- deltas ---

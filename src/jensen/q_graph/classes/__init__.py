@@ -1,1 +1,1 @@
-"""Greedy search over Markov equivalence classes."""
+"""Greedy equivalence search (GES): a state of the search is a Markov equivalence class of DAGs."""

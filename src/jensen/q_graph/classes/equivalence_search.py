@@ -1,29 +1,166 @@
-"""q(G) as a point, found by climbing from one Markov equivalence class to the next.
+"""q(G) as a point: greedy search over Markov equivalence classes (GES).
 
-Edges are deleted where that gains, else turned, else inserted, until nothing gains. Greedy search
-can lock itself in, so more is tried from the class it ends with: all edges at one variable are
-taken away, and it climbs again. Unless it is told where to begin it climbs twice, from the class
-without edges and from that of the DAG that hill climbing finds.
+Each step makes the best deletion that raises the score, else the best turn, else the best
+insertion, until no move gains. To leave local optima the search then removes all edges at one
+variable, climbs again, and keeps the better class; this is repeated over all variables. Unless a
+start is given, the search runs twice: from the class of the required edges, and from the class of
+the DAG that hill climbing finds.
+
+A move changes what is possible around few nodes; only their moves are listed and scored again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
 
-from jensen.exceptions import GraphError
-from jensen.q_graph.classes.climber import ClassClimber
-from jensen.q_graph.classes.families import Families
-from jensen.q_graph.classes.graph import ClassGraph, Flags, set_of
-from jensen.q_graph.classes.knowledge import Knowledge
-from jensen.q_graph.classes.members import class_of, class_of_matrix
-from jensen.q_graph.classes.rules import check_scorer
+from jensen.exceptions import GraphError, JensenError
+from jensen.q_graph.classes.class_moves import DELETE, INSERT, TURN, BitFamilies, ClassMoveKind
+from jensen.q_graph.classes.graph import (
+    ClassGraph,
+    Flags,
+    Sets,
+    class_of,
+    class_of_matrix,
+    members,
+    set_of,
+    union,
+)
+from jensen.q_graph.classes.rules import BackgroundKnowledge, check_scorer
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.info import Outcome
-from jensen.q_graph.search.climbing import Climber, Watch
+from jensen.q_graph.search.climbing import TIE, Climber, Watch
 from jensen.q_graph.search.recombining import thorough_climb
 from jensen.scores.scorer import Scorer
+
+KINDS = (DELETE, TURN, INSERT)
+"""The kinds of moves by priority: an edge is inserted only if no other move gains."""
+
+MOST_CLIQUES = 1 << 14
+"""The most sets of neighbours of one variable that are tried."""
+
+
+class ClassMove(NamedTuple):
+    """An edge between x and y, and the clique of neighbours that become parents of y first."""
+
+    kind: ClassMoveKind
+    gain: float
+    x: int
+    y: int
+    clique: int
+
+    @property
+    def by_name(self) -> tuple[int, int, list[int]]:
+        """The key by which moves with equal gains are ordered."""
+        return self.x, self.y, list(members(self.clique))
+
+
+class ClassClimber:
+    """The current class of a search, its score, and the moves from it.
+
+    At least one DAG of the class obeys the constraints.
+    """
+
+    def __init__(
+        self, graph: ClassGraph, families: BitFamilies, knowledge: BackgroundKnowledge
+    ) -> None:
+        self.graph = graph
+        self.families = families
+        self.knowledge = knowledge
+        self.total = self._sum()
+        self._listed: dict[tuple[ClassMoveKind, int], list[ClassMove]] = {}
+
+    @property
+    def tie(self) -> float:
+        """Gains that differ by less are equal."""
+        return TIE * (1.0 + self.families.scorer.total_weight + abs(self.total))
+
+    def next_move(self) -> ClassMove | None:
+        """The best move of the first kind of which one gains; None if no move gains."""
+        found = (self.best_move(kind) for kind in KINDS)
+        return next((move for move in found if move), None)
+
+    def best_move(self, kind: ClassMoveKind) -> ClassMove | None:
+        """The legal move with the largest gain, the first by name among equals."""
+        tie, lists = self.tie, [self._moves(kind, y) for y in range(len(self.graph.dag))]
+        top, found = 2.0 * tie, []
+        for moves in sorted(filter(None, lists), key=lambda moves: -moves[0].gain):
+            for move in moves:
+                if move.gain <= top - tie:
+                    break
+                if self._is_allowed(move):
+                    found.append(move)
+                    top = max(top, move.gain)
+        equals = [move for move in found if move.gain > top - tie]
+        return min(equals, key=lambda move: move.by_name, default=None)
+
+    def _is_allowed(self, move: ClassMove) -> bool:
+        """Whether a move is legal and leads to a class that may be entered."""
+        edge = move.x, move.y, move.clique
+        if not move.kind.is_legal(self.graph, *edge):
+            return False
+        if not self.knowledge.is_directed:
+            return True
+        after = class_of(move.kind.changed(self.graph, *edge))
+        return self.knowledge.member(after) is not None
+
+    def make(self, move: ClassMove) -> None:
+        """Make a move."""
+        self._go(move.kind.changed(self.graph, move.x, move.y, move.clique))
+
+    def without(self, y: int) -> ClassClimber:
+        """A copy at the class in which y has only its required edges."""
+        other = copy(self)
+        other._listed = self._listed.copy()
+        kept = self.knowledge.joined[y]
+        obeying = self.knowledge.member(self.graph) or self.graph.dag
+        dag = [up if kept >> v & 1 else up & ~(1 << y) for v, up in enumerate(obeying)]
+        dag[y] &= kept
+        other._go(dag)
+        return other
+
+    def _go(self, dag: Sets) -> None:
+        """Set the class to that of a DAG, and forget the moves of the nodes that changed."""
+        before, self.graph = self.graph, class_of(dag)
+        pairs = zip(before.around, self.graph.around, strict=True)
+        touched = set_of(y for y, (old, new) in enumerate(pairs) if old != new)
+        # the moves of y depend on its neighbours too, and turns on its children
+        touched |= union(self.graph.parents, touched) | union(self.graph.neighbours, touched)
+        for y in members(touched):
+            for kind in KINDS:
+                self._listed.pop((kind, y), None)
+        self.total = self._sum()
+
+    def _sum(self) -> float:
+        """The score that all DAGs of the class have in common."""
+        return sum(self.families.look(y, above).score for y, above in enumerate(self.graph.dag))
+
+    def _moves(self, kind: ClassMoveKind, y: int) -> list[ClassMove]:
+        """Moves at y that gain and that the nodes around y allow, by falling gain."""
+        if (kind, y) not in self._listed:
+            never = self.knowledge.joined[y] if kind is DELETE else self.knowledge.apart[y]
+            found = [
+                ClassMove(kind, gain, x, y, clique)
+                for clique in self._cliques(y)
+                for gain, x in kind.candidates(self.graph, self.families, y, clique)
+                if not never >> x & 1
+            ]
+            self._listed[kind, y] = sorted(found, key=lambda move: -move.gain)
+        return self._listed[kind, y]
+
+    def _cliques(self, y: int) -> Iterator[int]:
+        for k, clique in enumerate(self.graph.cliques(y)):
+            if k == MOST_CLIQUES:
+                raise JensenError(
+                    f"method='ges' has more than {MOST_CLIQUES:,} sets of neighbours of "
+                    f"{self.families.scorer.names[y]!r} to try, because so many of them are "
+                    f"joined to each other: give max_parents= or a score that asks for fewer "
+                    f"edges, or use method='hill-climb'"
+                )
+            yield clique
 
 
 def equivalence_search(
@@ -31,29 +168,30 @@ def equivalence_search(
 ) -> Outcome:
     """Greedy equivalence search: delete, turn and insert edges until no move gains.
 
-    With enough rows of a distribution that has the independences of a DAG and no others, it finds
-    the class of that DAG: this needs no more than that no insertion and no deletion gains.
+    With enough rows from a distribution that has exactly the independences of a DAG, the search
+    finds the class of that DAG; this requires only that no insertion and no deletion gains.
 
-    In no DAG of the class has a variable more than `most_parents` parents; the largest number of
-    parents is the same in all its DAGs. Of every class on the way at least one DAG has the
-    required edges and none that are forbidden.
+    No variable has more than `most_parents` parents in any DAG of the class; the largest number of
+    parents is the same in all its DAGs. Every class that the search visits contains a DAG with all
+    required and no forbidden edges.
 
     Parameters
     ----------
     scorer
-        Of a score that is the same for all graphs of a class; another one is refused.
+        Its score must be the same for all graphs of a class; other scores are refused.
     start : (n, n) flags, optional
-        A completed PDAG, undirected edges in both directions, as `class_rules.read_class` gives
-        it. By default the search begins with the required edges, and again where hill climbing
-        ends, so its score is never below that of hill climbing.
+        A completed PDAG, undirected edges in both directions, from `rules.read_class`. By default
+        the search begins with the required edges, and again where hill climbing ends, so its score
+        is never below that of hill climbing.
     watch
-        Sees the best score and the number of moves before each; True stops the search.
+        Called before each move with the best score and the number of moves; returning True stops
+        the search.
 
     Returns
     -------
     Outcome
-        `joined` is a completed PDAG, undirected edges in both directions; `trace` has the scores
-        of the climbs that led to a better class, one after the other.
+        `joined` is a completed PDAG, undirected edges in both directions; `trace` concatenates the
+        scores of the climbs that led to a better class.
 
     References
     ----------
@@ -66,7 +204,10 @@ def equivalence_search(
     first = _class_of_dag(constraints.required) if start is None else class_of_matrix(start)
     if first is None:
         raise GraphError("the search cannot begin there: this is not a completed PDAG")
-    families, knowledge = Families(scorer, constraints.most_parents), Knowledge(constraints)
+    families, knowledge = (
+        BitFamilies(scorer, constraints.most_parents),
+        BackgroundKnowledge(constraints),
+    )
     if knowledge.member(first) is None:
         raise GraphError(
             "the search cannot begin there: no graph of this class has all required edges and "
@@ -75,7 +216,7 @@ def equivalence_search(
     best = _climb(ClassClimber(first, families, knowledge), watch)
     if start is None and not best.stopped:
         best = _after_hill_climbing(best, constraints, watch)
-    best = _taken_apart(best, watch)
+    best = _climb_without_each(best, watch)
     top = best.top
     return Outcome(
         joined=top.graph.matrix,
@@ -88,15 +229,15 @@ def equivalence_search(
 
 
 class Climbed(NamedTuple):
-    """Where climbing ended."""
+    """The result of a climb."""
 
     top: ClassClimber
     trace: list[float]  # the score at the start and after every move
-    stopped: bool  # whether the caller's wish ended it
+    stopped: bool  # whether the caller stopped the search
 
 
 def _climb(climber: ClassClimber, watch: Watch, best: float = -np.inf) -> Climbed:
-    """Make moves until none gains."""
+    """Make the best move until none gains."""
     trace = [climber.total]
     while move := climber.next_move():
         if watch(max(best, climber.total), len(trace) - 1):
@@ -109,8 +250,8 @@ def _climb(climber: ClassClimber, watch: Watch, best: float = -np.inf) -> Climbe
 
 
 def _better(best: Climbed, other: Climbed) -> Climbed:
-    """The higher one of two; the first one if they are equally high."""
-    if other.top.total > best.top.total + best.top.slack:
+    """The climb with the higher score; the first one if they are equal."""
+    if other.top.total > best.top.total + best.top.tie:
         return Climbed(other.top, best.trace + other.trace, other.stopped)
     return best._replace(stopped=other.stopped)
 
@@ -131,8 +272,8 @@ def _class_of_dag(joined: Flags) -> ClassGraph:
     return class_of([set_of(np.flatnonzero(column).tolist()) for column in joined.T])
 
 
-def _taken_apart(best: Climbed, watch: Watch) -> Climbed:
-    """Climb again without the edges at one variable, at the next one, ..., until none gains."""
+def _climb_without_each(best: Climbed, watch: Watch) -> Climbed:
+    """Remove the edges at one variable and climb again, for each variable, until none gains."""
     n, y, idle = len(best.top.graph.dag), 0, 0
     while idle < n and not best.stopped:
         y, idle, before = (y + 1) % n, idle + 1, best.top

@@ -1,4 +1,12 @@
-"""What a search over equivalence classes can be asked for, and where it begins."""
+"""What equivalence search accepts: scores, tables, start graphs and background knowledge.
+
+Constraints on a class mean that at least one of its DAGs obeys them all; other classes are never
+entered. `BackgroundKnowledge.member` finds such a DAG by removing sinks, one after the other (Dor
+and Tarsi 1992): a node can be the last one if its remaining undirected neighbours are all adjacent
+to each other (else a new v-structure would appear) and none of its required arrows leads to one of
+them. If any DAG of the class obeys the constraints, so does one in which that node is last, so it
+does not matter which of several candidates is removed first.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +18,8 @@ import numpy as np
 from jensen.data import Table
 from jensen.data.counting import require_complete
 from jensen.exceptions import GraphError, JensenError
-from jensen.graphs import PDAG
-from jensen.q_graph.classes.graph import Flags
+from jensen.graphs import CPDAG, PDAG
+from jensen.q_graph.classes.graph import ClassGraph, Flags, Sets, members, set_of
 from jensen.q_graph.constraints import Constraints
 from jensen.scores.registry import names_where
 from jensen.scores.scorer import HasGraphPrior, HasOwnRows, Scorer, offered
@@ -21,12 +29,12 @@ OTHERWISE = "use method='hill-climb' or 'tabu'"
 
 
 def use_pc(keep_complete_rows: str) -> str:
-    """What works with missing values where classes, or neighbours, are searched for."""
+    """Advice for an error about missing values."""
     return f"use method='pc', whose tests do not, or {keep_complete_rows}"
 
 
 def check_scorer(scorer: Scorer) -> None:
-    """Refuse scores that tell the graphs of a class apart."""
+    """Refuse scores that differ between the DAGs of a class."""
     if scorer.is_set_function:
         return
     believed, rows = offered(scorer, HasGraphPrior), offered(scorer, HasOwnRows)
@@ -54,18 +62,18 @@ def check_scorer(scorer: Scorer) -> None:
 
 
 def check_table(table: Table) -> None:
-    """Refuse missing values: no score that counts each family's own rows is one of classes."""
+    """Refuse missing values: scores on each family's own complete rows differ within a class."""
     require_complete(table, table.names, "method='ges'", use_pc)
 
 
 def read_class(start: Any, names: Sequence[str], constraints: Constraints) -> Flags:
-    """The class that a search begins with, [a, b] and [b, a] for an undirected edge.
+    """(n, n): the class that a search begins with; undirected edges are in both directions.
 
     Parameters
     ----------
     start
-        A graph whose class is meant: a DAG, a CPDAG, or any that can be extended to a DAG; None
-        has no edges.
+        A DAG, a CPDAG, or any PDAG that can be extended to a DAG, in place of its class; None is
+        the graph without edges.
     """
     joined = np.zeros((len(names), len(names)), bool)
     if start is None:
@@ -98,3 +106,61 @@ def read_class(start: Any, names: Sequence[str], constraints: Constraints) -> Fl
 
 def _show(names: Sequence[str], pair: Any) -> str:
     return f"the edge {names[pair[0]]} -> {names[pair[1]]}"
+
+
+class BackgroundKnowledge:
+    """Constraints on edges, as one set of bits for each node."""
+
+    def __init__(self, constraints: Constraints) -> None:
+        required, forbidden = constraints.required, constraints.forbidden
+        self.joined = _rows(required | required.T)  # must be adjacent
+        self.apart = _rows(forbidden & forbidden.T)  # must not be adjacent
+        self.leads = _rows(required | forbidden.T & ~forbidden)  # an edge must lead to these
+        self.is_directed = any(self.leads)
+
+    def member(self, graph: ClassGraph) -> Sets | None:
+        """The parents in a DAG of the class that obeys the constraints; None if none does."""
+        near = zip(self.joined, self.apart, graph.adjacent, strict=True)
+        if any(must & ~has or never & has for must, never, has in near):
+            return None
+        if not self.is_directed:
+            return graph.dag
+        if any(above & leads for above, leads in zip(graph.parents, self.leads, strict=True)):
+            return None
+        dag, left = list(graph.parents), (1 << len(graph.dag)) - 1
+        while left:
+            last = next((x for x in members(left) if self._may_be_last(graph, x, left)), None)
+            if last is None:
+                return None
+            left ^= 1 << last
+            dag[last] |= graph.neighbours[last] & left
+        return dag
+
+    def _may_be_last(self, graph: ClassGraph, x: int, left: int) -> bool:
+        near = graph.neighbours[x] & left
+        if near & self.leads[x]:
+            return False
+        return all(not near & ~(graph.neighbours[y] | 1 << y) for y in members(near))
+
+
+def with_known_directions(joined: Flags, names: Sequence[str], constraints: Constraints) -> PDAG:
+    """A class with the further directions that constraints imply.
+
+    Parameters
+    ----------
+    joined : (n, n) flags
+        A completed PDAG, undirected edges in both directions.
+
+    Returns
+    -------
+    PDAG
+        A CPDAG if the constraints direct no further edge.
+    """
+    known = constraints.required | constraints.forbidden.T
+    graph = PDAG.from_adjacency(joined & ~known.T, names).meek()
+    complete = CPDAG.from_adjacency(joined, names)
+    return complete if graph == PDAG(complete) else graph
+
+
+def _rows(flags: Flags) -> Sets:
+    return [set_of(np.flatnonzero(row).tolist()) for row in flags]

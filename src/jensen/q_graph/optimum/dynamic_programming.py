@@ -1,7 +1,7 @@
-"""The best network of all, by dynamic programming over subsets.
+"""The optimal network, by dynamic programming over subsets of the variables.
 
-The best network over a set has a sink, which no other variable of the set has as a parent: it is
-the best network over the others, and the sink with its best parents among them.
+The best network over a set has a sink, a variable that is no parent in the set. It consists of the
+best network over the other variables, and of the sink with its best parents among them.
 
 References
 ----------
@@ -26,13 +26,13 @@ Array = NDArray[np.float64]
 Edges = NDArray[np.bool_]
 
 PIECE = 1 << 18
-"""Sets that are gone through before Ctrl-C is heard."""
+"""Sets that are processed between two checks for Ctrl-C."""
 
 TIE = 1e-12
-"""Scores are the same if they differ by less, in proportion to the best score ..."""
+"""Scores are equal if they differ by less than this times the best score ..."""
 
 LEAST_TIE = 1e-8
-"""... or by less than this."""
+"""... plus this."""
 
 
 IMPOSSIBLE = (
@@ -41,15 +41,15 @@ IMPOSSIBLE = (
 )
 
 
-class Tables(NamedTuple):
-    """What is known of all sets; see `scores.subset_scores` for how they are numbered."""
+class SubsetTables(NamedTuple):
+    """Best scores of all sets; see `scores.subset_scores` for the numbering of sets."""
 
     best_parents: Array  # (n, 2^(n-1)): the best score of a variable with parents within a set
     totals: Array  # (2^n,): the score of the best network over a set
 
     @property
     def tie(self) -> float:
-        """How far apart scores may be that count as the same."""
+        """Scores that differ by less are equal."""
         return TIE * abs(float(self.totals[-1])) + LEAST_TIE
 
 
@@ -63,13 +63,13 @@ def best_network(
 ) -> tuple[list[tuple[int, ...]], float]:
     """The network with the highest score of all.
 
-    Of networks with the same score it is one that does not depend on rounding: time and again
-    the largest name that can be a sink is one, and no parent stands that adds nothing.
+    Which of several equally good networks is returned does not depend on rounding: in every step
+    the sink is the largest name that can be one, and parents that add nothing are left out.
 
     Parameters
     ----------
     max_parents
-        How many parents a variable may have.
+        The most parents that a variable may have.
     required, forbidden : (n, n) arrays, optional
         [u, v] is True if the edge u -> v must, or must not, be there.
     progress
@@ -78,9 +78,9 @@ def best_network(
     Returns
     -------
     parents
-        For each variable, by index, those of its parents.
+        The indices of the parents of each variable.
     score
-        Of this network.
+        The score of this network.
     """
     scores = family_table(scorer, max_parents, required, forbidden, between(progress, 0.0, 0.8))
     parents = best_parents(scores, between(progress, 0.8, 1.0))
@@ -88,7 +88,10 @@ def best_network(
 
 
 def best_parents(scores: Array, progress: Progress = None) -> list[tuple[int, ...]]:
-    """The same from the scores (n, 2^(n-1)) of all families, which are overwritten."""
+    """The parents in the best network, from the scores of all families, which are overwritten.
+
+    `scores` has the shape (n, 2^(n-1)).
+    """
     tables = solve(scores, progress)
     if tables.totals[-1] == -math.inf:
         raise GraphError(IMPOSSIBLE)
@@ -128,12 +131,12 @@ def family_table(
 
 
 def n_bytes(n: int) -> float:
-    """What the tables of n variables take."""
+    """The memory of the tables of n variables."""
     return 8.0 * (n * 2.0 ** (n - 1) + 4 * 2.0**n)
 
 
-def solve(scores: Array, progress: Progress = None) -> Tables:
-    """Best parents and best networks of all sets; the scores are overwritten."""
+def solve(scores: Array, progress: Progress = None) -> SubsetTables:
+    """Best parents and best networks of all sets; `scores` is overwritten."""
     from jensen.kernels.best_networks import fill_best_totals, spread_best
 
     n = len(scores)
@@ -146,11 +149,11 @@ def solve(scores: Array, progress: Progress = None) -> Tables:
         fill_best_totals(scores, start, stop, totals)
         if progress is not None:
             progress(0.5 + stop / 2 ** (n + 1))
-    return Tables(scores, totals)
+    return SubsetTables(scores, totals)
 
 
-def _trace_back(tables: Tables, n: int) -> list[tuple[int, ...]]:
-    """The parents of each variable, from what is known of all sets."""
+def _trace_back(tables: SubsetTables, n: int) -> list[tuple[int, ...]]:
+    """The parents of each variable in the best network, from the tables of all sets."""
     parents: list[tuple[int, ...]] = [()] * n
     left = (1 << n) - 1
     while left:
@@ -160,15 +163,15 @@ def _trace_back(tables: Tables, n: int) -> list[tuple[int, ...]]:
     return parents
 
 
-def _loss(tables: Tables, left: int, sink: int) -> float:
-    """What the best network over a set loses if this variable is to be its sink."""
+def _loss(tables: SubsetTables, left: int, sink: int) -> float:
+    """How much lower the best network over a set scores if this variable is its sink."""
     rest = left ^ (1 << sink)
     total = tables.totals[rest] + tables.best_parents[sink, without(rest, sink)]
     return float(tables.totals[left] - total)
 
 
-def _fewest_parents(tables: Tables, child: int, among: int) -> tuple[int, ...]:
-    """Leave out parents, the largest names first, as long as the best score stays."""
+def _fewest_parents(tables: SubsetTables, child: int, among: int) -> tuple[int, ...]:
+    """Leave out parents, the largest names first, as long as the best score does not change."""
     best = tables.best_parents[child, without(among, child)]
     for v in reversed(range(among.bit_length())):
         fewer = among & ~(1 << v)
@@ -178,5 +181,5 @@ def _fewest_parents(tables: Tables, child: int, among: int) -> tuple[int, ...]:
 
 
 def without(number: int, child: int) -> int:
-    """A set of others in the numbering that leaves the child's bit out."""
+    """The number of a set of other variables after the child's bit is left out."""
     return number >> (child + 1) << child | number & ((1 << child) - 1)

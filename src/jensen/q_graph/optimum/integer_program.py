@@ -1,10 +1,9 @@
-"""The best network of many variables, proven by integer programming.
+"""The optimal network of many variables, proven by integer programming.
 
-Each family has a weight, and those of one child sum to one. A linear program chooses the weights
-that score most; inequalities that every graph without a cycle obeys are added where it violates
-them. What the program scores is a bound; networks that its weights suggest are what has been
-reached. When inequalities do not help much any more the problem is parted in two, by whether two
-variables are joined, or by the direction of an edge.
+Each family has a weight, and the weights of one child sum to one. A linear program finds the
+weights with the highest score; cutting planes, which every acyclic graph obeys, are added where it
+violates them. The score of the program is an upper bound; the best network that its weights suggest
+is a lower bound. When cuts do not help much any more, the problem is branched in two.
 
 References
 ----------
@@ -15,24 +14,63 @@ Intelligence 244.
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
-from jensen.exceptions import GraphError, JensenError
+from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.info import Outcome
-from jensen.q_graph.optimum.cut_search import CutSearch
+from jensen.q_graph.optimum.branch_and_bound import CutSearch
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
-from jensen.q_graph.optimum.families import Families
-from jensen.q_graph.optimum.family_pruning import candidate_families
+from jensen.q_graph.optimum.families import CandidateFamilies, candidate_families
 from jensen.q_graph.optimum.solver import solver
-from jensen.q_graph.optimum.stopping import NOTHING_FOUND, StoppedError, climbed, end_after, heeding
+from jensen.q_graph.search.climbing import Climber
+from jensen.q_graph.search.recombining import thorough_climb
 from jensen.runs.interrupts import interruptible
 from jensen.scores.scorer import Progress, Scorer
 
 Watch = Callable[[float, float], bool]
-"""Sees the score that was reached and its bound; True stops the search."""
+"""Called with the best score and its upper bound; returning True stops the search."""
+
+NOTHING_FOUND = "the search was stopped before any network was found: give it more time"
+
+
+class OutOfTimeError(Exception):
+    """The time limit has passed, or the user pressed Ctrl-C."""
+
+
+@contextmanager
+def stoppable(progress: Progress, end: float) -> Iterator[Callable[[float], None]]:
+    """A progress function that raises `OutOfTimeError` after Ctrl-C or past the end."""
+    with interruptible() as stop:
+
+        def tell(share: float) -> None:
+            if progress is not None:
+                progress(share)
+            if share < 1.0 and (stop.is_set() or time.perf_counter() > end):
+                raise OutOfTimeError
+
+        yield tell
+
+
+def end_after(time_limit: float | None) -> float:
+    """The value of `time.perf_counter` at the time limit; infinite without a limit."""
+    return math.inf if time_limit is None else time.perf_counter() + time_limit
+
+
+def climb_instead(scorer: Scorer, constraints: Constraints) -> Outcome:
+    """The result of hill climbing, without a bound: what is returned if time runs out."""
+    try:
+        climber = Climber(scorer, constraints).begin(constraints.required)
+    except DataError:  # the start graph is impossible, so no graph is known
+        raise JensenError(NOTHING_FOUND) from None
+    found = thorough_climb(climber, lambda score, n_moves: False)
+    return Outcome(
+        found.joined, found.score, np.array(found.trace), climber.families.n_scored, proven=False,
+        interrupted=True, gap=math.inf, n_tried=climber.n_tried,
+    )  # fmt: skip
 
 
 def prove_best(
@@ -50,36 +88,36 @@ def prove_best(
     time_limit
         Seconds after which the best network so far is returned.
     progress
-        Called with the share of the variables whose families are scored. If time is over before
-        all are, or after Ctrl-C, hill climbing finds the network, and nothing is known of others.
+        Called with the share of the variables whose families are scored. If time runs out before
+        all are scored, or after Ctrl-C, the result is that of hill climbing, without a bound.
     watch
-        Called then with the score that was reached and the bound; True ends the search.
+        Called afterwards with the best score and the bound; returning True ends the search.
     """
     end = end_after(time_limit)
     solver()  # refuses before anything is scored
     try:
-        with heeding(progress, end) as tell:
+        with stoppable(progress, end) as tell:
             families = candidate_families(scorer, constraints, tell)
-    except StoppedError:
-        return climbed(scorer, constraints)
+    except OutOfTimeError:
+        return climb_instead(scorer, constraints)
     return solve_by_cuts(families, end=end, watch=watch)
 
 
 def solve_by_cuts(
-    families: Families, *, end: float = math.inf, watch: Watch | None = None
+    families: CandidateFamilies, *, end: float = math.inf, watch: Watch | None = None
 ) -> Outcome:
     """The best network of these families, with its proof.
 
-    When the clock is past the end, after Ctrl-C, or when `watch` returns True, it is the best so
-    far, with the gap to what has not been ruled out.
+    If time runs out, after Ctrl-C, or if `watch` returns True, it is the best network so far, with
+    the gap to the upper bound.
     """
     if (np.diff(families.first) == 0).any():
         raise GraphError(IMPOSSIBLE)
-    with interruptible() as wish:
+    with interruptible() as stop:
 
         def is_over(score: float, bound: float) -> bool:
             wanted = watch is not None and watch(score, bound)
-            return wanted or wish.is_set() or time.perf_counter() > end
+            return wanted or stop.is_set() or time.perf_counter() > end
 
         search = CutSearch(families, is_over, end)
         search.run()

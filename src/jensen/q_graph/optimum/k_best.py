@@ -1,4 +1,4 @@
-"""All networks that are not much worse than the best one."""
+"""The k best networks, or all networks within a Bayes factor of the best one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import DAG
-from jensen.q_graph.constraints import believe, read_rules
+from jensen.q_graph.constraints import add_prior, read_rules
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE, Edges, family_table, solve
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer, log_jacobian_of_units, unitless
@@ -24,23 +24,23 @@ Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 MOST_VARIABLES = 16
-"""With more there is no hope to list all of them."""
+"""The most variables; with more, the list would be far too long."""
 
 STEPS = 1 << 22
-"""Of the search, before Ctrl-C is heard."""
+"""Steps of the search between two checks for Ctrl-C."""
 
 COUNTED_BEYOND = 10
-"""Networks are counted up to so many times the limit, then the search is given up."""
+"""Networks are counted up to this many times the limit; then the search ends with an error."""
 
 SHOWN = 8
-"""Networks that are printed."""
+"""The number of networks that are printed."""
 
 
 BAYES_FACTOR = 20.0
-"""Unless another is given."""
+"""The default Bayes factor."""
 
 FACTORS_TRIED = 60
-"""How often another factor is tried to find so many networks; it is halved then, or doubled."""
+"""The most factors that are tried, by doubling and bisection, to find at least k networks."""
 
 
 class TooManyError(JensenError):
@@ -48,25 +48,25 @@ class TooManyError(JensenError):
 
 
 class ScoredGraph(NamedTuple):
-    """A network and what the data say for it."""
+    """A network, its score, and the log Bayes factor of the best network against it."""
 
     graph: DAG
     score: float
-    log_bayes_factor: float  # of the best network against this one
+    log_bayes_factor: float
 
 
 @dataclass(frozen=True, eq=False)
 class BestGraphs(Sequence[ScoredGraph]):
-    """Networks by falling score; a `ScoredGraph` is made when it is asked for.
+    """Networks by falling score; each `ScoredGraph` is built when it is read.
 
     Parameters
     ----------
     names
         The variables, sorted.
     parents : (m, n) array
-        The parents of each variable in each network: bit v stands for variable v.
+        The parents of each variable in each network as bits: bit v is variable v.
     scores : (m,) array
-        Falling.
+        The scores, falling.
     best
         The highest score of all.
     """
@@ -126,18 +126,17 @@ def k_best(
     table
         Anything a `Table` can be built from; every column is a variable.
     bayes_factor
-        How many times as probable the data may be under the best graph; 1 lists the graphs that
-        are as good as the best. 20 unless it or `k` is given.
+        How many times more probable the data may be under the best graph; 1 lists only the graphs
+        that are as good as the best. The default is 20, unless `k` is given.
     score
         As in `jensen.learn_structure`. Ratios of bdeu, bds, k2, bde and bge are Bayes factors, of
         bic nearly so.
     k
-        List no more than the k best graphs; without `bayes_factor` so many, whatever they score.
-        Of graphs that score the same the first by the parents of the variables are listed.
+        List at most the k best graphs; without `bayes_factor` exactly k, whatever they score.
+        Graphs with equal scores are ordered by the parents of the variables.
     prior
-        Of graphs, as in `jensen.learn_structure`. Scores are then log p(data | graph) + log
-        p(graph), and what is called a Bayes factor is how many times as probable the best graph
-        is, given the data.
+        The prior of graphs, as in `jensen.learn_structure`. Scores are then log p(data | graph) +
+        log p(graph), and the Bayes factor is the ratio of posterior probabilities.
     max_parents, required, forbidden, tiers
         What a graph must and must not hold, as in `jensen.learn_structure`.
     limit
@@ -168,7 +167,7 @@ def k_best(
             raise JensenError(f"k={k:,} is more than limit={limit:,}: raise limit, or lower k")
     scorer = unitless(make_scorer(table, score, **choices))
     given = read_rules(scorer, max_parents, required, forbidden, tiers)
-    scorer, rules = believe(prior, scorer, given)
+    scorer, rules = add_prior(prior, scorer, given)
     found = networks_within(
         scorer,
         math.log(factor),
@@ -193,7 +192,7 @@ def networks_within(
 ) -> BestGraphs:
     """All networks whose score is at most `log_factor` below the best one.
 
-    Where these are fewer than `least`, the factor is raised until they are as many, if there are.
+    If there are fewer than `least` of them, the factor is raised until there are enough.
     """
     n = len(scorer.names)
     if n > MOST_VARIABLES:
@@ -222,7 +221,7 @@ def networks_within(
 
 
 def _range(ordered: Array) -> float:
-    """How far below the best any network may score."""
+    """An upper bound on how far any possible network scores below the best one."""
     possible = np.where(ordered > -np.inf, ordered, np.inf)
     return float((ordered[:, 0] - possible.min(axis=1)).sum())
 
@@ -230,7 +229,7 @@ def _range(ordered: Array) -> float:
 def _enough(
     search: Callable[[float], Numbers], factor: float, least: int, largest: float
 ) -> Numbers:
-    """The networks within a log factor: a larger one if they are too few, a smaller if too many."""
+    """The networks within a log factor, which is raised or lowered until their number fits."""
     low, high = 0.0, math.inf
     problem = None
     for _ in range(FACTORS_TRIED):
@@ -250,7 +249,7 @@ def _enough(
 
 
 def _by_falling_score(scores: Array) -> tuple[Numbers, Array]:
-    """For each variable all its sets of parents, as numbers with all bits, and their scores."""
+    """(n, 2^(n-1)) each: the parent sets of each variable by falling score, and the scores."""
     n, size = scores.shape
     columns = np.arange(size)
     sets = np.empty((n, size), np.int64)

@@ -1,4 +1,4 @@
-"""Linear programs: HiGHS, which comes with an extra."""
+"""The solver of linear programs: HiGHS, an optional dependency."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ MISSING = (
 
 
 def solver() -> tuple[Any, Any]:
-    """An empty program that is solved by the simplex method without a word, and the module."""
+    """An empty linear program for the simplex method, without output, and the module `highspy`."""
     try:
         import highspy
     except ImportError:

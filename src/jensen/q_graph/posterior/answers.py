@@ -1,4 +1,4 @@
-"""Small answers of a posterior over graphs: they print as tables and read like mappings."""
+"""Answers of a posterior over graphs: they print as tables and read like mappings."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Array = NDArray[np.float64]
 Key = str | tuple[str, ...]
 
 HALVINGS = 60
-"""Of what a quantile lies between: to the last digit."""
+"""Bisection steps for a quantile: enough for full double precision."""
 
 
 class Probabilities(Mapping[Key, Estimate]):
     """Probabilities with their standard errors, the largest first.
 
-    It reads like a mapping from names, or from tuples of names, to probabilities.
+    A mapping from names, or from tuples of names, to probabilities.
 
     Examples
     --------
@@ -64,7 +64,7 @@ class Probabilities(Mapping[Key, Estimate]):
         return len(self._found)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row for each."""
+        """One row for each entry, with its probability and standard error."""
         import pandas as pd
 
         errors = [p.standard_error for p in self.values()]
@@ -89,8 +89,8 @@ class Probabilities(Mapping[Key, Estimate]):
 class AveragedDistribution(Distribution):
     """A distribution averaged over graphs, with the Monte-Carlo error of each probability."""
 
-    standard_error: Array | None = None  # shaped as the values
-    n_graphs: int = 0  # how many different graphs were asked
+    standard_error: Array | None = None  # the shape of the values
+    n_graphs: int = 0  # the number of distinct graphs in the average
 
     def __getitem__(self, key: object) -> Estimate:
         assert self.standard_error is not None
@@ -112,18 +112,18 @@ class AveragedDistribution(Distribution):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AveragedGaussian(GaussianDistribution):
-    """A mixture of Gaussians, one for each graph: its moments, and its own intervals.
+    """A mixture of Gaussians, one for each graph: its moments, and intervals of the mixture.
 
     Attributes
     ----------
     standard_error : (k,) array
         The Monte-Carlo error of the means.
     between : (k, k) array
-        How much of the covariance is that of the means of different graphs.
+        The part of the covariance that comes from different means of different graphs.
     n_graphs
-        How many different graphs were asked.
+        The number of distinct graphs in the average.
     parts
-        Shares (P,), means (P, k) and variances (P, k) of what is mixed.
+        Shares (P,), means (P, k) and variances (P, k) of the components.
     """
 
     standard_error: Array = field(default_factory=lambda: np.empty(0))
@@ -133,13 +133,13 @@ class AveragedGaussian(GaussianDistribution):
 
     @property
     def mean(self) -> Estimate | Array:
-        """The mean of the one variable, with its error; of several, (k,)."""
+        """The mean with its standard error for one variable; an array (k,) for several."""
         if len(self.names) == 1:
             return Estimate(self.means[0], self.standard_error[0])
         return self.means
 
     def _interval(self, level: float) -> tuple[Array, Array]:
-        """Quantiles of the mixture, by halving what they lie between."""
+        """Quantiles of the mixture, by bisection."""
         check_level(level)
         shares, means, variances = self.parts
         deviations = np.sqrt(variances)
@@ -174,7 +174,7 @@ class AveragedGaussian(GaussianDistribution):
 
 
 def _scaled(distances: Array, deviations: Array) -> Array:
-    """In deviations; what has none lies wholly to one side."""
+    """Distances in standard deviations; ±inf where the deviation is 0."""
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = distances / deviations
     return np.where(deviations > 0.0, scaled, np.where(distances >= 0.0, np.inf, -np.inf))

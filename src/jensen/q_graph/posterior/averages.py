@@ -1,4 +1,4 @@
-"""Predictions and queries averaged over graphs, each distinct part of a graph asked once."""
+"""Predictions and queries averaged over graphs; each distinct part of a graph is solved once."""
 
 from __future__ import annotations
 
@@ -16,8 +16,11 @@ from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGauss
 from jensen.q_graph.posterior.estimate import average
 from jensen.q_graph.posterior.features import ancestral
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples, Numbers
-from jensen.q_graph.posterior.predictive_regressions import RegressionPredictions
-from jensen.q_graph.posterior.predictive_tables import Answer, TablePredictions
+from jensen.q_graph.posterior.predictions import (
+    GraphAnswer,
+    RegressionPredictions,
+    TablePredictions,
+)
 from jensen.scores.scorer import HasCounts, HasMoments, Scorer, offered
 from jensen.support.text import offer
 
@@ -25,14 +28,14 @@ Predictions = TablePredictions | RegressionPredictions
 Given = Mapping[str, Any] | None
 
 MOST_CELLS = 1 << 16
-"""Of a joint distribution that is averaged over graphs as a whole."""
+"""The most cells of a joint distribution that is averaged over graphs as a whole."""
 
 CELLS = 1 << 22
-"""Numbers at a time: graphs or families times rows."""
+"""The most numbers in memory at a time: graphs or families times rows."""
 
 
 def make_predictions(scorer: Scorer | None) -> Predictions:
-    """What the score and its rows say of the next one."""
+    """Predictive distributions of families, for the kind of columns that the scorer has."""
     numbers, states = offered(scorer, HasMoments), offered(scorer, HasCounts)
     if numbers is not None:
         return RegressionPredictions(numbers)
@@ -75,7 +78,7 @@ def _log_complete(
     used: NDArray[np.intp],
     progress: bool,
 ) -> Array:
-    """Families first, each once; then graphs as sums of families."""
+    """Log predictive of complete rows: each family once, then graphs as sums of families."""
     families, place = _families(samples, used)
     predictions.prepare(families)
     log_shares, n_rows = np.log(samples.shares[used]), len(rows)
@@ -95,7 +98,7 @@ def _log_complete(
 
 
 def _log_mixture(each: Array, place: Numbers, log_shares: Array) -> Array:
-    """Log Σ_G share · exp Σ_v each[place[G, v]], graphs in blocks."""
+    """Log Σ_G share · exp Σ_v each[place[G, v]] for every row, graphs in blocks."""
     total = np.full(each.shape[1], -np.inf)
     step = max(1, CELLS // max(each.shape[1], 1))
     for start in range(0, len(place), step):
@@ -110,7 +113,7 @@ def _log_mixture(each: Array, place: Numbers, log_shares: Array) -> Array:
 def _families(
     samples: GraphSamples, used: NDArray[np.intp]
 ) -> tuple[list[tuple[int, tuple[int, ...]]], Numbers]:
-    """The distinct families of some graphs, and which of them each graph has, (graphs, n)."""
+    """The distinct families of some graphs, and (graphs, n) the indices of each graph's."""
     families: list[tuple[int, tuple[int, ...]]] = []
     place = np.empty((len(used), len(samples.names)), np.int32)
     for v in range(len(samples.names)):
@@ -131,7 +134,10 @@ def _log_incomplete(
     used: NDArray[np.intp],
     progress: bool,
 ) -> Array:
-    """What is missing summed out, of the joint distribution if that is small."""
+    """Log predictive of incomplete rows: missing values are summed out of each row.
+
+    If the averaged joint distribution is small, it is computed once; else each graph is asked.
+    """
     if isinstance(predictions, TablePredictions) and predictions.n_cells <= MOST_CELLS:
         cells = predictions.all_cells()
         log_joint = _log_complete(samples, predictions, cells, used, progress)
@@ -150,10 +156,10 @@ def _log_incomplete(
 
 
 class Parts(NamedTuple):
-    """The distinct parts of graphs that matter to a question."""
+    """The distinct parts of graphs that are relevant to a query."""
 
-    sets: Numbers  # (P, n): the parents of each node; -1: the node does not matter, -2: it is set
-    which: NDArray[np.intp]  # (D,): the part of each distinct graph
+    sets: Numbers  # (P, n): the parent set of each node; -1: irrelevant node, -2: set by do
+    which: NDArray[np.intp]  # (D,): the index of the part of each distinct graph
 
 
 def query(
@@ -185,14 +191,16 @@ def query(
     ]
     log_each = np.array([answer.log_evidence for answer in answers])
     if not (log_each > -np.inf).any():
-        raise ImpossibleError(f"what is given ({answers[0].words}) is impossible in every graph")
+        raise ImpossibleError(
+            f"what is given ({answers[0].condition}) is impossible in every graph"
+        )
     found = average(
         samples, np.array([a.values for a in answers])[parts.which], log_each[parts.which]
     )
     if isinstance(predictions, TablePredictions):
         variables = tuple(predictions.variables[v] for v in wanted)
         return AveragedDistribution(
-            variables, found.mean, answers[0].words, None, found.error, samples.n_distinct
+            variables, found.mean, answers[0].condition, None, found.error, samples.n_distinct
         )
     names = tuple(samples.names[v] for v in wanted)
     return _gaussian(samples, names, answers, log_each, parts, found.error[:, 0])
@@ -210,7 +218,7 @@ def _positions(names: Sequence[str], what: str, chosen: Iterable[str]) -> list[i
 
 
 def _parts(samples: GraphSamples, nodes: Iterable[int], done: Sequence[int]) -> Parts:
-    """What lies above the nodes of a question; graphs alike there answer it alike."""
+    """The ancestral parts of the nodes of a query; graphs with equal parts have equal answers."""
     matters = ancestral(samples, nodes, done)
     sets = np.where(matters, samples.graphs, np.int32(-1))
     sets[:, list(done)] = -2
@@ -225,7 +233,7 @@ def _families_of(samples: GraphSamples, parts: Parts) -> Iterator[tuple[int, tup
 
 
 def _networks(samples: GraphSamples, predictions: Predictions, parts: Parts) -> Iterator[Any]:
-    """The network of every part; a variable that is set has no parents in it."""
+    """The network of every part; a variable that is set by `do` has no parents in it."""
     for row in parts.sets:
         nodes = np.flatnonzero(row != -1).tolist()
         yield predictions.network(
@@ -236,12 +244,12 @@ def _networks(samples: GraphSamples, predictions: Predictions, parts: Parts) -> 
 def _gaussian(
     samples: GraphSamples,
     names: tuple[str, ...],
-    answers: Sequence[Answer],
+    answers: Sequence[GraphAnswer],
     log_each: Array,
     parts: Parts,
     error: Array,
 ) -> AveragedGaussian:
-    """The moments of the mixture: covariances within graphs, and of the means between them."""
+    """The moments of the mixture: covariances within graphs plus the covariance of the means."""
     weights = samples.shares * np.exp(log_each - log_each.max())[parts.which]
     share = np.bincount(parts.which, weights, minlength=len(answers)) / weights.sum()
     means = np.array([a.values[:, 0] for a in answers])
@@ -251,7 +259,7 @@ def _gaussian(
     covariances = np.array([a.values[:, 1:] for a in answers])
     within = np.einsum("s,sij->ij", share, covariances)
     mixed = share, means, np.diagonal(covariances, axis1=1, axis2=2)
-    covariance, words = within + between, answers[0].words
+    covariance, condition = within + between, answers[0].condition
     return AveragedGaussian(
-        names, mean, covariance, words, error, between, samples.n_distinct, mixed
+        names, mean, covariance, condition, error, between, samples.n_distinct, mixed
     )

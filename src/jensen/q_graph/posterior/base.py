@@ -1,4 +1,4 @@
-"""A distribution over graphs, as people use it."""
+"""The posterior over graphs that users see: probabilities of edges, paths and other features."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.graphs.order import reach
 from jensen.io.checked import Checked
+from jensen.q_graph.info import GraphInfo
 from jensen.q_graph.posterior import features
 from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.estimate import Average, Estimate, Estimates, average
-from jensen.q_graph.posterior.graph_info import GraphInfo
 from jensen.q_graph.posterior.graph_samples import Array, Flags, WeightedGraphs, members_of
 from jensen.q_graph.posterior.views import PosteriorViews
 from jensen.scores.scorer import total
@@ -31,31 +31,31 @@ SMALL = 1e-6  # parent sets that are less probable are not listed
 
 
 class Edges(NamedTuple):
-    """What is known of every edge, (n, n) [parent, child] each."""
+    """Estimates for every edge; each field is (n, n), indexed [parent, child]."""
 
     probability: Array
     error: Array
-    size: Array  # effective samples; nan where nothing was sampled
+    size: Array  # effective sample sizes; nan if nothing was sampled
     r_hat: Array
 
 
 class StructurePosterior(PosteriorViews):
     """How probable graphs are, given data: `jensen.structure_posterior` makes one.
 
-    Probabilities are floats that carry their Monte-Carlo error, `p.standard_error`: by how much
-    another run as long would differ. It is 0 where nothing was sampled.
+    Probabilities are floats with a Monte-Carlo standard error, `p.standard_error`: the typical
+    difference to another run of the same length. It is 0 if nothing was sampled.
 
-    A posterior can be pickled and copied (joblib too), with its data; `save` writes a file that
-    lasts, without them.
+    A posterior can be pickled and copied (joblib too), with its data; `save` writes a permanent
+    file, without the data.
 
     Attributes
     ----------
     names
         The variables, sorted: the order of rows and columns of every matrix.
     settings
-        What was chosen, by name.
+        The choices of the run, by name.
     interrupted
-        Whether chains were stopped before their end: there are fewer samples than were chosen.
+        Whether chains were stopped early, so that there are fewer samples than were chosen.
     """
 
     names: tuple[str, ...]
@@ -64,27 +64,27 @@ class StructurePosterior(PosteriorViews):
 
     @property
     def log_evidence(self) -> float | None:
-        """Log p(data), summed over all graphs; None where it is not known."""
+        """Log p(data), summed over all graphs; None if it is not known."""
         return None
 
     @property
     def _edges(self) -> Edges:
-        """What is known of every edge."""
+        """Estimates for every edge."""
         raise NotImplementedError
 
     def _headline(self) -> str:
-        """What this is, in a line."""
+        """The first line of `repr`."""
         raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
-        """All that was found as plain data, as `save` writes it in JSON."""
+        """The posterior as plain data, as `save` writes it to JSON."""
         from jensen.q_graph.posterior import file
 
         return file.plain(self)
 
     @classmethod
     def from_dict(cls, value: Checked) -> StructurePosterior:
-        """What `to_dict` gave, read from a file."""
+        """The posterior from the data of `to_dict`, read from a file."""
         from jensen.q_graph.posterior import file
 
         return file.read(value)
@@ -113,7 +113,7 @@ class StructurePosterior(PosteriorViews):
         return Estimate(self._edges.probability[i, j], self._edges.error[i, j])
 
     def undirected_probability(self, a: str, b: str) -> Estimate:
-        """The probability of an edge between a and b, in whatever direction."""
+        """The probability of an edge between a and b, in either direction."""
         i, j = self._pair(a, b)
         there, back = self.samples.parents_of(j)[:, i], self.samples.parents_of(i)[:, j]
         return self._estimate(there | back)
@@ -121,7 +121,7 @@ class StructurePosterior(PosteriorViews):
     def compelled_probability(self, a: str, b: str) -> Estimate:
         """The probability that a -> b in the graph and in all graphs equivalent to it.
 
-        It is the probability of the arrow in the CPDAG: directions that the data cannot tell do
+        This is the probability of the arrow in the CPDAG: directions that no data can determine do
         not count.
         """
         i, j = self._pair(a, b)
@@ -140,8 +140,8 @@ class StructurePosterior(PosteriorViews):
     def edges(self, threshold: float = 0.0) -> Any:
         """A table of all edges more probable than the threshold, the most probable first.
 
-        It is a dataframe of the kind that the data came in, else of pandas: from, to, probability,
-        standard_error, r_hat, effective_sample_size.
+        The table is a dataframe of the same library as the data, else of pandas. Its columns are
+        from, to, probability, standard_error, r_hat and effective_sample_size.
         """
         _check_threshold(threshold)
         known, order = self._edges, self._ordered(threshold)
@@ -190,7 +190,7 @@ class StructurePosterior(PosteriorViews):
     def markov_blanket(self, x: str) -> Probabilities:
         """Every other variable, with the probability that it is in the Markov blanket of x.
 
-        The blanket are the parents, the children and the children's other parents.
+        The Markov blanket consists of the parents, the children and the children's other parents.
         """
         v = self._at(x)
         found = self._average(features.blanket(self.samples, v))
@@ -218,13 +218,13 @@ class StructurePosterior(PosteriorViews):
     def graphs(self) -> WeightedGraphs:
         """Pairs (graph, probability) of the distinct graphs, the most probable first.
 
-        Graphs are kept compactly and made one by one, as they are asked for.
+        Graphs are stored compactly; each `DAG` is built when it is read.
         """
         return WeightedGraphs(self.samples)
 
     @cached_property
     def best(self) -> DAG:
-        """The graph with the highest score and prior that was met; its `info` tells the score."""
+        """The sampled graph with the highest score plus log prior; its `info` tells the score."""
         samples = self.samples
         at = np.unravel_index(int(np.argmax(samples.scores)), samples.scores.shape)
         d = int(samples.which[at])
@@ -232,7 +232,7 @@ class StructurePosterior(PosteriorViews):
         return self._judged(samples.dag(d), log_weight, probability, samples.kind == "all")
 
     def _judged(self, dag: DAG, log_weight: float, probability: float, proven: bool) -> DAG:
-        """A graph that tells how good it is."""
+        """The graph with its `info`."""
         score = float("nan")
         if self._scorer is not None:
             score = total(self._scorer, dag.parent_indices)
@@ -242,9 +242,9 @@ class StructurePosterior(PosteriorViews):
     def consensus(self, threshold: float = 0.5) -> DAG:
         """The graph of all edges more probable than the threshold.
 
-        Edges are taken by falling probability, and one that would close a cycle with those taken
-        is left out: below 0.5 this also happens to the less probable direction of an edge, above
-        it seldom, to a chain of edges each of which is likely and all of which cannot be.
+        Edges are added by falling probability; an edge that would close a cycle is left out. With a
+        threshold below 0.5 this happens to the less probable direction of an edge; above 0.5 it is
+        rare, because then all edges of a cycle must be probable although they exclude each other.
         """
         _check_threshold(threshold)
         children: list[list[int]] = [[] for _ in self.names]

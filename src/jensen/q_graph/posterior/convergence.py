@@ -1,4 +1,4 @@
-"""Whether chains over graphs have mixed: R-hat, effective sizes, agreement between chains."""
+"""Convergence of chains over graphs: R-hat, effective sample sizes, agreement of the chains."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ Edge = tuple[str, str]
 Moves = Mapping[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
 
 R_HAT_LIMIT = 1.05
-"""Of the log score: above it the chains disagree."""
+"""The chains disagree if R-hat of the log score is above this."""
 
 SPREAD_LIMIT = 0.2
-"""Of an edge's probability between chains: above it they disagree."""
+"""The chains disagree if the probability of an edge differs by more than this between two."""
 
 DOUBT = 0.05
 """An edge is in doubt if its probability is between this and one minus this."""
@@ -29,16 +29,16 @@ DOUBT = 0.05
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
-    """How far the edge probabilities of different chains are apart.
+    """The differences of edge probabilities between chains.
 
     Attributes
     ----------
     by_chain : (chains, n, n) array
-        [chain, parent, child].
+        Edge probabilities, indexed [chain, parent, child].
     largest, mean
-        The largest difference between two chains, of all edges; and its mean over the edges.
+        The largest difference between two chains over all edges, and its mean over the edges.
     edge
-        The edge with the largest one, and its `lowest` and `highest` probability in a chain.
+        The edge with the largest difference, and its `lowest` and `highest` probability in a chain.
     """
 
     by_chain: Array
@@ -51,11 +51,11 @@ class Agreement:
 
 @dataclass(frozen=True, eq=False)
 class Convergence:
-    """What the chains tell of how far they can be trusted; it prints as a page.
+    """Diagnostics of the chains; it prints as a page.
 
-    Two chains that agree may both have missed a mode. Edges that are in doubt and yet hardly ever
-    change within a chain are a sign of this: see `slowest_edge`. Chains that were `interrupted`
-    have fewer samples than were chosen.
+    Chains that agree may all have missed a mode. A sign of this are edges that are in doubt but
+    hardly ever change within a chain: see `slowest_edge`. Chains that were `interrupted` have fewer
+    samples than were chosen.
     """
 
     names: tuple[str, ...]
@@ -73,20 +73,20 @@ class Convergence:
 
     @cached_property
     def effective_sample_size(self) -> float:
-        """Of the log score."""
+        """The effective sample size of the log score."""
         return float(effective_sample_size(self.samples.states))
 
     @property
     def weights_size(self) -> float:
-        """How many samples that count alike the importance weights leave."""
+        """The number of equally weighted samples that the weighted ones are worth."""
         return self.samples.weights_size
 
     @cached_property
     def edge_r_hat(self) -> Array:
         """(n, n): split R-hat of every edge; nan on the diagonal.
 
-        Ranks of truth values are a linear function of them, so their R-hat takes no more than the
-        shares of the edge in the half chains.
+        Ranks of 0-1 values are a linear function of the values, so the shares of an edge in the
+        half chains determine its rank-normalised R-hat.
         """
         if self.edge_batches is not None:
             return _off_diagonal(split_r_hat(self.edge_batches))
@@ -117,7 +117,7 @@ class Convergence:
 
     @cached_property
     def switches(self) -> NDArray[np.int64]:
-        """(n, n): how often each edge came or went, from one sample to the next, in all chains."""
+        """(n, n): how often each edge changed between successive samples, over all chains."""
         found = np.zeros(self.edge_probabilities.shape, np.int64)
         for child in range(len(self.names)):
             sets = self.samples.graphs[:, child][self.samples.which]
@@ -129,7 +129,7 @@ class Convergence:
 
     @cached_property
     def slowest_edge(self) -> tuple[Edge, int] | None:
-        """Of the edges in doubt the one that changed least often, and how often it did."""
+        """The edge in doubt that changed least often, and the number of its changes."""
         p = self.edge_probabilities
         doubtful = np.argwhere((p > DOUBT) & (p < 1 - DOUBT))
         if not len(doubtful):
@@ -139,7 +139,7 @@ class Convergence:
 
     @cached_property
     def agreement(self) -> Agreement:
-        """How far the chains are apart."""
+        """How far the edge probabilities of the chains differ."""
         if self.edge_batches is not None:
             each = self.edge_batches.mean(1)
         else:
@@ -149,7 +149,7 @@ class Convergence:
 
     @property
     def so_far(self) -> str:
-        """What follows the number of samples in words: that they were interrupted, if so."""
+        """A note after the number of samples, if the chains were interrupted; else empty."""
         if not self.interrupted:
             return ""
         before = "" if self.n_chosen is None else f" before {self.n_chosen:,}"
@@ -165,10 +165,10 @@ class Convergence:
 
     @property
     def disagreement(self) -> str | None:
-        """What is wrong, in words, and what to do; None if nothing is seen."""
+        """A text that says how the chains disagree and what to do; None if they do not."""
         apart, advice = self.agreement, "raise burn_in and n_samples, or try tempering"
         edge = ""
-        # so far apart are chains of so many independent samples, if the edge is as good as a coin
+        # the difference to expect by chance for an edge of probability 1/2 (four deviations)
         by_chance = 4.0 * math.sqrt(0.5 / self.samples.which.shape[1])
         if apart.edge is not None and apart.largest > max(SPREAD_LIMIT, by_chance):
             edge = (
@@ -207,7 +207,7 @@ class Convergence:
 
 
 def indicator_r_hat(shares: Array, length: int) -> Array:
-    """Split R-hat of truth values from their shares (chains, ...) in chains of this length."""
+    """Split R-hat of 0-1 values from their shares (chains, ...) in chains of this length."""
     within = (shares * (1.0 - shares)).mean(0) * length / (length - 1.0)
     between = shares.var(0, ddof=1)
     still = (shares == shares[:1]).all(0) & (within == 0.0)
@@ -235,13 +235,13 @@ def _off_diagonal(matrix: Array) -> Array:
 
 
 def _known(values: Array) -> Array:
-    """Those that are no nan; a nan if there are none."""
+    """The values that are not nan; a single nan if there are none."""
     known = values[~np.isnan(values)]
     return known if known.size else np.array([np.nan])
 
 
 def show(value: float) -> str:
-    """A diagnostic as people read it."""
+    """A diagnostic as text."""
     if not np.isfinite(value):
         return "inf" if value > 0 and np.isinf(value) else "unknown"
     return f"{value:.3f}" if value < 10 else f"{value:,.0f}"

@@ -15,20 +15,20 @@ from jensen.runs.diagnostics import correlation_time
 Array = NDArray[np.float64]
 
 PRIOR_EVENTS = 2.0
-"""How many events of a truth value the size of the log score counts as much as."""
+"""The number of events whose effective size is weighted equally with that of the log score."""
 
 BLOCK = 1 << 21
-"""Numbers at a time, of all samples of some quantities."""
+"""The most numbers in memory at a time: samples times quantities."""
 
 
 class Estimate(float):
-    """A number that was averaged over samples: a float, with its standard error.
+    """An average over samples: a float with a standard error.
 
     Attributes
     ----------
     standard_error : float
-        By how much another run of the same length would differ, about; 0 where nothing was
-        sampled, nan where there are too few samples to tell.
+        The typical difference to another run of the same length; 0 if nothing was sampled, nan if
+        there are too few samples to estimate it.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Estimate(float):
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """An array that was averaged over samples, with the standard error of each number.
+    """An array of averages over samples, with the standard error of each number.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class Estimates:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Of the array."""
+        """The shape of the array."""
         return self.values.shape
 
     def __len__(self) -> int:
@@ -91,7 +91,7 @@ class Estimates:
 
 
 class Average(NamedTuple):
-    """Means of quantities, their standard errors, and how many draws each mean is worth."""
+    """Means of quantities, their standard errors, and their effective sample sizes."""
 
     mean: Array
     error: Array
@@ -101,16 +101,16 @@ class Average(NamedTuple):
 def average(samples: GraphSamples, values: NDArray[Any], log_extra: Array | None = None) -> Average:
     """Average quantities (D, ...) of the distinct graphs over the samples.
 
-    With weights w, of importance and by `log_extra` (D,), the mean is Σ w f / Σ w, and its error
-    is that of the mean of w (f - mean) / mean(w), which is the same to first order. How many
-    independent draws the samples are worth is found quantity by quantity, from the
-    autocorrelations in the chains (`jensen.runs.diagnostics.correlation_time`).
+    With weights w, the product of importance weights and exp(`log_extra`) (D,), the mean is
+    Σ w f / Σ w, and its error is that of the mean of w (f - mean) / mean(w), which is equal to
+    first order. The effective sample size is computed for each quantity from its autocorrelations
+    in the chains (`jensen.runs.diagnostics.correlation_time`).
 
-    An error that is estimated from the same draws is too small just where the mean is far off if
-    the quantity is skew: (mean - truth)² / error² has the mean 1 + 2 γ² / S to first order, with
-    skewness γ and S draws. Errors are larger by that factor; those of truth values are
-    `share_error`, which does the same. What was hardly ever seen, or hardly ever not, tells little
-    of how fast it changes: the size of so few events is drawn towards that of the log score.
+    If a quantity is skew, an error that is estimated from the same draws is too small exactly when
+    the mean is far off: (mean - truth)² / error² has the mean 1 + 2 γ² / S to first order, with
+    skewness γ and S draws. Errors are enlarged by that factor; for 0-1 quantities `share_error`
+    does the same. Events that are rare, or rarely absent, say little about how fast they change,
+    so their effective size is shrunk towards that of the log score.
     """
     weights = _weights(samples, log_extra)
     totals = np.bincount(samples.which.ravel(), weights.ravel(), minlength=samples.n_distinct)
@@ -133,21 +133,21 @@ def average(samples: GraphSamples, values: NDArray[Any], log_extra: Array | None
         events = size * np.minimum(mean, 1.0 - mean)
         pooled = (events + PRIOR_EVENTS) / (events / size + PRIOR_EVENTS / samples.effective_size)
         size = np.fmin(size, pooled)
-        if samples.weights is not None:  # a few samples of little weight look surer than they are
+        if samples.weights is not None:  # few samples of small weight would have too small errors
             size = np.minimum(size, samples.weights_size)
         error = share_error(mean, size, samples.n_samples / size)
-        if samples.weights is not None:  # and one as heavy as the heaviest may have been missed
+        if samples.weights is not None:  # a sample as heavy as the heaviest may have been missed
             error = np.hypot(error, samples.weights.max() / samples.weights.sum())
     return _shaped(values, mean, error, size)
 
 
 def share_error(share: Array, size: Any, time: Any = 1.0) -> Array:
-    """The standard error of a share of so many independent draws; it is never 0.
+    """The standard error of a share among `size` independent draws; it is never 0.
 
-    It is that of p̃ = (p S + a) / (S + 2 a) with S draws. With a = 2 (Agresti and Coull 1998) the
-    mean of (share - p)² / error² is 1 to first order in 1 / S. In a chain with correlation `time`
-    τ events come in runs of random length, which makes the share more skew: a = ½ (3 - τ⁻²)² for a
-    chain of two states, from the moments of the lengths.
+    It is the error of p̃ = (p S + a) / (S + 2 a) with S draws. With a = 2 (Agresti and Coull 1998)
+    the mean of (share - p)² / error² is 1 to first order in 1 / S. In a chain with correlation
+    `time` τ, events come in runs of random length, which makes the share more skew: for a chain of
+    two states a = ½ (3 - τ⁻²)², from the moments of the lengths.
     """
     a = 0.5 * np.square(3.0 - np.maximum(time, 1.0) ** -2.0)
     likely = (share * size + a) / (size + 2.0 * a)
@@ -155,7 +155,7 @@ def share_error(share: Array, size: Any, time: Any = 1.0) -> Array:
 
 
 def mean_error(series: Array, size: Array) -> Array:
-    """The standard error of means of series (chains, samples, ...) worth so many draws each."""
+    """The standard error of means of series (chains, samples, ...) with effective sizes `size`."""
     away = series - series.mean((0, 1))
     variance = np.square(away).mean((0, 1))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -171,7 +171,7 @@ def _weights(samples: GraphSamples, log_extra: Array | None) -> Array:
 
 
 def _errors(samples: GraphSamples, weights: Array, away: Array) -> tuple[Array, Array]:
-    """Standard errors of means, and the draws they are worth, from deviations (D, m)."""
+    """Standard errors and effective sizes of means, from deviations (D, m) of distinct graphs."""
     series, mean_weight = away[samples.which], weights.mean()
     variance = (weights[..., None] * np.square(series)).mean((0, 1)) / mean_weight
     series *= weights[..., None] / mean_weight

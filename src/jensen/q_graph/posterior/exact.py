@@ -1,4 +1,4 @@
-"""A posterior summed over all graphs; what has no sum of its own comes from independent draws."""
+"""The exact posterior; features without a closed sum come from enumeration or from draws."""
 
 from __future__ import annotations
 
@@ -13,27 +13,32 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
+from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.base import SMALL, Edges, StructurePosterior
-from jensen.q_graph.posterior.enumeration import MOST_ENUMERATED, all_graphs
 from jensen.q_graph.posterior.estimate import Average, Estimate
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import ExactGraphs, MostProbable
-from jensen.scores.scorer import Scorer
+from jensen.scores.graph_priors import GraphPrior
+from jensen.scores.scorer import Scorer, log_jacobian_of_units
 from jensen.support.checks import check_whole
 from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator
 from jensen.support.text import plural
 
-N_DRAWS = 10_000
-"""Graphs that are drawn for features without a sum of their own."""
-
 Draws = tuple[NDArray[np.uint64], Array, None]
+Masks = NDArray[np.int64]
+
+N_DRAWS = 10_000
+"""The number of graphs that are drawn for features without a closed sum."""
+
+MOST_ENUMERATED = 5
+"""The most variables for which all graphs are enumerated: there are 29,281 DAGs of five."""
 
 
-class Sums(Protocol):
-    """Sums over all graphs."""
+class ExactSums(Protocol):
+    """The sums over all graphs that an exact posterior reads, computed or from a file."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -49,49 +54,49 @@ class Sums(Protocol):
 
     @property
     def log_evidence(self) -> float:
-        """The same less that of the prior alone."""
+        """Log p(data): `log_total` minus the same sum over the prior alone."""
 
     @property
     def most_probable(self) -> MostProbable | None:
-        """The most probable graph; None where it is not known."""
+        """The most probable graph; None if it is not known."""
 
     def parent_set_probabilities(self, child: int) -> Array:
         """(2^(n-1),): bit k of the position is the k-th other variable."""
 
     def path_matrix(self) -> Array:
-        """(n, n) [from, to]; refused where it would take too long."""
+        """(n, n) [from, to]; an error if it would take too long."""
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> Draws:
-        """Independent draws: parents as bits (S, n, words) and scores (S,); all count alike."""
+        """Independent draws with equal weights: parents as bits (S, n, words), scores (S,)."""
 
 
 class ExactPosterior(StructurePosterior):
     """A posterior whose edges, parent sets, best graph and paths (of a dozen variables) are exact.
 
-    Further features, queries and predictions are averages over all graphs if there are no more
-    than five variables, else over 10,000 independent draws, with their Monte-Carlo errors.
+    Further features, queries and predictions are averages over all graphs if there are at most five
+    variables, else over 10,000 independent draws, with Monte-Carlo errors.
 
     Parameters
     ----------
     exact
         The sums.
     scorer
-        Of the data, for model averages; None if they are not at hand.
+        The scorer of the data, for model averages; None if there are no data.
     settings
-        What was chosen, by name: plain data, as in `SampledPosterior`.
+        The choices of the run, by name: plain data, as in `SampledPosterior`.
     samples
         Graphs that were drawn before.
     random_state
-        Of the draws.
+        The random numbers of the draws.
     source
-        The kind of dataframe that tables are given back as.
+        The dataframe library of tables that are returned.
     data
-        What the scorer is made of: a copy makes it again.
+        The table and choices from which a copy makes the scorer again.
     """
 
     def __init__(
         self,
-        exact: Sums,
+        exact: ExactSums,
         scorer: Scorer | None = None,
         settings: Mapping[str, Any] | None = None,
         *,
@@ -119,7 +124,7 @@ class ExactPosterior(StructurePosterior):
         few = len(self.names) <= MOST_ENUMERATED
         if few and self._scorer is not None and isinstance(self.exact, ExactGraphs):
             return all_graphs(self._scorer, self.exact.prior, self.exact.constraints)
-        return self._draw(N_DRAWS, copy.deepcopy(self._rng))  # what shares it draws the same
+        return self._draw(N_DRAWS, copy.deepcopy(self._rng))  # copies draw the same graphs
 
     def _draw(self, n: int, rng: np.random.Generator) -> GraphSamples:
         parents, scores, _ = self.exact.draw(n, rng)
@@ -132,7 +137,7 @@ class ExactPosterior(StructurePosterior):
         return Edges(p, np.zeros_like(p), unknown, unknown)
 
     def undirected_probability(self, a: str, b: str) -> Estimate:
-        """The probability of an edge between a and b, in whatever direction; exact."""
+        """The exact probability of an edge between a and b, in either direction."""
         i, j = self._pair(a, b)
         return Estimate(self._edges.probability[i, j] + self._edges.probability[j, i])
 
@@ -149,7 +154,7 @@ class ExactPosterior(StructurePosterior):
     def path_probability(self, a: str, b: str) -> Estimate:
         """The probability that a directed path leads from a to b.
 
-        It is exact up to about a dozen variables; of more it comes from draws, with its error.
+        It is exact up to about a dozen variables; with more it comes from draws, with an error.
         """
         i, j = self._pair(a, b)
         if self._paths is None:
@@ -172,10 +177,10 @@ class ExactPosterior(StructurePosterior):
     def best(self) -> DAG:
         """The most probable graph of all; its `info` tells the score and its exact probability.
 
-        Of graphs that are equally probable it is the one that `jensen.learn_structure` finds by
-        method="exact". That takes a prior with a factor for each family: under one that counts
-        orders it is the best graph of all up to five variables, and of more the one with the
-        highest score of 10,000 draws, which `info.proven` tells.
+        Of equally probable graphs it is the one that `jensen.learn_structure` finds with
+        method="exact". This needs a prior with one factor per family. Under a prior that counts
+        orders it is the best graph of all up to five variables; with more it is the best of 10,000
+        draws. `info.proven` tells which.
         """
         found = self.exact.most_probable
         if found is None:
@@ -196,3 +201,60 @@ class ExactPosterior(StructurePosterior):
 
     def _headline(self) -> str:
         return f"StructurePosterior of {plural(len(self.names), 'variable')}: summed exactly"
+
+
+def all_graphs(scorer: Scorer, prior: GraphPrior, constraints: Constraints) -> GraphSamples:
+    """Every graph that the constraints allow, weighted by its posterior probability."""
+    n = len(scorer.names)
+    families = [_families(scorer, prior, constraints, v) for v in range(n)]
+    sizes = [len(masks) for masks, _ in families]
+    choice = np.indices(sizes, np.int8).reshape(n, -1)
+    parents = np.array([masks[k] for (masks, _), k in zip(families, choice, strict=True)])
+    possible = _acyclic(parents)
+    parents, choice = parents[:, possible], choice[:, possible]
+    scores = sum(
+        (logs[k] for (_, logs), k in zip(families, choice, strict=True)), np.zeros(len(choice[0]))
+    )
+    if prior.counts_orders:
+        scores = scores + np.log(n_orders(parents))
+    bits = parents.T.astype(np.uint64)[None, :, :, None]
+    total = scores + log_jacobian_of_units(scorer)
+    return GraphSamples(scorer.names, bits, total[None], None, scores[None], "all")
+
+
+def _families(
+    scorer: Scorer, prior: GraphPrior, constraints: Constraints, child: int
+) -> tuple[Masks, Array]:
+    """The allowed parent sets of a child as bits, and the score plus log prior of each."""
+    n = len(scorer.names)
+    must = sum(1 << int(u) for u in np.flatnonzero(constraints.required[:, child]))
+    never = 1 << child | sum(1 << int(u) for u in np.flatnonzero(constraints.forbidden[:, child]))
+    masks, logs = [], []
+    for mask in range(1 << n):
+        if mask & never or mask & must != must or mask.bit_count() > constraints.most_parents:
+            continue
+        members = [u for u in range(n) if mask >> u & 1]
+        masks.append(mask)
+        logs.append(scorer.family(child, members) + prior.of_family(child, members))
+    return np.array(masks, np.int64), np.array(logs)
+
+
+def _acyclic(parents: Masks) -> NDArray[np.bool_]:
+    """(graphs,): whether the graph of parents (n, graphs) is acyclic."""
+    left = np.full(parents.shape[1], (1 << len(parents)) - 1)
+    for _ in parents:
+        for v, above in enumerate(parents):
+            left = np.where(above & left, left, left & ~(1 << v))
+    return np.asarray(left == 0)
+
+
+def n_orders(parents: Masks) -> Array:
+    """(graphs,): the number of topological orders, by a dynamic program over initial sets."""
+    n = len(parents)
+    ways = np.zeros((1 << n, parents.shape[1]))
+    ways[0] = 1.0
+    for first in range(1 << n):
+        for v in range(n):
+            if not first >> v & 1:
+                ways[first | 1 << v] += np.where(parents[v] & ~first, 0.0, ways[first])
+    return np.asarray(ways[-1])

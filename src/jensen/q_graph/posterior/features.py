@@ -1,4 +1,4 @@
-"""What is in each of many graphs, found on bits: paths, Markov blankets, compelled edges."""
+"""Features of many graphs at once, on bits: paths, Markov blankets, compelled edges."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -20,7 +20,7 @@ from jensen.support.memory import check_memory
 
 
 def ancestral(samples: GraphSamples, start: Iterable[int], cut: Iterable[int] = ()) -> Flags:
-    """(D, n): some nodes and all their ancestors, in every distinct graph.
+    """(D, n): the nodes of `start` and all their ancestors, in every distinct graph.
 
     Arrows into the nodes of `cut` are not followed.
     """
@@ -33,7 +33,7 @@ def ancestral(samples: GraphSamples, start: Iterable[int], cut: Iterable[int] = 
 
 
 def ancestors(samples: GraphSamples, node: int) -> Flags:
-    """(D, n): from which nodes a directed path leads to this one."""
+    """(D, n): the ancestors of a node in every distinct graph."""
     found = ancestral(samples, [node])
     found[:, node] = False
     return found
@@ -58,7 +58,7 @@ def blanket(samples: GraphSamples, node: int) -> Flags:
 
 
 def compelled(samples: GraphSamples) -> Bits:
-    """(D, n, words): the parents that each node has in every equivalent graph, as bits."""
+    """(D, n, words): as bits, the parents of each node along edges that are compelled."""
     from jensen.kernels.graph_features import find_compelled
 
     shape = (*samples.graphs.shape, samples.sets.shape[1])

@@ -27,11 +27,11 @@ FORMAT = "jensen-structure-posterior"
 KINDS = ("chains", "draws", "all")
 
 MOST_SETS = 1 << 20
-"""Probabilities of parent sets that are kept: those of 16 variables."""
+"""The most probabilities of parent sets in a file: those of 16 variables."""
 
 
 def plain(post: StructurePosterior) -> dict[str, Any]:
-    """The posterior as a file has it."""
+    """The posterior as the plain data of a file."""
     document = {
         "format": FORMAT,
         "names": list(post.names),
@@ -83,7 +83,7 @@ def _best_score(post: StructurePosterior) -> float | None:
 
 
 def _plain(value: Any) -> Any:
-    """What was chosen, as JSON has it; pairs of names that are keys become "A -> B"."""
+    """Settings as JSON data; keys that are pairs of names become "A -> B"."""
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, (np.ndarray, np.generic)):
@@ -155,7 +155,7 @@ def _read_sets(value: Checked, n: int) -> NDArray[np.bool_]:
 
 
 def _numbers(value: Checked, limit: int, what: str) -> NDArray[np.int32]:
-    """Lists of the same length of whole numbers, each that of something there is."""
+    """Lists of equal length of integers from 0 to limit - 1."""
     rows = [item.value for item in value.items()]
     if not rows or not all(isinstance(row, list) and len(row) == len(rows[0]) for row in rows):
         value.fail("must hold lists of the same length, one at least")
@@ -165,7 +165,7 @@ def _numbers(value: Checked, limit: int, what: str) -> NDArray[np.int32]:
 
 
 def _check_acyclic(value: Checked, parents: NDArray[np.bool_]) -> None:
-    """Refuse graphs that are none; parents (graphs, child, parent)."""
+    """Refuse graphs with a cycle; parents are flags (graphs, child, parent)."""
     left = np.ones(parents.shape[:2], bool)
     for _ in range(parents.shape[1]):
         left &= (parents & left[:, None]).any(2)
@@ -190,7 +190,7 @@ def _plain_chains(post: SampledPosterior) -> dict[str, Any]:
 
 
 def _or_null(numbers: list[float]) -> list[float | None]:
-    """Numbers, and null for those that are not known."""
+    """Numbers, with null for nan."""
     return [None if math.isnan(x) else x for x in numbers]
 
 
@@ -232,7 +232,7 @@ def _read_shares(value: Checked, n: int) -> Array:
 
 
 class KeptSums(NamedTuple):
-    """Exact sums that were saved."""
+    """Exact sums from a file."""
 
     names: tuple[str, ...]
     edge_matrix: Array

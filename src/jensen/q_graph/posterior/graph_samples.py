@@ -1,4 +1,4 @@
-"""Graphs that were sampled, kept compactly: distinct sets of parents, distinct graphs of these."""
+"""Sampled graphs in compact form: the distinct parent sets, and the distinct graphs of these."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Bits = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int32]
 
-Kind = Literal["chains", "draws", "all"]
-"""What samples are: of chains, one after the other; independent; or every graph there is."""
+SampleKind = Literal["chains", "draws", "all"]
+"""The kind of samples: successive states of chains, independent draws, or all graphs."""
 
 LEAST_SAMPLES = 10
-"""Of a chain, below which nothing is known of how fast it moves."""
+"""With fewer samples of a chain its effective sample size is unknown."""
 
 
 class GraphSamples:
@@ -38,20 +38,20 @@ class GraphSamples:
     scores : (chains, samples)
         Log p(x | G) + log prior of each graph, up to a constant.
     states : (chains, samples)
-        The log weight of the chain's own state, by which it moves; `scores` if None.
+        The log weight of the chain's state (a graph, an order or a partition); `scores` if None.
     log_weights : (chains, samples)
-        Log importance weights, up to a constant; None if all samples count alike.
+        Log importance weights, up to a constant; None if all samples have equal weights.
     kind
-        "chains", independent "draws", or "all" graphs there are, each once with its weight.
+        "chains", independent "draws", or "all" graphs, each once with its weight.
 
     Attributes
     ----------
     sets : uint64 (K, words)
         The distinct sets of parents.
     graphs : int32 (D, n)
-        The distinct graphs: which of the sets each node has as parents.
+        The distinct graphs: for each node the index of its parent set.
     which : int32 (chains, samples)
-        Which of the graphs each sample is.
+        The index of the graph of each sample.
 
     Examples
     --------
@@ -68,7 +68,7 @@ class GraphSamples:
         scores: Array,
         states: Array | None = None,
         log_weights: Array | None = None,
-        kind: Kind = "chains",
+        kind: SampleKind = "chains",
     ) -> None:
         n_chains, n_samples, n, n_words = parents.shape
         sets, of_node = _distinct(np.ascontiguousarray(parents, np.uint64).reshape(-1, n_words))
@@ -86,9 +86,9 @@ class GraphSamples:
         scores: Array,
         states: Array | None = None,
         log_weights: Array | None = None,
-        kind: Kind = "chains",
+        kind: SampleKind = "chains",
     ) -> GraphSamples:
-        """Samples that are kept compactly already, as the attributes say."""
+        """Samples from the compact form, see the attributes of the class."""
         samples = cls.__new__(cls)
         samples._set(names, sets, graphs, which)
         samples._weigh(scores, states, log_weights, kind)
@@ -101,7 +101,7 @@ class GraphSamples:
         self.sets, self.graphs, self.which = sets, graphs, which
 
     def _weigh(
-        self, scores: Array, states: Array | None, log_weights: Array | None, kind: Kind
+        self, scores: Array, states: Array | None, log_weights: Array | None, kind: SampleKind
     ) -> None:
         self.scores = np.asarray(scores, np.float64)
         self.states = self.scores if states is None else np.asarray(states, np.float64)
@@ -112,22 +112,22 @@ class GraphSamples:
 
     @property
     def n_chains(self) -> int:
-        """How many chains there are."""
+        """The number of chains."""
         return int(self.which.shape[0])
 
     @property
     def n_samples(self) -> int:
-        """How many samples all chains have together."""
+        """The number of samples of all chains together."""
         return int(self.which.size)
 
     @property
     def n_distinct(self) -> int:
-        """How many different graphs there are."""
+        """The number of distinct graphs."""
         return len(self.graphs)
 
     @cached_property
     def weights(self) -> Array | None:
-        """(chains, samples): importance weights with the mean 1; None if all count alike."""
+        """(chains, samples): importance weights with mean 1; None if all weights are equal."""
         if self.log_weights is None:
             return None
         weights = np.exp(self.log_weights - self.log_weights.max())
@@ -135,26 +135,26 @@ class GraphSamples:
 
     @cached_property
     def shares(self) -> Array:
-        """(D,): the probability of each distinct graph, as the samples have it."""
+        """(D,): the share of each distinct graph, by weight: its estimated probability."""
         counts = self.counts(...)
         return np.asarray(counts / counts.sum())
 
     def counts(self, part: Any) -> Array:
-        """(D,): the weight of each distinct graph among some samples, by their index."""
+        """(D,): the total weight of each distinct graph among the samples `which[part]`."""
         weights = None if self.weights is None else self.weights[part].ravel()
         found = np.bincount(self.which[part].ravel(), weights, minlength=self.n_distinct)
         return found.astype(np.float64)
 
     @cached_property
     def weights_size(self) -> float:
-        """(Σw)² / Σw²: how many samples that count alike the weighted ones are worth."""
+        """(Σw)² / Σw²: the number of equally weighted samples that the samples are worth."""
         if self.weights is None:
             return float(self.n_samples)
         return float(self.weights.sum() ** 2 / np.square(self.weights).sum())
 
     @cached_property
     def effective_size(self) -> float:
-        """How many independent draws the samples are worth, by the log weight of the states."""
+        """The effective sample size, by the log weights of the states."""
         if self.kind != "chains":
             return self.weights_size
         size = float(effective_sample_size(self.states))
@@ -170,9 +170,9 @@ class GraphSamples:
         return members_of(self.sets, len(self.names))
 
     def edge_matrix(self, part: Any = ...) -> Array:
-        """(n, n) [parent, child]: the share of samples (or of some, by their index) with an edge.
+        """(n, n) [parent, child]: the share of the samples `which[part]` that have an edge.
 
-        Whole numbers are added up, so that an edge of all samples has the share 1 exactly.
+        Counts are summed before dividing, so an edge of all samples has the share 1 exactly.
         """
         counts = self.counts(part)
         each = [
@@ -186,7 +186,7 @@ class GraphSamples:
         return np.asarray(self.members[self.graphs[:, child]])
 
     def dag(self, graph: int) -> DAG:
-        """One of the distinct graphs."""
+        """The distinct graph with this index as a `DAG`."""
         children, parents = np.nonzero(self.members[self.graphs[graph]])
         pairs = zip(parents.tolist(), children.tolist(), strict=True)
         return DAG._of(IndexedGraph(self.names, tuple(sorted(pairs))))
@@ -198,11 +198,11 @@ class GraphSamples:
 
     @cached_property
     def by_share(self) -> NDArray[np.intp]:
-        """(D,): the distinct graphs, the most probable first; of equal ones the first seen."""
+        """(D,): the indices of distinct graphs by falling share; of equal ones the first seen."""
         return np.argsort(-self.shares, kind="stable")
 
     def without_weights(self) -> GraphSamples:
-        """The same samples, each of which counts alike: those of the chain's own target."""
+        """The same samples with equal weights: samples of the chain's own target."""
         if self.log_weights is None:
             return self
         return GraphSamples.from_distinct(
@@ -210,7 +210,7 @@ class GraphSamples:
         )
 
     def thinned(self, n_samples: int) -> GraphSamples:
-        """So many samples at most, evenly spaced along each chain; of all graphs the best."""
+        """At most `n_samples` samples, evenly spaced along each chain; for "all", the best."""
         if n_samples >= self.n_samples:
             return self
         if self.kind == "all":
@@ -234,7 +234,7 @@ class GraphSamples:
 
 
 class WeightedGraphs(Sequence[tuple[DAG, float]]):
-    """Pairs of a graph and its probability, the most probable first; graphs are made when asked."""
+    """Pairs (graph, probability), the most probable first; graphs are built when read."""
 
     def __init__(self, samples: GraphSamples) -> None:
         self._samples = samples
@@ -270,7 +270,7 @@ def bits_of(members: Flags) -> Bits:
 
 
 def _distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], Numbers]:
-    """The distinct rows in the order in which they come first, and which of them each row is."""
+    """The distinct rows in order of first occurrence, and the index of each row among them."""
     keys = _hashed(rows)
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     which = which.reshape(-1)
@@ -283,7 +283,7 @@ def _distinct(rows: NDArray[Any]) -> tuple[NDArray[Any], Numbers]:
 
 
 def _hashed(rows: NDArray[Any]) -> Bits:
-    """(rows,): a number for each row, alike for equal rows."""
+    """(rows,): a hash of each row."""
     keys = np.zeros(len(rows), np.uint64)
     for column in rows.T:
         keys = (keys ^ column.astype(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)

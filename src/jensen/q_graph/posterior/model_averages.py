@@ -1,4 +1,4 @@
-"""Model averaging: predictions and answers of all graphs together."""
+"""Model averaging: predictions and queries, averaged over the graphs of a posterior."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from jensen.scores.scorer import HasMoments, Scorer, offered, unitless
 from jensen.support.checks import check_whole
 
 OF_SCORE = ("score", "equivalent_sample_size", "missing", "prior_network", "interventions", *PARTS)
-"""Settings that a scorer is made with."""
+"""The settings from which a scorer is made."""
 
 SAME = 1e-8
-"""How far, relatively, the score of a graph may differ between the same data."""
+"""The largest relative difference of scores of one graph on the same data."""
 
 
 class ScoredTable(NamedTuple):
-    """What a scorer is made of, once more where a posterior is copied."""
+    """The table and choices from which a scorer is made, again after a posterior is copied."""
 
     table: Table
     choices: Mapping[str, Any]
-    prior: NormalWishartPrior | None = None  # of continuous columns, where it is held already
+    prior: NormalWishartPrior | None = None  # of continuous columns, if it is known already
 
     def scorer(self) -> Scorer:
-        """The scorer, without units."""
+        """Make the scorer; its scores do not depend on the units of columns."""
         found = unitless(make_scorer(self.table, **self.choices))
         numbers = offered(found, HasMoments)
         if self.prior is None or numbers is None or len(self.prior.mean) != len(found.names):
@@ -45,28 +45,28 @@ class ScoredTable(NamedTuple):
 
 
 class ModelAverages:
-    """Predictions and queries averaged over graphs; mixed into a posterior."""
+    """Mixin of a posterior: predictions and queries averaged over graphs."""
 
     names: tuple[str, ...]
     settings: Mapping[str, Any]
     _data: ScoredTable | None
     _source: str
-    _best_score: float | None = None  # of `best`, where the data are not at hand
-    _held_prior: NormalWishartPrior | None = None  # the same of the prior
+    _best_score: float | None = None  # the score of `best`, from a file without data
+    _held_prior: NormalWishartPrior | None = None  # the prior, from a file without data
 
     @property
     def samples(self) -> GraphSamples:
-        """Graphs that stand for all."""
+        """The graphs over which averages are taken."""
         raise NotImplementedError
 
     @property
     def best(self) -> DAG:
-        """The graph with the highest score and prior that was met."""
+        """The sampled graph with the highest score plus log prior."""
         raise NotImplementedError
 
     @property
     def gaussian_prior(self) -> NormalWishartPrior | None:
-        """The prior of continuous columns that graphs were weighed by; None for states."""
+        """The prior of continuous columns in the score; None for categorical columns."""
         numbers = offered(self._scorer, HasMoments)
         return self._held_prior if numbers is None else numbers.joint_prior
 
@@ -83,10 +83,10 @@ class ModelAverages:
         Parameters
         ----------
         table
-            Anything a `Table` can be built from. States may be missing, which takes a sum for
-            every graph; a row with a state that was never seen is impossible, -inf.
+            Anything a `Table` can be built from. States may be missing; they are summed out in
+            every graph. A row with a state that was never seen is impossible: -inf.
         n_graphs
-            Use only so many samples, evenly spaced along the chains; by default all.
+            Use only this many samples, evenly spaced along the chains; by default all.
         progress
             Show how many rows, or graphs, are done.
         """
@@ -104,9 +104,9 @@ class ModelAverages:
     ) -> AveragedDistribution | AveragedGaussian:
         """P(targets | do, given) averaged over graphs, with its Monte-Carlo error.
 
-        P(y | e) = Σ_G P(G | data) p_G(y, e) / Σ_G P(G | data) p_G(e): evidence makes graphs that
-        expect it more probable. Under `do` every graph cuts its own arrows, so the answer holds
-        how unsure the directions are. Parameters are at their posterior means, as in
+        P(y | e) = Σ_G P(G | data) p_G(y, e) / Σ_G P(G | data) p_G(e): evidence makes graphs more
+        probable that predict it. Under `do` the arrows into a variable are cut in every graph, so
+        the answer accounts for uncertain directions. Parameters are at their posterior means, as in
         `log_predictive`.
 
         Parameters
@@ -115,8 +115,8 @@ class ModelAverages:
             As in `BayesianNetwork.query`. Of continuous columns the answer is the mean and the
             covariance of a mixture of Gaussians.
         n_graphs
-            Use only so many samples, evenly spaced along the chains; by default all. Graphs that
-            are alike above the variables of the question are asked once.
+            Use only this many samples, evenly spaced along the chains; by default all. Graphs with
+            the same ancestral part of the query are solved once.
         progress
             Show how many of these are done.
         """
@@ -125,14 +125,14 @@ class ModelAverages:
         )
 
     def with_table(self, table: Any, **choices: Any) -> Self:
-        """The same posterior with its data at hand, which files do not hold.
+        """The same posterior with its data, which files do not contain.
 
         Parameters
         ----------
         table
-            The data that the posterior is of; others are refused.
+            The data from which the posterior was computed; other data are refused.
         **choices
-            Of the score that are no plain data: prior_network, interventions.
+            Choices of the score that are no plain data: prior_network, interventions.
         """
         data = as_table(table)
         chosen = {name: self.settings[name] for name in OF_SCORE if name in self.settings}
@@ -161,7 +161,7 @@ class ModelAverages:
         return None if self._data is None else self._data.scorer()
 
     def __getstate__(self) -> dict[str, Any]:
-        # scorers hold functions, which cannot be pickled, and room to work in: they are made again
+        # scorers hold functions, which cannot be pickled, and work space: a copy makes them again
         made_again = ("_predictions",) if self._data is None else ("_predictions", "_scorer")
         return {name: x for name, x in self.__dict__.items() if name not in made_again}
 

@@ -1,4 +1,4 @@
-"""A posterior that chains over graphs, orders or partitions have sampled."""
+"""A posterior that is known by samples from chains over graphs, orders or partitions."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from jensen.scores.scorer import Scorer
 from jensen.support.text import plural
 
 MUCH = 0.2
-"""Of samples with parents outside the candidates: larger sets of these are not possible."""
+"""The share of samples with parents outside the candidates above which a note is shown."""
 
 RARE = 0.01
-"""What is less probable, or more than 1 less this, is as uncertain as a share of the samples."""
+"""Edges with a probability below this, or above 1 minus this, get at least a binomial error."""
 
 
 class ClosedForm(Protocol):
-    """Probabilities given what was sampled, without any graph being drawn."""
+    """Probabilities of parent sets given the sampled orders, without drawing graphs."""
 
     def set_batches(self, v: int, threshold: float) -> tuple[list[tuple[int, ...]], Array]:
         """Likely parents of v; (chains, batches, sets) their probabilities along the chains."""
 
 
-class Run(Protocol):
-    """What chains hand over."""
+class SampledChains(Protocol):
+    """The results of chains that a posterior reads."""
 
     @property
     def samples(self) -> GraphSamples:
@@ -47,16 +47,16 @@ class Run(Protocol):
     def outside_share(self) -> Array | None:
         """(n,): the mean share of each node's mass on sets outside its candidates.
 
-        nan where chains were not to try these.
+        nan if the chains did not try such sets.
         """
 
     @property
     def edge_batches(self) -> Array | None:
-        """(chains, batches, n, n): edge probabilities, averaged over stretches of a chain."""
+        """(chains, batches, n, n): edge probabilities, averaged over batches of a chain."""
 
     @property
     def orders(self) -> ClosedForm | None:
-        """What says the same of parent sets."""
+        """The same probabilities for parent sets; None if they are not known."""
 
     @property
     def interrupted(self) -> bool:
@@ -64,7 +64,7 @@ class Run(Protocol):
 
 
 class ChainRun(NamedTuple):
-    """What chains found, and nothing else."""
+    """The results of chains as plain data."""
 
     samples: GraphSamples
     moves: Moves
@@ -80,22 +80,22 @@ class SampledPosterior(StructurePosterior):
     Parameters
     ----------
     run
-        What the chains found. Its `edge_batches`, edge probabilities in closed form given what was
-        sampled, are used for edges if the samples count alike.
+        The results of the chains. Its `edge_batches`, edge probabilities in closed form given the
+        sampled states, are used for edges if all samples have equal weights.
     scorer
-        Of the data, for model averages; None if they are not at hand.
+        The scorer of the data, for model averages; None if there are no data.
     settings
-        What was chosen, by name: plain data. "method" and "score" are shown; those of the score
-        find the data again after `load`.
+        The choices of the run, by name: plain data. "method" and "score" are shown; the choices of
+        the score are used again by `with_table` after `load`.
     source
-        The kind of dataframe that tables are given back as.
+        The dataframe library of tables that are returned.
     data
-        What the scorer is made of: a copy makes it again.
+        The table and choices from which a copy makes the scorer again.
     """
 
     def __init__(
         self,
-        run: Run,
+        run: SampledChains,
         scorer: Scorer | None = None,
         settings: Mapping[str, Any] | None = None,
         *,
@@ -130,7 +130,7 @@ class SampledPosterior(StructurePosterior):
         )
 
     def warn(self) -> None:
-        """Warn, in words, if the chains disagree."""
+        """Warn if the chains disagree."""
         from jensen.estimators.estimate_warnings import warn_of_chains
 
         if self.convergence.disagreement is not None:
@@ -150,7 +150,7 @@ class SampledPosterior(StructurePosterior):
     def parent_sets(self, x: str, threshold: float = SMALL) -> Probabilities:
         """Every set of parents of x more probable than the threshold, the most probable first.
 
-        After a chain over orders they are averages of what each order says in closed form.
+        After a chain over orders they are averages of closed-form probabilities given each order.
         """
         if self._orders is None:
             return super().parent_sets(x, threshold)
@@ -159,7 +159,7 @@ class SampledPosterior(StructurePosterior):
         return self._probabilities(f"parents of {x}", names, _over_batches(batches))
 
     def _outside(self) -> str:
-        """How much is on parents that are no candidates, where it is much."""
+        """A note if many samples have parents that are no candidates; else empty."""
         share = self.outside_share
         if share is None or not np.nanmax(share, initial=0.0) > MUCH:
             return ""
@@ -183,9 +183,9 @@ class SampledPosterior(StructurePosterior):
 
 
 def _from_batches(batches: Array, r_hat: Array, n_samples: int) -> Edges:
-    """What is known of edges by their means over batches."""
+    """Estimates for edges from their means over batches."""
     mean, error, size = _over_batches(batches)
-    # orders that were not met may allow what those that were hardly allow
+    # orders that were not sampled may support edges that the sampled ones hardly support
     is_rare = np.minimum(mean, 1.0 - mean) < RARE
     error = np.where(is_rare, np.maximum(error, share_error(mean, n_samples)), error)
     np.fill_diagonal(error, 0.0)
@@ -194,7 +194,7 @@ def _from_batches(batches: Array, r_hat: Array, n_samples: int) -> Edges:
 
 
 def _over_batches(batches: Array) -> Average:
-    """Means of batches (chains, batches, ...), and their errors by how far batches differ."""
+    """Means over batches (chains, batches, ...), with errors from the spread of the batches."""
     n_batches = float(batches.shape[0] * batches.shape[1])
     size = n_batches / np.nan_to_num(correlation_time(batches), nan=1.0)
     return Average(batches.mean((0, 1)), mean_error(batches, size), size)

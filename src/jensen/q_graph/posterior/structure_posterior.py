@@ -1,4 +1,4 @@
-"""How probable graphs are, given data: summed exactly, or sampled by chains."""
+"""The posterior distribution over graphs: `structure_posterior`, by exact sums or by chains."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from jensen.q_graph.chains.kinds import KINDS
 from jensen.q_graph.chains.raw_weights import raw_weights
 from jensen.q_graph.chains.run import Run
 from jensen.q_graph.chains.sampled import check_weighable, hand_over
-from jensen.q_graph.constraints import isolate, read_constraints, with_certain
+from jensen.q_graph.constraints import add_certain_edges, isolate, read_constraints
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import exact_posterior
@@ -60,8 +60,8 @@ def structure_posterior(
 ) -> StructurePosterior:
     """How probable every edge, path or other feature of the graph is, given the data.
 
-    P(f | D) = Σ_G f(G) P(G | D): not the best graph, but all graphs, each as much as the data
-    support it.
+    P(f | D) = Σ_G f(G) P(G | D): instead of one best graph, all graphs count, each by its
+    posterior probability.
 
     Parameters
     ----------
@@ -76,12 +76,13 @@ def structure_posterior(
         variables (20 with prior="order").
     score
         As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
-        The units of continuous columns change nothing. Edges at a constant one have probability 0,
-        and a warning names it: the data say nothing of them, and graphs are weighed without it.
+        The units of continuous columns change nothing. Edges at a constant column have probability
+        0, and a warning names the column: the data say nothing about these edges.
     prior
-        "uniform", the default but for orders: every graph alike. "fair": for each variable every
-        number of parents alike. {("A", "B"): p, ...}: the edge A -> B has the odds p / (1 - p),
-        others even ones; 0 forbids an edge, 1 requires it. "order", or ("order", one of these):
+        "uniform", the default except for method="order": all graphs are equally probable. "fair":
+        for each variable all numbers of parents are equally probable. {("A", "B"): p, ...}: the
+        edge A -> B has the odds p / (1 - p), edges that are not listed have even odds; 0 forbids an
+        edge, 1 requires it. "order", or ("order", one of these):
         each graph counts once for every order of the variables that it allows. That favours graphs
         with few and parallel edges; it is what chains over orders sample, and their default. With
         another prior method="order" corrects it: every sampled graph is weighted by 1 / the number
@@ -92,28 +93,30 @@ def structure_posterior(
     max_parents
         The most parents that a variable may have.
     candidates
-        Of every variable all subsets of so many candidate parents are weighed; or which, as
-        {"A": ["B", "C"], ...}. By default all others up to 14 variables, else 12, chosen by score.
+        The number of candidate parents of each variable, all of whose subsets are weighed; or the
+        candidates themselves, as {"A": ["B", "C"], ...}. By default all other variables if there
+        are at most 14 variables, else 12 that are chosen by score.
     outside
-        Parent sets of up to so many members (0, 1 or 2) that are not within the candidates stay
-        possible too; 2 by default, 1 beyond 150 variables. `post.outside_share` tells how much of
-        the posterior of each variable is on these; with 0 nothing is known of it, and it is nan.
+        Parent sets of up to this many members (0, 1 or 2) are possible even if they are not within
+        the candidates; 2 by default, 1 beyond 150 variables. `post.outside_share` tells the share
+        of each variable's posterior on such sets; with outside=0 it is unknown, that is, nan.
     required, forbidden, tiers, interventions
         As in `jensen.learn_structure`.
     n_samples, n_chains
-        How many graphs each chain gives, 1000, and how many chains there are, 4. They start from
-        random orders and run on all threads; chain k is the same, however many there are.
+        The number of graphs from each chain (1000 by default), and the number of chains (4). Chains
+        start from random orders and run on all threads; chain k is the same for any `n_chains`.
     burn_in, thin
         Proposals before the first sample (by default half as many as follow), and between two
         samples (400; 10,100 for "structure"). Both are rounded up to whole cycles of moves: 40
         proposals for "partition", 101 for "structure". While burning in, chains cool down.
     temperatures
-        So many copies of each chain, from cold to hot, exchange their places (parallel tempering);
-        1 by default.
+        Parallel tempering: the number of copies of each chain, from cold to hot, that exchange
+        their states; 1 by default, that is, no tempering.
     random_state
         An int, a `SeedSequence`, a `Generator` or None.
     progress
-        Show how far it is. Ctrl-C ends it with the samples so far, and `post.interrupted` is True.
+        Show a progress bar. Ctrl-C ends the run with the samples so far; `post.interrupted` is
+        then True.
     checkpoint
         A file to resume from after a stop, to the identical samples, which stand in a second file
         beside it (.samples). It is written about every two seconds.
@@ -160,7 +163,7 @@ def structure_posterior(
         prior = "order" if method == "order" else "uniform"
     read = read_prior(prior, scorer.names)
     given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
-    constraints = isolate(with_certain(scorer.names, given, read), scorer)
+    constraints = isolate(add_certain_edges(scorer.names, given, read), scorer)
     settings = {"method": method, "prior": show_prior(prior), "max_parents": max_parents}
     settings |= {name: value for name, value in of_score.items() if is_plain(value)}
     settings["score"] = name_of(scorer)
@@ -178,10 +181,7 @@ def structure_posterior(
     kind = KINDS[method]
     plan = choices.plan(method, kind.cycle_length)
     rng = as_generator(random_state)
-    if checkpoint is not None:
-        if not isinstance(checkpoint, str | Path):
-            raise JensenError(f"checkpoint= is the path of a file, not {checkpoint!r}")
-        check_writable(checkpoint)
+    _check_checkpoint(checkpoint)
     is_weighted = method == "order" and not read.prior.counts_orders
     if is_weighted:
         check_weighable(len(scorer.names))
@@ -206,9 +206,18 @@ def structure_posterior(
     return post
 
 
+def _check_checkpoint(checkpoint: Any) -> None:
+    """Refuse a checkpoint that is no path, or a file that cannot be written."""
+    if checkpoint is None:
+        return
+    if not isinstance(checkpoint, str | Path):
+        raise JensenError(f"checkpoint= is the path of a file, not {checkpoint!r}")
+    check_writable(checkpoint)
+
+
 @contextmanager
 def _share_bar(what: str, progress: bool) -> Iterator[Callable[[float], None]]:
-    """A bar that is told the share of the work that is done."""
+    """A progress bar, and a function that moves it to a share of the work."""
     with tqdm(total=1.0, desc=what, disable=not progress, delay=1.0, bar_format=BAR) as bar:
 
         def show(share: float) -> None:

@@ -1,4 +1,4 @@
-"""A posterior over graphs seen from outside: pictures, files, and ArviZ."""
+"""Pictures of a posterior over graphs, its files, and its export to ArviZ."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MOST_DRAWN = 60  # notebooks draw a consensus by themselves up to this many vari
 
 
 class PosteriorViews(ModelAverages):
-    """Averages, pictures and files; mixed into a posterior."""
+    """Mixin of a posterior: pictures and files."""
 
     @property
     def edge_matrix(self) -> Array:
@@ -34,14 +34,14 @@ class PosteriorViews(ModelAverages):
 
     @property
     def convergence(self) -> Convergence:
-        """How well the chains have mixed."""
+        """Diagnostics of the chains; an error if nothing was sampled by chains."""
         raise JensenError("nothing was sampled by chains here, so nothing has to converge")
 
     def to_svg(self, threshold: float = 0.5) -> str:
         """A picture of `consensus`, its edges as dark as they are probable, as SVG text.
 
-        Where both directions are more probable than the threshold, there is a line without an
-        arrow, as dark as both together.
+        If both directions are more probable than the threshold, the line has no arrow, and its
+        darkness is that of both probabilities together.
         """
         from jensen.plots.svg import graph_svg
 
@@ -69,15 +69,15 @@ class PosteriorViews(ModelAverages):
         return agreement(self.convergence, ax)
 
     def to_arviz(self) -> Any:
-        """The samples as ArviZ's InferenceData, if ArviZ is installed."""
+        """The samples as `arviz.InferenceData`; this needs ArviZ."""
         from jensen.io.arviz import graphs_to_arviz
 
         return graphs_to_arviz(self.samples)
 
     def save(self, path: str | Path) -> None:
-        """Write all that was sampled to a JSON file (also .json.gz); `jn.load` reads it back.
+        """Write all samples to a JSON file (also .json.gz); `jn.load` reads it.
 
-        The data are not in it: to average predictions, add them by `with_table`.
+        The file does not contain the data: to average predictions, add them with `with_table`.
         """
         from jensen.io import save
 

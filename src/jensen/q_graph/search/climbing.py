@@ -1,14 +1,14 @@
-"""q(G) as a point, found by climbing: the best of adding, dropping or turning one edge, repeated.
+"""q(G) as a point: hill climbing and tabu search over DAGs, one edge at a time.
 
-What a move changes is scored again, and nothing else: the child whose parents changed, or two where
-an edge was turned. Of moves that gain the same the first by name is made, with two exceptions that
-greedy search is much better for. Where an edge gains the same in both directions, that direction is
-taken which leaves more to be gained. And where nothing gains any more, edges are turned that can be
-turned for nothing: the graph then says the same, but other moves become possible.
+A move adds, drops or turns one edge. After a move only the families that changed are scored again:
+one child, or two after a turn. Of moves with equal gains the first by name is made, with two
+exceptions that improve greedy search much. If an edge gains the same in both directions, the search
+takes the direction that leaves more to be gained. And if no move gains any more, the search turns
+edges whose turn changes nothing: the graph is equivalent, but other moves become possible.
 
-Tabu search goes on where hill climbing ends. It forbids pairs of variables that a move joined,
-parted or turned lately, and not only graphs that were visited: a graph has so many neighbours that
-it would walk round its optimum for long without passing through the same graph twice.
+Tabu search continues where hill climbing ends. It forbids the pairs of variables that the last
+moves changed, rather than the graphs that it visited: a graph has so many neighbours that the
+search could circle around its optimum for long without visiting any graph twice.
 
 References
 ----------
@@ -24,38 +24,38 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import DataError
 from jensen.q_graph.constraints import Constraints
-from jensen.q_graph.search.family_scores import Family, FamilyScores
+from jensen.q_graph.search.family_scores import FamilyScores, ScoredFamily
 from jensen.scores.scorer import Scorer
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-SLACK = 1e-11
-"""Gains that differ by less than this share of the rows and the score are equal."""
+TIE = 1e-11
+"""Gains are equal if they differ by less than this times (1 + rows + |score|)."""
 
 TABU_LENGTH = 100
-"""How many moves tabu search goes on without a better graph."""
+"""Tabu search ends after this many moves without a better graph."""
 
 TENURE = 10
-"""How many moves tabu search leaves two variables alone; of few variables half of all pairs."""
+"""For this many moves tabu search does not change a pair again (at most half of all pairs)."""
 
 SHORT = 10
-"""Of plain tabu search: how many graphs it does not go back to, and moves it makes for nothing."""
+"""Plain tabu search: the number of last graphs that are forbidden, and of moves without a gain."""
 
 PATIENCE = 8
-"""How many moves that gain nothing hill climbing makes in a row."""
+"""The most moves in a row that hill climbing makes without a gain."""
 
 MORE, FIRST, BACK = 0, 1, 2
-"""Of the directions of an edge that gain the same: that which leaves more to be gained, or that
-from the earlier name, or from the later."""
+"""Which direction of an edge to take if both gain the same: the one that leaves more to be gained,
+the one from the earlier name, or the one from the later name."""
 
 Move = tuple[int, int, int]
-"""What, parent, child."""
+"""The kind of move (ADD, DROP or TURN), the parent and the child."""
 
 Pair = tuple[int, int]
 
 Watch = Callable[[float, int], bool]
-"""Sees the score and the number of moves; True stops the search."""
+"""Called with the score and the number of moves; returning True stops the search."""
 
 
 class Found(NamedTuple):
@@ -64,11 +64,15 @@ class Found(NamedTuple):
     joined: Flags  # (n, n), [parent, child]
     score: float
     trace: list[float]  # the score at the start and after every move
-    stopped: bool  # whether the caller's wish ended it
+    stopped: bool  # whether the caller stopped the search
 
 
 class Climber:
-    """A graph, its score, and what every possible move would gain."""
+    """The current graph of a search, its score, and the gain of every possible move.
+
+    `score` (n,) holds the scores of the current families; `more` and `less` (n, n), indexed
+    [child, parent], hold the scores with one parent more or less; -inf where this is not possible.
+    """
 
     def __init__(self, scorer: Scorer, constraints: Constraints) -> None:
         from jensen.kernels import graph_moves
@@ -91,12 +95,12 @@ class Climber:
         self.n_tried = 0
         self.gain = 0.0  # of the move that was found last
         self.total = 0.0
-        self.slack = 0.0
+        self.tie = 0.0
         self.is_begun = False
         self.ties = MORE
 
     def begin(self, joined: Flags) -> "Climber":
-        """Stand at this graph."""
+        """Set the current graph; families that changed are scored."""
         changed = (joined != self.joined).any(0) if self.is_begun else np.ones(len(joined), bool)
         self.is_begun, self.joined = True, joined.copy()
         self.key = np.uint64(np.bitwise_xor.reduce(self.keys[joined], initial=0))
@@ -120,10 +124,10 @@ class Climber:
         *,
         for_nothing: bool = False,
     ) -> Move | None:
-        """The best move that gains more than `floor` and leads to none of these graphs.
+        """The best move that gains more than `floor` and does not lead to a graph in `tabu`.
 
-        A pair of variables that is shut is neither joined nor parted nor turned. Edges that gain
-        nothing are added only on request.
+        `tabu` holds the keys of graphs. The edges between the pairs in `shut` stay as they are.
+        Edges that gain nothing are added only if `for_nothing` is True.
         """
         move = np.empty(4, np.int64)
         allowed = self.allowed.copy() if shut else self.allowed
@@ -133,7 +137,7 @@ class Climber:
         visited = np.array([*tabu, self.key], np.uint64) if tabu else self.now
         self.gain = self.kernels.best_move(
             self.joined, self.ancestors, self.more, self.less, self.score, allowed,
-            self.constraints.most_parents, self.keys, visited, floor, self.slack, for_nothing,
+            self.constraints.most_parents, self.keys, visited, floor, self.tie, for_nothing,
             move,
         )  # fmt: skip
         what, u, v, n_tried = move.tolist()
@@ -143,7 +147,7 @@ class Climber:
         return None if what < 0 else (what, u, v)
 
     def make(self, move: Move) -> None:
-        """Change the graph, and score again what changed."""
+        """Change the graph, and score the families that changed."""
         what, u, v = move
         self.joined[u, v] = what == self.kernels.ADD
         self.key ^= self.keys[u, v]
@@ -155,30 +159,30 @@ class Climber:
         self._sum_up()
 
     def drop_idle(self) -> None:
-        """Drop edges that may go and gain nothing, the first by name again and again."""
+        """Drop optional edges that gain nothing, one at a time, the first by name."""
         idle: Sequence[Pair] = [(0, 0)]
         while idle:
             idle = [
                 (u, v)
                 for u, v in np.argwhere(self.joined & (self.allowed & 2 > 0)).tolist()
-                if self.less[v, u] >= self.score[v] - self.slack
+                if self.less[v, u] >= self.score[v] - self.tie
             ]
             for u, v in idle[:1]:
                 self.make((self.kernels.DROP, u, v))
 
     def _is_better_turned(self, u: int, v: int) -> bool:
-        """Whether v -> u gains as much as u -> v, and is the direction to take."""
+        """Whether v -> u gains as much as u -> v and is preferred by `ties`."""
         gain, other = self.more[v, u] - self.score[v], self.more[u, v] - self.score[u]
-        if self.ties == FIRST or abs(gain - other) > self.slack or not self._may_add(v, u):
+        if self.ties == FIRST or abs(gain - other) > self.tie or not self._may_add(v, u):
             return False
-        return self.ties == BACK or self._prospect(v, u) - self._prospect(u, v) > self.slack
+        return self.ties == BACK or self._prospect(v, u) - self._prospect(u, v) > self.tie
 
     def _prospect(self, u: int, v: int) -> float:
-        """What u -> v adds to the sum of all gains of further parents of v."""
+        """The change in the sum of the gains of all further parents of v, if u -> v is added."""
         after = self._look(v, sorted((*self._parents(v), u)))
         now = self.more[v], float(self.score[v])
-        hope = self.kernels.added_hope
-        return float(hope(self.joined, self.allowed, u, v, *now, after.more, after.score))
+        added = self.kernels.added_hope
+        return float(added(self.joined, self.allowed, u, v, *now, after.more, after.score))
 
     def _may_add(self, u: int, v: int) -> bool:
         closes = int(self.ancestors[u, v >> 6]) >> (v & 63) & 1
@@ -195,51 +199,52 @@ class Climber:
         self.score[v], self.more[v] = family.score, family.more
         self.less[v, parents] = family.less
 
-    def _look(self, v: int, parents: list[int]) -> Family:
-        """The scores around a family."""
+    def _look(self, v: int, parents: list[int]) -> ScoredFamily:
+        """The scores of a family and of its neighbours."""
         key = v, tuple(parents)
         return self.families.find(key) or self.families.score(key, v, parents)
 
     def _sum_up(self) -> None:
-        """What the graph as a whole is: its ancestors, its score, and what is nothing beside it.
+        """Update what depends on the whole graph: ancestors, total score, and `tie`.
 
-        Gains that differ by less than the slack are equal: they may be rounded by so much. A
-        density has any total, depending on the units, so the rows count too.
+        Gains that differ by less than `tie` are equal up to rounding. The total of a density
+        depends on the units and may be near 0, so the number of rows enters `tie` too.
         """
         self.kernels.find_ancestors(self.joined, self.ancestors)
         self.total = float(self.score.sum())
-        self.slack = SLACK * (1.0 + self.scorer.total_weight + abs(self.total))
+        self.tie = TIE * (1.0 + self.scorer.total_weight + abs(self.total))
 
 
 def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Found:
-    """Make the best move until none gains anything, nor does turning edges help any more."""
+    """Make the best move until none gains, and turning edges without a gain does not help."""
     trace, visited = [climber.total], [climber.key]
     best, top, idle = climber.joined.copy(), trace[0], 0
     while not watch(top, len(trace) - 1):
         move = climber.best_move((), 0.0)
         if move is None and idle < patience:  # an edge that turns for nothing
-            move = climber.best_move(visited, -2.0 * climber.slack)
+            move = climber.best_move(visited, -2.0 * climber.tie)
         if move is None or idle > 2 * patience:  # what seems a gain may be rounding, for ever
             return Found(best, top, trace, stopped=False)
         climber.make(move)
         trace.append(climber.total)
         idle += 1
         visited.append(climber.key)
-        if trace[-1] > top + climber.slack:
+        if trace[-1] > top + climber.tie:
             best, top, idle, visited = climber.joined.copy(), trace[-1], 0, [climber.key]
     return Found(best, top, trace, stopped=True)
 
 
 def plain_climb(climber: Climber, watch: Watch) -> Found:
-    """Make the best move until none gains anything."""
+    """Plain greedy search: make the best move until none gains."""
     return hill_climb(climber, watch, patience=0)
 
 
 def plain_tabu(climber: Climber, watch: Watch) -> Found:
-    """Make the best move to none of the last graphs; over losses until a few gain nothing.
+    """Plain tabu search: the best move to a graph that is not among the last `SHORT` ones.
 
-    Edges are added for nothing too: where one variable follows from others, another edge may then
-    be dropped. Those that are left over in the best graph go.
+    Moves may lose; the search ends after `SHORT` moves without a better graph. Edges that gain
+    nothing are added too: where one variable is a function of others, this may allow to drop
+    another edge. Edges without a gain are dropped from the best graph at the end.
     """
     trace, visited = [climber.total], deque([climber.key], maxlen=SHORT)
     best, top, idle = climber.joined.copy(), trace[0], 0
@@ -254,7 +259,7 @@ def plain_tabu(climber: Climber, watch: Watch) -> Found:
         trace.append(climber.total)
         visited.append(climber.key)
         idle += 1
-        if trace[-1] > top + climber.slack:
+        if trace[-1] > top + climber.tie:
             best, top, idle = climber.joined.copy(), trace[-1], 0
         stopped = watch(top, len(trace) - 1)
     climber.begin(best).drop_idle()
@@ -267,43 +272,44 @@ def tabu_search(
     length: int = TABU_LENGTH,
     climb: Callable[["Climber", Watch], Found] | None = None,
 ) -> Found:
-    """Climb, and then make the best move again and again, even if it loses.
+    """Climb, and then keep making the best move, even if it loses.
 
-    It ends after `length` moves that gain or lose without a better graph than the best so far, so
-    the way of a longer search begins with that of a shorter one. Edges turned for nothing do not
-    count, but a few of them are all that is made in a row. `climb` is how it climbs before.
+    The search ends after `length` moves without a graph better than the best so far, so a longer
+    search begins with the moves of a shorter one. Turns that change nothing do not count, but at
+    most `PATIENCE` of them are made in a row. `climb` is the search that runs first (default:
+    `hill_climb`).
     """
     best, top, trace, stopped = (climb or hill_climb)(climber, watch)
     if climb is not None:
         climber.begin(best)
     n = len(best)
-    lately: deque[Pair] = deque(maxlen=min(TENURE, n * (n - 1) // 4))
+    recent_pairs: deque[Pair] = deque(maxlen=min(TENURE, n * (n - 1) // 4))
     idle = n_turned = 0
     while idle < length and not stopped:
-        move = _tabu_move(climber, top, lately, may_turn=n_turned < PATIENCE)
+        move = _tabu_move(climber, top, recent_pairs, may_turn=n_turned < PATIENCE)
         if move is None:
             break
         climber.make(move)
-        lately.append(move[1:])
+        recent_pairs.append(move[1:])
         trace.append(climber.total)
-        is_turned = abs(climber.gain) <= climber.slack
+        is_turned = abs(climber.gain) <= climber.tie
         n_turned, idle = (n_turned + 1, idle) if is_turned else (0, idle + 1)
-        if trace[-1] > top + climber.slack:
+        if trace[-1] > top + climber.tie:
             best, top, idle = climber.joined.copy(), trace[-1], 0
         stopped = watch(top, len(trace) - 1)
     return Found(best, top, trace, stopped)
 
 
 def _tabu_move(
-    climber: Climber, top: float, lately: Sequence[Pair], *, may_turn: bool
+    climber: Climber, top: float, recent_pairs: Sequence[Pair], *, may_turn: bool
 ) -> Move | None:
-    """The best move to a graph above all before; else the best of pairs not touched lately."""
+    """The best move to a new best graph; else the best move that changes no recent pair."""
     move = climber.best_move((), top - climber.total)
     if move is not None:
         return move
-    shut = list(lately)
+    shut = list(recent_pairs)
     move = climber.best_move((), -np.inf, shut)
-    while move is not None and not may_turn and abs(climber.gain) <= climber.slack:
+    while move is not None and not may_turn and abs(climber.gain) <= climber.tie:
         shut.append(move[1:])
         move = climber.best_move((), -np.inf, shut)
     return move
@@ -312,7 +318,7 @@ def _tabu_move(
 def perturbed(
     joined: Flags, constraints: Constraints, n_moves: int, rng: np.random.Generator
 ) -> Flags:
-    """A graph after some random moves that the constraints allow."""
+    """A copy of the graph after random additions and deletions that the constraints allow."""
     from jensen.kernels.graph_moves import find_ancestors
 
     joined, n = joined.copy(), len(joined)

@@ -24,8 +24,7 @@ from itertools import islice
 import numpy as np
 
 from jensen.graphs.order import topological_order
-from jensen.q_graph.classes.graph import members, set_of
-from jensen.q_graph.classes.members import class_of, member
+from jensen.q_graph.classes.graph import class_of, member, members, set_of
 from jensen.q_graph.search.climbing import (
     BACK,
     FIRST,
@@ -38,8 +37,7 @@ from jensen.q_graph.search.climbing import (
     plain_climb,
     plain_tabu,
 )
-from jensen.q_graph.search.family_pool import FamilyPool
-from jensen.q_graph.search.set_values import SetValues
+from jensen.q_graph.search.family_scores import FamilyPool, SetValues
 
 ROUNDS = 100
 """How often variables are moved at random, to leave an order that no single move improves."""
@@ -106,7 +104,7 @@ def _better(
     found = climb(climber.begin(start), watch)
     climber.ties = MORE
     trace = best.trace + found.trace[1:]
-    if found.score > best.score + climber.slack:
+    if found.score > best.score + climber.tie:
         return found._replace(trace=trace)
     return best._replace(trace=trace, stopped=found.stopped)
 
@@ -156,24 +154,24 @@ class Recombiner:
         order, chosen = np.array(topological_order(parents), np.int64), np.empty(n, np.int64)
         n_rounds = min(n_rounds, MOST_WORK // (n * len(scores)))
         uniforms = np.random.default_rng(0).random((n_rounds, KICKS, 2))
-        improve_order(sets, scores, first, self.climber.slack, uniforms, PATIENCE, order, chosen)
+        improve_order(sets, scores, first, self.climber.tie, uniforms, PATIENCE, order, chosen)
         bits = np.ascontiguousarray(sets[chosen], "<u8").view(np.uint8)
         found = np.unpackbits(bits, axis=1, count=n, bitorder="little").T.astype(bool)
         return None if np.array_equal(found, joined) else np.ascontiguousarray(found)
 
     def _collect(self) -> bool:
         """Add what was scored since, and what follows from it; whether there was anything."""
-        known, slack = self.climber.families.known(), self.climber.slack
+        known, tie = self.climber.families.known(), self.climber.tie
         if len(known) < self.n_seen:  # there was no room, so they are others now
             self.n_seen, self.values = 0, None
         visited, self.n_seen = list(islice(known, self.n_seen, None)), len(known)
         if not visited:
             return False
-        self.pool.add_scored(visited, slack)
+        self.pool.add_scored(visited, tie)
         if self.values is None:
             self.values = self._set_values()
         if self.values is not None:
-            self.pool.add(*self.values.derive(visited, slack), slack)
+            self.pool.add(*self.values.derive(visited, tie), tie)
         return True
 
     def _set_values(self) -> SetValues | None:

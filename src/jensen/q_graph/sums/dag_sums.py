@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 from jensen.data.threads import run_all
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
-from jensen.q_graph.sums.graph_sums import LOG_2, Places, split
+from jensen.q_graph.sums.graph_sums import LOG_2, Predecessors, split
 from jensen.scores.scorer import Progress
 from jensen.scores.set_functions import members, sizes_of_sets
 
@@ -58,18 +58,18 @@ MOST_VARIABLES = 19
 """With more the bound on rounding is above 1e-9."""
 
 N_PIECES = 64
-"""Pieces of work, after each of which Ctrl-C is heard; fixed, whatever the threads."""
+"""Pieces of work between checks for Ctrl-C; the number does not depend on the threads."""
 
 TOLERANCE = 1e-9
-"""How far sums may differ that must be equal."""
+"""The largest relative difference of two sums that are equal in theory."""
 
 N_TABLES = 6
-"""Tables (n, 2^(n-1)) that there are: of weights, their sums in three parts, of nondescendants, and
-what the weights are multiplied with."""
+"""Tables (n, 2^(n-1)) in memory: weights, their subset sums in three parts, probabilities of
+nondescendants, and the factors of families."""
 
 
 class ParentSums(NamedTuple):
-    """(n, 2^(n-1)): over the parents within every set, (high + low) 2^exponents."""
+    """(n, 2^(n-1)): sums over the parents within every set, as (high + low) 2^exponents."""
 
     high: Array
     low: Array
@@ -77,7 +77,7 @@ class ParentSums(NamedTuple):
 
 
 class ScaledSums(NamedTuple):
-    """(2^n,): of every set of variables a sum over graphs, (high + low) 2^scale."""
+    """(2^n,): for every set of variables a sum over graphs, as (high + low) 2^scale."""
 
     scale: Numbers
     high: Array
@@ -96,12 +96,12 @@ class DagSums:
     Parameters
     ----------
     parents
-        Over the parents of single variables.
+        Sums over the parents of single variables.
     above
-        Over the parents of all variables outside a set.
+        Sums over the parents of all variables outside a set.
     nondescendants : (n, 2^(n-1)) array
-        The probability that a set, the own bit of the variable left out, is all that does not
-        descend from it.
+        The probability that a set (without the bit of the variable itself) is exactly the set of
+        nondescendants of the variable.
     log_total
         The logarithm of the sum over all graphs.
     """
@@ -111,8 +111,11 @@ class DagSums:
     nondescendants: Array
     log_total: float
 
-    def log_places(self, child: int) -> Array:
-        """(2^(n-1),): for each set the share of graphs where it does not descend from the child."""
+    def log_predecessors(self, child: int) -> Array:
+        """(2^(n-1),): log of the share of graphs in which a set is the child's nondescendants.
+
+        The weight of the child's own family is divided out.
+        """
         high, _, exponents = (part[child] for part in self.parents)
         share = self.nondescendants[child]
         found = np.full(len(share), -np.inf)
@@ -121,7 +124,7 @@ class DagSums:
         return found
 
     def paths(self) -> Array:
-        """(n, n): the probability of a path [from, to]: the other is no nondescendant."""
+        """(n, n): the probability of a path [from, to]: `to` is not a nondescendant of `from`."""
         n = len(self.nondescendants)
         found = np.zeros((n, n))
         for a, share in enumerate(self.nondescendants):
@@ -129,7 +132,7 @@ class DagSums:
                 found[a, b] = split(share, place)[:, 0].sum()
         return found
 
-    def draw_places(self, uniforms: Array) -> Places:
+    def draw_predecessors(self, uniforms: Array) -> Predecessors:
         """Draw the layers of a graph for each row of uniforms (S, n).
 
         A layer is all variables whose longest path from a source has the same length. Layers are
@@ -161,11 +164,11 @@ class DagSums:
                     waiting[here | layer] = np.zeros(0, np.int64)
                 both = waiting[here | layer], rows[layers == layer]
                 waiting[here | layer] = np.concatenate(both)
-        return Places(within, touching)
+        return Predecessors(within, touching)
 
 
 def check_size(n: int) -> None:
-    """Refuse what would take too long, and lose digits."""
+    """Refuse so many variables that the sums would take too long and lose digits."""
     if n > MOST_VARIABLES:
         minutes = max(3.0**n * 3e-8 / 60, 1)
         raise JensenError(
@@ -176,7 +179,7 @@ def check_size(n: int) -> None:
 
 
 def sum_dags(log_weights: Array, progress: Progress = None) -> DagSums:
-    """Sum over all DAGs; log_weights (n, 2^(n-1)) are of all families, at most 0."""
+    """Sum over all DAGs; log_weights (n, 2^(n-1)) of all families are at most 0."""
     n = len(log_weights)
     parents = _sum_parents(log_weights)
     below, above, only = _sum_both_ways(parents, n, progress)
@@ -218,7 +221,7 @@ def _sum_parents(log_weights: Array) -> ParentSums:
 def _sum_both_ways(
     parents: ParentSums, n: int, progress: Progress
 ) -> tuple[ScaledSums, ScaledSums, Array]:
-    """The sums within and beyond every set, and those where all descend from one variable."""
+    """The sums `below` and `above` for every set, and `only` for every variable and set."""
     from jensen.kernels.dag_sums import fill_scales, pull_sums, push_sums
 
     scales = np.empty((2, 1 << n), np.int64)
@@ -243,7 +246,7 @@ def _sum_both_ways(
 
 
 def _pieces(n: int) -> Iterator[tuple[int, int]]:
-    """Cut the sets into stretches of about the same work: 2^(number of others) for each."""
+    """Cut the sets into ranges of about equal work; a set S takes 2^(n - |S|) steps."""
     work = np.cumsum(2.0 ** (n - sizes_of_sets(n).astype(float)))
     cuts = np.searchsorted(work, np.linspace(0.0, work[-1], N_PIECES + 1)[1:-1])
     edges = np.unique([0, *cuts.tolist(), 1 << n]).tolist()
@@ -251,5 +254,5 @@ def _pieces(n: int) -> Iterator[tuple[int, int]]:
 
 
 def _without(scale: Numbers, child: int) -> Numbers:
-    """(2^(n-1),): the powers of the sets that do not hold a variable."""
+    """(2^(n-1),): the scales of the sets without the child."""
     return scale.reshape(-1, 2, 1 << child)[:, 0].ravel()

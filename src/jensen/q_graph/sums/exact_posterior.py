@@ -1,4 +1,4 @@
-"""The posterior over all graphs of a few variables, summed and not sampled."""
+"""The exact posterior over all graphs of a few variables, by sums over DAGs or over orders."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ from jensen.q_graph.optimum.dynamic_programming import (
     without,
 )
 from jensen.q_graph.sums import dag_sums, order_sums
-from jensen.q_graph.sums.drawn_parents import draw_parent_sets
-from jensen.q_graph.sums.graph_sums import GraphSums, log_superset_sums, split
+from jensen.q_graph.sums.graph_sums import GraphSums, draw_parent_sets, log_superset_sums, split
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Progress, Scorer, log_jacobian_of_units
 from jensen.scores.set_functions import between
@@ -30,10 +29,10 @@ from jensen.support.checks import check_whole
 from jensen.support.memory import check_memory
 
 Array = NDArray[np.float64]
-Words = NDArray[np.uint64]
+Bits = NDArray[np.uint64]
 
 TOLERANCE = 1e-9
-"""How far from 1 the probabilities of all parents of a variable may add up."""
+"""How far the probabilities of all parent sets of a variable may sum from 1."""
 
 
 class MostProbable(NamedTuple):
@@ -52,12 +51,12 @@ class ExactGraphs:
     names
         The variables.
     log_weights : (n, 2^(n-1)) array
-        Of every family, score and prior together, less the highest of the variable; for how sets
-        are numbered see `jensen.scores.parent_sets`.
+        Score plus log prior of every family, minus the highest of its child; for the numbering of
+        sets see `jensen.scores.subset_scores`.
     highest : (n,) array
-        What was taken off.
+        The highest log weight of each child, which was subtracted.
     log_contexts : (n, 2^(n-1)) array
-        What a family's weight is to be multiplied with for its probability.
+        The log of the factor that turns the weight of a family into its probability.
     edge_matrix : (n, n) array
         The probability of every edge [parent, child].
     sums
@@ -65,7 +64,7 @@ class ExactGraphs:
     prior, constraints
         As given.
     offset
-        What every graph scores besides: the log Jacobian of the units of continuous columns.
+        A constant in the score of every graph: the log Jacobian of the units of continuous columns.
     """
 
     names: tuple[str, ...]
@@ -80,12 +79,12 @@ class ExactGraphs:
 
     @property
     def log_total(self) -> float:
-        """Log Σ p(x | G) w(G) over all graphs, w being the prior up to its constant."""
+        """Log Σ_G p(x | G) w(G), where w is the prior up to its constant."""
         return self.sums.log_total + math.fsum([*self.highest, self.offset])
 
     @cached_property
     def log_evidence(self) -> float:
-        """Log p(x): the data under the whole prior; its constant is summed when first asked for."""
+        """Log p(x); the constant of the prior is summed when this is first read."""
         weights, highest = _read_weights(
             cast(Scorer, _NoData(self.names)), self.prior, self.constraints, None
         )
@@ -96,7 +95,7 @@ class ExactGraphs:
     def most_probable(self) -> MostProbable | None:
         """The most probable graph, by dynamic programming over subsets.
 
-        None if the prior counts orders: how many there are is no product over families.
+        None if the prior counts orders: their number is not a product over families.
         """
         if self.prior.counts_orders:
             return None
@@ -114,12 +113,12 @@ class ExactGraphs:
     def path_matrix(self) -> Array:
         """(n, n): the probability that a variable is an ancestor of another [ancestor, other].
 
-        Over DAGs it falls out of the same sums (see `q_graph.dag_sums`); over orders it takes
-        n² 3^(n-1) steps of its own, and is refused for more than 16 variables.
+        Over DAGs it follows from the same sums (see `q_graph.sums.dag_sums`); over orders it takes
+        n² 3^(n-1) further steps, and is refused for more than 16 variables.
         """
         return self.sums.paths()
 
-    def draw(self, n_draws: int, rng: np.random.Generator) -> tuple[Words, Array, None]:
+    def draw(self, n_draws: int, rng: np.random.Generator) -> tuple[Bits, Array, None]:
         """Draw graphs from the posterior, each independent of the others.
 
         Over orders an order is drawn and then parents. Over DAGs the layers of a graph (by the
@@ -131,17 +130,17 @@ class ExactGraphs:
         parents : (n_draws, n, W) array
             Bit u % 64 of word u // 64 says that u is a parent.
         scores : (n_draws,) array
-            Log p(x | G) w(G), without the number of orders.
+            Log p(x | G) w(G), not counting orders.
         log_weights
-            None: all draws count alike.
+            None: all draws have the same weight.
         """
         check_whole("n_draws", n_draws, at_least=0)
         n = len(self.names)
         n_bytes = 8.0 * n_draws * n * (8 + (n + 63) // 64)
         check_memory(n_bytes, f"{n_draws:,} draws of graphs", "draw fewer")
         uniforms = rng.random((2, n_draws, n))
-        places = self.sums.draw_places(uniforms[0])
-        parents, scores = draw_parent_sets(self.log_weights, places, uniforms[1])
+        predecessors = self.sums.draw_predecessors(uniforms[0])
+        parents, scores = draw_parent_sets(self.log_weights, predecessors, uniforms[1])
         return parents, scores + math.fsum([*self.highest, self.offset]), None
 
 
@@ -184,7 +183,7 @@ def exact_posterior(
     contexts, edges = np.empty_like(weights), np.zeros((n, n))
 
     def fill(child: int) -> None:
-        contexts[child] = log_superset_sums(sums.log_places(child))
+        contexts[child] = log_superset_sums(sums.log_predecessors(child))
         probabilities = np.exp(weights[child] + contexts[child])
         _check_sum(probabilities.sum(), scorer.names[child])
         for place, parent in enumerate(v for v in range(n) if v != child):
@@ -200,7 +199,7 @@ def exact_posterior(
 
 
 class _NoData:
-    """Scores every family 0: what is left is the prior."""
+    """A scorer without data: every family scores 0, so that only the prior is left."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self.names = names
@@ -216,7 +215,7 @@ def _sum_graphs(prior: GraphPrior) -> Callable[[Array, Progress], GraphSums]:
 def _read_weights(
     scorer: Scorer, prior: GraphPrior, constraints: Constraints, progress: Progress
 ) -> tuple[Array, Array]:
-    """Log score and prior of all families, less the highest of each variable, and these."""
+    """Log weights of all families minus the highest of each child, and these highest ones."""
     required, forbidden, most = constraints
     weights = family_table(scorer, most, required, forbidden, progress)
     highest = np.zeros(len(weights))
@@ -246,7 +245,7 @@ def _check_room(n: int, prior: GraphPrior) -> None:
 
 
 def _check_sum(total: float, name: str) -> None:
-    """Stop if the probabilities of all parents of a variable do not add up."""
+    """Raise an error if the probabilities of all parent sets of a variable do not sum to 1."""
     if not abs(total - 1.0) <= TOLERANCE:
         raise JensenError(
             f"the sums over all graphs lost digits: the probabilities of the parents of {name!r} "

@@ -1,9 +1,9 @@
-"""Sums over all orders of the variables and, for each, all graphs that fit it.
+"""Sums over all orders of the variables and, for each, all graphs that are consistent with it.
 
-A graph counts once for every order that it allows. Given an order each variable chooses its parents
-among those before it, so a sum over orders is one over the sets that stand before a variable:
-forwards over what is before, backwards over what is after. All terms are positive: logarithms of
-doubles lose nothing.
+A graph counts once for every order that it is consistent with. Given an order, each variable
+chooses its parents among those before it, so a sum over orders is a dynamic program over the set of
+variables before a position: forwards over the sets before, backwards over the sets after. All terms
+are positive, so logarithms in double precision lose nothing.
 
 References
 ----------
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from jensen.data.threads import get_threads, ordered_map, run_all
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
-from jensen.q_graph.sums.graph_sums import Places, log_subset_sums
+from jensen.q_graph.sums.graph_sums import Predecessors, log_subset_sums
 from jensen.scores.scorer import Progress
 from jensen.scores.set_functions import members
 from jensen.support.memory import check_memory, show_bytes
@@ -26,27 +26,27 @@ from jensen.support.memory import check_memory, show_bytes
 Array = NDArray[np.float64]
 
 PIECE = 1 << 17
-"""Sets that are gone through before Ctrl-C is heard."""
+"""Sets that are processed between two checks for Ctrl-C."""
 
 MOST_FOR_PATHS = 16
-"""Variables for which ancestors are followed: some ten seconds."""
+"""The most variables for exact probabilities of paths: about ten seconds."""
 
 N_TABLES = 3
-"""Tables (n, 2^(n-1)) that there are: of weights, their sums, and what they are multiplied with."""
+"""Tables (n, 2^(n-1)) in memory: weights, their subset sums, and the factors of families."""
 
 
 @dataclass(frozen=True, eq=False)
 class OrderSums:
-    """Logarithms of sums; sets are numbers, bit v is variable v.
+    """Logarithms of sums over orders; bit v of a set is variable v.
 
     Parameters
     ----------
     log_sums : (n, 2^(n-1)) array
-        Over the parents of a variable within a set, the variable's own bit left out.
+        Sums over the parents of a variable within a set; the variable's own bit is left out.
     below : (2^n,) array
-        Over all orders of a set and all graphs that fit them.
+        Sums over all orders of a set and all graphs that are consistent with them.
     above : (2^n,) array
-        Over all orders of the others, after the set.
+        The same for the variables outside a set, which come after it.
     """
 
     log_sums: Array
@@ -58,16 +58,16 @@ class OrderSums:
         """The logarithm of the sum over all orders and graphs."""
         return float(self.below[-1])
 
-    def log_places(self, child: int) -> Array:
-        """(2^(n-1),): for each set the share of the orders where it is what stands before."""
+    def log_predecessors(self, child: int) -> Array:
+        """(2^(n-1),): log of the share of orders in which exactly this set precedes the child."""
         both = members(self.below, child, False) + members(self.above, child, True)
         return np.asarray(both - self.log_total)
 
     def paths(self) -> Array:
         """(n, n): the probability of a path [from, to].
 
-        The order is gone through, variable by variable, and with it which of those so far are
-        descendants of the first: 3^(n-1) pairs of sets for each, only probabilities.
+        A dynamic program adds the variables of the order one by one and keeps track of which of
+        them descend from the first: 3^(n-1) pairs of sets for each variable.
         """
         from jensen.kernels.order_sums import follow_descendants
 
@@ -82,13 +82,13 @@ class OrderSums:
         run_all(follow, range(n))
         return found
 
-    def draw_places(self, uniforms: Array) -> Places:
+    def draw_predecessors(self, uniforms: Array) -> Predecessors:
         """Draw an order for each row of uniforms (S, n): parents are before their children."""
         from jensen.kernels.graph_draws import draw_orders
 
         before = np.zeros(uniforms.shape, np.int64)
         draw_orders(self.log_sums, self.above, uniforms, before)
-        return Places(before, np.zeros_like(before))
+        return Predecessors(before, np.zeros_like(before))
 
     def _check_paths(self, n: int) -> None:
         way_out = "leave out variables, or take the share of draws that have the path"
@@ -104,7 +104,7 @@ class OrderSums:
 
 
 def sum_orders(log_weights: Array, progress: Progress = None) -> OrderSums:
-    """Sum over all orders; log_weights (n, 2^(n-1)) are of all families, at most 0."""
+    """Sum over all orders; log_weights (n, 2^(n-1)) of all families are at most 0."""
     from jensen.kernels.order_sums import fill_above, fill_below
 
     n = len(log_weights)

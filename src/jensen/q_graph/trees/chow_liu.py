@@ -1,4 +1,4 @@
-"""Trees: the one network whose best graph is found at once."""
+"""Chow-Liu trees, and the classifiers built on them: tree-augmented and naive Bayes."""
 
 import math
 import time
@@ -17,7 +17,7 @@ from jensen.graphs.names import checked
 from jensen.q_graph.info import StructureInfo
 from jensen.q_graph.trees.spanning import (
     Penalised,
-    Tree,
+    SpanningTree,
     all_edges,
     parents_from,
     paying_edges,
@@ -32,7 +32,7 @@ from jensen.support.text import either, plural
 Array = NDArray[np.float64]
 
 COSTS = {name: penalty_of(name) for name in PENALISED if name != UNPENALISED}
-"""What a parameter costs, from the weight of all rows."""
+"""The penalty per parameter, as a function of the total weight of the rows."""
 
 
 def chow_liu(
@@ -55,24 +55,24 @@ def chow_liu(
         from a continuous column to a categorical one, and no path between two categorical ones
         through continuous ones: those trees are decomposable (Edwards et al. 2010).
     root
-        Where all arrows come from; any root gives the same likelihood. None: the first by name,
-        of the categorical ones if there are any. A component that does not hold the root comes
-        from its own first.
+        The column from which all arrows lead away; any root gives the same likelihood. None: the
+        first by name, among the categorical ones if there are any. A component of a forest without
+        the root has its own first column as its root.
     smoothing
         As if 4 · smoothing further rows had been seen, spread evenly over all configurations: for
-        two binary columns so much is added to each of the four joint cells. A pair with other
+        two binary columns, `smoothing` is added to each of the four joint cells. A pair with other
         numbers of states shares the same 4 · smoothing rows, so that all pairs agree about the
-        probabilities of a column. Parameters that go with it are the posterior means under
+        probabilities of a column. The matching parameters are the posterior means under
         prior="bdeu" and equivalent_sample_size = 4 · smoothing. For categorical columns only.
     penalty
-        "bic" or "aic": an edge must gain more log-likelihood than its parameters cost (½ log N or 1
-        each), and the rest is cut, so that a forest comes back.
+        "bic" or "aic": an edge is kept only if it gains more log-likelihood than its parameters
+        cost (½ log N or 1 each), so the result may be a forest.
 
     Returns
     -------
     DAG
-        Its `info` tells the score: the log-likelihood, less the penalty if there is one, as
-        `jensen.score` has it for columns of one kind. With smoothing the imagined rows count too.
+        Its `info` tells the score: the log-likelihood minus the penalty, as `jensen.score` gives it
+        for columns of one kind. With smoothing the imagined rows count too.
 
     Notes
     -----
@@ -137,8 +137,8 @@ def chow_liu(
 def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0) -> DAG:
     """Tree-augmented naive Bayes: the target points to every feature, and a tree joins these.
 
-    It is the most probable of such graphs, by the spanning tree of largest mutual information
-    given the target (Friedman, Geiger and Goldszmidt 1997).
+    Its tree is the spanning tree of largest mutual information given the target, which maximises
+    the likelihood among such graphs (Friedman, Geiger and Goldszmidt 1997).
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def naive_bayes(table: Any, target: str) -> DAG:
 
 
 def _info(method: str, score_name: str, score: float, n: int, began: float) -> StructureInfo:
-    """Of the best tree there is: all pairs of columns were looked at."""
+    """The record of an optimal tree of n columns, all pairs of which were scored."""
     return StructureInfo(
         method, score_name, score, np.array([score]), n * (n - 1) // 2, proven=True,
         interrupted=False, gap=0.0, n_tried=None, seconds=time.perf_counter() - began,
@@ -256,7 +256,7 @@ def _refuse_constant(entropies: Array, names: Sequence[str]) -> None:
         )
 
 
-def _refuse_unbounded(tree: Tree, names: Sequence[str], stage: Sequence[int]) -> None:
+def _refuse_unbounded(tree: SpanningTree, names: Sequence[str], stage: Sequence[int]) -> None:
     weight = tree.weight.tolist()
     if math.inf not in weight:
         return
@@ -275,7 +275,7 @@ def _refuse_unbounded(tree: Tree, names: Sequence[str], stage: Sequence[int]) ->
 def _arrows(
     names: Sequence[str], edges: Sequence[tuple[int, int]], stage: Sequence[int], root: str | None
 ) -> Sequence[tuple[int, int]]:
-    """The edges, each from the end that is nearer to its root."""
+    """The edges of a forest as arrows that lead away from the root of their component."""
     if root is None and len(edges) == len(names) - 1:  # a whole tree, as it grew from the first
         return edges
     roots = sorted(range(len(names)), key=stage.__getitem__)

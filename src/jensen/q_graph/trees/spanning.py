@@ -1,4 +1,4 @@
-"""The tree of largest weight over all variables, or the forest of those edges that pay."""
+"""Maximum-weight spanning trees by Prim's algorithm, and forests of edges with positive weight."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -12,18 +12,18 @@ Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 MOST_IN_MATRIX = 2048
-"""Up to so many variables all weights are computed at once, else a row of them when needed."""
+"""Up to this many variables all weights are computed at once, else row by row."""
 
 
 BLOCK = 255
-"""Rows of weights that are made beside the one that is needed."""
+"""Rows of weights that are computed together with the one that is needed."""
 
 KEPT_BYTES = 1 << 28
-"""Rows that may wait until their vertex comes in."""
+"""The memory for rows that were computed in advance."""
 
 
 class Penalised:
-    """Mutual informations minus what the parameters of an edge cost, both per row."""
+    """Mutual information minus the penalty of the parameters of an edge, both per row."""
 
     def __init__(self, information: Unconditional, cost: float) -> None:
         self.names = information.names
@@ -37,13 +37,13 @@ class Penalised:
         return np.asarray(self._information.matrix() - cost)
 
     def row(self, k: int, wanted: NDArray[np.bool_]) -> Array:
-        """(n,): for the variables that are wanted; the others hold nothing of use."""
+        """(n,): the weights of variable k with those in `wanted`; other entries are undefined."""
         cost = self._cost * self._degrees[k] * self._degrees
         return np.asarray(self._information.row(k, wanted) - cost)
 
     @property
     def rows(self) -> Callable[[Sequence[int]], Array] | None:
-        """Several rows at once, where the mutual informations come so."""
+        """A function that computes several rows at once; None if the information has none."""
         rows = getattr(self._information, "rows", None)
         if rows is None:
             return None
@@ -51,11 +51,11 @@ class Penalised:
         return lambda chosen: np.asarray(rows(chosen) - np.outer(self._degrees[chosen], cost))
 
 
-class Ahead:
-    """Rows of weights, made together with those that the tree is likely to need next.
+class RowsAhead:
+    """Rows of weights, computed in blocks with those that the tree is likely to need next.
 
     A product of two matrices takes hardly more time than one of a matrix and a few vectors, and
-    every vertex comes in some time.
+    every vertex joins the tree at some time.
     """
 
     def __init__(self, weights: PairInformation) -> None:
@@ -65,7 +65,7 @@ class Ahead:
         self._most = max(KEPT_BYTES // (8 * len(weights.names)), BLOCK)
 
     def row(self, vertex: int, outside: NDArray[np.bool_], best: Array) -> Array:
-        """(n,): of a vertex; best (n,) says how good an edge each vertex outside has."""
+        """(n,): the weights of a vertex; best (n,) is the best edge weight of each vertex."""
         if self._rows is None:
             return self._weights.row(vertex, outside)
         if vertex not in self._kept:
@@ -86,14 +86,14 @@ class Ahead:
             self._kept[v] = row.copy()  # a view would hold the rows beside it
 
 
-class Tree(NamedTuple):
-    """A spanning tree as it grew: every vertex but the first is joined to one before it."""
+class SpanningTree(NamedTuple):
+    """A spanning tree in the order in which it grew."""
 
-    near: Indices  # (n,): to which; -1 for the first
-    weight: Array  # (n,): of that edge
+    near: Indices  # (n,): the earlier vertex that each vertex is joined to; -1 for the first
+    weight: Array  # (n,): the weight of that edge
 
 
-def spanning_tree(weights: PairInformation, stage: Sequence[int]) -> Tree:
+def spanning_tree(weights: PairInformation, stage: Sequence[int]) -> SpanningTree:
     """The spanning tree of largest weight, by Prim's algorithm in O(n) memory beside the weights.
 
     Equal weights are decided by the names, in whose order the variables stand: the tree is the
@@ -102,11 +102,11 @@ def spanning_tree(weights: PairInformation, stage: Sequence[int]) -> Tree:
     Parameters
     ----------
     weights
-        Those of all pairs.
+        The weights of all pairs.
     stage
-        Vertices of a higher stage come in when all of a lower one are there, so that those of the
-        lower form a tree of their own. That is optimal among such trees: once the lower stage is
-        one tree, it counts as one vertex, of which the rest is an ordinary spanning tree.
+        Vertices of a higher stage join after all of a lower one, so that the lower stage forms a
+        tree of its own. The result is optimal among such trees: once the lower stage is one tree,
+        it counts as one vertex, and the rest is an ordinary spanning tree.
     """
     from jensen.kernels import spanning
 
@@ -114,24 +114,24 @@ def spanning_tree(weights: PairInformation, stage: Sequence[int]) -> Tree:
     stages, best, near = np.array(stage, np.int64), np.zeros(n), np.empty(n, np.int64)
     if n <= MOST_IN_MATRIX:
         spanning.grow(weights.matrix(), stages, best, near)
-        return Tree(near, best)
+        return SpanningTree(near, best)
     near[:], outside = -1, np.ones(n, np.bool_)
-    vertex, ahead = int(stages.argmin()), Ahead(weights)
+    vertex, ahead = int(stages.argmin()), RowsAhead(weights)
     while vertex >= 0:
         row = ahead.row(vertex, outside, best)
         vertex = spanning.take_in(row, vertex, stages, outside, best, near)
-    return Tree(near, best)
+    return SpanningTree(near, best)
 
 
-def paying_edges(tree: Tree) -> list[tuple[int, int]]:
+def paying_edges(tree: SpanningTree) -> list[tuple[int, int]]:
     """The edges whose weight is positive, beyond rounding."""
     from jensen.kernels.spanning import TIE
 
     return [(u, v) for u, v in all_edges(tree) if tree.weight[v] > TIE]
 
 
-def all_edges(tree: Tree) -> list[tuple[int, int]]:
-    """All edges."""
+def all_edges(tree: SpanningTree) -> list[tuple[int, int]]:
+    """All edges (earlier vertex, later vertex)."""
     return [(u, v) for v, u in enumerate(tree.near.tolist()) if u >= 0]
 
 

@@ -8,8 +8,8 @@ import pytest
 import jensen as jn
 from jensen.exceptions import JensenError
 from jensen.q_graph.constraints import read_constraints
-from jensen.q_graph.optimum import family_pruning
-from jensen.q_graph.optimum.family_pruning import candidate_families, prune_listed
+from jensen.q_graph.optimum import families
+from jensen.q_graph.optimum.families import candidate_families, prune_listed
 from jensen.scores import SCORES
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.parent_sets import superset_bound
@@ -100,7 +100,7 @@ def test_listed_families_are_pruned_by_subsets_that_are_listed():
 
 
 def test_too_many_sets_are_refused(monkeypatch):
-    monkeypatch.setattr(family_pruning, "MOST_SETS", 9)
+    monkeypatch.setattr(families, "MOST_SETS", 9)
     scorer = make_scorer(make_table(), "loglik")
     with pytest.raises(JensenError, match=r"'x0' has 10 possible sets of 2 parents, more than 9"):
         candidate_families(scorer, read_constraints(scorer.names))
@@ -135,13 +135,13 @@ def test_many_variables_are_numbered_another_way(monkeypatch, bits):
     scorer = make_scorer(make_table(), "bic")
     rules = read_constraints(scorer.names, 1)
     expected = candidate_families(scorer, rules)
-    monkeypatch.setattr(family_pruning, "BITS", bits)
+    monkeypatch.setattr(families, "BITS", bits)
     found = candidate_families(scorer, rules)
     assert all(np.array_equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
 def test_sets_that_cannot_be_numbered_are_refused(monkeypatch):
-    monkeypatch.setattr(family_pruning, "BITS", 4)
+    monkeypatch.setattr(families, "BITS", 4)
     scorer = make_scorer(make_table(), "loglik")
     message = "'x0' may have 2 parents of 5, more than can be numbered: choose max_parents=1 at"
     with pytest.raises(JensenError, match=message):
