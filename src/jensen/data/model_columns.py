@@ -112,8 +112,8 @@ def refuse_unknown(found: UnknownLabels | None, unknown: str) -> None:
 def warn_of_unknown(found: UnknownLabels) -> None:
     """Warn that rows with unknown labels have the log-likelihood -inf."""
     warn(
-        f"{_describe(found)}: the log-likelihood there is -inf. Correct them, make them missing, or "
-        f"learn with them among the states"
+        f"{_describe(found)}: the log-likelihood there is -inf. Correct them, make them missing, "
+        f"or learn with them among the states"
     )
 
 
