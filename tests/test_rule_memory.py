@@ -26,7 +26,7 @@ from jensen.estimators.loop_choices import LoopChoices
 from jensen.free_energy import ALGORITHMS, State, fit, state_at, step
 from jensen.models.protocol import Data
 from jensen.runs.checkpoint import Checkpoint
-from jensen.runs.restarts import Job, ascend, sample
+from jensen.runs.restarts import AscentTask, Job, ascend, sample
 from jensen.support.fields import leaves, unpack
 from jensen.support.randomness import Streams
 
@@ -277,8 +277,9 @@ def test_a_stopped_run_resumes_to_the_same_bits(tmp_path, kill_at):
 def read(path, k=0):
     """The state of a start as the file holds it."""
     notes, arrays = Checkpoint(path, "run").content
-    packed, facts = notes["starts"][str(k)]
-    return unpack(packed, [arrays[f"{k}.{i}"] for i in range(facts["arrays"])])
+    saved = notes["tasks"][str(k)]
+    found = unpack(saved["state"], [arrays[f"{k}.{i}"] for i in range(saved["arrays"])])
+    return found if isinstance(found, State) else found.state
 
 
 def test_the_memories_are_in_the_file(tmp_path, kill_at):
@@ -306,14 +307,13 @@ def resume_without(tmp_path, kill_at, monkeypatch):
     jn.set_threads(1)
 
     def resumed(what):
-        path, real = tmp_path / "run", free_energy.fit
+        path = tmp_path / "run"
         kill_at(6, lambda: climb(Checkpoint(path, "run")))
 
-        def forgetful(model, data, algorithm, state, **how):
-            lost = DROPPED[what](state) if state.sweep else state
-            return real(model, data, algorithm, lost, **how)
+        def forgetful(task, packed):
+            return packed._replace(state=DROPPED[what](packed.state))
 
-        monkeypatch.setattr(free_energy, "fit", forgetful)
+        monkeypatch.setattr(AscentTask, "unpack", forgetful)
         return climb(Checkpoint(path, "run"))
 
     return resumed

@@ -64,11 +64,11 @@ def place() -> Place:
 
 def after_burn_in(kind: Any, t: Any) -> Any:
     """The state of a chain."""
-    from jensen.q_graph.chains.kinds import room_for_samples
+    from jensen.q_graph.chains.kinds import make_samples
 
     n = len(t.candidates)
     state = kind.begin(np.arange(1, 5, dtype=np.uint64), np.arange(n), t)
-    nothing = room_for_samples(0, n, keeps_orders=False)
+    nothing = make_samples(0, n, keeps_orders=False)
     kind.advance(state, t, 1, BURN_IN, nothing)
     return state
 
@@ -110,7 +110,7 @@ def jensen_chain(setting: Setting, chain: str) -> Task:
     }[chain]
     cycles = -(-PROPOSALS[chain] // kind.cycle_length)
     start = after_burn_in(kind, there.t)
-    nothing = kinds.room_for_samples(0, len(there.parts), keeps_orders=False)
+    nothing = kinds.make_samples(0, len(there.parts), keeps_orders=False)
 
     def run(state: Any) -> Any:
         kind.advance(state, there.t, 1, cycles, nothing)
@@ -125,7 +125,7 @@ def jensen_chain(setting: Setting, chain: str) -> Task:
 
 def jensen_draw(setting: Setting) -> Task:
     """Graphs from one partition."""
-    from jensen.q_graph.chains.kinds import Partitions, room_for_samples
+    from jensen.q_graph.chains.kinds import Partitions, make_samples
 
     there, kind = place(), Partitions()
     state = after_burn_in(kind, there.t)
@@ -136,7 +136,7 @@ def jensen_draw(setting: Setting) -> Task:
 
     return Task(
         run,
-        prepare=lambda: room_for_samples(DRAWN, len(there.parts), keeps_orders=False),
+        prepare=lambda: make_samples(DRAWN, len(there.parts), keeps_orders=False),
         answer=lambda _: there.log_weight,
     )
 

@@ -226,21 +226,35 @@ def fit(
         Called at every state; it returns True to stop.
     """
     trace = trace or [state.free_energy]
-    _check_possible(trace[-1])
-    if _is_answer(model, state):
+    check_possible(trace[-1])
+    if len(trace) == 1 and is_answer(model, state):
         return Fit(state, np.array(trace), converged=True)
-    prior, _ = model.prior_given(state.t)
-    noise = 1e-14 * _size(prior)  # of rounding, in the density of a heavy prior
     while len(trace) <= max_iter and not watch(state, trace):
-        state = step(model, data, algorithm, state)
+        state, has_converged = climb(model, data, algorithm, state, tol)
         trace.append(state.free_energy)
-        scale = abs(trace[-1]) + data.total_weight
-        rise = trace[-1] - trace[-2]
-        if not rise >= -1e-9 * scale - noise and not rise >= -1e-15 * _cancelled(state):
-            raise ArithmeticError(f"F fell by {-rise:.3g} at sweep {len(trace) - 1}: {BUG}")
-        if rise < tol * scale:
+        if has_converged:
             return Fit(state, np.array(trace), converged=True)
     return Fit(state, np.array(trace), converged=False)
+
+
+def climb(
+    model: Model, data: Units, algorithm: Algorithm, state: State, tol: float
+) -> tuple[State, bool]:
+    """One sweep of an ascent, and whether F rose by less than ``tol * (|F| + total weight)``."""
+    before, state = state.free_energy, step(model, data, algorithm, state)
+    scale = abs(state.free_energy) + data.total_weight
+    rise = state.free_energy - before
+    if not rise >= -1e-9 * scale:
+        _refuse_fall(model, state, rise, scale)
+    return state, rise < tol * scale
+
+
+def _refuse_fall(model: Model, state: State, rise: float, scale: float) -> None:
+    """Raise an error if F fell by more than rounding explains."""
+    prior, _ = model.prior_given(state.t)
+    noise = 1e-14 * _size(prior)  # of rounding, in the density of a heavy prior
+    if not rise >= -1e-9 * scale - noise and not rise >= -1e-15 * _cancelled(state):
+        raise ArithmeticError(f"F fell by {-rise:.3g} at sweep {state.sweep}: {BUG}")
 
 
 BUG = "an ascent cannot fall, so this is a fault of the program; please report it with the data"
@@ -250,13 +264,13 @@ def chain(
     model: Model, data: Units, algorithm: Algorithm, state: State, streams: Streams
 ) -> Iterator[State]:
     """The states after one sweep, after two, ... without end."""
-    _check_possible(state.free_energy)
+    check_possible(state.free_energy)
     while True:
         state = step(model, data, algorithm, state, streams)
         yield state
 
 
-def _is_answer(model: Model, state: State) -> bool:
+def is_answer(model: Model, state: State) -> bool:
     """Whether the statistics give θ itself, to the last bit: complete data were just counted."""
     for name, family in zip(model.families._fields, model.families, strict=True):
         eta = model.posterior(name, state.stats, state.t)
@@ -282,7 +296,8 @@ def _absolute(record: Any) -> Any:
     return rebuild(record, parts)
 
 
-def _check_possible(free_energy: float) -> None:
+def check_possible(free_energy: float) -> None:
+    """Refuse a start at which some row has probability 0."""
     if not np.isfinite(free_energy):
         raise ImpossibleError("a row has probability 0 under the tables at the start")
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.q_graph.chains.records import Kept
+from jensen.support.chain_records import ChainSamples
 
 QUICK = ("--samples", "100", "--seed", "0")
 
@@ -363,13 +363,13 @@ def test_help_has_an_example(run):
 def test_a_run_that_was_stopped_tells_what_there_is(run, cancer, monkeypatch):
     from jensen.q_graph.posterior import structure_posterior as module
 
-    hand_over = module.hand_over
+    collect_samples = module.collect_samples
 
     def stopped(run, chains, *given):
-        half = [Kept(*(values[:50] for values in kept)) for kept in chains.kept]
-        return hand_over(run, chains._replace(kept=half, was_stopped=True), *given)
+        half = [ChainSamples(*(values[:50] for values in kept)) for kept in chains.samples]
+        return collect_samples(run, chains._replace(samples=half, was_stopped=True), *given)
 
-    monkeypatch.setattr(module, "hand_over", stopped)
+    monkeypatch.setattr(module, "collect_samples", stopped)
     done = run("posterior", cancer, *QUICK, "-o", "post.json")
     assert done.code == 130
     assert "4 chains of 50 samples (interrupted before 100), " in done.out

@@ -218,7 +218,8 @@ def test_a_folder_that_is_not_there(tmp_path):
 SCRIPT = """
 import os, signal, sys, warnings
 import jensen as jn
-from jensen import checkpoint, free_energy
+from jensen import free_energy
+from jensen.runs import checkpoint
 from estimators.test_checkpoints import estimator, make_table
 
 checkpoint.EVERY_SECONDS = 0.0

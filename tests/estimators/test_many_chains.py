@@ -6,7 +6,7 @@ import pytest
 import jensen as jn
 from jensen import free_energy
 from jensen.runs import checkpoint
-from jensen.runs.restarts import _Rows
+from jensen.runs.restarts import join_chains
 
 GRAPH = "H -> a; H -> b"
 ROWS = {"a": [0, 0, 1, 1, 1, 0], "b": [0, 1, 1, 1, 0, 0]}
@@ -76,11 +76,11 @@ def test_a_finished_run_returns_at_once_however_often(tmp_path, monkeypatch):
 
 
 def test_chains_that_were_not_begun_do_not_cost_the_others():
-    rows = _Rows(None, 4, 1, [0] * 4)
-    for k, n in enumerate([10, 8, 2, 0]):
-        for i in range(n):
-            rows.append(k, float(i), np.array([float(k)]))
-    found = rows.chains(was_stopped=True)
+    rows = [
+        np.array([[i, k] for i in range(n)], float).reshape(n, 2)
+        for k, n in enumerate([10, 8, 2, 0])
+    ]
+    found = join_chains(rows, was_stopped=True)
     assert found.samples.shape == (2, 8, 1)
     assert found.samples[:, 0, 0].tolist() == [0.0, 1.0]
     assert found.trace.tolist() == [list(range(8))] * 2

@@ -12,11 +12,15 @@ from jensen.kernels.bit_sets import has, member, put, size, take
 from jensen.kernels.graph_changes import descends, fill_layers, mark_descendants
 from jensen.kernels.random_numbers import below, next_uniform
 from jensen.kernels.structure_chain import read_graph
-from jensen.q_graph.chains.kinds import KINDS
-from jensen.q_graph.chains.records import empty_graph, make_room, n_words
-from jensen.q_graph.chains.run import Plan, Run
-from jensen.q_graph.chains.starts import layers, random_order
+from jensen.q_graph.chains.graph_chains import (
+    ChainPlan,
+    GraphChainTask,
+    random_order,
+    sample_graphs,
+)
+from jensen.q_graph.chains.kinds import KINDS, layers
 from jensen.q_graph.chains.weights import read_weights
+from jensen.support.chain_records import empty_graph, make_workspace, n_words
 
 some_raw = lru_cache(random_raw)
 
@@ -137,7 +141,7 @@ def test_descendants_and_layers(n):
     keep = joined.cumsum(0) <= 2  # two parents at most: they need be no candidates
     joined &= keep
     t, _ = read_weights(some_raw(n, 3, 2, 2.0, 1))
-    graph, room, layer = empty_graph(n), make_room(n), np.zeros(n, np.int64)
+    graph, room, layer = empty_graph(n), make_workspace(n), np.zeros(n, np.int64)
     read_graph(to_words(joined), t, room, graph)
     np.testing.assert_array_equal(from_words(graph.parents), joined)
     np.testing.assert_array_equal(from_words(graph.children), joined.T)
@@ -160,17 +164,17 @@ def test_long_chains_keep_their_books(n, kind):
     """Graphs are acyclic and weigh what their families weigh; sums are those made anew."""
     raw = some_raw(n, 3, 2, 2.0, 1)
     rng = np.random.default_rng(0)
-    plan = Plan(1, 5, 5, 100 if kind == "order" else 4)
-    run = Run(KINDS[kind], raw, plan, np.zeros((n, n), bool), rng.spawn(1))
-    chains = run.go(progress=False)
-    state, kept = chains.ladders[0].states[0], chains.kept[0]
+    plan = ChainPlan(1, 5, 5, 100 if kind == "order" else 4)
+    task = GraphChainTask(KINDS[kind], raw, plan, np.zeros((n, n), bool))
+    chains = sample_graphs(task, rng)
+    state, kept = chains.ladders[0].states[0], chains.samples[0]
     before = state.sums.copy()
-    weight = run.kind.weigh(state, run.cold)
+    weight = task.kind.weigh(state, task.cold)
     np.testing.assert_allclose(state.sums, before, rtol=1e-9, atol=1e-9)
     assert weight == pytest.approx(kept.states[-1], rel=1e-9, abs=1e-9)
     joined = from_words(kept.parents[-1])
     total = sum(weigh(raw, v, np.flatnonzero(joined[:, v]).tolist()) for v in range(n))
-    assert kept.scores[-1] + run.tops.sum() == pytest.approx(total, rel=1e-9, abs=1e-8)
+    assert kept.scores[-1] + task.tops.sum() == pytest.approx(total, rel=1e-9, abs=1e-8)
     assert joined.any()
     left = joined.copy()
     for _ in range(n):  # without sinks, again and again, nothing is left

@@ -11,11 +11,11 @@ from jensen.kernels.parent_draws import draw_parents
 from jensen.kernels.parent_sums import set_weight, sum_asked, sum_within
 from jensen.kernels.random_numbers import uniform
 from jensen.q_graph.chains.raw_weights import RawWeights, raw_weights
-from jensen.q_graph.chains.records import make_room
 from jensen.q_graph.chains.weights import read_weights
 from jensen.q_graph.constraints import read_constraints
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.make_scorer import make_scorer
+from jensen.support.chain_records import make_workspace
 
 CLOSE = {"rtol": 1e-12, "atol": 2e-9}
 """Of log sums. Sets that are together e⁻²⁵ = 1.4e-11 of the rest are left out, once for each row of
@@ -127,7 +127,7 @@ def check_sums(raw, rng, n_queries, beta=1.0):
     for must_meet in (False, True):
         levels = random_levels(rng, n, 2 + must_meet, nodes)
         found = np.empty(n_queries)
-        sum_all(nodes, levels, must_meet, t, make_room(n), found)
+        sum_all(nodes, levels, must_meet, t, make_workspace(n), found)
         expected = [
             parent_sums.log_sum(
                 beta * sets[v].log_weights[parent_sums.possible(sets[v], level, must_meet)]
@@ -203,7 +203,7 @@ def test_every_set_has_its_weight(outside, spread):
 def check_draws(raw, read, v, level, must_meet, seed, n_draws=2000):
     """Chi-squared of all sets that are expected often enough, the others as one."""
     n, (t, tops) = len(raw.candidates), read
-    sets, room = parent_sums.list_sets(raw, v), make_room(n)
+    sets, room = parent_sums.list_sets(raw, v), make_workspace(n)
     fits = parent_sums.possible(sets, level, must_meet)
     logs = np.where(fits, sets.log_weights, -np.inf)
     total = parent_sums.log_sum(logs)

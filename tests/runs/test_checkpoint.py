@@ -54,7 +54,7 @@ def refusal(path):
     return str(error.value)
 
 
-def forge(path, body, version=1):
+def forge(path, body, version=2):
     """A file with the right digest for whatever it holds."""
     digest = hashlib.sha256(body).hexdigest().encode()
     path.write_bytes(b"jensen checkpoint %d\n" % version + digest + b"\n" + body)
@@ -114,10 +114,18 @@ def test_the_file_of_another_run_is_refused(saved):
 
 
 def test_the_file_of_a_newer_version_is_refused(path):
-    forge(path, b"something new", version=2)
+    forge(path, b"something new", version=3)
     assert refusal(path) == (
-        f"cannot resume from {path}: a newer Jensen wrote it (format 2, this one reads 1); "
+        f"cannot resume from {path}: a newer Jensen wrote it (format 3, this one reads 2); "
         f"update Jensen, delete the file or name another"
+    )
+
+
+def test_the_file_of_an_older_version_is_refused(path):
+    forge(path, b'{"fingerprint": "mine", "notes": 0, "arrays": []}\n', version=1)
+    assert refusal(path) == (
+        f"cannot resume from {path}: an older Jensen wrote it (format 1, this one reads 2); "
+        f"finish the run with that version, delete the file or name another"
     )
 
 
@@ -353,9 +361,8 @@ def test_lost_samples_are_told_with_the_files_to_delete(path, n_left):
         SampleFile(path, 2, 3)
     assert str(error.value) == (
         f"cannot use {path}.samples: of 3 samples {2 if n_left is None else 0} are whole, and the "
-        f"rest, cut short or damaged, cannot be drawn again, for the run had no seed "
-        f"(random_state=, --seed): put back copies of this file and of {path}, or delete both, and "
-        f"the run begins anew"
+        f"rest is cut short or damaged: put back copies of this file and of {path}, or delete "
+        f"both, and the run begins anew"
     )
 
 
@@ -436,7 +443,9 @@ def test_samples_with_one_wrong_bit_are_refused_in_words(path):
                 f"sample {row + 1} of 3 is damaged, and all that follows would be wrong; put back "
                 f"a copy of it and of {path}, or delete both, and the run begins anew"
             ] * 2
-            texts[1] = texts[1] if row < 2 else "of 3 samples 2 are whole, and the rest, cut short"
+            texts[1] = (
+                texts[1] if row < 2 else "of 3 samples 2 are whole, and the rest is cut short"
+            )
         damaged = file.read_bytes()
         uses = (samples.read, lambda: SampleFile(path, 2, 3))
         for use, text in zip(uses, texts, strict=True):
@@ -577,7 +586,7 @@ def test_equal_content_has_one_fingerprint():
         (np.True_, True),
         (np.str_("a"), "a"),
         (float("nan"), np.float64("nan")),
-        (("a", 1), checkpoint.Saved("a", 1)),
+        (("a", 1), checkpoint.SavedRun("a", 1)),
     ]:
         assert fingerprint(one) == fingerprint(other)
 

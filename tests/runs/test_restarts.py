@@ -1,18 +1,15 @@
 """Many starts and chains: independent of their number, of threads, and of being interrupted."""
 
-import logging
-
 import numpy as np
 import pytest
 from models import cases
 
 import jensen as jn
-from jensen.free_energy import EM, GIBBS, State, state_at, step
+from jensen.exceptions import CollapseError
+from jensen.free_energy import EM, GIBBS, state_at
 from jensen.models.discrete_network import Tables
 from jensen.runs.checkpoint import Checkpoint
-from jensen.runs.restarts import Ascents, Job, _Progress, ascend, sample
-from jensen.support.fields import unpack
-from jensen.support.randomness import Streams
+from jensen.runs.restarts import Ascents, Job, ascend, sample
 
 
 @pytest.fixture(autouse=True)
@@ -84,43 +81,23 @@ def test_an_error_in_a_start_reaches_the_caller():
         ascend(make_job()._replace(begin=begin), seeded(), n_init=3)
 
 
-def test_a_trace_is_noted_as_it_was(tmp_path):
-    """The run appends to its trace while another thread saves the state before."""
-    file = Checkpoint(tmp_path / "run", "run")
-    file.save_sometimes = lambda make: None  # only when the test says so
-    job = make_job()
-    progress, trace = _Progress(file), [-5.0]
-    state = job.begin(0, Streams(0, ()))
-    progress.note(0, state, trace)
-    trace.append(-4.0)
-    notes, arrays = progress.content()
-    packed, facts = notes["starts"]["0"]
-    assert facts == {"arrays": 3}  # η, t and the statistics
-    assert arrays["0.trace"].tolist() == [-5.0]
-    found = unpack(packed, [arrays[f"0.{i}"] for i in range(3)])
-    assert found.stats.tables.tolist() == state.stats.tables.tolist()
+def test_a_start_that_collapsed_is_kept_in_the_checkpoint(tmp_path):
+    job, calls = make_job(), []
 
+    def begin(k, rng):
+        calls.append(k)
+        if k == 1:
+            raise CollapseError([0, 2], "have no rows")
+        return job.begin(k, rng)
 
-def test_what_was_noted_is_found(tmp_path, caplog):
-    job, path = make_job(), tmp_path / "run"
-    progress = _Progress(Checkpoint(path, "run"))
-    streams = progress.streams(seeded(9), 2)
-    state = job.begin(1, streams.start(1))
-    progress.note(1, state, [state.free_energy], sweep=3)
-    progress.save()
-    again = _Progress(Checkpoint(path, "run"))
-    assert list(again.last) == [1]
-    found, trace, facts = again.last[1]
-    assert isinstance(found, State)
-    assert (trace, facts) == ([state.free_energy], {"sweep": 3})
-    assert found.stats.tables.tobytes() == state.stats.tables.tobytes()
-    one, other = (step(job.model, job.data, EM, s) for s in (state, found))
-    assert one.eta.tables.tobytes() == other.eta.tables.tobytes()
-    with caplog.at_level(logging.INFO, logger="jensen"):
-        resumed = again.streams(seeded(77), 2)  # the seed of the file, whatever was given
-    expected = [r.random() for r in seeded(9).spawn(2)]
-    assert [resumed.start(k)().random() for k in range(2)] == expected
-    assert caplog.messages == ["resuming from the checkpoint"]
+    for _ in range(2):
+        file = Checkpoint(tmp_path / "run", "run")
+        found = ascend(job._replace(begin=begin), seeded(), n_init=3, checkpoint=file)
+        assert len(found.fits) == 2
+        assert np.isnan(found.free_energies).tolist() == [False, True, False]
+        (error,) = found.collapsed
+        assert (error.components, error.why) == ((0, 2), "have no rows")
+    assert sorted(calls) == [0, 1, 2]  # a finished run begins no start again
 
 
 def test_without_a_checkpoint_any_generator_will_do():

@@ -60,14 +60,14 @@ def keys(package, monkeypatch):
     ("changed", "users", "others"),
     [
         ("kernels/bit_sets.py", {"bit_sets", "partition_chain", "structure_chain"}, {"columns"}),
-        ("q_graph/chains/moves/order_swap.py", {"order_chain"}, {"columns", "parent_sums"}),
-        ("q_graph/chains/moves/edge_toggle.py", {"structure_chain"}, {"columns", "parent_sums"}),
+        ("kernels/moves/order_swap.py", {"order_chain"}, {"columns", "parent_sums"}),
+        ("kernels/moves/edge_toggle.py", {"structure_chain"}, {"columns", "parent_sums"}),
         (
-            "q_graph/chains/moves/rows.py",
+            "kernels/moves/registry.py",
             {"order_chain", "partition_chain", "structure_chain"},
             {"chains"},
         ),
-        ("q_graph/chains/records.py", {"order_chain", "partition_chain"}, {"bit_sets"}),
+        ("support/chain_records.py", {"order_chain", "partition_chain"}, {"bit_sets"}),
         ("kernels/__init__.py", set(kernels.MODULES) - {"records"}, set()),
         ("cli/learn.py", set(), set(kernels.MODULES)),
         ("exceptions.py", set(), set(kernels.MODULES)),
@@ -156,7 +156,7 @@ def step():
 """
 CHAIN = """
 from jensen.kernels import kernel
-from jensen.q_graph.chains.moves import tiny_move
+from jensen.kernels.moves import tiny_move
 
 @kernel("int64()")
 def tiny():
@@ -174,7 +174,7 @@ print(tiny())
 def tiny(copy):
     """The copy with a kernel that has one move."""
     (copy / "kernels" / "tiny_chain.py").write_text(CHAIN)
-    (copy / "q_graph" / "moves" / "tiny_move.py").write_text(MOVE.format(1))
+    (copy / "kernels" / "moves" / "tiny_move.py").write_text(MOVE.format(1))
     return copy
 
 
@@ -202,7 +202,7 @@ def test_a_changed_move_is_compiled_again_and_a_moved_package_is_not(tiny, tmp_p
         os.utime(file, (1, 1))
     assert call(moved, JENSEN_CACHE_DIR=place) == (1, [])
     assert sorted((file.name, file.stat().st_mtime_ns) for file in place.iterdir()) == before
-    move = tiny / "q_graph" / "moves" / "tiny_move.py"
+    move = tiny / "kernels" / "moves" / "tiny_move.py"
     was = move.stat()
     move.write_text(MOVE.format(2))
     os.utime(move, ns=(was.st_atime_ns, was.st_mtime_ns))  # of the same size and time

@@ -1,4 +1,4 @@
-"""Drawing one of the moves of a chain, from the list in `jensen.q_graph.chains.moves.rows`."""
+"""Drawing one of the moves of a chain, from the list in `jensen.kernels.moves.registry`."""
 
 from itertools import accumulate
 

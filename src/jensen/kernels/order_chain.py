@@ -6,6 +6,7 @@ import numpy as np
 
 from jensen.kernels import bare_part, kernel
 from jensen.kernels.drawn_moves import draw_one_of
+from jensen.kernels.moves.registry import ORDER_MOVES
 from jensen.kernels.parent_draws import draw_parents, write_parents
 from jensen.kernels.parent_sums import (
     local_bits,
@@ -16,8 +17,13 @@ from jensen.kernels.parent_sums import (
     sum_within,
 )
 from jensen.kernels.random_numbers import uniform
-from jensen.kernels.records import KEPT, MOVES, ROOM, WEIGHTS, signature
-from jensen.q_graph.chains.moves.rows import ORDER_MOVES
+from jensen.kernels.records import (
+    CHAIN_SAMPLES,
+    CHAIN_WORKSPACE,
+    MOVE_COUNTS,
+    PARENT_WEIGHTS,
+    signature,
+)
 
 propose_drawn = draw_one_of(ORDER_MOVES)
 
@@ -36,7 +42,7 @@ def sum_between(order, first, last, t, room, sums):
         level[v] = 2
 
 
-@kernel(signature("int64[::1]", WEIGHTS, ROOM, "float64[::1]"))
+@kernel(signature("int64[::1]", PARENT_WEIGHTS, CHAIN_WORKSPACE, "float64[::1]"))
 def weigh_order(order, t, room, sums):
     """Fill sums, by variable, and return the log weight of an order."""
     sum_between(order, np.int64(0), np.int64(order.shape[0] - 1), t, room, sums)
@@ -83,7 +89,15 @@ def keep(rng, t, order, sums, room, kept, i):
 
 
 @kernel(
-    signature("uint64[::1]", WEIGHTS, "int64[::1], float64[::1]", ROOM, MOVES, "int64, int64", KEPT)
+    signature(
+        "uint64[::1]",
+        PARENT_WEIGHTS,
+        "int64[::1], float64[::1]",
+        CHAIN_WORKSPACE,
+        MOVE_COUNTS,
+        "int64, int64",
+        CHAIN_SAMPLES,
+    )
 )
 def advance_orders(rng, t, order, sums, room, moves, n_rounds, thin, kept):
     """Make `thin` proposals in each round, and keep a sample after it if there is room for one."""
@@ -137,7 +151,7 @@ def share_outside(v, u, t, room, log_total):
     return math.exp(total - log_total)
 
 
-@kernel(signature("int16[:, ::1]", WEIGHTS, ROOM, "float64[:, ::1]"))
+@kernel(signature("int16[:, ::1]", PARENT_WEIGHTS, CHAIN_WORKSPACE, "float64[:, ::1]"))
 def add_edge_shares(orders, t, room, edges):
     """Add to edges [parent, child] the probability of each edge given each of the orders."""
     n = edges.shape[0]
@@ -175,7 +189,11 @@ def set_shares(v, t, room, log_total, inside, outside):
                     outside[u, w] += math.exp(x - log_total)
 
 
-@kernel(signature("int64, int16[:, ::1]", WEIGHTS, ROOM, "float64[::1], float64[:, ::1]"))
+@kernel(
+    signature(
+        "int64, int16[:, ::1]", PARENT_WEIGHTS, CHAIN_WORKSPACE, "float64[::1], float64[:, ::1]"
+    )
+)
 def add_set_shares(v, orders, t, room, inside, outside):
     """Add the probability of each parent set of v given each of the orders.
 

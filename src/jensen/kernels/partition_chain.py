@@ -11,11 +11,18 @@ import numpy as np
 from jensen.kernels import bare_part, kernel
 from jensen.kernels.drawn_moves import draw_one_of
 from jensen.kernels.graph_changes import change_parents, fill_layers
+from jensen.kernels.moves.registry import PARTITION_MOVES, REVERSAL
 from jensen.kernels.parent_draws import draw_parents, write_parents
 from jensen.kernels.parent_sums import set_weight, sum_asked
 from jensen.kernels.random_numbers import uniform
-from jensen.kernels.records import GRAPH_OF_CHAIN, KEPT, MOVES, ROOM, WEIGHTS, signature
-from jensen.q_graph.chains.moves.rows import PARTITION_MOVES, REVERSAL
+from jensen.kernels.records import (
+    CHAIN_GRAPH,
+    CHAIN_SAMPLES,
+    CHAIN_WORKSPACE,
+    MOVE_COUNTS,
+    PARENT_WEIGHTS,
+    signature,
+)
 
 propose_drawn = draw_one_of(PARTITION_MOVES)
 reverse_edge, REVERSALS = REVERSAL.function, PARTITION_MOVES.index(REVERSAL)
@@ -54,7 +61,7 @@ def sum_changed(old, parts, n_parts, first, last, t, room, sums):
     return gain
 
 
-@kernel(signature("int64[::1]", WEIGHTS, ROOM, "float64[::1]"))
+@kernel(signature("int64[::1]", PARENT_WEIGHTS, CHAIN_WORKSPACE, "float64[::1]"))
 def weigh_partition(parts, t, room, sums):
     """Fill sums, by variable, and return the log weight of a partition."""
     total, part, left = 0.0, np.int64(0), parts.shape[0]
@@ -151,13 +158,13 @@ def keep(rng, t, parts, n_parts, sums, room, kept, i):
 @kernel(
     signature(
         "uint64[::1]",
-        WEIGHTS,
+        PARENT_WEIGHTS,
         "int64[::1], float64[::1]",
-        ROOM,
-        MOVES,
-        GRAPH_OF_CHAIN,
+        CHAIN_WORKSPACE,
+        MOVE_COUNTS,
+        CHAIN_GRAPH,
         "int64[::1], int64, int64",
-        KEPT,
+        CHAIN_SAMPLES,
     )
 )
 def advance_partitions(rng, t, parts, sums, room, moves, graph, cycle, n_rounds, thin, kept):

@@ -9,9 +9,14 @@ from jensen.data.half_bytes import HalfBytes
 from jensen.graphs.elimination import EliminationWorkspace
 from jensen.graphs.wiring import Wiring
 from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
-from jensen.q_graph.chains.records import Graph as GraphOfChain
-from jensen.q_graph.chains.records import Kept, Moves, ParentWeights, Room
 from jensen.q_hidden.trees.records import Desk, Families, Problems, Program, Work
+from jensen.support.chain_records import (
+    ChainGraph,
+    ChainSamples,
+    ChainWorkspace,
+    MoveCounts,
+    ParentWeights,
+)
 
 _INTS = types.int64[::1]
 _FLOATS = types.float64[::1]
@@ -27,7 +32,7 @@ HALF_BYTES = types.NamedTuple([types.uint8[:, ::1], *[_INTS] * 4], HalfBytes)
 _WORDS = types.uint64[:, ::1]
 _TABLE, _INDEX = types.float64[:, ::1], types.int64[:, ::1]
 _CUBE = types.float64[:, :, ::1]
-WEIGHTS = types.NamedTuple(
+PARENT_WEIGHTS = types.NamedTuple(
     [
         *(_INDEX, _INDEX, _TABLE, _TABLE, types.int32[:, ::1]),
         *(_TABLE, _CUBE, _FLOATS, _FLOATS),
@@ -35,12 +40,15 @@ WEIGHTS = types.NamedTuple(
     ],
     ParentWeights,
 )
-ROOM = types.NamedTuple(
-    [types.int8[::1], _FLOATS, _FLOATS, _INTS, types.uint64[::1], _INTS, _FLOATS, _INTS], Room
+CHAIN_WORKSPACE = types.NamedTuple(
+    [types.int8[::1], _FLOATS, _FLOATS, _INTS, types.uint64[::1], _INTS, _FLOATS, _INTS],
+    ChainWorkspace,
 )
-GRAPH_OF_CHAIN = types.NamedTuple([_INTS, _INDEX, _WORDS, _WORDS], GraphOfChain)
-KEPT = types.NamedTuple([types.uint64[:, :, ::1], _FLOATS, _FLOATS, types.int16[:, ::1]], Kept)
-MOVES = types.NamedUniTuple(_INTS, len(Moves._fields), Moves)
+CHAIN_GRAPH = types.NamedTuple([_INTS, _INDEX, _WORDS, _WORDS], ChainGraph)
+CHAIN_SAMPLES = types.NamedTuple(
+    [types.uint64[:, :, ::1], _FLOATS, _FLOATS, types.int16[:, ::1]], ChainSamples
+)
+MOVE_COUNTS = types.NamedUniTuple(_INTS, len(MoveCounts._fields), MoveCounts)
 WORK = types.NamedTuple([_FLOATS, _FLOATS, _FLOATS, _INTS], Work)
 COLUMN_ROWS = types.NamedTuple([types.int32[:, ::1], _TABLE, _TABLE, _FLOATS], ColumnRows)
 COLUMN_TABLES = types.NamedTuple([_FLOATS, _INTS, *[_TABLE] * 9], ColumnTables)

@@ -5,21 +5,28 @@ import numpy as np
 from jensen.kernels import bare_part, kernel
 from jensen.kernels.drawn_moves import draw_one_of
 from jensen.kernels.graph_changes import change_parents, graph_weight
+from jensen.kernels.moves.registry import REVERSAL, STRUCTURE_MOVES
 from jensen.kernels.random_numbers import uniform
-from jensen.kernels.records import GRAPH_OF_CHAIN, KEPT, MOVES, ROOM, WEIGHTS, signature
-from jensen.q_graph.chains.moves.rows import REVERSAL, STRUCTURE_MOVES
+from jensen.kernels.records import (
+    CHAIN_GRAPH,
+    CHAIN_SAMPLES,
+    CHAIN_WORKSPACE,
+    MOVE_COUNTS,
+    PARENT_WEIGHTS,
+    signature,
+)
 
 step_drawn = draw_one_of(STRUCTURE_MOVES)
 reverse_edge, REVERSALS = REVERSAL.function, STRUCTURE_MOVES.index(REVERSAL)
 
 
-@kernel(signature(GRAPH_OF_CHAIN, WEIGHTS))
+@kernel(signature(CHAIN_GRAPH, PARENT_WEIGHTS))
 def weigh_graph(graph, t):
     """Return the log weight of a graph."""
     return graph_weight(graph, t)
 
 
-@kernel(signature("uint64[:, ::1]", WEIGHTS, ROOM, GRAPH_OF_CHAIN))
+@kernel(signature("uint64[:, ::1]", PARENT_WEIGHTS, CHAIN_WORKSPACE, CHAIN_GRAPH))
 def read_graph(parents, t, room, graph):
     """Fill graph from the parents of every variable, as bits; at most two stand outside."""
     for v in range(parents.shape[0]):
@@ -44,7 +51,15 @@ def step(rng, t, graph, room, moves):
 
 
 @kernel(
-    signature("uint64[::1]", WEIGHTS, ROOM, MOVES, GRAPH_OF_CHAIN, "int64[::1], int64, int64", KEPT)
+    signature(
+        "uint64[::1]",
+        PARENT_WEIGHTS,
+        CHAIN_WORKSPACE,
+        MOVE_COUNTS,
+        CHAIN_GRAPH,
+        "int64[::1], int64, int64",
+        CHAIN_SAMPLES,
+    )
 )
 def advance_graphs(rng, t, room, moves, graph, cycle, n_rounds, thin, kept):
     """Go through `thin` cycles in each round, and keep a sample after it if there is room for one.

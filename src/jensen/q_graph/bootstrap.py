@@ -3,15 +3,13 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from jensen.data import Table, as_table
 from jensen.data.column_warnings import warn_of_row_names
-from jensen.data.threads import run_all
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, PDAG
 from jensen.graphs.base import Graph
@@ -20,6 +18,7 @@ from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.interrupts import interruptible
+from jensen.runs.runner import Task, run
 from jensen.scores.constant_columns import (
     noting,
     warn_of_constant_labels,
@@ -27,9 +26,10 @@ from jensen.scores.constant_columns import (
 )
 from jensen.scores.graph_priors import read_family_prior
 from jensen.support.checks import check_whole
+from jensen.support.fields import record
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import check_many
-from jensen.support.randomness import as_generator, generator_state
+from jensen.support.randomness import Streams, as_generator, generator_state
 
 Array = NDArray[np.float64]
 
@@ -110,62 +110,55 @@ def bootstrap_edges(
     # The default scale of bge was another one once, so graphs of numbers are not mixed with those.
     is_numeric = any(variable.kind == "continuous" for variable in data.variables)
     kind = "bootstrap, scale by variances" if is_numeric else "bootstrap"
-    run = fingerprint(kind, _content(data), n, cpdag, settings, seed)
-    file = None if checkpoint is None else Checkpoint(checkpoint, run)
-    kept = _Kept(n, rng, file)
-    still: Counter[str] = Counter()
-    with (
-        interruptible() as stop,
-        tqdm(total=n, desc="bootstrap", disable=not progress, delay=1.0) as bar,
-    ):
-        bar.update(len(kept.found))
-
-        def learn(k: int) -> None:
-            if k in kept.found or stop.is_set():
-                return
-            stream = np.random.default_rng(kept.seeds[k])
-            with noting() as constant:
-                found = learn_structure(_drawn(data, stream), random_state=stream, **choices)
-            still.update(constant)
-            if not (stop.is_set() and found.info.interrupted):
-                kept.note(k, _shares(found, cpdag))
-                bar.update()
-
-        run_all(learn, range(n))
-    kept.save()
-    if not kept.found:
+    identity = fingerprint(kind, _content(data), n, cpdag, settings, seed)
+    seeds = rng.integers(0, 1 << 63, n).tolist()
+    outcome = run(
+        ReplicateTask(data, choices, cpdag),
+        [Streams(seed, ()) for seed in seeds],
+        name="bootstrap",
+        progress=progress,
+        checkpoint=None if checkpoint is None else Checkpoint(checkpoint, identity),
+    )
+    begun = [one for one in outcome.states if one is not None]
+    shares = [one.shares for one in begun if one.shares is not None]
+    if not shares:
         raise KeyboardInterrupt
-    warn_of_drawn_constants(still, len(kept.found))
-    shares = sum(kept.found[k] for k in sorted(kept.found)) / len(kept.found)
-    return EdgeStrengths(names, np.asarray(shares), len(kept.found), rules)
+    warn_of_drawn_constants(Counter(name for one in begun for name in one.constant), len(shares))
+    return EdgeStrengths(names, np.sum(shares, axis=0) / len(shares), len(shares), rules)
 
 
-class _Kept:
-    """The graphs that are learned so far, in memory and in the checkpoint file."""
+@record
+class Replicate(NamedTuple):
+    """What was learned from rows that were drawn again."""
 
-    def __init__(self, n: int, rng: np.random.Generator, file: Checkpoint | None) -> None:
-        self.file = file
-        self.seeds = rng.integers(0, 1 << 63, n)
-        self.found: dict[int, Array] = {}
-        if file is not None and file.content is not None:
-            arrays = file.content.arrays
-            self.seeds = arrays["seeds"]
-            self.found = dict(zip(arrays["which"].tolist(), arrays["shares"], strict=True))
+    shares: Array | None = None  # (n, n): see `_shares`; None until the graph is learned
+    constant: tuple[str, ...] = ()  # columns that are constant among the drawn rows
 
-    def note(self, k: int, shares: Array) -> None:
-        self.found[k] = shares
-        if self.file is not None:
-            self.file.save_sometimes(self._content)
 
-    def save(self) -> None:
-        if self.file is not None:
-            self.file.save(*self._content())
+class ReplicateTask(Task[Replicate]):
+    """Learns the graph of one replicate, in one step."""
 
-    def _content(self) -> tuple[None, dict[str, NDArray[Any]]]:
-        found = dict(self.found)  # other threads go on
-        which = np.array(sorted(found), np.int64)
-        shares = np.array([found[k] for k in which.tolist()])
-        return None, {"seeds": self.seeds, "which": which, "shares": shares}
+    def __init__(self, table: Table, choices: Mapping[str, Any], cpdag: bool) -> None:
+        self.table, self.choices, self.cpdag = table, choices, cpdag
+
+    def begin(self, number: int, streams: Streams) -> Replicate:
+        """Nothing is learned yet."""
+        return Replicate()
+
+    def advance(
+        self, number: int, state: Replicate, streams: Streams, n: int
+    ) -> tuple[Replicate, None]:
+        """Draw rows and learn their graph; a search that Ctrl-C cut short is not kept."""
+        rng = streams()
+        with interruptible() as stop, noting() as constant:
+            found = learn_structure(_drawn(self.table, rng), random_state=rng, **self.choices)
+            if stop.is_set() and found.info.interrupted:
+                return state, None
+        return Replicate(_shares(found, self.cpdag), tuple(sorted(constant))), None
+
+    def is_done(self, state: Replicate) -> bool:
+        """Whether the graph is learned."""
+        return state.shares is not None
 
 
 def _check_weights(table: Table) -> None:

@@ -2,14 +2,15 @@
 
 A checkpoint is data only and is replaced whole at every save. It reads::
 
-    jensen checkpoint 1
+    jensen checkpoint 2
     <SHA-256 of all that follows>
     {"fingerprint": <data and settings of the run>, "notes": <JSON>, "arrays": [<names>]}
     <the arrays as .npy, one after another>
 
 Samples only ever grow, so they have a file of their own, ``<path>.samples`` (see `sample_file`).
 Append the samples first, then save a checkpoint that says how many there are: what a killed run
-appended after its last checkpoint is cut off when the run resumes.
+appended after its last checkpoint is cut off when the run resumes. `runner` does both.
+Files of format 1 were written by three runners in three ways; they are refused.
 """
 
 import hashlib
@@ -30,15 +31,15 @@ from jensen.support.atomic import check_name, check_writable, show_path, write_w
 from jensen.support.fingerprint import plain_array
 
 EVERY_SECONDS = 2.0
-VERSION = 1
+VERSION = 2
 
 MAGIC = b"jensen checkpoint %d\n"
 LONGEST_LINE = 1000  # of the first lines; another program's file may be one line of gigabytes
 WAY_OUT = "delete the file or name another"
 
 
-class Saved(NamedTuple):
-    """What a checkpoint holds."""
+class SavedRun(NamedTuple):
+    """What a checkpoint holds of a run."""
 
     notes: Any  # JSON: tuples come back as lists
     arrays: dict[str, NDArray[Any]]
@@ -50,15 +51,16 @@ class Checkpoint:
     Parameters
     ----------
     path
-        Where. If the file is there, it is read; if it is not the file of this run, or not
-        whole, it is refused.
+        Where the file is. If it exists it is read, and refused if it belongs to another run or is
+        damaged.
     fingerprint
-        Of the data and of all settings that shape the result: see `fingerprint`.
+        A hash of the data and of all settings that shape the result: see `support.fingerprint`.
 
     Attributes
     ----------
     content
-        What was found when the checkpoint was opened, or None: the run starts anew.
+        What the file held when the checkpoint was opened; None if there was no file, so that the
+        run begins anew.
 
     Examples
     --------
@@ -72,7 +74,7 @@ class Checkpoint:
     ({'sweep': 7}, array([-inf,  0.5]))
     """
 
-    content: Saved | None
+    content: SavedRun | None
 
     def __init__(self, path: str | Path, fingerprint: str) -> None:
         check_writable(path)
@@ -90,8 +92,8 @@ class Checkpoint:
     def save_sometimes(self, make: Callable[[], tuple[Any, Mapping[str, NDArray[Any]]]]) -> None:
         """Save what `make` returns, at most every 2 seconds and a tenth of the time.
 
-        The clock decides only when, never what. While another thread saves, nothing is done: so
-        `make` may take a lock that the callers hold.
+        The clock decides only when something is saved, never what. While another thread saves,
+        this does nothing: so `make` may take a lock that the callers hold.
         """
         if not self._lock.acquire(blocking=False):
             return
@@ -118,7 +120,7 @@ class Checkpoint:
             file.write(content)
 
 
-def _read(path: str | Path, fingerprint: str) -> Saved | None:
+def _read(path: str | Path, fingerprint: str) -> SavedRun | None:
     """The content of a file of this run, None without a file, else an error."""
     check_name(path)
     try:
@@ -144,7 +146,7 @@ def _read(path: str | Path, fingerprint: str) -> Saved | None:
         arrays = {
             name: np.lib.format.read_array(body, allow_pickle=False) for name in head["arrays"]
         }
-        return Saved(head["notes"], arrays)
+        return SavedRun(head["notes"], arrays)
     except FileError:
         raise
     except (ValueError, KeyError, TypeError, EOFError, MemoryError, RecursionError):
@@ -160,4 +162,9 @@ def _check_version(path: str | Path, line: bytes) -> None:
         raise FileError(
             f"cannot resume from {path}: a newer Jensen wrote it (format {int(found[1])}, this "
             f"one reads {VERSION}); update Jensen, {WAY_OUT}"
+        )
+    if int(found[1]) < VERSION:
+        raise FileError(
+            f"cannot resume from {path}: an older Jensen wrote it (format {int(found[1])}, this "
+            f"one reads {VERSION}); finish the run with that version, {WAY_OUT}"
         )

@@ -1,4 +1,4 @@
-"""Ctrl-C as a wish: long work ends after the current sweep and keeps what it has."""
+"""Graceful Ctrl-C: the first one sets an event, on which long work ends and keeps what it has."""
 
 import signal
 import threading
@@ -7,38 +7,39 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from types import FrameType
 
-_heard: ContextVar[threading.Event | None] = ContextVar("heard", default=None)
-"""The wish that is listened for at the moment, by the main thread for all threads of its work."""
+_current: ContextVar[threading.Event | None] = ContextVar("current", default=None)
+"""The event that Ctrl-C sets at the moment; threads that the main thread starts share it."""
 
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """An event that the first Ctrl-C sets; the second one interrupts at once, as ever.
+    """Yield an event that the first Ctrl-C sets; the second one interrupts at once, as usual.
 
-    Work within work has the same event: all of it ends, and each part has to ask whether what it
-    got from another is whole; so has work that is done on threads (see `data.threads`). Only the
-    main thread receives signals; in a thread of the caller's own the event is never set.
+    Work that is called by other such work, also on the threads of `data.threads`, has the same
+    event: all of it ends, and each part has to ask whether the results that it was given are
+    complete. Only the main thread receives signals: in a thread that the caller started, the event
+    is never set.
     """
-    heard = _heard.get()
-    if heard is not None:
-        yield heard
+    shared = _current.get()
+    if shared is not None:
+        yield shared
         return
     if threading.current_thread() is not threading.main_thread():
         yield threading.Event()
         return
-    wish, before = threading.Event(), signal.getsignal(signal.SIGINT)
+    stop, before = threading.Event(), signal.getsignal(signal.SIGINT)
 
-    def note(number: int, frame: FrameType | None) -> None:
-        wish.set()
+    def request_stop(number: int, frame: FrameType | None) -> None:
+        stop.set()
         signal.signal(signal.SIGINT, before)
 
-    if before is None or before is signal.SIG_IGN:  # set by another language, or not wanted
-        yield wish
+    if before is None or before is signal.SIG_IGN:  # set by another language, or ignored
+        yield stop
         return
-    signal.signal(signal.SIGINT, note)
-    token = _heard.set(wish)
+    signal.signal(signal.SIGINT, request_stop)
+    token = _current.set(stop)
     try:
-        yield wish
+        yield stop
     finally:
-        _heard.reset(token)
+        _current.reset(token)
         signal.signal(signal.SIGINT, before)

@@ -1,34 +1,29 @@
-"""Many starts or chains, each with a random stream of its own; watched, stopped and resumed.
+"""Many starts that climb F, or chains that sample it: tasks of the one runner.
 
-Start k never depends on how many starts there are, nor on threads. A checkpoint holds the last
-state of each, so that a run that was killed goes on to the identical result.
+Start k never depends on how many starts there are, nor on threads.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from threading import Lock
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from itertools import islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from tqdm import tqdm
 
 from jensen import free_energy
-from jensen.data.threads import ordered_map, run_all
 from jensen.data.units import Units
 from jensen.exceptions import CollapseError
 from jensen.free_energy import Algorithm, Fit, State
 from jensen.models.protocol import Learnable
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.interrupts import interruptible
-from jensen.runs.sample_file import LostSamplesError, SampleFile
-from jensen.support.fields import pack, unpack
+from jensen.runs.runner import Task, number_streams, run
+from jensen.support.fields import record
 from jensen.support.randomness import Streams
 
-log = logging.getLogger("jensen")
+Array = NDArray[np.float64]
 
 Begin = Callable[[int, Streams], State]
 """The state from which the k-th start begins, from its random streams."""
@@ -46,90 +41,90 @@ class Job(NamedTuple):
 class Ascents(NamedTuple):
     """Where every start ended; a run that was stopped may not have begun them all."""
 
-    ends: list[Fit | CollapseError]  # an error of a start that lost a component
+    ends: list[Fit | CollapseError]  # the error of a start that lost a component
     was_stopped: bool
 
     @property
     def fits(self) -> list[Fit]:
-        """Of the starts that came to something."""
+        """Fits that did not collapse."""
         return [end for end in self.ends if isinstance(end, Fit)]
 
     @property
     def collapsed(self) -> list[CollapseError]:
-        """Of the starts that came to nothing."""
+        """The errors of the starts that collapsed."""
         return [end for end in self.ends if isinstance(end, CollapseError)]
 
     @property
-    def free_energies(self) -> NDArray[np.float64]:
-        """F at the end of every start; NaN where it came to nothing."""
+    def free_energies(self) -> Array:
+        """F at the end of every start; NaN where it collapsed."""
         return np.array([e.trace[-1] if isinstance(e, Fit) else np.nan for e in self.ends])
 
     @property
     def best(self) -> Fit:
-        """The one with the highest F; the first of equals."""
+        """The fit with the highest F; the first of equals."""
         return max(self.fits, key=lambda fit: fit.trace[-1])
 
 
-class Chains(NamedTuple):
-    """What chains saw after burn-in."""
+@record
+class AscentState(NamedTuple):
+    """Where one ascent is."""
 
-    samples: NDArray[np.float64]  # (chains, samples, width)
-    trace: NDArray[np.float64]  # (chains, samples): log p(x, h, θ)
-    was_stopped: bool
+    state: State | None  # None if it collapsed
+    trace: Array  # (sweeps + 1,): F at the start and after every sweep
+    converged: bool
+    collapse: tuple[tuple[int, ...], str] | None = None  # the components that were lost, and why
+
+    @classmethod
+    def collapsed(cls, error: CollapseError) -> AscentState:
+        """The end of a start that lost a component."""
+        return cls(None, np.empty(0), False, (error.components, error.why))
+
+    @property
+    def end(self) -> Fit | CollapseError:
+        """The same as `Ascents` tells it."""
+        if self.state is None:
+            assert self.collapse is not None
+            return CollapseError(*self.collapse)
+        return Fit(self.state, self.trace, self.converged)
 
 
-class _Progress:
-    """The last state of every start; one writer at a time."""
+class AscentTask(Task[AscentState]):
+    """Climbs F from one start; a step is a sweep."""
 
-    def __init__(self, checkpoint: Checkpoint | None) -> None:
-        self.lock = Lock()
-        self.checkpoint = checkpoint
-        self.seed: Streams | None = None
-        self.before_save: Callable[[], None] = lambda: None
-        self.last: dict[int, tuple[State, list[float], dict[str, Any]]] = {}
-        if checkpoint is not None and checkpoint.content is not None:
-            notes, arrays = checkpoint.content
-            for k, (packed, facts) in notes["starts"].items():  # also of starts that are done
-                mine = [arrays[f"{k}.{i}"] for i in range(facts.pop("arrays"))]
-                self.last[int(k)] = unpack(packed, mine), arrays[f"{k}.trace"].tolist(), facts
+    def __init__(self, job: Job, max_iter: int, tol: float) -> None:
+        self.job, self.max_iter, self.tol = job, max_iter, tol
 
-    def note(self, k: int, state: State, trace: list[float], **facts: Any) -> None:
-        """Remember where start k is, and save it now and then."""
-        with self.lock:
-            self.last[k] = (state, list(trace), facts)  # the run goes on while this is saved
-        if self.checkpoint is not None:
-            self.checkpoint.save_sometimes(self.content)
+    def begin(self, number: int, streams: Streams) -> AscentState:
+        """The start; complete data are counted there, and need no sweep."""
+        try:
+            state = self.job.begin(number, streams)
+        except CollapseError as error:
+            return AscentState.collapsed(error)
+        free_energy.check_possible(state.free_energy)
+        is_answer = free_energy.is_answer(self.job.model, state)
+        return AscentState(state, np.array([state.free_energy]), is_answer)
 
-    def save(self) -> None:
-        """Save now."""
-        if self.checkpoint is not None:
-            self.checkpoint.save(*self.content())
+    def advance(
+        self, number: int, state: AscentState, streams: Streams, n: int
+    ) -> tuple[AscentState, None]:
+        """Make one sweep."""
+        model, data, algorithm, _ = self.job
+        assert state.state is not None
+        try:
+            new, converged = free_energy.climb(model, data, algorithm, state.state, self.tol)
+        except CollapseError as error:
+            return AscentState.collapsed(error), None
+        return AscentState(new, np.append(state.trace, new.free_energy), converged), None
 
-    def content(self) -> tuple[Any, dict[str, NDArray[Any]]]:
-        """Notes and arrays of a checkpoint: the states, whole."""
-        self.before_save()
-        arrays: dict[str, NDArray[Any]] = {}
-        starts: dict[str, Any] = {}
-        with self.lock:
-            for k, (state, trace, facts) in self.last.items():
-                mine: list[NDArray[Any]] = []
-                packed = pack(state, mine)
-                starts[str(k)] = packed, {**facts, "arrays": len(mine)}
-                arrays[f"{k}.trace"] = np.array(trace)
-                arrays |= {f"{k}.{i}": array for i, array in enumerate(mine)}
-        return {"starts": starts, "seed": self.seed}, arrays
+    def is_done(self, state: AscentState) -> bool:
+        """Whether it converged, collapsed, or reached the limit."""
+        return state.converged or state.state is None or len(state.trace) > self.max_iter
 
-    def streams(self, rng: np.random.Generator, n: int) -> Streams:
-        """Those of n starts; of the saved run, if there is one."""
-        found = self.checkpoint.content if self.checkpoint is not None else None
-        if found is None:
-            self.seed = Streams.of(rng, n)
-        else:
-            log.info("resuming from the checkpoint")
-            entropy, path = found.notes["seed"]
-            known = entropy if isinstance(entropy, int) else tuple(entropy)
-            self.seed = Streams(known, tuple(path))
-        return self.seed
+    def describe(self, state: AscentState) -> str:
+        """F and the sweep."""
+        return (
+            "" if state.state is None else f"F={state.trace[-1]:.4f}, sweep {len(state.trace) - 1}"
+        )
 
 
 def ascend(
@@ -143,51 +138,21 @@ def ascend(
     checkpoint: Checkpoint | None = None,
 ) -> Ascents:
     """Climb F from `n_init` random starts."""
-    model, data, algorithm, begin = job
-    kept = _Progress(checkpoint)
-    streams = kept.streams(rng, n_init)
-    with interruptible() as wish, _bar("learning", n_init, progress) as bar:
-
-        def climb(k: int) -> Fit | None:
-            if k and wish.is_set() and k not in kept.last:
-                return None
-            state, trace, facts = kept.last.get(k) or (begin(k, streams.start(k)), [], {})
-            if facts.get("done"):
-                bar.update()
-                return Fit(state, np.array(trace), facts["converged"])
-
-            def watch(state: State, trace: list[float]) -> bool:
-                kept.note(k, state, trace)
-                bar.set_postfix_str(f"F={trace[-1]:.4f}, sweep {len(trace) - 1}", refresh=False)
-                bar.update(0)
-                return wish.is_set()
-
-            fit = free_energy.fit(
-                model, data, algorithm, state, trace=trace, max_iter=max_iter, tol=tol, watch=watch
-            )
-            done = fit.converged or len(fit.trace) > max_iter
-            kept.note(k, fit.state, fit.trace.tolist(), done=done, converged=fit.converged)
-            bar.update()
-            return fit
-
-        def survive(k: int) -> Fit | CollapseError | None:
-            try:
-                return climb(k)
-            except CollapseError as error:
-                bar.update()
-                return error
-
-        ends = [end for end in ordered_map(survive, range(n_init)) if end is not None]
-        kept.save()
-        found = Ascents(ends, was_stopped=False)
-        if not found.fits:
-            raise found.collapsed[0]
-        done = [fit for fit in found.fits if fit.converged or len(fit.trace) > max_iter]
-        return found._replace(was_stopped=len(done) + len(found.collapsed) < n_init)
+    outcome = run(
+        AscentTask(job, max_iter, tol),
+        number_streams(rng, n_init),
+        name="learning",
+        progress=progress,
+        checkpoint=checkpoint,
+    )
+    found = Ascents([one.end for one in outcome.states if one is not None], outcome.was_stopped)
+    if not found.fits:
+        raise found.collapsed[0]
+    return found
 
 
-AHEAD = 50
-"""Sweeps at the present pace, after which a trial must be above what there is to go on."""
+SWEEPS_AHEAD = 50
+"""A trial is given up if so many sweeps at its present pace would not lift it above the best."""
 
 
 def improve(job: Job, best: Fit, *, max_iter: int, tol: float) -> Fit:
@@ -196,43 +161,91 @@ def improve(job: Job, best: Fit, *, max_iter: int, tol: float) -> Fit:
     F at the sweeps that rose above the best so far is added to its trace.
     """
     while True:
-        found = _better(job, best, max_iter, tol)
+        found = _first_better(job, best, max_iter, tol)
         if found is None:
             return best
         above = found.trace[found.trace > best.trace[-1]]
         best = Fit(found.state, np.concatenate([best.trace, above]), found.converged)
 
 
-def _better(job: Job, best: Fit, max_iter: int, tol: float) -> Fit | None:
-    """The first trial that ends higher."""
+def _first_better(job: Job, best: Fit, max_iter: int, tol: float) -> Fit | None:
+    """The first trial that ends higher; None if there is none, or after Ctrl-C."""
     model, data, algorithm, _ = job
     bound = float(best.trace[-1])
     least = bound + max(tol * (abs(bound) + data.total_weight), 1e-9 * abs(bound))
-    with interruptible() as wish:
+    with interruptible() as stop:
 
-        def is_hopeless(state: State, trace: list[float]) -> bool:
-            too_slow = len(trace) > 2 and trace[-1] + AHEAD * (trace[-1] - trace[-2]) < least
-            return too_slow or wish.is_set()
+        def gives_up(state: State, trace: list[float]) -> bool:
+            too_slow = len(trace) > 2 and trace[-1] + SWEEPS_AHEAD * (trace[-1] - trace[-2]) < least
+            return too_slow or stop.is_set()
 
         for eta in model.trials(best.state):
             try:
                 begun = free_energy.state_at(model, data, algorithm, eta)
                 found = free_energy.fit(
-                    model, data, algorithm, begun, max_iter=max_iter, tol=tol, watch=is_hopeless
+                    model, data, algorithm, begun, max_iter=max_iter, tol=tol, watch=gives_up
                 )
             except CollapseError:
                 continue
-            if wish.is_set():
+            if stop.is_set():
                 return None
             if found.trace[-1] > least:
                 return found
     return None
 
 
+class ParameterChains(NamedTuple):
+    """What chains sampled after burn-in."""
+
+    samples: Array  # (chains, samples, width)
+    trace: Array  # (chains, samples): log p(x, h, θ)
+    was_stopped: bool
+
+
+class SamplingTask(Task[State]):
+    """Samples parameters and hidden values in one chain; a step is a sweep.
+
+    A row holds log p(x, h, θ) and what `read` takes from the state, `width` numbers.
+    """
+
+    def __init__(
+        self,
+        job: Job,
+        read: Callable[[State], Array],
+        width: int,
+        n_samples: int,
+        burn_in: int,
+        thin: int,
+    ) -> None:
+        self.job, self.read, self.width = job, read, width + 1
+        self.burn_in, self.thin = burn_in, thin
+        self.n_steps = self.last_sweep = burn_in + thin * n_samples
+
+    def begin(self, number: int, streams: Streams) -> State:
+        """The start of a chain."""
+        return self.job.begin(number, streams)
+
+    def advance(
+        self, number: int, state: State, streams: Streams, n: int
+    ) -> tuple[State, Array | None]:
+        """Make n sweeps; every thin-th one after burn-in gives a row."""
+        model, data, algorithm, _ = self.job
+        rows = []
+        for new in islice(free_energy.chain(model, data, algorithm, state, streams), n):
+            state = new
+            if state.sweep > self.burn_in and (state.sweep - self.burn_in) % self.thin == 0:
+                rows.append(np.concatenate([[state.free_energy], self.read(state)]))
+        return state, np.array(rows) if rows else None
+
+    def is_done(self, state: State) -> bool:
+        """Whether all samples were drawn."""
+        return state.sweep >= self.last_sweep
+
+
 def sample(
     job: Job,
     rng: np.random.Generator,
-    read: Callable[[State], NDArray[np.float64]],
+    read: Callable[[State], Array],
     width: int,
     *,
     n_chains: int = 4,
@@ -241,95 +254,26 @@ def sample(
     thin: int = 1,
     progress: bool = False,
     checkpoint: Checkpoint | None = None,
-) -> Chains:
+) -> ParameterChains:
     """Run chains; `read(state)` is what is kept of a state, `width` numbers."""
-    model, data, algorithm, begin = job
-    kept = _Progress(checkpoint)
-    streams = kept.streams(rng, n_chains)
-    rows = _open_rows(kept, n_chains, width)
-    found = dict(kept.last)
-    kept.before_save = rows.flush
-    total = n_chains * (burn_in + thin * n_samples)
-    with interruptible() as wish, _bar("sampling", total, progress) as bar:
-
-        def run(k: int) -> None:
-            if wish.is_set():
-                return
-            mine = streams.start(k)
-            state = found[k][0] if k in found else begin(k, mine)
-            bar.update(state.sweep)
-            states = free_energy.chain(model, data, algorithm, state, mine)
-            while state.sweep < burn_in + thin * n_samples and not wish.is_set():
-                state = next(states)
-                bar.update()
-                with rows.lock:
-                    if state.sweep > burn_in and (state.sweep - burn_in) % thin == 0:
-                        rows.append(k, state.free_energy, read(state))
-                    kept.note(k, state, [state.free_energy], n=rows.n[k])
-
-        run_all(run, range(n_chains))
-        kept.save()
-        return rows.chains(wish.is_set())
+    outcome = run(
+        SamplingTask(job, read, width, n_samples, burn_in, thin),
+        number_streams(rng, n_chains),
+        name="sampling",
+        progress=progress,
+        checkpoint=checkpoint,
+    )
+    return join_chains(outcome.rows, outcome.was_stopped)
 
 
-def _open_rows(kept: _Progress, n_chains: int, width: int) -> _Rows:
-    """The samples so far; if the last of them are lost, all chains begin anew from their seed."""
-    known = [kept.last[k][2]["n"] if k in kept.last else 0 for k in range(n_chains)]
-    try:
-        return _Rows(kept.checkpoint, n_chains, width, known)
-    except LostSamplesError as lost:
-        kept.last.clear()
-        kept.save()  # else the old states might be taken for those of the new samples
-        lost.tell()
-        return _Rows(kept.checkpoint, n_chains, width, [0] * n_chains)
+def join_chains(rows: list[Array], was_stopped: bool) -> ParameterChains:
+    """All chains, cut to the length of the shortest.
 
-
-class _Rows:
-    """Samples of all chains, in memory or in the second file of a checkpoint."""
-
-    def __init__(
-        self, checkpoint: Checkpoint | None, n_chains: int, width: int, known: list[int]
-    ) -> None:
-        self.lock = Lock()
-        self.n = list(known)
-        self._parts: list[list[NDArray[np.float64]]] = [[] for _ in range(n_chains)]
-        self._pending: list[NDArray[np.float64]] = []
-        self._file: SampleFile | None = None
-        if checkpoint is not None:
-            self._file = SampleFile(
-                checkpoint.path, width + 2, sum(known), fingerprint=checkpoint.fingerprint
-            )
-            for row in self._file.read():
-                self._parts[int(row[0])].append(row[1:])
-
-    def append(self, k: int, log_joint: float, values: NDArray[np.float64]) -> None:
-        """Keep what chain k saw."""
-        row = np.concatenate([[log_joint], values])
-        self._parts[k].append(row)
-        self.n[k] += 1
-        if self._file is not None:
-            self._pending.append(np.concatenate([[float(k)], row]))
-
-    def flush(self) -> None:
-        """Write what is not in the file yet; a checkpoint that counts on it follows."""
-        if self._file is not None and self._pending:
-            self._file.append(np.array(self._pending))
-            self._pending = []
-
-    def chains(self, was_stopped: bool) -> Chains:
-        """All chains, as long as the shortest.
-
-        Of a run that was stopped only the chains that were half as far as the first: others may
-        not have begun.
-        """
-        longest = max(map(len, self._parts))
-        far = [part for part in self._parts if 2 * len(part) >= longest]
-        n = min(map(len, far))
-        both = np.array([part[:n] for part in far]) if n else np.empty((len(far), 0, 1))
-        return Chains(both[:, :, 1:], both[:, :, 0], was_stopped)
-
-
-@contextmanager
-def _bar(text: str, total: int, progress: bool) -> Iterator[Any]:
-    with tqdm(total=total, desc=text, disable=not progress, delay=1.0) as bar:
-        yield bar
+    If a run was stopped, some chains may hardly have begun: those with less than half as many
+    samples as the longest one are left out.
+    """
+    longest = max(map(len, rows))
+    far = [mine for mine in rows if 2 * len(mine) >= longest]
+    n = min(map(len, far))
+    both = np.array([mine[:n] for mine in far])
+    return ParameterChains(both[:, :, 1:], both[:, :, 0], was_stopped)

@@ -40,23 +40,23 @@ log = logging.getLogger("jensen")
 
 
 class LostSamplesError(FileError):
-    """The last samples that a checkpoint counts on are cut short or damaged; none is after them.
+    """The last samples that a checkpoint counts on are cut short or damaged, and none follows them.
 
-    A chain is known where it ended, not where the first lost sample was drawn, so it can go on from
-    its seed alone.
+    A checkpoint knows where a chain ended, not where the first lost sample was drawn. So the chain
+    cannot go on from there, but only begin anew from its seed.
     """
 
     def __init__(self, path: Path, n_whole: int, n_known: int) -> None:
         self.path, self.n_whole, self.n_known = path, n_whole, n_known
         super().__init__(
             f"cannot use {path}: of {plural(n_known, 'sample')} {n_whole:,} "
-            f"{'is' if n_whole == 1 else 'are'} whole, and the rest, cut short or damaged, cannot "
-            f"be drawn again, for the run had no seed (random_state=, --seed): put back copies of "
-            f"this file and of {path.with_suffix('')}, or delete both, and the run begins anew"
+            f"{'is' if n_whole == 1 else 'are'} whole, and the rest is cut short or damaged: put "
+            f"back copies of this file and of {path.with_suffix('')}, or delete both, and the run "
+            f"begins anew"
         )
 
-    def tell(self) -> None:
-        """Say that the run begins anew."""
+    def warn(self) -> None:
+        """Log a warning that the run begins anew."""
         whole = f"{self.n_whole:,} {'is' if self.n_whole == 1 else 'are'}"
         log.warning(BEGINS_ANEW, plural(self.n_known, "sample"), self.path, whole)
 
@@ -67,15 +67,15 @@ class SampleFile:
     Parameters
     ----------
     path
-        Of the checkpoint.
+        The path of the checkpoint.
     width
-        Numbers in a row.
+        How many numbers a row has.
     n_known
-        Rows that the checkpoint knows of: they are kept, or refused if one of them is damaged
-        (with `LostSamplesError` if no whole one follows it). What follows is cut off, half a row of
-        a killed run included. With 0 the file starts anew.
+        How many rows the checkpoint counts. They are kept; if one of them is damaged, the file is
+        refused (with `LostSamplesError` if no whole row follows it). Later rows are cut off, also
+        half a row that a killed run left. With 0 the file begins anew.
     fingerprint
-        Of the run, as in `Checkpoint`; the samples of another run are refused.
+        The fingerprint of the run, as in `Checkpoint`; the samples of another run are refused.
 
     Examples
     --------

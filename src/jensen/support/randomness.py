@@ -68,6 +68,11 @@ class Streams(NamedTuple):
         )
         return cls(known, (*map(int, seed.spawn_key), first))
 
+    @classmethod
+    def from_saved(cls, entropy: int | list[int], path: list[int]) -> "Streams":
+        """The streams of which a JSON file holds these two fields."""
+        return cls(entropy if isinstance(entropy, int) else tuple(entropy), tuple(path))
+
     def start(self, k: int) -> "Streams":
         """The streams of the k-th start or chain."""
         return self._replace(path=(*self.path[:-1], self.path[-1] + k))

@@ -12,8 +12,9 @@ import pytest
 
 import jensen as jn
 from jensen.exceptions import FileError, StoppedError
-from jensen.q_graph.chains import run as runs
-from jensen.runs import checkpoint
+from jensen.q_graph.chains import graph_chains
+from jensen.q_graph.chains.graph_chains import GraphChainTask
+from jensen.runs import checkpoint, runner
 
 SETTINGS = {
     "partition": {"thin": 40},
@@ -50,26 +51,45 @@ def same(one, other):
 def often(monkeypatch):
     """A checkpoint after every round."""
     monkeypatch.setattr(checkpoint, "EVERY_SECONDS", -1.0)
-    monkeypatch.setattr(runs, "BLOCK_SECONDS", -1.0)
+    monkeypatch.setattr(runner, "BLOCK_SECONDS", -1.0)
 
 
 class Stopped(Exception):
     pass
 
 
+def on_every_round(do, monkeypatch):
+    """Call a function before and after every round of the first chain."""
+    advance = GraphChainTask.advance
+
+    def watched(task, number, state, *given):
+        if number == 0:
+            do("before")
+        found = advance(task, number, state, *given)
+        if number == 0:
+            do("after")
+        return found
+
+    monkeypatch.setattr(GraphChainTask, "advance", watched)
+
+
+def stop_after(left, monkeypatch):
+    """Fail when so many rounds were made."""
+
+    def count(when):
+        left[0] -= when == "after"
+        if left[0] == 0:
+            raise Stopped
+
+    on_every_round(count, monkeypatch)
+
+
 @pytest.mark.filterwarnings("ignore:the chains disagree")
 @pytest.mark.parametrize("name", SETTINGS)
 def test_stopped_again_and_again(name, often, monkeypatch, tmp_path):
     expected = sample(name)
-    path, advance, left = tmp_path / "run", runs.Run._advance, [0]
-
-    def advance_a_little(run, n_rounds):
-        advance(run, n_rounds)
-        left[0] -= 1
-        if left[0] == 0:
-            raise Stopped
-
-    monkeypatch.setattr(runs.Run, "_advance", advance_a_little)
+    path, left = tmp_path / "run", [0]
+    stop_after(left, monkeypatch)
     rng, n_stops = np.random.default_rng(1), 0
     while True:
         left[0] = int(rng.integers(2, 60))  # the last round is lost each time
@@ -86,14 +106,15 @@ def test_stopped_again_and_again(name, often, monkeypatch, tmp_path):
 
 KILLED = """
 import sys, threading, time
-from jensen import checkpoint
-from jensen.q_graph.chains import run as runs
-checkpoint.EVERY_SECONDS = runs.BLOCK_SECONDS = -1.0
-advance = runs.Run._advance
-def slowly(run, n_rounds):
-    advance(run, n_rounds)
-    time.sleep(0.01)
-runs.Run._advance = slowly
+from jensen.runs import checkpoint
+from jensen.runs import runner
+from jensen.q_graph.chains.graph_chains import GraphChainTask
+checkpoint.EVERY_SECONDS = runner.BLOCK_SECONDS = -1.0
+advance = GraphChainTask.advance
+def slowly(task, *given):
+    time.sleep(0.005)
+    return advance(task, *given)
+GraphChainTask.advance = slowly
 sys.path.insert(0, sys.argv[1])
 from q_graph.chains.test_checkpoints import SETTINGS, sample
 def begin(name):
@@ -126,7 +147,7 @@ def test_killed_in_the_middle(tmp_path):
 @pytest.mark.parametrize("name", SETTINGS)
 def test_a_finished_run_returns_at_once(name, monkeypatch, tmp_path):
     first = sample(name, checkpoint=tmp_path / "run")
-    monkeypatch.setattr(runs.Run, "_advance", None)
+    monkeypatch.setattr(GraphChainTask, "advance", None)
     assert same(sample(name, checkpoint=tmp_path / "run"), first)
 
 
@@ -164,14 +185,14 @@ def test_a_chain_that_counts_other_moves_is_refused(tmp_path, monkeypatch):
     """A kernel would write its last count beyond the array."""
     sample("order", checkpoint=tmp_path / "run")
 
-    class WithFewerMoves(runs.Checkpoint):
+    class WithFewerMoves(checkpoint.Checkpoint):
         def __init__(self, *given):
             super().__init__(*given)
             for name, array in self.content.arrays.items():
                 self.content.arrays[name] = array[:2] if array.shape == (3,) else array
 
-    monkeypatch.setattr(runs, "Checkpoint", WithFewerMoves)
-    with pytest.raises(FileError, match="another version of Jensen wrote it, whose chains keep "):
+    monkeypatch.setattr(graph_chains, "Checkpoint", WithFewerMoves)
+    with pytest.raises(FileError, match="another version of Jensen wrote it, whose states have "):
         sample("order", checkpoint=tmp_path / "run")
 
 
@@ -197,17 +218,26 @@ def test_damaged_files_are_refused(tmp_path):
         sample("partition", checkpoint=path)
 
 
-def interrupt_after(n_blocks, monkeypatch):
-    """Ctrl-C while a block runs."""
-    advance, left = runs.Run._advance, [n_blocks]
+def interrupt_after(n_rounds, monkeypatch):
+    """Ctrl-C while a round is made."""
+    left = [n_rounds]
 
-    def advance_and_interrupt(run, n_rounds):
-        left[0] -= 1
-        if left[0] == 0:
+    def count(when):
+        left[0] -= when == "before"
+        if left[0] == 0 and when == "before":
             signal.raise_signal(signal.SIGINT)
-        advance(run, n_rounds)
 
-    monkeypatch.setattr(runs.Run, "_advance", advance_and_interrupt)
+    on_every_round(count, monkeypatch)
+    jn.set_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def _usual_threads_and_handler():
+    """A job in the background inherits that the signal is ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+    jn.set_threads(None)
 
 
 @pytest.mark.filterwarnings("ignore:the chains disagree")
@@ -243,15 +273,18 @@ def test_ctrl_c_before_the_first_sample(often, monkeypatch, tmp_path):
 
 INTERRUPTED = """
 import sys
-from jensen.q_graph.chains import run as runs
+import signal
+from jensen.q_graph.chains.graph_chains import GraphChainTask
 sys.path.insert(0, sys.argv[1])
 from q_graph.chains.test_checkpoints import sample
-advance = runs.Run._advance
-def tell(run, n_rounds):
-    advance(run, n_rounds)
-    if run.done == 1:
+signal.signal(signal.SIGINT, signal.default_int_handler)
+advance = GraphChainTask.advance
+def tell(task, number, ladder, *given):
+    found = advance(task, number, ladder, *given)
+    if ladder.n_rounds == 0 and number == 0:
         print("begun", flush=True)
-runs.Run._advance = tell
+    return found
+GraphChainTask.advance = tell
 post = sample("partition", n_samples=10**7, burn_in=0)
 print(post.samples.which.shape[1])
 """
@@ -299,31 +332,23 @@ def test_samples_that_a_finished_run_has_lost_are_drawn_again(how, tmp_path, cap
 
 
 @pytest.mark.filterwarnings("ignore:the chains disagree")
-def test_lost_samples_of_a_run_without_a_seed_are_refused(tmp_path):
+def test_lost_samples_of_a_run_without_a_seed_are_drawn_again(tmp_path, caplog):
+    """The checkpoint keeps the seed, also of a run that was given none."""
     path = tmp_path / "run"
-    sample("order", checkpoint=path, random_state=None)
+    expected = sample("order", checkpoint=path, random_state=None)
     os.truncate(f"{path}.samples", os.path.getsize(f"{path}.samples") - 1)
-    with pytest.raises(FileError, match=f"this file and of {path}, or delete both, and the run"):
-        sample("order", checkpoint=path, random_state=None)
-    os.remove(path)
-    os.remove(f"{path}.samples")
-    sample("order", checkpoint=path, random_state=None)
+    assert same(sample("order", checkpoint=path, random_state=None), expected)
+    assert "begins anew from its seed, and draws the same samples again" in caplog.messages[-1]
 
 
 @pytest.mark.filterwarnings("ignore:the chains disagree")
 def test_a_run_that_begins_anew_may_be_killed_too(often, monkeypatch, tmp_path):
     """The old state is never taken for that of the new samples."""
-    path, advance, left = tmp_path / "run", runs.Run._advance, [10**9]
+    path, left = tmp_path / "run", [10**9]
     expected = sample("order", checkpoint=path)
     os.truncate(f"{path}.samples", os.path.getsize(f"{path}.samples") - 1)
 
-    def advance_a_little(run, n_rounds):
-        advance(run, n_rounds)
-        left[0] -= 1
-        if left[0] == 0:
-            raise Stopped
-
-    monkeypatch.setattr(runs.Run, "_advance", advance_a_little)
+    stop_after(left, monkeypatch)
     for n in (1, 60, 100):
         left[0] = n
         with pytest.raises(Stopped):

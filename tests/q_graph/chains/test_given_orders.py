@@ -7,10 +7,10 @@ from q_graph.chains import cases
 from q_graph.chains.cases import CASES, make_case
 
 from jensen.kernels.order_chain import add_edge_shares, add_set_shares
-from jensen.q_graph.chains.kinds import room_for_samples
-from jensen.q_graph.chains.order_sets import SampledOrders
-from jensen.q_graph.chains.records import make_room
+from jensen.q_graph.chains.kinds import make_samples
+from jensen.q_graph.chains.sampled import SampledOrders
 from jensen.q_graph.chains.weights import read_weights
+from jensen.support.chain_records import make_workspace
 
 MORE = {
     "six variables": make_case(6, 2, 2, spread=3.0),
@@ -42,7 +42,7 @@ def test_edges_and_sets_given_an_order(name):
     orders = list(cases.states(case, "order")) if case.n < 5 else list_orders(name, case.n)
     for order in orders[::3]:
         expected, shares = by_definition(case, order)
-        row, room = np.array([order], np.int16), make_room(case.n)
+        row, room = np.array([order], np.int16), make_workspace(case.n)
         found = np.zeros((case.n, case.n))
         add_edge_shares(row, t, room, found)
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11)
@@ -66,7 +66,7 @@ def test_averages_over_stretches_of_a_chain():
     case = MORE["six variables"]
     t, _ = read_weights(case.raw)
     orders = np.array([np.random.default_rng(k).permutation(6) for k in range(260)], np.int16)
-    kept = [room_for_samples(260, 6, keeps_orders=True)._replace(orders=orders)] * 2
+    kept = [make_samples(260, 6, keeps_orders=True)._replace(orders=orders)] * 2
     sampled = SampledOrders(t, kept)
     batches = sampled.edge_batches()
     assert batches.shape == (2, 100, 6, 6)
@@ -90,7 +90,7 @@ def test_orders_add_up_to_the_exact_sums():
     edges = np.zeros((4, 4))
     for order, weight in zip(found, weights, strict=True):
         one = np.zeros((4, 4))
-        add_edge_shares(np.array([order], np.int16), t, make_room(4), one)
+        add_edge_shares(np.array([order], np.int16), t, make_workspace(4), one)
         edges += weight * one
     _, expected, _, _ = graph_sums.by_enumeration(case.table, counts_orders=True)
     np.testing.assert_allclose(edges, expected, atol=1e-10)

@@ -14,13 +14,13 @@ from q_graph.chains.cases import CASES, P_VALUE
 
 from jensen.kernels import KERNELS, bare_part
 from jensen.kernels.drawn_moves import draw_one_of
+from jensen.kernels.moves import registry as lists
 from jensen.kernels.order_chain import advance_orders, weigh_order
 from jensen.kernels.partition_chain import advance_partitions, weigh_partition
 from jensen.kernels.structure_chain import advance_graphs, read_graph, weigh_graph
-from jensen.q_graph.chains.kinds import KINDS, room_for_samples
-from jensen.q_graph.chains.moves import rows as lists
-from jensen.q_graph.chains.records import Moves, empty_graph, make_room
+from jensen.q_graph.chains.kinds import KINDS, make_samples
 from jensen.q_graph.chains.weights import read_weights
+from jensen.support.chain_records import MoveCounts, empty_graph, make_workspace
 
 N_STARTS = 50_000
 
@@ -113,10 +113,10 @@ def check_rows(found, before, rows, p, kinds, moves, moves_a_lot):
 def make_desk(kind, case):
     """What kernels work with: random numbers, weights, room, counts of moves, no samples."""
     n_moves = len(KINDS[kind].moves)
-    moves = Moves(np.zeros(n_moves, np.int64), np.zeros(n_moves, np.int64))
+    moves = MoveCounts(np.zeros(n_moves, np.int64), np.zeros(n_moves, np.int64))
     words = np.random.default_rng(2).integers(0, 1 << 64, 4, np.uint64)
-    kept = room_for_samples(0, case.n, keeps_orders=False)
-    return words, read_weights(case.raw)[0], make_room(case.n), moves, kept
+    kept = make_samples(0, case.n, keeps_orders=False)
+    return words, read_weights(case.raw)[0], make_workspace(case.n), moves, kept
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -173,9 +173,9 @@ LISTS = {
 def test_every_file_of_a_move_has_a_row():
     """A file without one would be dead, and a row is all that a chain knows of a move."""
     folder = Path(lists.__file__).parent
-    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "rows"}
+    files = {path.stem for path in folder.glob("*.py")} - {"__init__", "registry"}
     named = {move.function.__module__ for listed in LISTS.values() for move in listed}
-    assert named == {f"jensen.q_graph.chains.moves.{file}" for file in files}
+    assert named == {f"jensen.kernels.moves.{file}" for file in files}
     assert LISTS.keys() == KINDS.keys()
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import jensen as jn
 from jensen.data.threads import set_threads
-from jensen.q_graph.chains.candidates import rank_others
+from jensen.q_graph.chains.raw_weights import rank_others
 from jensen.q_graph.constraints import read_constraints
 from jensen.scores.make_scorer import make_scorer
 

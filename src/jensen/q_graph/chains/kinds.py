@@ -1,4 +1,4 @@
-"""What chains move over: orders, partitions, graphs. One kind is one class with three functions."""
+"""Kinds of chains, by what they move over: orders, partitions or graphs. A kind is a class."""
 
 from __future__ import annotations
 
@@ -7,53 +7,56 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_graph.chains.records import (
+from jensen.support.chain_records import (
     Array,
-    Graph,
+    ChainGraph,
+    ChainSamples,
     Integers,
-    Kept,
-    Moves,
+    MoveCounts,
     ParentWeights,
     empty_graph,
-    make_room,
+    make_workspace,
     n_words,
 )
-from jensen.q_graph.chains.starts import layers
+from jensen.support.fields import record
 
 
-class State(NamedTuple):
-    """Where a chain is: all that its next step needs."""
+@record
+class ChainState(NamedTuple):
+    """The position of one chain: all that its next step needs."""
 
     rng: NDArray[np.uint64]  # (4,)
     nodes: Integers  # (n,): the order, or the part of each variable
     sums: Array  # (n,): log sums of parent sets, by variable
-    graph: Graph  # of a chain over graphs; others work in it
-    moves: Moves
+    graph: ChainGraph  # of a chain over graphs; other chains use it as workspace
+    moves: MoveCounts
 
 
-class Kind(Protocol):
+class ChainKind(Protocol):
     """One kind of chain."""
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """What they are called."""
+        """The names of its moves."""
 
     @property
     def keeps_orders(self) -> bool:
-        """Whether samples tell the order that they were drawn from."""
+        """Whether a sample holds the order from which its graph was drawn."""
 
     @property
     def cycle_length(self) -> int:
-        """Proposals that belong together: a sample is taken after whole cycles only."""
+        """The number of proposals in a cycle; samples are taken after whole cycles only."""
 
-    def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> State:
+    def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> ChainState:
         """A state that fits the order."""
 
-    def advance(self, state: State, t: ParentWeights, n_rounds: int, thin: int, kept: Kept) -> None:
-        """Go through `thin` cycles a round, in place; samples are kept while there is room."""
+    def advance(
+        self, state: ChainState, t: ParentWeights, n_rounds: int, thin: int, kept: ChainSamples
+    ) -> None:
+        """Make `thin` cycles in each round, in place, and fill `kept` with a sample of each."""
 
-    def weigh(self, state: State, t: ParentWeights) -> float:
-        """The log weight of the state, whose sums are made anew: the weights may be others."""
+    def weigh(self, state: ChainState, t: ParentWeights) -> float:
+        """The log weight of the state; its sums are computed anew, for the weights may differ."""
 
 
 class Orders:
@@ -64,43 +67,45 @@ class Orders:
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """As the protocol says."""
-        from jensen.q_graph.chains.moves.rows import ORDER_MOVES
+        """See `ChainKind`."""
+        from jensen.kernels.moves.registry import ORDER_MOVES
 
         return tuple(move.name for move in ORDER_MOVES)
 
-    def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> State:
+    def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> ChainState:
         """At the order itself."""
         n = len(order)
-        state = State(rng, order.copy(), np.zeros(n), empty_graph(0), _no_moves(self.moves))
+        state = ChainState(rng, order.copy(), np.zeros(n), empty_graph(0), _no_moves(self.moves))
         self.weigh(state, t)
         return state
 
-    def advance(self, state: State, t: ParentWeights, n_rounds: int, thin: int, kept: Kept) -> None:
-        """As the protocol says."""
+    def advance(
+        self, state: ChainState, t: ParentWeights, n_rounds: int, thin: int, kept: ChainSamples
+    ) -> None:
+        """See `ChainKind`."""
         from jensen.kernels.order_chain import advance_orders
 
-        room = make_room(len(state.nodes))
+        workspace = make_workspace(len(state.nodes))
         advance_orders(
-            state.rng, t, state.nodes, state.sums, room, state.moves, n_rounds, thin, kept
+            state.rng, t, state.nodes, state.sums, workspace, state.moves, n_rounds, thin, kept
         )
 
-    def weigh(self, state: State, t: ParentWeights) -> float:
-        """As the protocol says."""
+    def weigh(self, state: ChainState, t: ParentWeights) -> float:
+        """See `ChainKind`."""
         from jensen.kernels.order_chain import weigh_order
 
-        return float(weigh_order(state.nodes, t, make_room(len(state.nodes)), state.sums))
+        return float(weigh_order(state.nodes, t, make_workspace(len(state.nodes)), state.sums))
 
 
 class _Cycles:
-    """So many moves of the chain's own, then so many reversals of edges."""
+    """A cycle is a number of the chain's own moves, then a number of edge reversals."""
 
     def __init__(self, n_moves: int, n_reversals: int) -> None:
         self.cycle = np.array([n_moves, n_reversals])
 
     @property
     def cycle_length(self) -> int:
-        """Of both together."""
+        """Moves and reversals together."""
         return int(self.cycle.sum())
 
 
@@ -114,34 +119,36 @@ class Partitions(_Cycles):
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """As the protocol says."""
-        from jensen.q_graph.chains.moves.rows import PARTITION_MOVES
+        """See `ChainKind`."""
+        from jensen.kernels.moves.registry import PARTITION_MOVES
 
         return tuple(move.name for move in PARTITION_MOVES)
 
-    def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> State:
+    def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> ChainState:
         """At the layers of a graph drawn from the order."""
         n = len(order)
         parts = layers(draw_graph(rng, order, t))
-        state = State(rng, parts, np.zeros(n), empty_graph(n), _no_moves(self.moves))
+        state = ChainState(rng, parts, np.zeros(n), empty_graph(n), _no_moves(self.moves))
         self.weigh(state, t)
         return state
 
-    def advance(self, state: State, t: ParentWeights, n_rounds: int, thin: int, kept: Kept) -> None:
-        """As the protocol says."""
+    def advance(
+        self, state: ChainState, t: ParentWeights, n_rounds: int, thin: int, kept: ChainSamples
+    ) -> None:
+        """See `ChainKind`."""
         from jensen.kernels.partition_chain import advance_partitions
 
-        room = make_room(len(state.nodes))
+        workspace = make_workspace(len(state.nodes))
         advance_partitions(
-            state.rng, t, state.nodes, state.sums, room, state.moves, state.graph, self.cycle,
+            state.rng, t, state.nodes, state.sums, workspace, state.moves, state.graph, self.cycle,
             n_rounds, thin, kept,
         )  # fmt: skip
 
-    def weigh(self, state: State, t: ParentWeights) -> float:
-        """As the protocol says."""
+    def weigh(self, state: ChainState, t: ParentWeights) -> float:
+        """See `ChainKind`."""
         from jensen.kernels.partition_chain import weigh_partition
 
-        return float(weigh_partition(state.nodes, t, make_room(len(state.nodes)), state.sums))
+        return float(weigh_partition(state.nodes, t, make_workspace(len(state.nodes)), state.sums))
 
 
 class Structures(_Cycles):
@@ -154,37 +161,39 @@ class Structures(_Cycles):
 
     @property
     def moves(self) -> tuple[str, ...]:
-        """As the protocol says."""
-        from jensen.q_graph.chains.moves.rows import STRUCTURE_MOVES
+        """See `ChainKind`."""
+        from jensen.kernels.moves.registry import STRUCTURE_MOVES
 
         return tuple(move.name for move in STRUCTURE_MOVES)
 
-    def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> State:
+    def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> ChainState:
         """At a graph drawn from the order."""
         from jensen.kernels.structure_chain import read_graph
 
         n = len(order)
         graph = empty_graph(n)
-        read_graph(draw_graph(rng, order, t), t, make_room(n), graph)
-        return State(rng, np.zeros(n, np.int64), np.zeros(n), graph, _no_moves(self.moves))
+        read_graph(draw_graph(rng, order, t), t, make_workspace(n), graph)
+        return ChainState(rng, np.zeros(n, np.int64), np.zeros(n), graph, _no_moves(self.moves))
 
-    def advance(self, state: State, t: ParentWeights, n_rounds: int, thin: int, kept: Kept) -> None:
-        """As the protocol says."""
+    def advance(
+        self, state: ChainState, t: ParentWeights, n_rounds: int, thin: int, kept: ChainSamples
+    ) -> None:
+        """See `ChainKind`."""
         from jensen.kernels.structure_chain import advance_graphs
 
-        room = make_room(len(state.nodes))
+        workspace = make_workspace(len(state.nodes))
         advance_graphs(
-            state.rng, t, room, state.moves, state.graph, self.cycle, n_rounds, thin, kept
+            state.rng, t, workspace, state.moves, state.graph, self.cycle, n_rounds, thin, kept
         )
 
-    def weigh(self, state: State, t: ParentWeights) -> float:
-        """As the protocol says."""
+    def weigh(self, state: ChainState, t: ParentWeights) -> float:
+        """See `ChainKind`."""
         from jensen.kernels.structure_chain import weigh_graph
 
         return float(weigh_graph(state.graph, t))
 
 
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, ChainKind] = {
     "partition": Partitions(),
     "order": Orders(),
     "structure": Structures(),
@@ -193,18 +202,29 @@ KINDS: dict[str, Kind] = {
 
 def draw_graph(rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> NDArray[np.uint64]:
     """(n, W): the parents of all variables in a graph drawn from an order."""
-    kept = room_for_samples(1, len(order), keeps_orders=True)
+    kept = make_samples(1, len(order), keeps_orders=True)
     orders = Orders()
     orders.advance(orders.begin(rng, order, t), t, 1, 0, kept)
     return np.asarray(kept.parents[0])
 
 
-def room_for_samples(n_samples: int, n: int, *, keeps_orders: bool) -> Kept:
-    """Room for so many samples of graphs of n variables."""
+def layers(parents: NDArray[np.uint64]) -> Integers:
+    """(n,): roots 0, others one more than their highest parent; parents (n, W) are bits."""
+    n = len(parents)
+    bits = np.arange(n, dtype=np.uint64)
+    joined = (parents[:, bits // 64] >> bits % 64) & 1 == 1  # [child, parent]
+    found = np.zeros(n, np.int64)
+    for _ in range(n):
+        found = np.where(joined.any(1), np.where(joined, found, -1).max(1) + 1, 0)
+    return found
+
+
+def make_samples(n_samples: int, n: int, *, keeps_orders: bool) -> ChainSamples:
+    """Empty arrays for so many samples of graphs of n variables."""
     orders = np.zeros((n_samples, n) if keeps_orders else (0, 0), np.int16)
     parents = np.zeros((n_samples, n, n_words(n)), np.uint64)
-    return Kept(parents, np.zeros(n_samples), np.zeros(n_samples), orders)
+    return ChainSamples(parents, np.zeros(n_samples), np.zeros(n_samples), orders)
 
 
-def _no_moves(names: tuple[str, ...]) -> Moves:
-    return Moves(np.zeros(len(names), np.int64), np.zeros(len(names), np.int64))
+def _no_moves(names: tuple[str, ...]) -> MoveCounts:
+    return MoveCounts(np.zeros(len(names), np.int64), np.zeros(len(names), np.int64))

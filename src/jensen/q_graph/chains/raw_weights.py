@@ -1,4 +1,9 @@
-"""Log weights of parent sets: score and prior together, before anything is summed."""
+"""Log weights of parent sets, score and prior together, and which variables may be parents.
+
+With many variables not all parent sets can be weighed. So every variable has candidates, and all
+their subsets are weighed; sets of one or two parents that are not all candidates ("outside") stay
+possible too.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -6,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_graph.chains.candidates import complete, rank_others
-from jensen.q_graph.constraints import Constraints
+from jensen.q_graph.constraints import Constraints, read_start
+from jensen.q_graph.search.climbing import Climber, hill_climb
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.parent_sets import candidate_scores
 from jensen.scores.scorer import Scorer
@@ -27,11 +32,11 @@ PAIRS_UP_TO = 150
 """Up to so many variables, pairs outside the candidates stay possible unless chosen otherwise."""
 
 SHARE_OF_PAIRS = 0.3
-"""Of the work, the scores of sets outside the candidates: what a progress bar is told."""
+"""The share of the work, for the progress bar, that sets outside the candidates take."""
 
 
 class RawWeights(NamedTuple):
-    """Of all parent sets that chains may meet; -inf where a set is not allowed."""
+    """Log weights of all parent sets that chains may meet; -inf where a set is not allowed."""
 
     candidates: list[list[int]]  # sorted, by child
     inside: list[Array]  # (2^K,) of the subsets of the candidates, by child
@@ -47,7 +52,7 @@ def raw_weights(
     outside: int | None = None,
     progress: Progress = None,
 ) -> RawWeights:
-    """Score all that is possible.
+    """Score all parent sets that are possible.
 
     Parameters
     ----------
@@ -75,7 +80,7 @@ def raw_weights(
             else [[u for u in range(n) if u != v] for v in range(n)]
         )
         chosen = {v: ranked[v][:n_candidates] for v in range(n)} | given
-    lists = complete(chosen, constraints)
+    lists = complete_candidates(chosen, constraints)
     inside = []
     for v in range(n):
         inside.append(_inside(scorer, prior, constraints, v, lists[v]))
@@ -176,3 +181,46 @@ def _keep_required(pairs: Array, needed: NDArray[Any]) -> None:
     if len(needed) == 1:
         stays[needed[0]] = stays[:, needed[0]] = True
     pairs[~stays] = -np.inf
+
+
+def rank_others(
+    scorer: Scorer, constraints: Constraints, singles: Array, pairs: Array
+) -> list[list[int]]:
+    """Rank, for each variable, all others that may be its parents, the most promising first.
+
+    Neighbours in a graph found by hill climbing come first. Others follow by the best score of a
+    parent set that holds them: alone, with one other, with the parents in that graph, or with all
+    but one of these parents.
+    """
+    climber = Climber(scorer, constraints)
+    start = read_start(None, scorer.names, constraints)
+    joined = hill_climb(climber.begin(start), lambda total, n_moves: False).joined
+    ranked = []
+    for v in range(len(joined)):
+        best = singles[v].copy()
+        if pairs.size:
+            best = np.maximum(best, pairs[v].max(1))
+        parents = np.flatnonzero(joined[:, v]).tolist()
+        for left_out in (None, *parents):
+            rest = [p for p in parents if p != left_out]
+            scores = scorer.with_each(v, rest)
+            scores[[*rest, v]] = -np.inf
+            best = np.maximum(best, scores)
+        best[v] = -np.inf
+        near = (joined[:, v] | joined[v]).astype(int)
+        near[parents] += 1  # parents before children
+        best = np.round(best, 9)  # one set scored in two ways may differ in its last digits
+        order = sorted(range(len(joined)), key=lambda u: (-near[u], -best[u], u))
+        ranked.append([u for u in order if u != v and not constraints.forbidden[u, v]])
+    return ranked
+
+
+def complete_candidates(
+    candidates: Mapping[int, Sequence[int]], constraints: Constraints
+) -> list[list[int]]:
+    """Sorted lists of candidates, with required parents and without forbidden ones."""
+    lists = []
+    for v in range(len(candidates)):
+        found = set(candidates[v]) | set(np.flatnonzero(constraints.required[:, v]).tolist())
+        lists.append(sorted(found - set(np.flatnonzero(constraints.forbidden[:, v]).tolist())))
+    return lists

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_graph.chains.raw_weights import RawWeights
-from jensen.q_graph.chains.records import NOBODY, Integers, ParentWeights
+from jensen.support.chain_records import NOBODY, Integers, ParentWeights
 
 Array = NDArray[np.float64]
 

@@ -9,11 +9,10 @@ from tqdm import tqdm
 
 from jensen.data import as_table
 from jensen.exceptions import GraphError, JensenError
-from jensen.q_graph.chains.choices import ChainChoices, is_plain, show_prior
+from jensen.q_graph.chains.graph_chains import ChainChoices, GraphChainTask, sample_graphs
 from jensen.q_graph.chains.kinds import KINDS
 from jensen.q_graph.chains.raw_weights import raw_weights
-from jensen.q_graph.chains.run import Run
-from jensen.q_graph.chains.sampled import check_weighable, hand_over
+from jensen.q_graph.chains.sampled import check_weighable, collect_samples
 from jensen.q_graph.constraints import add_certain_edges, isolate, read_constraints
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.model_averages import ScoredTable
@@ -164,8 +163,8 @@ def structure_posterior(
     read = read_prior(prior, scorer.names)
     given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
     constraints = isolate(add_certain_edges(scorer.names, given, read), scorer)
-    settings = {"method": method, "prior": show_prior(prior), "max_parents": max_parents}
-    settings |= {name: value for name, value in of_score.items() if is_plain(value)}
+    settings = {"method": method, "prior": _plain_prior(prior), "max_parents": max_parents}
+    settings |= {name: value for name, value in of_score.items() if _is_plain(value)}
     settings["score"] = name_of(scorer)
     choices = ChainChoices(
         candidates, outside, n_samples, n_chains, burn_in, thin, temperatures, checkpoint
@@ -181,7 +180,7 @@ def structure_posterior(
     kind = KINDS[method]
     plan = choices.plan(method, kind.cycle_length)
     rng = as_generator(random_state)
-    _check_checkpoint(checkpoint)
+    _check_path(checkpoint)
     is_weighted = method == "order" and not read.prior.counts_orders
     if is_weighted:
         check_weighable(len(scorer.names))
@@ -194,20 +193,17 @@ def structure_posterior(
     if checkpoint is not None:
         seed = None if random_state is None else generator_state(rng)
         file = checkpoint, fingerprint(scorer.names, *leaves(tuple(raw)), method, plan, seed)
-    streams, is_seeded = rng.spawn(plan.n_chains), random_state is not None
-    run = Run(kind, raw, plan, constraints.required, streams, file, is_seeded)
-    found = hand_over(run, run.go(progress), scorer, constraints, is_weighted)
-    settings |= {"n_samples": plan.n_samples, "n_chains": plan.n_chains}
-    settings["temperatures"] = plan.n_temperatures
-    every = plan.thin * kind.cycle_length
-    settings |= {"burn_in": plan.burn_in * every, "thin": every}
+    task = GraphChainTask(kind, raw, plan, constraints.required)
+    chains = sample_graphs(task, rng, progress=progress, checkpoint=file)
+    found = collect_samples(task, chains, scorer, constraints, is_weighted)
+    settings |= plan.settings(kind.cycle_length)
     post = SampledPosterior(found, scorer, settings, source=data.source, data=kept)
     post.warn()
     return post
 
 
-def _check_checkpoint(checkpoint: Any) -> None:
-    """Refuse a checkpoint that is no path, or a file that cannot be written."""
+def _check_path(checkpoint: Any) -> None:
+    """Refuse a checkpoint that could not be written, before any work begins."""
     if checkpoint is None:
         return
     if not isinstance(checkpoint, str | Path):
@@ -215,9 +211,25 @@ def _check_checkpoint(checkpoint: Any) -> None:
     check_writable(checkpoint)
 
 
+def _plain_prior(prior: Any) -> Any:
+    """A prior as plain data: edges of a dictionary as a list [from, to, probability]."""
+    if isinstance(prior, Mapping):
+        return [[a, b, float(p)] for (a, b), p in prior.items()]
+    return [_plain_prior(part) for part in prior] if isinstance(prior, (tuple, list)) else prior
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a file can hold a choice; choices that are data or models are not saved."""
+    if isinstance(value, (list, tuple)):
+        return all(map(_is_plain, value))
+    if isinstance(value, dict):
+        return all(isinstance(key, str) and _is_plain(item) for key, item in value.items())
+    return value is None or isinstance(value, (str, bool, int, float))
+
+
 @contextmanager
 def _share_bar(what: str, progress: bool) -> Iterator[Callable[[float], None]]:
-    """A progress bar, and a function that moves it to a share of the work."""
+    """Yield a function that shows, on a progress bar, the share of the work that is done."""
     with tqdm(total=1.0, desc=what, disable=not progress, delay=1.0, bar_format=BAR) as bar:
 
         def show(share: float) -> None:

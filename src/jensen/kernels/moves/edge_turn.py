@@ -4,9 +4,9 @@ import math
 
 from jensen.kernels import bare_part
 from jensen.kernels.graph_changes import change_parents, descends
+from jensen.kernels.moves.edge_toggle import draw_pair, has_edge, log_chance, toggled
 from jensen.kernels.parent_sums import set_weight
 from jensen.kernels.random_numbers import uniform
-from jensen.q_graph.chains.moves.edge_toggle import draw_pair, has_edge, log_chance, toggled
 
 
 @bare_part

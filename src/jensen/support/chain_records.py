@@ -1,4 +1,4 @@
-"""What the compiled chains read and change: records of arrays.
+"""Records of arrays that chains over graphs and their kernels share.
 
 Variables are positions among the sorted names. A parent set is written as bits, one for each of the
 child's candidates, and up to two parents that are no candidates.
@@ -9,12 +9,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.support.fields import record
+
 Array = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 NOBODY = -1
-"""Stands where there is no further variable."""
+"""An index that stands for no variable."""
 
 
 class ParentWeights(NamedTuple):
@@ -41,8 +43,8 @@ class ParentWeights(NamedTuple):
     log_row_total: Array  # (n, S)
 
 
-class Room(NamedTuple):
-    """Where one chain works."""
+class ChainWorkspace(NamedTuple):
+    """Arrays in which the kernels of one chain work; their contents do not outlast a call."""
 
     level: NDArray[
         np.int8
@@ -56,8 +58,9 @@ class Room(NamedTuple):
     nodes: Integers  # (n,)
 
 
-class Graph(NamedTuple):
-    """A DAG."""
+@record
+class ChainGraph(NamedTuple):
+    """A DAG, by the parents and the children of every variable."""
 
     inside: Integers  # (n,): the candidates among the parents, as bits
     outside: Integers  # (n, 2): parents that are no candidates, or -1
@@ -65,8 +68,8 @@ class Graph(NamedTuple):
     children: Words  # (n, W)
 
 
-class Kept(NamedTuple):
-    """Samples of one chain, S of them or none."""
+class ChainSamples(NamedTuple):
+    """S samples of one chain."""
 
     parents: Words  # (S, n, W)
     scores: Array  # (S,): log weight of the graph
@@ -74,21 +77,22 @@ class Kept(NamedTuple):
     orders: NDArray[np.int16]  # (S, n) of a chain over orders, else (0, 0)
 
 
-class Moves(NamedTuple):
-    """How often each kind of move was tried and made."""
+@record
+class MoveCounts(NamedTuple):
+    """How often each move of a chain was tried, and how often it was accepted."""
 
     tried: Integers
     accepted: Integers
 
 
 def n_words(n: int) -> int:
-    """Words of 64 bits that a set of n variables takes."""
+    """How many words of 64 bits hold a set of n variables."""
     return (n + 63) // 64
 
 
-def make_room(n: int) -> Room:
-    """Room for a chain over graphs of n variables."""
-    return Room(
+def make_workspace(n: int) -> ChainWorkspace:
+    """ChainWorkspace for a chain over graphs of n variables."""
+    return ChainWorkspace(
         np.zeros(n, np.int8),
         np.zeros(n),
         np.zeros(n),
@@ -100,7 +104,7 @@ def make_room(n: int) -> Room:
     )
 
 
-def empty_graph(n: int) -> Graph:
-    """No edges."""
+def empty_graph(n: int) -> ChainGraph:
+    """A graph of n variables without edges."""
     words = np.zeros((2, n, n_words(n)), np.uint64)
-    return Graph(np.zeros(n, np.int64), np.full((n, 2), NOBODY, np.int64), words[0], words[1])
+    return ChainGraph(np.zeros(n, np.int64), np.full((n, 2), NOBODY, np.int64), words[0], words[1])

@@ -1,9 +1,9 @@
-"""The list of moves: what a chain draws from, what it counts, and what the counts are called."""
+"""The lists of moves: those that a chain draws and counts, and the names of the counts."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from jensen.q_graph.chains.moves import (
+from jensen.kernels.moves import (
     edge_reversal,
     edge_toggle,
     edge_turn,

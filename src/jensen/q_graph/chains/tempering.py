@@ -1,4 +1,4 @@
-"""One chain with its copies at higher temperatures, which change places now and then.
+"""Parallel tempering: one chain with copies at higher temperatures, which exchange places.
 
 At the inverse temperature β every parent set weighs its weight to the power of β, so a hot copy
 walks over valleys that stop the cold one. Only the cold one, β = 1, gives samples. While burning in
@@ -18,10 +18,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_graph.chains.kinds import Kind, State, room_for_samples
+from jensen.q_graph.chains.kinds import ChainKind, ChainState, make_samples
 from jensen.q_graph.chains.raw_weights import RawWeights
-from jensen.q_graph.chains.records import Array, Integers, Kept, ParentWeights
 from jensen.q_graph.chains.weights import read_weights
+from jensen.support.chain_records import Array, ChainSamples, Integers, ParentWeights
+from jensen.support.fields import record
 
 HOTTEST = 0.2
 """The smallest β at the start."""
@@ -33,20 +34,26 @@ PULL = 0.5
 """How far it moves at first, in log, if neighbours always or never change places."""
 
 
+@record
 class Ladder(NamedTuple):
     """Copies of one chain, the cold one first; with one temperature it is the chain alone."""
 
-    states: tuple[State, ...]
+    states: tuple[ChainState, ...]
     betas: Array  # (L,)
-    exchanged: Integers  # (L - 1,): since the temperatures moved last, or since burn-in
-    rounds: Integers  # (2,): all rounds so far; those that `exchanged` counts
+    exchanged: Integers  # (L - 1,): exchanges since the temperatures moved last, or since burn-in
+    rounds: Integers  # (2,): all rounds so far; the rounds that `exchanged` counts
     rng: NDArray[np.uint64]  # (4,): of exchanges
 
+    @property
+    def n_rounds(self) -> int:
+        """How many rounds were made so far."""
+        return int(self.rounds[0])
 
-class Climb:
-    """Advances a ladder; the weights at its temperatures are made once and when they move."""
 
-    def __init__(self, kind: Kind, raw: RawWeights, cold: ParentWeights) -> None:
+class ParallelTempering:
+    """Advances a ladder; weights are computed once for its temperatures, and when these move."""
+
+    def __init__(self, kind: ChainKind, raw: RawWeights, cold: ParentWeights) -> None:
         self.kind, self.raw, self.cold = kind, raw, cold
         self._weights: list[ParentWeights] = []
         self._known: tuple[float, ...] = ()
@@ -68,15 +75,18 @@ class Climb:
             self._known = tuple(betas)
         return self._weights
 
-    def advance(self, ladder: Ladder, n_rounds: int, thin: int, kept: Kept, adapts: bool) -> Ladder:
+    def advance(
+        self, ladder: Ladder, n_rounds: int, thin: int, kept: ChainSamples, adapts: bool
+    ) -> Ladder:
         """Go on by so many rounds, each of `thin` cycles; copies change places after each."""
         if len(ladder.states) == 1:
             self.kind.advance(ladder.states[0], self.cold, n_rounds, thin, kept)
+            ladder.rounds[:] += n_rounds
             return ladder
         n = len(ladder.states[0].nodes)
-        nothing = room_for_samples(0, n, keeps_orders=False)
+        nothing = make_samples(0, n, keeps_orders=False)
         for i in range(n_rounds):
-            here = _sample(kept, i)
+            here = _view_one(kept, i)
             for k, t in enumerate(self.weights(ladder.betas)):
                 self.kind.advance(ladder.states[k], t, 1, thin, here if k == 0 else nothing)
             ladder = self._exchange(ladder)
@@ -117,8 +127,8 @@ class Climb:
         return moved
 
 
-def _sample(kept: Kept, i: int) -> Kept:
-    """Room for the i-th sample alone; none if there is no such room."""
+def _view_one(kept: ChainSamples, i: int) -> ChainSamples:
+    """A view of the i-th sample alone; empty if there is none."""
     parents, scores, states, orders = kept
     at = slice(i, i + 1)
-    return Kept(parents[at], scores[at], states[at], orders[at])
+    return ChainSamples(parents[at], scores[at], states[at], orders[at])
