@@ -18,8 +18,7 @@ from scipy.stats import t as student
 
 from jensen import q_hidden
 from jensen.data.units import Units
-from jensen.estimators.learning import Problem, learn
-from jensen.estimators.loop_choices import LoopChoices
+from jensen.estimators.learning import LoopChoices, Problem, learn
 from jensen.families.gamma import Gamma
 from jensen.free_energy import EM, VBEM, Algorithm, fit, state_at, step
 from jensen.models.protocol import Data

@@ -14,6 +14,7 @@ from scipy.special import softmax
 
 import jensen as jn
 from jensen import q_hidden, q_theta
+from jensen.estimators.network_choices import make_prior
 from jensen.exceptions import ImpossibleError
 from jensen.free_energy import (
     ALGORITHMS,
@@ -31,9 +32,7 @@ from jensen.free_energy import (
     step,
 )
 from jensen.graphs import wire
-from jensen.models.discrete_network import DiscreteNetwork, Tables, complete_counts
-from jensen.models.encoding import encode
-from jensen.models.priors import make_prior
+from jensen.models.discrete_network import DiscreteNetwork, Tables, complete_counts, encode
 from jensen.q_hidden.trees import problems
 from jensen.support.fields import add, pack, unpack
 from jensen.support.randomness import Streams

@@ -21,8 +21,7 @@ from models.pairs import (
 
 import jensen as jn
 from jensen import free_energy
-from jensen.estimators.learning import Problem, learn
-from jensen.estimators.loop_choices import LoopChoices
+from jensen.estimators.learning import LoopChoices, Problem, learn
 from jensen.free_energy import ALGORITHMS, State, fit, state_at, step
 from jensen.models.protocol import Data
 from jensen.runs.checkpoint import Checkpoint

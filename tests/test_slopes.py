@@ -21,9 +21,9 @@ import jensen as jn
 from jensen.data.number_rows import NumberRows
 from jensen.data.units import Units
 from jensen.free_energy import EM, ME, VBEM, VITERBI, fit, state_at, step
-from jensen.models.encoding import encode as encode_labels
-from jensen.models.gaussian_encoding import encode as encode_numbers
+from jensen.models.discrete_network import encode as encode_labels
 from jensen.models.gaussian_network import RegressionNetwork, Regressions, make_prior
+from jensen.models.gaussian_network import encode as encode_numbers
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 from jensen.models.mixture import Mixed
 from jensen.scores.gaussian import make_bge

@@ -12,11 +12,10 @@ def sweeps(setting: Setting, method: str, n: int) -> Task:
     """N sweeps under a prior of one pseudo-count, from the counts of what is complete."""
     import numpy as np
 
+    from jensen.estimators.network_choices import make_prior
     from jensen.free_energy import ALGORITHMS, state_at, step
     from jensen.graphs.wiring import wire
-    from jensen.models.discrete_network import DiscreteNetwork, Tables
-    from jensen.models.encoding import encode
-    from jensen.models.priors import make_prior
+    from jensen.models.discrete_network import DiscreteNetwork, Tables, encode
     from jensen.support.fields import add
     from jensen.support.randomness import Streams
 

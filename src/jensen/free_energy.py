@@ -15,7 +15,7 @@ from jensen import q_hidden, q_theta
 from jensen.data.units import Units
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.families import inner
-from jensen.families.held import Held
+from jensen.families.point_mass import PointMass
 from jensen.models.protocol import Model
 from jensen.q_theta import Improving
 from jensen.support.fields import leaves, rebuild, record, zip_fields
@@ -197,12 +197,6 @@ def _evaluate(
     return State(theta, sums.stats, kept, sums.value - cost, algorithm.is_bound, sweep)
 
 
-def read_mode(model: Model, eta: Any) -> Any:
-    """θ at the mode of η."""
-    pairs = zip(model.families, eta, strict=True)
-    return type(eta)(*(q_theta.mode.read(family, one, None, None)[0] for family, one in pairs))
-
-
 def fit(
     model: Model,
     data: Units,
@@ -305,7 +299,7 @@ def check_possible(free_energy: float) -> None:
 def check_usable(model: Any, algorithm: Algorithm) -> None:
     """Refuse a prior that the algorithm cannot use, naming the way out."""
     for name, family, prior in zip(model.prior._fields, model.families, model.prior, strict=True):
-        if isinstance(family, Held):
+        if isinstance(family, PointMass):
             continue
         if algorithm.seeks_mode:
             if prior is not None:

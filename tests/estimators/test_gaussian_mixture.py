@@ -177,7 +177,7 @@ def test_answers_after_vb_are_predictive():
     x = with_gaps(clusters(80, 2))
     found = jn.GaussianMixture(2, prior={}, random_state=0).fit(x)
     eta = found.fitted_.eta
-    words = found.fitted_.model.emission.family.words(eta.components)
+    words = found.fitted_.model.emission.family.to_standard(eta.components)
     alpha = eta.weights + 1.0
     shift = found.fitted_.model.emission.shift
     answers = zip(x[:20], found.score_samples(x[:20]), found.predict_proba(x[:20]), strict=True)

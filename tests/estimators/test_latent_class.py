@@ -173,7 +173,7 @@ def test_answers_after_vb_are_predictive():
     found = jn.LatentClass(2, prior={}, random_state=0).fit(table)
     eta = found.fitted_.eta
     gamma_eta, normal_eta = eta.components[1], eta.components[2]
-    words = found.fitted_.model.emission.parts[2].family.words(normal_eta)
+    words = found.fitted_.model.emission.parts[2].family.to_standard(normal_eta)
     shift = found.fitted_.model.emission.parts[2].shift
     row = {"colour": [None], "eggs": [7], "size": [1.5]}
     alpha = eta.weights + 1.0

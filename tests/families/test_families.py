@@ -9,8 +9,7 @@ from scipy import stats as distributions
 from scipy.special import logsumexp, polygamma
 
 from jensen.families import inner, kl, log_evidence, neg_log_density
-from jensen.families.beta import beta
-from jensen.families.dirichlet import SegmentedDirichlet, dirichlet
+from jensen.families.dirichlet import SegmentedDirichlet, beta, dirichlet
 
 
 class Case(NamedTuple):

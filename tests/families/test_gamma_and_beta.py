@@ -6,8 +6,7 @@ from scipy import stats as distributions
 
 from jensen.exceptions import CollapseError
 from jensen.families import gamma, neg_log_density
-from jensen.families.beta import beta
-from jensen.families.dirichlet import dirichlet
+from jensen.families.dirichlet import beta, dirichlet
 from jensen.families.gamma import Gamma
 
 

@@ -184,7 +184,7 @@ def test_a_component_on_equal_rows_has_a_posterior_under_a_prior(family, kind):
     rows[labels == 1] = 7.0
     stats = stats_of(kind, rows, labels, 3)
     size = 1.0 if kind in ("diagonal", "spherical") else np.eye(2)
-    prior = family.from_words(
+    prior = family.from_standard(
         np.zeros((3, 2)),
         np.ones((3, 2) if kind == "diagonal" else 3),
         np.full(np.shape(stats.count), 3.0),
@@ -224,7 +224,7 @@ def test_draws_at_tiny_degrees_of_freedom_are_finite(family, kind):
     """Plain gammas would be 0 here, and the means 0 / 0."""
     K, size = 2000, np.ones if kind in ("diagonal", "spherical") else lambda n: np.ones((*n, 1, 1))
     each = {"tied": (), "diagonal": (K, 1)}.get(kind, (K,))
-    eta = family.from_words(
+    eta = family.from_standard(
         np.ones((K, 1)),
         np.ones((K, 1) if kind == "diagonal" else K),
         np.full(each, 0.004),

@@ -22,7 +22,7 @@ def eta_of(prior):
     """As a family has it."""
     scale = np.linalg.inv(prior.scale)[None]
     strength, degrees = np.array([prior.mean_strength]), np.array([prior.degrees_of_freedom])
-    return normal_wishart.from_words(prior.mean[None], strength, degrees, scale)
+    return normal_wishart.from_standard(prior.mean[None], strength, degrees, scale)
 
 
 def moments(rows):

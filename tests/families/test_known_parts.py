@@ -11,11 +11,9 @@ from scipy.stats import multivariate_normal, multivariate_t, wishart
 
 from jensen.exceptions import CollapseError
 from jensen.families import inner, kl, log_evidence, neg_log_density
-from jensen.families.gaussian_kinds import KINDS
-from jensen.families.known_means import KnownMeans
-from jensen.families.known_precisions import KnownPrecisions
-from jensen.families.wishart import Words
-from jensen.models.emissions.held_parts import FAMILIES
+from jensen.families.partly_known import KINDS, KnownMeans, KnownPrecisions
+from jensen.families.wishart import StandardParameters
+from jensen.models.emissions.gaussian_states import FAMILIES
 from jensen.support.fields import zip_fields
 
 N_DRAWS = 8_000
@@ -28,7 +26,7 @@ def random_words(kind, K, D, seed, counted=0.0):
     size = D if kind in ("full", "tied") else 1
     root = rng.standard_normal((*each, size, size)) + 2.0 * np.eye(size)
     scale = root @ np.swapaxes(root, -1, -2) / size
-    return Words(
+    return StandardParameters(
         rng.standard_normal((K, D)),
         rng.uniform(0.3, 3.0, (K, D) if kind == "diagonal" else K),
         np.asarray(size - 1.0 + counted + rng.uniform(0.2, 5.0, each)),
@@ -156,7 +154,7 @@ every_kind = pytest.mark.parametrize("kind", KINDS)
 
 def words_and_eta(case, seed, counted=0.0):
     words = random_words(case.kind, case.K, case.D, seed, counted)
-    return words, FAMILIES[case.kind].from_words(*words)
+    return words, FAMILIES[case.kind].from_standard(*words)
 
 
 def rows_of(case, seed, n=12):
@@ -288,7 +286,7 @@ def test_what_people_read(case):
         assert told["degrees_of_freedom"][place] == pytest.approx(degrees[place], rel=1e-12)
         found = naive.matrix(told["scale"][place])
         np.testing.assert_allclose(found, np.linalg.inv(scatter[place]), rtol=1e-9)
-    full = case.family.words(eta)
+    full = case.family.to_standard(eta)
     assert [np.shape(x) for x in full] == [np.shape(x) for x in words]
     assert np.all(full.mean_strength == np.inf)
 
@@ -312,7 +310,7 @@ def stats_without(kind, empty, mean, K=3, D=2):
     rng = np.random.default_rng(0)
     labels = np.array([k for k in range(K) for _ in range(8) if k != empty])
     rows = mean[labels] + rng.standard_normal((len(labels), D))
-    like = FAMILIES[kind].from_words(*random_words(kind, K, D, 0))
+    like = FAMILIES[kind].from_standard(*random_words(kind, K, D, 0))
     return rows, labels, naive.gaussian_stats(kind, rows, labels, like)
 
 
@@ -339,7 +337,7 @@ def test_rows_at_the_known_mean_leave_no_spread(kind):
     mean = np.array([[1.0, 2.0], [3.3, 4.7]])
     rows = np.repeat(mean, 5, axis=0)
     rows[:5] += np.random.default_rng(0).standard_normal((5, 2)) * (kind != "tied")
-    like = FAMILIES[kind].from_words(*random_words(kind, 2, 2, 0))
+    like = FAMILIES[kind].from_standard(*random_words(kind, 2, 2, 0))
     stats = naive.gaussian_stats(kind, rows, np.repeat([0, 1], 5), like)
     with pytest.raises(CollapseError, match="no spread") as caught:
         KnownMeans(mean, kind).mode_stats(stats)
@@ -357,7 +355,7 @@ def test_too_few_rows_for_a_distribution_over_precisions(kind):
 @every_kind
 def test_a_known_mean_needs_no_row_of_spread(kind):
     """One row in one dimension is an estimate: (x - μ)²."""
-    like = FAMILIES[kind].from_words(*random_words(kind, 1, 1, 0))
+    like = FAMILIES[kind].from_standard(*random_words(kind, 1, 1, 0))
     stats = naive.gaussian_stats(kind, np.array([[3.0]]), np.array([0]), like)
     t = KnownMeans(np.array([[1.0]]), kind).mode_stats(stats)
     assert 1.0 / (-2.0 * t.second.item()) == pytest.approx(4.0, rel=1e-12)

@@ -7,8 +7,7 @@ from scipy.stats import dirichlet as scipy_dirichlet
 from scipy.stats import kstest
 
 from jensen.families import kl, log_evidence, neg_log_density
-from jensen.families.dirichlet import dirichlet
-from jensen.families.masked import MaskedDirichlet
+from jensen.families.dirichlet import MaskedDirichlet, dirichlet
 
 MASK = np.array([[1, 1, 0, 1], [0, 1, 1, 0], [0, 0, 1, 0], [1, 1, 1, 1]], bool)
 FAMILY = MaskedDirichlet(MASK)

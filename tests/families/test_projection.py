@@ -14,15 +14,12 @@ from jensen.families import (
     spherical,
     tied,
 )
-from jensen.families.beta import beta
-from jensen.families.dirichlet import SegmentedDirichlet, dirichlet
+from jensen.families.dirichlet import MaskedDirichlet, SegmentedDirichlet, beta, dirichlet
+from jensen.families.dirichlet_posterior import PosteriorDirichlet
 from jensen.families.gamma import Gamma
-from jensen.families.held import Held
-from jensen.families.known_means import KnownMeans
-from jensen.families.known_precisions import KnownPrecisions
-from jensen.families.masked import MaskedDirichlet
+from jensen.families.partly_known import KnownMeans, KnownPrecisions
+from jensen.families.point_mass import PointMass
 from jensen.families.product import Product
-from jensen.families.tilted import TiltedDirichlet
 from jensen.support.fields import leaves
 
 RNG = np.random.default_rng(0)
@@ -45,11 +42,11 @@ CUBE = RNG.uniform(-0.9, 5.0, (2, 3, 4))
 FLAT = RNG.uniform(-0.9, 4.0, 7)
 INSIDE = np.where(MASK, RNG.uniform(0.0, 3.0, MASK.shape), 0.0)
 RATES = Gamma(*RNG.uniform(0.2, 3.0, (2, 4, 1)))
-FULL = normal_wishart.from_words(MEANS, ONE, OTHER + D, positive(K))
-TIED = tied.from_words(MEANS, ONE, np.asarray(4.5), positive())
-DIAGONAL = normal_gamma.from_words(MEANS, WORTH, WORTH + 0.5, WORTH)
-SPHERICAL = spherical.from_words(MEANS, ONE, OTHER, ONE)
-SLOPES = linear_regression.from_words(MEANS, positive(K), ONE, OTHER)
+FULL = normal_wishart.from_standard(MEANS, ONE, OTHER + D, positive(K))
+TIED = tied.from_standard(MEANS, ONE, np.asarray(4.5), positive())
+DIAGONAL = normal_gamma.from_standard(MEANS, WORTH, WORTH + 0.5, WORTH)
+SPHERICAL = spherical.from_standard(MEANS, ONE, OTHER, ONE)
+SLOPES = linear_regression.from_standard(MEANS, positive(K), ONE, OTHER)
 
 
 class Case(NamedTuple):
@@ -115,7 +112,7 @@ NO_WAY_BACK = {
     "known precision, tied": Case(
         known := KnownPrecisions(PRECISIONS[0], "tied"), TIED, [(known, TIED)]
     ),
-    "held": Case(held := Held(FLAT), FLAT, [(held, FLAT)]),
+    "held": Case(held := PointMass(FLAT), FLAT, [(held, FLAT)]),
 }
 with_a_way_back = pytest.mark.parametrize(
     "case", [pytest.param(case, id=name) for name, case in CASES.items()]
@@ -169,8 +166,8 @@ def test_concentrations_of_any_size_come_back(size):
 def test_degrees_of_freedom_of_any_size_come_back(size, above):
     degrees = np.array([size - 1.0 + above])
     words = np.zeros((1, size)), np.ones(1), degrees, np.eye(size)[None]
-    t = normal_wishart.mean_stats(normal_wishart.from_words(*words))
-    found = normal_wishart.words(normal_wishart.from_moments(t))
+    t = normal_wishart.mean_stats(normal_wishart.from_standard(*words))
+    found = normal_wishart.to_standard(normal_wishart.from_moments(t))
     assert found.degrees_of_freedom - (size - 1.0) == pytest.approx(above, rel=1e-9)
 
 
@@ -195,7 +192,7 @@ def test_a_family_with_its_prior_inside_is_the_dirichlet_of_both(layout):
     rng = np.random.default_rng(2)
     shape = (2, 4) if layout is dirichlet else (7,)
     alpha, counts = rng.uniform(0.1, 3.0, shape), rng.uniform(0.0, 9.0, shape)
-    tilted = TiltedDirichlet(alpha, layout.each(layout.totals(alpha)), layout)
+    tilted = PosteriorDirichlet(alpha, layout.each(layout.totals(alpha)), layout)
     eta = alpha + counts - 1.0
     gain = layout.log_partitions(eta) - layout.log_partitions(alpha - 1.0)
     np.testing.assert_allclose(tilted.log_partitions(counts), gain, rtol=1e-12)
@@ -212,7 +209,7 @@ def test_a_family_with_its_prior_inside_is_the_dirichlet_of_both(layout):
 
 def test_what_the_prior_excludes_cannot_be_counted():
     alpha = np.array([[0.0, 1.0], [0.0, 0.0]])
-    tilted = TiltedDirichlet(alpha, alpha.sum(1))
+    tilted = PosteriorDirichlet(alpha, alpha.sum(1))
     assert tilted.log_partition(np.array([[0.0, 3.0], [0.0, 0.0]])) == 0.0
     assert tilted.log_partition(np.array([[1.0, 3.0], [0.0, 0.0]])) == -np.inf
     assert tilted.log_partition(np.array([[0.0, 3.0], [0.0, 2.0]])) == -np.inf

@@ -19,8 +19,8 @@ from jensen.families import (
     tied,
 )
 from jensen.families.gamma import Gamma
-from jensen.families.linear_regression import Regression, RegressionWords
-from jensen.families.wishart import Words
+from jensen.families.linear_regression import Regression, RegressionParameters
+from jensen.families.wishart import StandardParameters
 from jensen.support.fields import add, zip_fields
 
 N_DRAWS = 20_000
@@ -42,13 +42,13 @@ class GaussianCase(NamedTuple):
         size = self.D if self.kind in ("full", "tied") else 1
         root = rng.standard_normal((*each, size, size)) + 2.0 * np.eye(size)
         scale = root @ np.swapaxes(root, -1, -2) / size
-        words = Words(
+        words = StandardParameters(
             rng.standard_normal((self.K, self.D)),
             rng.uniform(0.3, 3.0, (self.K, self.D) if self.kind == "diagonal" else self.K),
             np.asarray(size - 1.0 + counted + rng.uniform(0.2, 5.0, each)),
             scale if self.kind in ("full", "tied") else scale[..., 0, 0],
         )
-        return words, self.family.from_words(*words)
+        return words, self.family.from_standard(*words)
 
     def point(self, t):
         """The means (K, D) and precisions of which these are the statistics."""
@@ -124,13 +124,13 @@ class RegressionCase(NamedTuple):
     def random(self, seed, counted=0.0):
         rng = np.random.default_rng(seed)
         root = rng.standard_normal((self.K, self.D, self.D)) + 2.0 * np.eye(self.D)
-        words = RegressionWords(
+        words = RegressionParameters(
             rng.standard_normal((self.K, self.D)),
             root @ np.swapaxes(root, -1, -2) / self.D,
             counted + rng.uniform(0.2, 5.0, self.K),
             rng.uniform(0.3, 3.0, self.K),
         )
-        return words, self.family.from_words(*words)
+        return words, self.family.from_standard(*words)
 
     def point(self, t):
         """Coefficients (K, D) and precisions (K,)."""
@@ -279,15 +279,15 @@ def test_the_flat_prior_costs_nothing(case):
 @every_gaussian
 def test_words_go_and_come_back(case):
     words, eta = case.random(9)
-    assert_same(case.family.words(eta), words, rtol=1e-11, atol=1e-12)
-    assert case.family.describe(eta).keys() == set(Words._fields)
+    assert_same(case.family.to_standard(eta), words, rtol=1e-11, atol=1e-12)
+    assert case.family.describe(eta).keys() == set(StandardParameters._fields)
 
 
 @pytest.mark.parametrize("case", REGRESSIONS)
 def test_words_of_regressions_go_and_come_back(case):
     words, eta = case.random(9)
-    assert_same(case.family.words(eta), words, rtol=1e-10, atol=1e-12)
-    assert case.family.describe(eta).keys() == set(RegressionWords._fields)
+    assert_same(case.family.to_standard(eta), words, rtol=1e-10, atol=1e-12)
+    assert case.family.describe(eta).keys() == set(RegressionParameters._fields)
 
 
 @pytest.mark.parametrize("case", GAUSSIANS + REGRESSIONS)

@@ -367,7 +367,7 @@ def test_gaussians_after_vb_are_student():
     X = numbers(np.random.default_rng(6), 2)
     model = jn.HiddenMarkovModel(2, emission="gaussian", prior={}, random_state=0).fit(X)
     emission = model.fitted_.model.emission
-    m, beta, nu, W = emission.family.words(model.fitted_.eta.emission)
+    m, beta, nu, W = emission.family.to_standard(model.fitted_.eta.emission)
 
     def density(k, o, x):
         df = nu[k] - 1.0

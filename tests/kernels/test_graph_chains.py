@@ -128,7 +128,7 @@ def to_words(joined):
     return words
 
 
-def from_words(words):
+def from_standard(words):
     n = len(words)
     bits = np.arange(n)
     return (words[:, bits // 64] >> (bits % 64).astype(np.uint64) & np.uint64(1) == 1).T
@@ -143,8 +143,8 @@ def test_descendants_and_layers(n):
     t, _ = read_weights(some_raw(n, 3, 2, 2.0, 1))
     graph, room, layer = empty_graph(n), make_workspace(n), np.zeros(n, np.int64)
     read_graph(to_words(joined), t, room, graph)
-    np.testing.assert_array_equal(from_words(graph.parents), joined)
-    np.testing.assert_array_equal(from_words(graph.children), joined.T)
+    np.testing.assert_array_equal(from_standard(graph.parents), joined)
+    np.testing.assert_array_equal(from_standard(graph.children), joined.T)
     reach = np.eye(n, dtype=bool)
     for _ in range(n):
         reach |= reach @ joined
@@ -172,7 +172,7 @@ def test_long_chains_keep_their_books(n, kind):
     weight = task.kind.weigh(state, task.cold)
     np.testing.assert_allclose(state.sums, before, rtol=1e-9, atol=1e-9)
     assert weight == pytest.approx(kept.states[-1], rel=1e-9, abs=1e-9)
-    joined = from_words(kept.parents[-1])
+    joined = from_standard(kept.parents[-1])
     total = sum(weigh(raw, v, np.flatnonzero(joined[:, v]).tolist()) for v in range(n))
     assert kept.scores[-1] + task.tops.sum() == pytest.approx(total, rel=1e-9, abs=1e-8)
     assert joined.any()

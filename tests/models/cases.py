@@ -6,11 +6,10 @@ import numpy as np
 from naive import graphs as naive_graphs
 
 import jensen as jn
+from jensen.estimators.network_choices import make_prior
 from jensen.free_energy import state_at
 from jensen.graphs import wire
-from jensen.models.discrete_network import DiscreteNetwork, Tables
-from jensen.models.encoding import encode
-from jensen.models.priors import make_prior
+from jensen.models.discrete_network import DiscreteNetwork, Tables, encode
 
 
 class Case(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from jensen.data.units import Units
 from jensen.families import gamma, log_partition
 from jensen.families.gamma import Gamma
-from jensen.families.held import Held
+from jensen.families.point_mass import PointMass
 from jensen.models.protocol import Conjugate
 from jensen.q_hidden import GaussianCells
 from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern, compressed
@@ -97,7 +97,7 @@ class ArdRegression(Conjugate):
     def families(self):
         own = Coupled(self.family, gamma, gamma)
         pairs = zip(own, self.held, strict=True)
-        return Coupled(*(f if t is None else Held(t) for f, t in pairs))
+        return Coupled(*(f if t is None else PointMass(t) for f, t in pairs))
 
     @property
     def prior(self):

@@ -7,8 +7,8 @@ import numpy as np
 
 from jensen.data import Variable
 from jensen.data.number_rows import NumberRows
-from jensen.models.emissions.columns import summarise
-from jensen.models.emissions.making import make_emission
+from jensen.models.emissions.building import make_emission
+from jensen.models.emissions.column_summary import summarise
 from jensen.models.emissions.registry import EMISSIONS
 
 LABELS = ("a", "b", "c")

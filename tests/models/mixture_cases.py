@@ -16,7 +16,7 @@ from jensen.models.emissions.diagonal import Diagonal
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.emissions.poisson import Poisson
-from jensen.models.emissions.product import Product
+from jensen.models.emissions.product import ProductEmission
 from jensen.models.mixture import Mixed, Mixture
 
 KINDS = ["full", "tied", "diagonal", "spherical", "labels", "binary", "counts", "product"]
@@ -107,7 +107,7 @@ def eta_of(layout, words, shift=None):
         return words - 1.0
     if layout.kind == "counts":
         return Gamma(words[0] - 1.0, words[1])
-    return FAMILIES[layout.kind].from_words(*words)
+    return FAMILIES[layout.kind].from_standard(*words)
 
 
 def emission_of(layout, K, prior, shift):
@@ -219,7 +219,7 @@ def assemble(kind, K, alpha, words, values, weight, shift):
     emission = emissions[0]
     if kind == "product":
         columns = tuple(np.array(layout.columns) for layout in every)
-        emission = Product(tuple(emissions), columns, tuple("abc"))
+        emission = ProductEmission(tuple(emissions), columns, tuple("abc"))
     model = Mixture(emission, None if alpha is None else alpha - 1.0, K)
     prior = (alpha, [Part(layout.kind, layout.columns, w) for layout, w in pairs])
     units = model.encode(NumberRows.of(values + shift, weight))

@@ -7,9 +7,9 @@ from scipy.stats import gamma, kstest, wishart
 from jensen.data.number_rows import NumberRows
 from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
-from jensen.models.emissions.columns import column_moments, summarise
+from jensen.models.emissions.column_summary import column_moments, summarise
 from jensen.models.emissions.priors import (
-    check_words,
+    check_names,
     gaussian_prior,
     label_prior,
     poisson_prior,
@@ -43,7 +43,7 @@ def moments_of(covariance, x):
 def prior_of(covariance, words, K=2, D=3):
     mean, spread = moments_of(covariance, rows(D))
     eta = gaussian_prior(words, K, mean, spread, covariance)
-    return FAMILIES[covariance].words(eta), mean, spread
+    return FAMILIES[covariance].to_standard(eta), mean, spread
 
 
 @every_covariance
@@ -209,7 +209,7 @@ def test_other_words_that_cannot_be_are_refused():
     with pytest.raises(JensenError, match="it is a Dirichlet concentration"):
         label_prior({"emission": 0.0}, "emission", (2,))
     with pytest.raises(JensenError, match="prior= has no part 'mena': give mean, scale"):
-        check_words({"mena": 1.0}, ("mean", "scale"))
+        check_names({"mena": 1.0}, ("mean", "scale"))
 
 
 def test_moments_of_columns_with_gaps():

@@ -15,9 +15,9 @@ from jensen.models.emissions.diagonal import Diagonal
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.emissions.poisson import Poisson
-from jensen.models.emissions.product import Product
-from jensen.models.emissions.state_records import by_state, select_states
-from jensen.q_hidden.states.readings import MAX, SUM, draw
+from jensen.models.emissions.product import ProductEmission
+from jensen.models.emissions.state_parameters import by_state, select_states
+from jensen.q_hidden.states.records import MAX, SUM, draw
 from jensen.support.fields import leaves
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -141,7 +141,7 @@ def test_predictions_of_full_gaussians_are_students_of_what_is_seen(kind):
     is_tied = kind == "tied"
     W = random_covariances(rng, 1 if is_tied else K, D)
     nu = np.asarray(6.5) if is_tied else np.array([2.5, 9.0])
-    eta = (tied if is_tied else normal_wishart).from_words(m, beta, nu, W[0] if is_tied else W)
+    eta = (tied if is_tied else normal_wishart).from_standard(m, beta, nu, W[0] if is_tied else W)
     x = rows_with_gaps(D)
     emission = Gaussian(K, shift, None, is_tied=is_tied)
     found = emission.predict(eta, emission.encode(x + shift)).log_like(0, len(x))
@@ -161,7 +161,7 @@ def test_predictions_of_diagonal_gaussians_are_students_column_by_column():
     m, (beta, nu, W) = rng.normal(size=(2, 3)), rng.uniform(0.5, 3.0, (3, 2, 3))
     x, shift = rows_with_gaps(3), rng.normal(0.0, 9.0, 3)
     emission = Diagonal(2, shift, None)
-    eta = normal_gamma.from_words(m, beta, nu, W)
+    eta = normal_gamma.from_standard(m, beta, nu, W)
     found = emission.predict(eta, emission.encode(x + shift)).log_like(0, len(x))
     for k in range(2):
         scale = np.sqrt((1.0 + beta[k]) / (beta[k] * nu[k] * W[k]))
@@ -174,7 +174,7 @@ def test_predictions_of_spherical_gaussians_are_students_of_what_is_seen():
     m, (beta, nu, W) = rng.normal(size=(2, 3)), rng.uniform(0.5, 3.0, (3, 2))
     x, shift = rows_with_gaps(3), rng.normal(0.0, 9.0, 3)
     emission = Diagonal(2, shift, None, is_spherical=True)
-    eta = spherical.from_words(m, beta, nu, W)
+    eta = spherical.from_standard(m, beta, nu, W)
     found = emission.predict(eta, emission.encode(x + shift)).log_like(0, len(x))
     for k in range(2):
         spread = (1.0 + beta[k]) / (beta[k] * nu[k] * W[k])
@@ -395,7 +395,7 @@ def test_parameters_that_cannot_be_are_refused(kind, change, match):
 def test_parameters_that_lack_are_named():
     with pytest.raises(JensenError, match=r"start= lacks 'covariances', an array of the shape"):
         Gaussian(1, np.zeros(1), None).read({"means": [[0.0]]})
-    both = Product((Poisson(1, 1, None),), (np.array([0]),), ("eggs",))
+    both = ProductEmission((Poisson(1, 1, None),), (np.array([0]),), ("eggs",))
     with pytest.raises(JensenError, match="start= lacks the parameters of 'eggs'"):
         both.read({})
     assert both.read({"eggs": [[2.0]]})[0].total.tolist() == [[2.0]]

@@ -6,21 +6,21 @@ from models.emission_table import CASES, EXAMPLES, LABELS, emission_like, rows_o
 
 from jensen.data.number_rows import NumberRows
 from jensen.families import inner
-from jensen.models.emissions.changed import (
+from jensen.models.emissions.building import (
+    completed,
     fewer_states,
     hold_parts,
     kept_states,
     labels_of,
     with_masks,
 )
-from jensen.models.emissions.columns import ColumnSummary, summarise
+from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.emissions.kinds import Chosen
-from jensen.models.emissions.making import completed
 from jensen.models.emissions.product import expected_rows
 from jensen.models.emissions.registry import EMISSIONS, USUAL, record_of
-from jensen.models.emissions.state_records import by_state, select_states
+from jensen.models.emissions.state_parameters import by_state, select_states
 from jensen.models.state_starts import start_stats
-from jensen.q_hidden.states.readings import MAX, SUM, draw
+from jensen.q_hidden.states.records import MAX, SUM, draw
 from jensen.support.fields import add, leaves, rebuild
 
 every_case = pytest.mark.parametrize(("word", "covariance"), CASES)

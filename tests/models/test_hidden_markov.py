@@ -16,10 +16,10 @@ from scipy.stats import ttest_1samp
 from jensen import free_energy, q_hidden
 from jensen.data.number_rows import NumberRows
 from jensen.free_energy import EM, GIBBS, ME, VBEM, VITERBI, State, fit, state_at, step
-from jensen.models.emissions.product import Product
-from jensen.models.fitted_states import flatten
+from jensen.models.emissions.product import ProductEmission
 from jensen.models.hidden_markov import Chained, HiddenMarkov, groups
 from jensen.models.mixture import UNIT_ROWS
+from jensen.models.state_model import flatten
 from jensen.support.fields import leaves, rebuild, zip_fields
 from jensen.support.randomness import Streams
 
@@ -178,7 +178,7 @@ def emission_of(kind, K, D, words, shift, masked):
     parts = [rows_of.emission_of(x, K, w, shift) for x, w in zip(layouts, words, strict=True)]
     if kind == "product":
         columns = tuple(np.array(x.columns) for x in layouts)
-        return Product(tuple(parts), columns, tuple("abc"))
+        return ProductEmission(tuple(parts), columns, tuple("abc"))
     if masked and kind == "labels":
         mask = np.repeat(MASKS["labels"][:, None, :], D, axis=1)
         prior = parts[0].prior

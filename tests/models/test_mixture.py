@@ -12,7 +12,7 @@ from scipy.stats import ks_2samp
 
 from jensen import q_hidden
 from jensen.data.number_rows import NumberRows
-from jensen.families.held import Held
+from jensen.families.point_mass import PointMass
 from jensen.free_energy import (
     EM,
     GIBBS,
@@ -309,7 +309,7 @@ def test_what_is_held_stays_and_costs_nothing(kind, name, algorithm):
     case = make_case(kind, 2)
     theta, start = case.point(np.random.default_rng(5))
     model = case.model.holding(start, (name,))
-    assert isinstance(getattr(model.families, name), Held)
+    assert isinstance(getattr(model.families, name), PointMass)
     eta = start if algorithm is EM else case.posterior(np.random.default_rng(1))[1]
     state = state_at(model, case.units, algorithm, eta)
     found = fit(model, case.units, algorithm, state, tol=1e-12, max_iter=20)
@@ -405,7 +405,7 @@ def test_drawn_states_follow_their_posterior(kind):
 
 def test_rows_are_cut_into_units_and_segments_without_a_trace(monkeypatch):
     from jensen.models import mixture
-    from jensen.q_hidden.states import segments
+    from jensen.q_hidden.states import records
 
     rng = np.random.default_rng(0)
     values = rng.normal(size=(700, 3))
@@ -413,7 +413,7 @@ def test_rows_are_cut_into_units_and_segments_without_a_trace(monkeypatch):
     case = make_case("full", 2, values=values)
     whole = state_at(case.model, case.units, VBEM, case.posterior(rng)[1])
     monkeypatch.setattr(mixture, "UNIT_ROWS", 150)
-    monkeypatch.setattr(segments, "ENTRIES", 200)
+    monkeypatch.setattr(records, "ENTRIES", 200)
     units = case.model.encode(NumberRows.of(values + case.shift, case.weight))
     assert len(units) == 5
     cut = state_at(case.model, units, VBEM, whole.eta)

@@ -5,8 +5,8 @@ import pytest
 from naive import networks as naive
 
 import jensen as jn
+from jensen.estimators.network_choices import check_prior, make_prior
 from jensen.graphs import wire
-from jensen.models.priors import check_prior, make_prior
 
 NAMES = ["a", "b", "c"]
 PARENTS = [(), (0,), (0, 1)]

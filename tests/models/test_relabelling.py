@@ -6,7 +6,7 @@ from models import cases
 from naive import learning as naive
 
 import jensen as jn
-from jensen.models.relabelling import by_falling_count, permute
+from jensen.models.discrete_network import by_falling_count, permute
 
 
 @pytest.mark.parametrize("seed", range(10))

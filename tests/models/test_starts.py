@@ -5,7 +5,7 @@ import pytest
 from models import cases
 
 import jensen as jn
-from jensen.models.starts import random_counts
+from jensen.models.discrete_network import random_counts
 
 every_seed = pytest.mark.parametrize("seed", range(12))
 

@@ -111,7 +111,7 @@ def test_states_without_rows_decide_nothing():
     rng = np.random.default_rng(0)
     K, D = 4, 2
     words = np.zeros((K, D)), np.ones(K), np.full(K, 2.0), np.tile(np.eye(D), (K, 1, 1))
-    model = Mixture(Gaussian(K, np.zeros(D), normal_wishart.from_words(*words)), np.zeros(K), K)
+    model = Mixture(Gaussian(K, np.zeros(D), normal_wishart.from_standard(*words)), np.zeros(K), K)
     samples, truth = [], []
     for _ in range(30):
         order = rng.permutation(K)

@@ -7,7 +7,7 @@ from models.mixture_cases import KINDS, make_case
 from jensen.data.number_rows import NumberRows
 from jensen.free_energy import EM, state_at
 from jensen.models import state_starts
-from jensen.models.emissions.state_records import by_state
+from jensen.models.emissions.state_parameters import by_state
 from jensen.models.mixture import Mixed
 from jensen.models.state_starts import start_stats
 from jensen.support.fields import leaves

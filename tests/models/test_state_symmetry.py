@@ -14,7 +14,7 @@ from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.poisson import Poisson
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 from jensen.models.mixture import Mixed, Mixture
-from jensen.models.state_symmetry import find_twins, is_symmetric, log_labellings
+from jensen.models.state_labels import find_twins, is_symmetric, log_labellings
 
 
 def labels(K, prior=None, weights=None):

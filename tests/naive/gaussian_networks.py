@@ -47,7 +47,7 @@ def log_evidence_of(data, names, n_all, mean, strength, degrees, scale):
     rows, size = matrix(data, names), len(names)
     ones = np.ones(1)
     precision_scale = np.linalg.inv(scale)[None]
-    prior = normal_wishart.from_words(
+    prior = normal_wishart.from_standard(
         np.asarray(mean, float)[None], strength * ones, (degrees - n_all + size) * ones,
         precision_scale,
     )  # fmt: skip

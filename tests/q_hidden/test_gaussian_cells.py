@@ -6,8 +6,12 @@ from scipy.stats import multivariate_normal
 
 from jensen.data.number_rows import NumberRows
 from jensen.exceptions import DataError
-from jensen.models.gaussian_encoding import encode
-from jensen.models.gaussian_network import RegressionNetwork, Regressions, independent_moments
+from jensen.models.gaussian_network import (
+    RegressionNetwork,
+    Regressions,
+    encode,
+    independent_moments,
+)
 from jensen.q_hidden import exact
 from jensen.q_hidden.gaussian_cells import GaussianCells, compressed
 

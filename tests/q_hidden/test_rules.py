@@ -8,7 +8,7 @@ from scipy import stats
 
 from jensen import q_hidden
 from jensen.models.discrete_network import Tables
-from jensen.q_hidden import Known
+from jensen.q_hidden import NothingHidden
 from jensen.q_hidden.trees import problems
 
 KINDS = ["positive", "with zeros", "below one"]
@@ -155,7 +155,7 @@ def test_draws_of_weighted_rows_average_to_the_expected_counts():
 @pytest.mark.parametrize("rule", ["exact", "mode", "draw"])
 def test_where_nothing_is_hidden_all_rules_agree(rule):
     with np.errstate(divide="ignore"):
-        potentials = Known(np.log([0.25, 0.75, 0.0, 1.0]), np.array([2.0, 0.5, 0.0, 3.0]))
+        potentials = NothingHidden(np.log([0.25, 0.75, 0.0, 1.0]), np.array([2.0, 0.5, 0.0, 3.0]))
     hidden = getattr(q_hidden, rule)(potentials, None, np.random.default_rng(0))
     np.testing.assert_allclose(hidden.value, [2 * np.log(0.25) + 0.5 * np.log(0.75)], rtol=1e-15)
     assert hidden.moments is potentials.counts

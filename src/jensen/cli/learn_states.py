@@ -172,7 +172,7 @@ def _hmm(
     groups: Groups,
     checkpoint: str | None,
 ) -> Any:
-    from jensen.estimators.chain_kinds import emission_of
+    from jensen.estimators.chain_choices import emission_of
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel
 
     usual = getattr(choices.get("start"), "kind_", None)

@@ -55,7 +55,7 @@ def _ask(
     """The best state of each row, -1 where there is none, and the probabilities of all."""
     import numpy as np
 
-    from jensen.estimators.states_estimator import best_states
+    from jensen.estimators.state_estimator import best_states
 
     where = {"lengths": rows.groups.lengths} if model.noun == "state" else {}
     if path:

@@ -236,9 +236,9 @@ def check_columns(rows: NumberRows, names: Sequence[str]) -> list[str]:
 
 
 def warn_where_spread_is_guessed(
-    constant: Sequence[str], words: Mapping[str, Any] | None, fixed: Sequence[str]
+    constant: Sequence[str], prior_parts: Mapping[str, Any] | None, fixed: Sequence[str]
 ) -> None:
     """Tell of constant columns of Gaussian states whose variance a default prior has to guess."""
     is_held = {"components", "emission", "covariances"} & {*fixed}
-    if words is not None and words.get("scale") is None and not is_held:
+    if prior_parts is not None and prior_parts.get("scale") is None and not is_held:
         warn_of_guessed_spread(constant)

@@ -11,13 +11,10 @@ from numpy.typing import NDArray
 
 from jensen.data import Variable, as_rows
 from jensen.data.column_warnings import warn_of_row_names
-from jensen.estimators.base import Estimator
-from jensen.estimators.choices import Choices
 from jensen.estimators.learning import learn
-from jensen.estimators.network_kinds import kind_of_data
-from jensen.estimators.network_saving import plain_network, read_network
-from jensen.estimators.network_views import Views
-from jensen.estimators.set_rows import split_set_rows
+from jensen.estimators.network_choices import NetworkChoices, split_targets
+from jensen.estimators.network_kinds import kind_of_data, plain_network, read_network
+from jensen.estimators.network_methods import Estimator, NetworkMethods
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, as_dag
@@ -31,7 +28,7 @@ from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.support.text import plural
 
 
-class BayesianNetwork(Views, Estimator):
+class BayesianNetwork(NetworkMethods, Estimator):
     """A Bayesian network over categorical variables, some hidden, or over continuous ones.
 
     Where all columns are continuous every node is a linear regression on its parents, with
@@ -193,14 +190,14 @@ class BayesianNetwork(Views, Estimator):
         """
         given = self.get_params()
         graph = given.pop("graph")
-        choices = Choices(**{**given, "hidden": given["hidden"] or {}})
-        data, was_set = split_set_rows(graph, as_rows(table), interventions)
-        problem = kind_of_data(graph, data).problem(graph, data, choices, was_set)
+        choices = NetworkChoices(**{**given, "hidden": given["hidden"] or {}})
+        data, targets = split_targets(graph, as_rows(table), interventions)
+        problem = kind_of_data(graph, data).problem(graph, data, choices, targets)
         seen = [x for x in graph.nodes if x in data]
         warn_of_row_names(data, seen, "Leave it out of the graph")
         warn_of_constant_labels(data, seen, "network")
-        self.network_, course = learn(problem, checkpoint)
-        course.set_on(self, choices)
+        self.network_, report = learn(problem, checkpoint)
+        report.set_on(self, choices)
         return self
 
     @classmethod

@@ -9,9 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.model_columns import UnknownLabels, refuse_unknown, warn_of_unknown
-from jensen.estimators.refusals import check_impossible, refuse_impossible
 from jensen.estimators.sequences import chosen_steps, read_sequence_weights, refuse_lengths_as_y
-from jensen.estimators.states_estimator import StatesEstimator, best_states
+from jensen.estimators.state_estimator import (
+    StatesEstimator,
+    best_states,
+    check_impossible,
+    refuse_impossible,
+)
 from jensen.exceptions import DataError, ImpossibleSequenceError, JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference import chains

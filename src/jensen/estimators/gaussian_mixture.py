@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from jensen.data.number_rows import NumberRows
 from jensen.estimators.arrays import names_of, read_rows
-from jensen.estimators.mixture_problem import MixtureKind, mixture_problem, read_mixture_start
-from jensen.estimators.mixture_questions import MixtureQuestions
-from jensen.estimators.states_estimator import check_one_of
+from jensen.estimators.mixture_estimator import (
+    MixtureKind,
+    MixtureQuestions,
+    mixture_problem,
+    read_mixture_start,
+)
+from jensen.estimators.state_estimator import check_one_of
 from jensen.exceptions import JensenError
+from jensen.models.emissions.building import make_emission, summary_for
 from jensen.models.emissions.kinds import Chosen
-from jensen.models.emissions.making import make_emission, summary_for
 from jensen.models.emissions.priors import COVARIANCES
 from jensen.models.emissions.registry import USUAL, named_parameters
 from jensen.models.mixture import Mixed, Mixture
@@ -224,9 +228,9 @@ class GaussianMixture(MixtureQuestions):
             tell_apart=_tells_apart,
         )
 
-    def _make(self, K: int, rows: NumberRows, words: Mapping[str, Any] | None) -> Any:
-        columns = summary_for([NUMBERS], rows, words, self.covariance)
-        return make_emission(NUMBERS, K, columns, words, covariance=self.covariance)
+    def _make(self, K: int, rows: NumberRows, prior_parts: Mapping[str, Any] | None) -> Any:
+        columns = summary_for([NUMBERS], rows, prior_parts, self.covariance)
+        return make_emission(NUMBERS, K, columns, prior_parts, covariance=self.covariance)
 
     def _named_start(self) -> Mapping[str, Any]:
         """The parameters of `start`, by name."""
@@ -251,11 +255,11 @@ class GaussianMixture(MixtureQuestions):
         self.means_, self.covariances_ = shown["means"], shown["covariances"]
 
 
-def _tells_apart(words: Mapping[str, Any] | None, K: int) -> bool:
+def _tells_apart(prior_parts: Mapping[str, Any] | None, K: int) -> bool:
     """Whether a prior says different things of different components."""
-    return words is not None and any(
+    return prior_parts is not None and any(
         np.ndim(value) > 0 and len(value) == K and name != "scale" and _differs(value)
-        for name, value in words.items()
+        for name, value in prior_parts.items()
         if name in ("concentration", "mean_strength", "degrees_of_freedom")
         or (name == "mean" and np.ndim(value) == 2)
     )
@@ -266,8 +270,8 @@ def _differs(values: Any) -> bool:
     return bool((array != array[0]).any())
 
 
-def _plain(words: Mapping[str, Any] | None) -> Any:
+def _plain(prior_parts: Mapping[str, Any] | None) -> Any:
     """A prior as plain data."""
-    if words is None:
+    if prior_parts is None:
         return None
-    return {name: np.asarray(value, np.float64) for name, value in words.items()}
+    return {name: np.asarray(value, np.float64) for name, value in prior_parts.items()}

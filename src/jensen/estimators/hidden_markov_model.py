@@ -13,17 +13,16 @@ from jensen.data import Table, TableScan, Variable
 from jensen.data.model_columns import UnknownLabels
 from jensen.data.number_rows import NumberRows
 from jensen.estimators.arrays import check_sizes, names_of
-from jensen.estimators.chain_kinds import find_emission
-from jensen.estimators.chain_problem import chain_problem
-from jensen.estimators.chain_questions import ChainQuestions
-from jensen.estimators.chain_settings import (
+from jensen.estimators.chain_choices import (
     chain_masks,
     check_chosen_kind,
     check_kinds,
+    find_emission,
     named_start,
     read_chain_start,
 )
-from jensen.estimators.known_chain import known_chain, read_known_parameters
+from jensen.estimators.chain_problem import chain_problem, known_chain, read_known_parameters
+from jensen.estimators.chain_questions import ChainQuestions
 from jensen.estimators.sequences import (
     join_sequences,
     learn_labels,
@@ -34,7 +33,7 @@ from jensen.estimators.sequences import (
     refuse_lengths_as_y,
     refuse_texts,
 )
-from jensen.estimators.states_estimator import check_states
+from jensen.estimators.state_estimator import check_states
 from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
 from jensen.models.emissions.registry import EMISSIONS

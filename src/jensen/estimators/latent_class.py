@@ -17,13 +17,17 @@ from jensen.data.number_rows import NumberRows, numbers_of
 from jensen.data.table_choices import check_weights
 from jensen.data.variable import EXACT, Kind, Variable
 from jensen.estimators.arrays import check_size
-from jensen.estimators.mixture_problem import MixtureKind, mixture_problem, read_mixture_start
-from jensen.estimators.mixture_questions import MixtureQuestions
-from jensen.estimators.states_estimator import with_labels
+from jensen.estimators.mixture_estimator import (
+    MixtureKind,
+    MixtureQuestions,
+    mixture_problem,
+    read_mixture_start,
+)
+from jensen.estimators.state_estimator import with_labels
 from jensen.exceptions import DataError, JensenError
-from jensen.models.emissions.making import make_columns, summary_for
-from jensen.models.emissions.product import Product
-from jensen.models.emissions.registry import USUAL, words_of_columns
+from jensen.models.emissions.building import make_columns, summary_for
+from jensen.models.emissions.product import ProductEmission
+from jensen.models.emissions.registry import USUAL, prior_names_of_columns
 from jensen.models.mixture import Mixed, Mixture
 from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.support.text import some
@@ -186,16 +190,18 @@ class LatentClass(MixtureQuestions):
             [variable.name for variable in self.variables_],
             1.0 + sum(max(variable.n_states, 4) for variable in self.variables_),
             self._make,
-            prior=words_of_columns(get_args(Kind)),
+            prior=prior_names_of_columns(get_args(Kind)),
             content=[(v.name, v.kind, v.states) for v in self.variables_],
             numbers=[v.name for v in self.variables_ if v.kind == "continuous"],
         )
 
-    def _make(self, K: int, rows: NumberRows, words: Mapping[str, Any] | None) -> Product:
+    def _make(
+        self, K: int, rows: NumberRows, prior_parts: Mapping[str, Any] | None
+    ) -> ProductEmission:
         records = [USUAL[variable.kind] for variable in self.variables_]
-        words = with_labels(words, self._choices_of_loop().algorithm)
-        columns = summary_for(records, rows, words, "diagonal")
-        return make_columns(records, self.variables_, K, columns, words)
+        prior_parts = with_labels(prior_parts, self._choices_of_loop().algorithm)
+        columns = summary_for(records, rows, prior_parts, "diagonal")
+        return make_columns(records, self.variables_, K, columns, prior_parts)
 
     def _named_start(self) -> Mapping[str, Any]:
         """The parameters of `start`, by name."""
@@ -212,7 +218,7 @@ class LatentClass(MixtureQuestions):
 
     def _read_start(self, model: Mixture, rows: NumberRows) -> Mixed:
         """η whose mode has the parameters of `start`."""
-        assert isinstance(model.emission, Product)
+        assert isinstance(model.emission, ProductEmission)
         return read_mixture_start(self._named_start(), model, model.emission.names, rows)
 
     def _show(self) -> None:

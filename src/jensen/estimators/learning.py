@@ -1,10 +1,11 @@
-"""The one door: from a model and its rows to what was learned, by whatever algorithm was chosen.
+"""`learn`: from a model, its rows and the caller's choices to what was learned, by any algorithm.
 
-Starts, chains, checkpoints, warnings and fingerprints are here, once for all models.
+Starts, chains, checkpoints, warnings and fingerprints are handled here, once for all models.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,23 +13,98 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen import q_hidden
-from jensen.estimators.estimate_warnings import (
+from jensen.exceptions import JensenError, StoppedError
+from jensen.free_energy import (
+    ALGORITHMS,
+    EM,
+    VBEM,
+    Algorithm,
+    Fit,
+    State,
+    check_usable,
+    expect,
+    state_at,
+    step,
+)
+from jensen.models.protocol import Data, Learnable, Sampled
+from jensen.q_theta import read_mode
+from jensen.runs.checkpoint import Checkpoint
+from jensen.runs.diagnostics import effective_sample_size, split_r_hat
+from jensen.runs.restarts import Job, ascend, improve, sample
+from jensen.support.checks import check_whole, is_real
+from jensen.support.estimate_warnings import (
     warn_of_collapse,
     warn_of_disagreement,
     warn_of_limit,
     warn_of_stop,
 )
-from jensen.estimators.loop_choices import LoopChoices
-from jensen.exceptions import StoppedError
-from jensen.free_energy import EM, VBEM, Fit, State, check_usable, expect, read_mode, state_at, step
-from jensen.models.protocol import Data, Learnable, Sampled
-from jensen.runs.checkpoint import Checkpoint
-from jensen.runs.diagnostics import effective_sample_size, split_r_hat
-from jensen.runs.restarts import Job, ascend, improve, sample
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
-from jensen.support.memory import check_memory
+from jensen.support.memory import STREAM, check_many, check_memory
 from jensen.support.randomness import Streams, as_generator, generator_state
+from jensen.support.text import some
+
+
+@dataclass(frozen=True)
+class LoopChoices:
+    """Which algorithm, from where, how long; the estimators say what each of these means."""
+
+    prior: Any = None
+    method: str | None = None
+    start: Any = None
+    n_init: int = 1
+    max_iter: int = 1000
+    tol: float = 1e-8
+    n_samples: int = 1000
+    burn_in: int = 1000
+    thin: int = 1
+    n_chains: int = 4
+    random_state: Any = None
+    progress: bool = False
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The algorithm that the method names; None: EM without a prior, VBEM with one."""
+        default = "em" if self.prior is None else "vbem"
+        name = default if self.method is None else self.method
+        if not isinstance(name, str) or name not in ALGORITHMS:
+            raise JensenError(f"there is no method {name!r}: choose one of {some(ALGORITHMS)}")
+        return ALGORITHMS[name]
+
+    def check(self) -> None:
+        """Refuse what cannot be, and what would be ignored."""
+        algorithm = self.algorithm
+        for name in ("n_init", "n_samples", "thin", "n_chains"):
+            check_whole(name, getattr(self, name), at_least=1)
+        for name in ("max_iter", "burn_in"):
+            check_whole(name, getattr(self, name), at_least=0)
+        self._check_room()
+        if not is_real(self.tol) or not self.tol >= 0:
+            raise JensenError(f"tol must be a number, 0 or more, not {self.tol!r}")
+        if algorithm.ascends:
+            self._refuse_changed("n_samples", "burn_in", "thin", "n_chains", of="gibbs")
+            if self.start is not None and self.n_init > 1:
+                raise JensenError(
+                    f"n_init={self.n_init} starts would all begin at start=: leave out one"
+                )
+        else:
+            self._refuse_changed("n_init", "max_iter", "tol", of="em")
+
+    def _check_room(self) -> None:
+        """Refuse more starts, chains or samples than there is room for."""
+        check_many(self.n_init, STREAM, "starts (n_init)", "choose fewer")
+        check_many(self.n_chains, STREAM, "chains (n_chains)", "choose fewer")
+        n_samples = int(self.n_samples) * int(self.n_chains)
+        check_many(n_samples, 16.0, "samples (n_samples, of all chains)", "keep fewer")
+
+    def _refuse_changed(self, *names: str, of: str) -> None:
+        for name in names:
+            if getattr(self, name) != type(self).__dataclass_fields__[name].default:
+                raise JensenError(
+                    f"{name} belongs to methods such as {of!r}, and would be ignored by "
+                    f"{self.algorithm.name!r}"
+                )
+
 
 MIXED = 1.05
 """Chains with a larger R-hat disagree."""
@@ -37,19 +113,19 @@ SETTINGS = ("n_init", "max_iter", "tol", "n_samples", "burn_in", "thin", "n_chai
 
 
 class Start(NamedTuple):
-    """Where the caller wants to begin."""
+    """The start that the caller gave."""
 
     eta: Any
-    is_ready: bool = False  # else the start is the mode of η, and a posterior is made of it
+    is_ready: bool = False  # True: η is a posterior; False: θ is the mode of η
 
 
-class Course(NamedTuple):
-    """What `fit` tells of a run, besides what was learned."""
+class FitReport(NamedTuple):
+    """How a fit went: F, its trace, convergence; for chains how well they mixed."""
 
     free_energy: float
     trace: NDArray[np.float64]  # (sweeps + 1,); of chains (chains, samples)
     converged: bool
-    starts: NDArray[np.float64]  # F at the end of every start; NaN where it came to nothing
+    starts: NDArray[np.float64]  # F at the end of every start; NaN where it collapsed
     n_sweeps: int
     r_hat: float = np.nan
     effective_sample_size: float = np.nan
@@ -62,7 +138,7 @@ class Course(NamedTuple):
 
 
 class Problem(NamedTuple):
-    """What is learned, from which rows, and how."""
+    """The input of `learn`: a model, encoded rows, choices, and a start."""
 
     model: Learnable
     data: Data
@@ -70,14 +146,14 @@ class Problem(NamedTuple):
     start: Start | None = None
 
 
-class Learned(NamedTuple):
-    """What was learned, and how it was found."""
+class LearnedModel(NamedTuple):
+    """The fitted model, and the report on how it was found."""
 
     fitted: Any
-    course: Course
+    report: FitReport
 
 
-def learn(problem: Problem, checkpoint: str | Path | None = None) -> Learned:
+def learn(problem: Problem, checkpoint: str | Path | None = None) -> LearnedModel:
     """Learn the parameters of a model, from some starts or by some chains."""
     model, data, choices, _ = problem
     algorithm = choices.algorithm
@@ -86,8 +162,10 @@ def learn(problem: Problem, checkpoint: str | Path | None = None) -> Learned:
     file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(problem, rng))
     job = Job(model, data.units, algorithm, lambda k, streams: _begin(problem, k, streams))
     if algorithm.ascends:
-        best, course = _climb(job, choices, rng, file)
-        return Learned(model.finish(best.state, is_posterior=algorithm.keeps_posterior), course)
+        best, report = _climb(job, choices, rng, file)
+        return LearnedModel(
+            model.finish(best.state, is_posterior=algorithm.keeps_posterior), report
+        )
     assert isinstance(model, Sampled), f"chains cannot run on {type(model).__name__}"
     return _sample(model, job, choices, rng, file)
 
@@ -101,7 +179,7 @@ def _begin(problem: Problem, k: int, streams: Streams) -> State:
     elif start.is_ready or algorithm.seeks_mode:
         eta = start.eta
     else:  # a posterior is made of plain parameters by one E-step at them
-        t = read_mode(model, start.eta)
+        t = read_mode(model.families, start.eta)
         sums, _ = expect(model, units, q_hidden.exact, t)
         if sums.value == -np.inf:
             raise model.explain(data, t)
@@ -119,7 +197,7 @@ def _begin(problem: Problem, k: int, streams: Streams) -> State:
 
 def _climb(
     job: Job, choices: LoopChoices, rng: np.random.Generator, file: Checkpoint | None
-) -> tuple[Fit, Course]:
+) -> tuple[Fit, FitReport]:
     """The best of some ascents; complete data need one only."""
     found = ascend(
         job,
@@ -142,8 +220,8 @@ def _climb(
         best = improve(job, best, max_iter=choices.max_iter, tol=choices.tol)
         converged = best.converged
         starts[np.nanargmax(starts)] = best.trace[-1]
-    course = Course(float(best.trace[-1]), best.trace, converged, starts, len(best.trace) - 1)
-    return best, course
+    report = FitReport(float(best.trace[-1]), best.trace, converged, starts, len(best.trace) - 1)
+    return best, report
 
 
 def _sample(
@@ -152,7 +230,7 @@ def _sample(
     choices: LoopChoices,
     rng: np.random.Generator,
     file: Checkpoint | None,
-) -> Learned:
+) -> LearnedModel:
     """Chains: an average for stochastic EM, all samples for Gibbs."""
     is_mode = choices.algorithm.seeks_mode
     width = model.kept_width
@@ -179,12 +257,12 @@ def _sample(
     draws = model.settle(chains.samples.reshape(-1, width), best)
     n_sweeps = choices.burn_in + choices.thin * chains.samples.shape[1]
     mixing = _mixing(model, chains.trace, draws, chains.was_stopped)
-    course = Course(np.nan, chains.trace, False, np.empty(0), n_sweeps, *mixing)
+    report = FitReport(np.nan, chains.trace, False, np.empty(0), n_sweeps, *mixing)
     if not is_mode:
-        return Learned(model.finish_draws(draws, best), course)
+        return LearnedModel(model.finish_draws(draws, best), report)
     state = state_at(model, job.data, EM, model.average(draws))
     fitted = model.finish(state, is_posterior=False)
-    return Learned(fitted, course._replace(free_energy=state.free_energy))
+    return LearnedModel(fitted, report._replace(free_energy=state.free_energy))
 
 
 def _mixing(

@@ -1,17 +1,17 @@
-"""The kinds of networks that `BayesianNetwork` learns: by which columns, how, and how saved."""
+"""The kinds of networks that `BayesianNetwork` learns: which columns they need, and their files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from jensen.data import RowSource
 from jensen.data.variable import label_text
-from jensen.estimators.choices import Choices
 from jensen.estimators.learning import Problem
+from jensen.estimators.network_choices import InterventionTargets, NetworkChoices, make_prior
 from jensen.estimators.regression_problem import (
     check_gaussian_choices,
     is_gaussian,
@@ -21,19 +21,22 @@ from jensen.estimators.saving import (
     LOOP,
     METHOD,
     Stored,
+    plain_choices,
+    plain_learned,
     plain_numbers,
+    read_choices,
     read_concentrations,
+    read_learned,
     text_or_none,
+    usual_choices,
 )
-from jensen.estimators.set_rows import WasSet
 from jensen.estimators.table_problem import table_problem
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.network import Network
-from jensen.io.checked import Checked
-from jensen.models.priors import make_prior
+from jensen.io.checked import Checked, refusing
 
 
 class NetworkKind(NamedTuple):
@@ -41,8 +44,8 @@ class NetworkKind(NamedTuple):
 
     fitted: type[FittedNetwork]
     learns: Callable[[DAG, RowSource], bool]  # whether these columns make such a network
-    problem: Callable[[DAG, RowSource, Choices, WasSet], Problem]
-    check: Callable[[Choices, FittedNetwork | None], None]  # refuses what `fit` would refuse
+    problem: Callable[[DAG, RowSource, NetworkChoices, InterventionTargets], Problem]
+    check: Callable[[NetworkChoices, FittedNetwork | None], None]  # refuses what `fit` would refuse
     stored: Mapping[str, Stored]  # the choices that files hold
     has_scale: bool = False  # whether its prior may have a scale
 
@@ -60,7 +63,7 @@ def kind_of_format(name: str) -> NetworkKind:
 # --- tables ---
 
 
-def _check_tables(choices: Choices, known: FittedNetwork | None) -> None:
+def _check_tables(choices: NetworkChoices, known: FittedNetwork | None) -> None:
     """Refuse choices that make no sense whatever the data, or not with a network."""
     choices.check()
     if known is None:
@@ -105,7 +108,7 @@ def _read_prior(value: Checked) -> Any:
 # --- regressions ---
 
 
-def _check_regressions(choices: Choices, known: FittedNetwork | None) -> None:
+def _check_regressions(choices: NetworkChoices, known: FittedNetwork | None) -> None:
     check_gaussian_choices(choices)
 
 
@@ -156,3 +159,44 @@ TABLES = NetworkKind(
 )
 KINDS = (REGRESSIONS, TABLES)
 """The first that learns the columns of a graph does."""
+
+
+if TYPE_CHECKING:
+    from jensen.estimators.bayesian_network import BayesianNetwork
+
+
+def plain_network(net: BayesianNetwork) -> dict[str, Any]:
+    """Choices, what was learned, and the network, in the order of files."""
+    network = net.require_any()
+    kind = kind_of_format(network.format)
+    kind.check(_checked(net, kind), network)
+    own = network.to_dict()
+    first = {name: own.pop(name) for name in ("properties",) if name in own}
+    return {
+        "format": network.format,
+        **first,
+        "choices": plain_choices(kind.stored, net.get_params(), usual_choices(net)),
+        "learned": plain_learned(net),
+        **own,
+    }
+
+
+def read_network(make: type[BayesianNetwork], value: Checked) -> BayesianNetwork:
+    """What `plain_network` gave."""
+    members, rest = value.parted({"format", "choices", "learned"})
+    kind = kind_of_format(members["format"].text())
+    choices = read_choices(kind.stored, members["choices"])
+    with refusing(value.file):
+        network = kind.fitted.from_dict(rest)
+    net = make(network.graph, **choices)
+    net.network_ = network
+    with refusing(f"{value.file}: choices"):
+        kind.check(_checked(net, kind), network)
+    read_learned(net, members["learned"], network)
+    return net
+
+
+def _checked(net: BayesianNetwork, kind: NetworkKind) -> NetworkChoices:
+    """Choices that no file holds unless `fit` would take them; a file says nothing of a start."""
+    names = [name for name in kind.stored if name not in ("hidden", "random_state")]
+    return NetworkChoices(**{name: getattr(net, name) for name in names}, hidden=net.hidden or {})

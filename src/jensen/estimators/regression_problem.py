@@ -10,16 +10,14 @@ from numpy.typing import NDArray
 from jensen.data import RowSource
 from jensen.data.number_rows import NumberRows
 from jensen.data.statistics import Coordinates, Moments, MomentStatistics
-from jensen.estimators.choices import Choices
 from jensen.estimators.learning import Problem, Start
-from jensen.estimators.set_rows import WasSet, counted_rows
+from jensen.estimators.network_choices import InterventionTargets, NetworkChoices, counted_rows
 from jensen.exceptions import DataError, JensenError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
 from jensen.inference.gaussian_network import GaussianNetwork
-from jensen.models.emissions.columns import summarise
-from jensen.models.gaussian_encoding import encode
-from jensen.models.gaussian_network import RegressionNetwork, Regressions, make_prior
+from jensen.models.emissions.column_summary import summarise
+from jensen.models.gaussian_network import RegressionNetwork, Regressions, encode, make_prior
 from jensen.models.protocol import Data
 from jensen.scores.constant_columns import (
     OWN_SCALE,
@@ -43,7 +41,7 @@ def is_gaussian(graph: DAG, table: RowSource) -> bool:
 
 
 def regression_problem(
-    graph: DAG, table: RowSource, choices: Choices, was_set: WasSet = None
+    graph: DAG, table: RowSource, choices: NetworkChoices, targets: InterventionTargets = None
 ) -> Problem:
     """The regressions of a graph, from rows with values missing anywhere.
 
@@ -51,7 +49,7 @@ def regression_problem(
     a scale of its own.
     """
     check_gaussian_choices(choices)
-    rows, was_set = _rows_that_count(graph, table, was_set)
+    rows, targets = _rows_that_count(graph, table, targets)
     for name in graph.nodes:
         if not rows.n_seen(name):
             raise DataError(f"the column {name!r} has no value in any row that has a weight")
@@ -65,21 +63,21 @@ def regression_problem(
         graph = graph.subgraph([graph.nodes[v] for v in kept])
         shift = shift[kept]
         bge = None if bge is None else bge.of_columns(kept)
-        if was_set is not None:  # -1 where nothing was, or one of those that are left out
-            was_set = np.array([kept.index(v) if v in kept else -1 for v in was_set.tolist()])
+        if targets is not None:  # -1 where nothing was, or one of those that are left out
+            targets = np.array([kept.index(v) if v in kept else -1 for v in targets.tolist()])
     parents = graph.parent_indices
     prior = Regressions(None) if bge is None else make_prior(bge, parents, shift)
     model = RegressionNetwork(graph.nodes, parents, prior, graph, shift, bge, constants)
     numbers = NumberRows.scanned(rows, graph.nodes)
-    units = encode(numbers, shift, was_set)
-    content = (graph.nodes, graph.edges, rows.select(graph.nodes), was_set)
+    units = encode(numbers, shift, targets)
+    content = (graph.nodes, graph.edges, rows.select(graph.nodes), targets)
     data, start = Data(units, numbers, content), None
     if choices.start is not None:
         start = Start(_start(model, choices, units.total_weight), is_ready=True)
     return Problem(model, data, choices, start)
 
 
-def check_gaussian_choices(choices: Choices) -> None:
+def check_gaussian_choices(choices: NetworkChoices) -> None:
     """Refuse what cannot be, and what belongs to tables of states."""
     prior = choices.prior
     if not (prior in (None, "bge") or isinstance(prior, Mapping)):
@@ -98,10 +96,12 @@ def check_gaussian_choices(choices: Choices) -> None:
         raise JensenError(
             f"a Gaussian network is learned by 'em' or 'vbem', not by {choices.algorithm.name!r}"
         )
-    super(Choices, choices).check()
+    super(NetworkChoices, choices).check()
 
 
-def _rows_that_count(graph: DAG, table: RowSource, was_set: WasSet) -> tuple[RowSource, WasSet]:
+def _rows_that_count(
+    graph: DAG, table: RowSource, targets: InterventionTargets
+) -> tuple[RowSource, InterventionTargets]:
     """The columns of the graph, and the rows with a weight."""
     for name in graph.nodes:
         if name not in table:
@@ -109,15 +109,15 @@ def _rows_that_count(graph: DAG, table: RowSource, was_set: WasSet) -> tuple[Row
         if table.n_rows and not table.n_seen(name):
             raise DataError(f"the column {name!r} has no value, so nothing is known of it")
     require_continuous(table, graph.nodes, "a Gaussian network")
-    rows, was_set = table.select(graph.nodes).counted(), counted_rows(table, was_set)
+    rows, targets = table.select(graph.nodes).counted(), counted_rows(table, targets)
     if rows.total_weight == 0:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
     if rows.total_weight == np.inf:
         raise DataError("the weights are too large: their sum is infinite")
-    return rows, was_set
+    return rows, targets
 
 
-def _constants(graph: DAG, choices: Choices, rows: RowSource) -> list[int]:
+def _constants(graph: DAG, choices: NetworkChoices, rows: RowSource) -> list[int]:
     """The columns without spread, which are warned of; none if the prior has its own scale."""
     given = choices.prior if isinstance(choices.prior, Mapping) else {}
     if given.get("scale") is not None:
@@ -136,7 +136,7 @@ def _constants(graph: DAG, choices: Choices, rows: RowSource) -> list[int]:
 
 
 def _prior(
-    graph: DAG, choices: Choices, means: Array, variances: Array
+    graph: DAG, choices: NetworkChoices, means: Array, variances: Array
 ) -> NormalWishartPrior | None:
     """The prior, made once, by the means and variances of the values that are known."""
     prior = choices.prior
@@ -146,7 +146,7 @@ def _prior(
     return make_bge(graph.nodes, means, variances, *(given.get(part) for part in PARTS))
 
 
-def _start(model: RegressionNetwork, choices: Choices, total_weight: float) -> Regressions:
+def _start(model: RegressionNetwork, choices: NetworkChoices, total_weight: float) -> Regressions:
     """Near a network of the same graph, or by statistics that another one may expect."""
     if not isinstance(choices.start, MomentStatistics):
         return model.start_near(_start_network(model.graph, choices), total_weight)
@@ -163,7 +163,7 @@ def _start(model: RegressionNetwork, choices: Choices, total_weight: float) -> R
     return model.start_from(Moments(found.weight, found.mean[kept], scatter))
 
 
-def _start_network(graph: DAG, choices: Choices) -> GaussianNetwork:
+def _start_network(graph: DAG, choices: NetworkChoices) -> GaussianNetwork:
     start = getattr(choices.start, "network_", choices.start)
     if not isinstance(start, GaussianNetwork) or start.graph != graph:
         raise JensenError(

@@ -39,19 +39,19 @@ from jensen.io.json_state_models import (
     tell_emission,
     without_parameters,
 )
-from jensen.models.emissions.priors import COVARIANCES, check_words
-from jensen.models.emissions.registry import EMISSIONS, USUAL, words_of_columns
+from jensen.models.emissions.priors import COVARIANCES, check_names
+from jensen.models.emissions.registry import EMISSIONS, USUAL, prior_names_of_columns
 from jensen.support.fields import leaves
 
 if TYPE_CHECKING:
-    from jensen.estimators.states_estimator import StatesEstimator
+    from jensen.estimators.state_estimator import StatesEstimator
 
 FORMAT = "jensen-states"
 UNSAID = {"emission": USUAL["categorical"].word}
 """What a file means that does not say it, as files of earlier versions do not."""
 
 
-class Kind(NamedTuple):
+class SavedKind(NamedTuple):
     """A kind of model in a file."""
 
     name: str
@@ -84,15 +84,15 @@ class Kind(NamedTuple):
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind(
+        SavedKind(
             "gaussian-mixture",
             "GaussianMixture",
             "n_components",
             ("covariance",),
             ("weights", "components", *USUAL["continuous"].held),
         ),
-        Kind("latent-class", "LatentClass", "n_classes", (), ("weights", "components")),
-        Kind(
+        SavedKind("latent-class", "LatentClass", "n_classes", (), ("weights", "components")),
+        SavedKind(
             "hidden-markov-model",
             "HiddenMarkovModel",
             "n_states",
@@ -103,7 +103,7 @@ KINDS = {
 }
 
 
-def find_kind(estimator: StatesEstimator) -> Kind:
+def find_kind(estimator: StatesEstimator) -> SavedKind:
     """The kind of an estimator, also of a subclass."""
     names = [cls.__name__ for cls in type(estimator).__mro__]
     return next(kind for kind in KINDS.values() if kind.class_name in names)
@@ -171,8 +171,8 @@ def _check_choices_are_those_of_fit(estimator: StatesEstimator) -> None:
 
 def check_state_choices(estimator: Any) -> None:
     """Refuse choices that `fit` would refuse whatever the data: no file holds such."""
-    from jensen.estimators.chain_settings import check_chosen_kind, check_kinds
-    from jensen.estimators.states_estimator import check_one_of, check_states, words_of_prior
+    from jensen.estimators.chain_choices import check_chosen_kind, check_kinds
+    from jensen.estimators.state_estimator import check_one_of, check_states, read_prior_parts
 
     kind = find_kind(estimator)
     choices = estimator._choices_of_loop()
@@ -183,7 +183,7 @@ def check_state_choices(estimator: Any) -> None:
         check_chosen_kind(estimator)
     elif "covariance" in kind.own:
         check_one_of("covariance", estimator.covariance, COVARIANCES)
-    check_words(words_of_prior(estimator.prior, choices.algorithm) or {}, _words(estimator, kind))
+    check_names(read_prior_parts(estimator.prior, choices.algorithm) or {}, _words(estimator, kind))
     for name in estimator.fixed:
         if name not in kind.parts:
             raise JensenError(f"fixed has no part {name!r}: hold any of {', '.join(kind.parts)}")
@@ -195,12 +195,12 @@ def _check_start(estimator: Any, model: Any, shift: NDArray[np.float64]) -> None
         estimator._read_start(model, NumberRows.of(shift + np.array([[-1.0], [1.0]])))
 
 
-def _words(estimator: Any, kind: Kind) -> tuple[str, ...]:
+def _words(estimator: Any, kind: SavedKind) -> tuple[str, ...]:
     """The parts of the prior."""
     if kind.name == "gaussian-mixture":
         return ("concentration", *USUAL["continuous"].prior)
     if kind.name == "latent-class":
-        return ("concentration", *words_of_columns(get_args(Column)))
+        return ("concentration", *prior_names_of_columns(get_args(Column)))
     return ("initial", "transition", *EMISSIONS[estimator.kind_].prior)
 
 

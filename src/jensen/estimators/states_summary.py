@@ -10,21 +10,21 @@ from numpy.typing import NDArray
 
 from jensen.estimators.arrays import names_of
 from jensen.estimators.summary import Summary, algorithm_of, learning
+from jensen.models.emissions.building import chosen_of
 from jensen.models.emissions.kinds import Chosen, Line, as_shares
-from jensen.models.emissions.making import chosen_of
-from jensen.models.emissions.product import Product
+from jensen.models.emissions.product import ProductEmission
 from jensen.models.emissions.registry import (
     EMISSIONS,
     USUAL,
     EmissionRecord,
     named_parameters,
+    prior_names_of_columns,
     record_of,
-    words_of_columns,
 )
 from jensen.support.text import grid, plural
 
 if TYPE_CHECKING:
-    from jensen.estimators.states_estimator import StatesEstimator
+    from jensen.estimators.state_estimator import StatesEstimator
 
 Array = NDArray[np.float64]
 
@@ -66,15 +66,19 @@ def prior_of(model: Any) -> list[str]:
     """Which prior a bound or a mode belongs to, in a line; none without one."""
     if not hasattr(model, "free_energy_"):
         return []
-    from jensen.estimators.states_estimator import words_of_prior
+    from jensen.estimators.state_estimator import read_prior_parts
 
-    words = words_of_prior(model.prior, algorithm_of(model))
-    if words is None:
+    prior_parts = read_prior_parts(model.prior, algorithm_of(model))
+    if prior_parts is None:
         return []
     parts = _parts_of_prior(model)
-    given = [f"{name}={words[name]:g}" for name in parts if np.ndim(words.get(name, [0])) == 0]
-    given += [f"{name}=(array)" for name in parts if np.ndim(words.get(name, 0)) > 0]
-    rest, numbers = [name for name in parts if name not in words], _numbers_of_prior(model)
+    given = [
+        f"{name}={prior_parts[name]:g}"
+        for name in parts
+        if np.ndim(prior_parts.get(name, [0])) == 0
+    ]
+    given += [f"{name}=(array)" for name in parts if np.ndim(prior_parts.get(name, 0)) > 0]
+    rest, numbers = [name for name in parts if name not in prior_parts], _numbers_of_prior(model)
     usual = ", ".join(f"{name}={numbers[name]:g}" if name in numbers else name for name in rest)
     text = "; ".join([", ".join(given)] * bool(given) + [f"{usual} by default"] * bool(rest))
     usual_parts = {name for record in EMISSIONS.values() for name in record.from_rows}
@@ -92,7 +96,7 @@ def _numbers_of_prior(model: Any) -> dict[str, float]:
     shares = {n: x for n, x in fitted.prior._asdict().items() if isinstance(x, np.ndarray)}
     found = {"concentration" if n == "weights" else n: eta + 1.0 for n, eta in shares.items()}
     emission, eta = fitted.model.emission, fitted.prior[-1]
-    if not isinstance(emission, Product) and not fitted.model.held:
+    if not isinstance(emission, ProductEmission) and not fitted.model.held:
         found |= record_of(emission).kind.prior_numbers(emission, eta)
     return {name: x.flat[0] for name, x in found.items() if x.size and (x == x.flat[0]).all()}
 
@@ -103,7 +107,7 @@ def _parts_of_prior(model: Any) -> tuple[str, ...]:
         return ("initial", "transition", *_record(model).prior)
     if not hasattr(model, "n_classes"):
         return ("concentration", *_record(model).prior)
-    return ("concentration", *words_of_columns(sorted({v.kind for v in model.variables_})))
+    return ("concentration", *prior_names_of_columns(sorted({v.kind for v in model.variables_})))
 
 
 def _record(model: Any) -> EmissionRecord:

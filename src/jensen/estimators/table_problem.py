@@ -9,17 +9,20 @@ import numpy as np
 
 from jensen.data import RowSource, Variable
 from jensen.data.statistics import CountStatistics
-from jensen.estimators.choices import Choices, learned_variables
 from jensen.estimators.learning import Problem, Start
-from jensen.estimators.set_rows import WasSet, counted_rows
+from jensen.estimators.network_choices import (
+    InterventionTargets,
+    NetworkChoices,
+    counted_rows,
+    learned_variables,
+    make_prior,
+)
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG
 from jensen.graphs.wiring import wire
 from jensen.inference import Network
 from jensen.inference.handmade import network_from_tables
-from jensen.models.discrete_network import DiscreteNetwork, Tables
-from jensen.models.encoding import NetworkRows, encode
-from jensen.models.priors import make_prior
+from jensen.models.discrete_network import DiscreteNetwork, NetworkRows, Tables, encode
 from jensen.models.protocol import Data
 from jensen.support.memory import check_memory
 
@@ -28,12 +31,12 @@ ARRAYS = 8
 
 
 def table_problem(
-    graph: DAG, table: RowSource, choices: Choices, was_set: WasSet = None
+    graph: DAG, table: RowSource, choices: NetworkChoices, targets: InterventionTargets = None
 ) -> Problem:
     """The tables of a graph, from rows with values missing anywhere."""
     choices.check()
     variables = learned_variables(graph, table, choices.hidden)
-    rows, was_set = _rows_that_count(graph, table, variables, was_set)
+    rows, targets = _rows_that_count(graph, table, variables, targets)
     if choices.algorithm.q_hidden.is_random:
         _check_draws(rows, choices)
     wiring = wire(graph.parent_indices, [v.n_states for v in variables])
@@ -43,7 +46,7 @@ def table_problem(
         f"the tables of this graph ({n_entries:,} entries)",
         "leave out parents, or merge states",
     )
-    encoded = encode(rows, graph.nodes, wiring, was_set)
+    encoded = encode(rows, graph.nodes, wiring, targets)
     if choices.used_prior == "bds" and not encoded.units.is_complete:
         raise JensenError(
             "prior='bds' depends on which parent configurations occur, and with missing values "
@@ -55,14 +58,14 @@ def table_problem(
     hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
     may_relabel = choices.start is None and not isinstance(choices.prior, Mapping)
     model = DiscreteNetwork(wiring, prior, graph, variables, hidden, may_relabel)
-    content = (graph.nodes, graph.edges, [v.states for v in variables], rows, was_set)
+    content = (graph.nodes, graph.edges, [v.states for v in variables], rows, targets)
     data = Data(encoded.units, NetworkRows(encoded, table), content)
     return Problem(model, data, choices, _start(model, choices))
 
 
 def _rows_that_count(
-    graph: DAG, table: RowSource, variables: tuple[Variable, ...], was_set: WasSet
-) -> tuple[RowSource, WasSet]:
+    graph: DAG, table: RowSource, variables: tuple[Variable, ...], targets: InterventionTargets
+) -> tuple[RowSource, InterventionTargets]:
     """The columns with values, and the rows with a weight."""
     if table.total_weight == 0:
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
@@ -72,10 +75,10 @@ def _rows_that_count(
     rows = table.select([v.name for v in variables if v.name in table and table.n_seen(v.name)])
     if graph.nodes and not rows.names:
         raise DataError("there is nothing to learn from: no node of the graph has values")
-    return rows.counted(), counted_rows(table, was_set)
+    return rows.counted(), counted_rows(table, targets)
 
 
-def _check_draws(rows: RowSource, choices: Choices) -> None:
+def _check_draws(rows: RowSource, choices: NetworkChoices) -> None:
     """Refuse parts of rows, and more rows than there is room for, where each is drawn."""
     if rows.is_weighted and rows.sum(lambda block: np.count_nonzero(block.weights % 1.0)):
         raise DataError(
@@ -89,7 +92,7 @@ def _check_draws(rows: RowSource, choices: Choices) -> None:
     )
 
 
-def _start(model: DiscreteNetwork, choices: Choices) -> Start | None:
+def _start(model: DiscreteNetwork, choices: NetworkChoices) -> Start | None:
     """The tables to start from; their posterior, where there is one and one is learned."""
     if choices.start is None:
         return None

@@ -15,14 +15,17 @@ A family that others are projected on has one more, `from_moments(t)`: the η wi
 mean_stats(eta) = t.
 
 The conjugate update is η ← prior + stats. A prior None is the improper flat one: it adds nothing
-and costs nothing. What holds for every family is written here, once.
+and costs nothing. What holds for every family is written here, once; so are the checks that refuse
+components without an estimate, because they have too few rows or no spread.
 """
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.exceptions import CollapseError
 from jensen.support.fields import add, subtract
 
 
@@ -97,3 +100,33 @@ def log_evidence(family: Family, prior: Any, stats: Any) -> float:
     A prior None adds nothing and costs nothing: that of a family with its prior inside.
     """
     return family.log_partition(add(prior, stats)) - log_partition(family, prior)
+
+
+Array = NDArray[np.float64]
+
+NO_ROWS = "no rows left, so nothing says what the parameters are"
+NO_SPREAD = "collapsed: the rows leave no spread in some direction, so the likelihood has no bound"
+TOO_FEW_ROWS = "too few rows for a distribution over precisions"
+
+# A scatter is a difference, Σ x² - (Σ x)² / N. Both sums carry the error of some hundred or
+# thousand roundings (2e-16 each), so what is left below 1e-12 of them is noise, not spread.
+NOISE = 1e-12
+# Below this variance (a component on rows that are all exactly 0) precisions would overflow.
+SMALLEST = float(np.sqrt(np.finfo(np.float64).tiny))
+
+
+def refuse(bad: NDArray[np.bool_], why: str) -> None:
+    """Raise, naming the components (along the first axis) that are bad anywhere."""
+    if bad.any():
+        components = np.unique(np.nonzero(bad)[0])
+        verb = "has" if components.size == 1 else "have"
+        raise CollapseError(components.tolist(), f"{verb} {why}")
+
+
+def is_proper(log_partition: Callable[[Any], float], eta: Any) -> bool:
+    """Whether η is a distribution: its A(η) exists."""
+    try:
+        log_partition(eta)
+    except CollapseError:
+        return False
+    return True

@@ -1,5 +1,9 @@
 """Dirichlet distributions over π.  η = α - 1,  t(π) = log π.
 
+Four layouts share their formulas: rectangular arrays (`Dirichlet`), flat arrays of distributions of
+different lengths (`SegmentedDirichlet`), arrays of which a mask allows some cells only
+(`MaskedDirichlet`), and probabilities of success (`Beta`).
+
 A concentration α = 0 leaves its cell out of the distribution: its probability is 0. A distribution
 without counts under the flat prior, or left out as a whole, has no estimate, and reads as uniform.
 """
@@ -137,3 +141,72 @@ def _log_gamma(alpha: Array) -> Array:
     """Log Γ, with 0 where the concentration is 0 and the cell is left out."""
     inside = alpha > 0.0
     return np.where(inside, gammaln(np.where(inside, alpha, 1.0)), 0.0)
+
+
+@dataclass(frozen=True)
+class Beta(Dirichlet):
+    """One probability p of success for each pair along the last axis of an array (..., 2).
+
+    η = (b - 1, a - 1) and t(p) = (log(1 - p), log p): failure is state 0, success is state 1.
+    """
+
+    def describe(self, eta: Array) -> dict[str, Array]:
+        """How many successes and failures it is worth, and the mean probability of success."""
+        return {
+            "successes": eta[..., 1] + 1.0,
+            "failures": eta[..., 0] + 1.0,
+            "mean": self.mean(eta)[..., 1],
+        }
+
+
+beta = Beta()
+"""The family of arrays (K, D, 2)."""
+
+
+LEFT_OUT = -1.0
+"""The η of a concentration 0, which a `Dirichlet` leaves out."""
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedDirichlet(Dirichlet):
+    """One distribution along the last axis, over the cells that the mask allows.
+
+    Outside the mask η and statistics are 0, because nothing is ever counted there.
+    """
+
+    mask: NDArray[np.bool_]
+
+    def inside(self, eta: Array) -> Array:
+        """η as a `Dirichlet` reads it."""
+        return np.where(self.mask, eta, LEFT_OUT)
+
+    def share(self, weights: Array) -> Array:
+        """Weights ≥ 0 as probabilities; a distribution without weight becomes uniform."""
+        inside = np.where(self.mask, weights, 0.0)
+        total = self.totals(inside)
+        return np.where(total > 0.0, inside / np.where(total > 0.0, total, 1.0), self.allowed)
+
+    @property
+    def allowed(self) -> Array:
+        """Equal probabilities of all cells that are allowed."""
+        return np.asarray(self.mask / self.mask.sum(-1, keepdims=True))
+
+    def log_partitions(self, eta: Array) -> Array:
+        """Of the cells inside."""
+        return super().log_partitions(self.inside(eta))
+
+    def mean_stats(self, eta: Array) -> Array:
+        """-inf outside."""
+        return super().mean_stats(self.inside(eta))
+
+    def sample_stats(self, eta: Array, rng: np.random.Generator) -> Array:
+        """-inf outside."""
+        return super().sample_stats(self.inside(eta), rng)
+
+    def from_moments(self, t: Array) -> Array:
+        """0 outside."""
+        return np.where(self.mask, super().from_moments(np.where(self.mask, t, -np.inf)), 0.0)
+
+    def has_mode(self, eta: Array) -> bool:
+        """Whether every concentration inside is at least 1."""
+        return super().has_mode(np.where(self.mask, eta, 0.0))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
-from jensen.families.collapse import NO_ROWS, refuse
+from jensen.families import NO_ROWS, refuse
 from jensen.families.projection import wishart_degrees
 from jensen.support.fields import record
 

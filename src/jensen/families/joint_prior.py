@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families import linear_regression, wishart
+from jensen.families.gamma_ratio import log_rising
 from jensen.families.linear_regression import Regression
-from jensen.families.rising import log_rising
 from jensen.families.schur import Left, given
 
 Array = NDArray[np.float64]
@@ -101,7 +101,7 @@ class NormalWishartPrior(NamedTuple):
         turn = np.eye(len(members) + 1)
         turn[0, 1:] = -away[members]  # intercept at the prior means, from that at the shift
         intercept = away[members] @ slopes - away[child]
-        return linear_regression.from_words(
+        return linear_regression.from_standard(
             np.array([[intercept, *slopes]]),
             (turn.T @ strength @ turn)[None],
             np.array([self.degrees_of(len(members) + 1)]),

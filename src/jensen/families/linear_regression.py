@@ -14,13 +14,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.families import gamma
-from jensen.families.collapse import (
+from jensen.families import (
     NO_ROWS,
     NO_SPREAD,
     NOISE,
     SMALLEST,
     TOO_FEW_ROWS,
+    gamma,
     is_proper,
     refuse,
 )
@@ -41,7 +41,7 @@ class Regression(NamedTuple):
     strength: Array  # (K, D, D)
 
 
-class RegressionWords(NamedTuple):
+class RegressionParameters(NamedTuple):
     """A prior or posterior of regressions as people write it."""
 
     coefficients: Array  # m (K, D)
@@ -50,7 +50,7 @@ class RegressionWords(NamedTuple):
     scale: Array  # W (K,): the expected precision is ν W
 
 
-def from_words(
+def from_standard(
     coefficients: Array, strength: Array, degrees_of_freedom: Array, scale: Array
 ) -> Regression:
     """η from m (K, D), V (K, D, D), ν (K,) and W (K,)."""
@@ -59,10 +59,10 @@ def from_words(
     return Regression(degrees_of_freedom - 2.0 + first.shape[-1], second, first, strength)
 
 
-def words(eta: Regression) -> RegressionWords:
+def to_standard(eta: Regression) -> RegressionParameters:
     """M, V, ν and W."""
     mean, shape, rate, _ = _posterior(eta)
-    return RegressionWords(mean, eta.strength, 2.0 * shape, 0.5 / rate)
+    return RegressionParameters(mean, eta.strength, 2.0 * shape, 0.5 / rate)
 
 
 def log_partition(eta: Regression) -> float:
@@ -116,7 +116,7 @@ def from_moments(t: Regression) -> Regression:
     lower = cholesky(0.5 * (inverse + np.swapaxes(inverse, -1, -2)))
     refuse(~(np.diagonal(lower, axis1=-2, axis2=-1).min(-1, initial=1.0) > 0.0), NO_SPREAD)
     degrees = wishart_degrees(2.0 * t.count - np.log(precision), 1)
-    return from_words(mean, gram(inverse_root(lower)), degrees, precision / degrees)
+    return from_standard(mean, gram(inverse_root(lower)), degrees, precision / degrees)
 
 
 def has_mode(eta: Regression) -> bool:
@@ -126,7 +126,7 @@ def has_mode(eta: Regression) -> bool:
 
 def describe(eta: Regression) -> dict[str, Array]:
     """The coefficients, their strength, the degrees of freedom and the scale of the precision."""
-    return words(eta)._asdict()
+    return to_standard(eta)._asdict()
 
 
 def stats_at(coefficients: Array, precision: Array, log_precision: Array) -> Regression:

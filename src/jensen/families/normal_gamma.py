@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families import spherical
-from jensen.families.wishart import Words
+from jensen.families.wishart import StandardParameters
 from jensen.support.fields import record
 
 Array = NDArray[np.float64]
@@ -29,17 +29,17 @@ class NormalGamma(NamedTuple):
     strength: Array  # (K, D)
 
 
-def from_words(
+def from_standard(
     mean: Array, mean_strength: Array, degrees_of_freedom: Array, scale: Array
 ) -> NormalGamma:
     """η from m, β, ν and W, each (K, D)."""
-    found = spherical.from_words(mean[..., None], mean_strength, degrees_of_freedom, scale)
+    found = spherical.from_standard(mean[..., None], mean_strength, degrees_of_freedom, scale)
     return from_spherical(found)
 
 
-def words(eta: NormalGamma) -> Words:
+def to_standard(eta: NormalGamma) -> StandardParameters:
     """M, β, ν and W."""
-    found = spherical.words(to_spherical(eta))
+    found = spherical.to_standard(to_spherical(eta))
     return found._replace(mean=found.mean[..., 0])
 
 
@@ -80,7 +80,7 @@ def has_mode(eta: NormalGamma) -> bool:
 
 def describe(eta: NormalGamma) -> dict[str, Array]:
     """The mean, its strength, the degrees of freedom and the scale of the precision."""
-    return words(eta)._asdict()
+    return to_standard(eta)._asdict()
 
 
 def to_spherical(eta: NormalGamma) -> spherical.Spherical:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families import tied
-from jensen.families.wishart import Words
+from jensen.families.wishart import StandardParameters
 from jensen.support.fields import record
 
 Array = NDArray[np.float64]
@@ -31,17 +31,17 @@ class NormalWishart(NamedTuple):
     strength: Array  # (K,)
 
 
-def from_words(
+def from_standard(
     mean: Array, mean_strength: Array, degrees_of_freedom: Array, scale: Array
 ) -> NormalWishart:
     """η from m (K, D), β (K,), ν (K,) and W (K, D, D)."""
     mean, mean_strength = mean[..., None, :], mean_strength[..., None]
-    return from_tied(tied.from_words(mean, mean_strength, degrees_of_freedom, scale))
+    return from_tied(tied.from_standard(mean, mean_strength, degrees_of_freedom, scale))
 
 
-def words(eta: NormalWishart) -> Words:
+def to_standard(eta: NormalWishart) -> StandardParameters:
     """M, β, ν and W."""
-    found = tied.words(to_tied(eta))
+    found = tied.to_standard(to_tied(eta))
     return found._replace(mean=found.mean[..., 0, :], mean_strength=found.mean_strength[..., 0])
 
 
@@ -82,7 +82,7 @@ def has_mode(eta: NormalWishart) -> bool:
 
 def describe(eta: NormalWishart) -> dict[str, Array]:
     """The mean, its strength, the degrees of freedom and the scale of the precision."""
-    return words(eta)._asdict()
+    return to_standard(eta)._asdict()
 
 
 def to_tied(eta: NormalWishart) -> tied.Tied:

@@ -15,18 +15,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.families import gamma
-from jensen.families.collapse import (
+from jensen.families import (
     NO_ROWS,
     NO_SPREAD,
     NOISE,
     SMALLEST,
     TOO_FEW_ROWS,
+    gamma,
     is_proper,
     refuse,
 )
 from jensen.families.projection import wishart_degrees
-from jensen.families.wishart import Words
+from jensen.families.wishart import StandardParameters
 from jensen.support.fields import record
 
 Array = NDArray[np.float64]
@@ -42,7 +42,7 @@ class Spherical(NamedTuple):
     strength: Array  # (K,)
 
 
-def from_words(
+def from_standard(
     mean: Array, mean_strength: Array, degrees_of_freedom: Array, scale: Array
 ) -> Spherical:
     """η from m (K, D), β (K,), ν (K,) and W (K,)."""
@@ -51,10 +51,10 @@ def from_words(
     return Spherical(degrees_of_freedom - 2.0 + mean.shape[-1], second, first, mean_strength)
 
 
-def words(eta: Spherical) -> Words:
+def to_standard(eta: Spherical) -> StandardParameters:
     """M, β, ν and W."""
     mean, shape, rate = _posterior(eta)
-    return Words(mean, eta.strength, 2.0 * shape, 0.5 / rate)
+    return StandardParameters(mean, eta.strength, 2.0 * shape, 0.5 / rate)
 
 
 def log_partition(eta: Spherical) -> float:
@@ -99,7 +99,7 @@ def from_moments(t: Spherical) -> Spherical:
     mean = t.first / precision[..., None]
     strength = t.first.shape[-1] / (-2.0 * t.strength - (mean * t.first).sum(-1))
     degrees = wishart_degrees(2.0 * t.count - np.log(precision), 1)
-    return from_words(mean, strength, degrees, precision / degrees)
+    return from_standard(mean, strength, degrees, precision / degrees)
 
 
 def has_mode(eta: Spherical) -> bool:
@@ -109,7 +109,7 @@ def has_mode(eta: Spherical) -> bool:
 
 def describe(eta: Spherical) -> dict[str, Array]:
     """The mean, its strength, the degrees of freedom and the scale of the precision."""
-    return words(eta)._asdict()
+    return to_standard(eta)._asdict()
 
 
 # --- given one, the other: also for families in which a part is known ---

@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.families import wishart
-from jensen.families.collapse import NO_ROWS, TOO_FEW_ROWS, is_proper, refuse
+from jensen.families import NO_ROWS, TOO_FEW_ROWS, is_proper, refuse, wishart
 from jensen.families.projection import wishart_degrees
-from jensen.families.wishart import Words
+from jensen.families.wishart import StandardParameters
 from jensen.support.fields import record
 
 Array = NDArray[np.float64]
@@ -33,7 +32,9 @@ class Tied(NamedTuple):
     strength: Array  # (K,)
 
 
-def from_words(mean: Array, mean_strength: Array, degrees_of_freedom: Array, scale: Array) -> Tied:
+def from_standard(
+    mean: Array, mean_strength: Array, degrees_of_freedom: Array, scale: Array
+) -> Tied:
     """η from m (K, D), β (K,), ν () and W (D, D)."""
     n_means, size = mean.shape[-2:]
     first = mean_strength[..., None] * mean
@@ -42,10 +43,10 @@ def from_words(mean: Array, mean_strength: Array, degrees_of_freedom: Array, sca
     return Tied(count, _symmetric(second), first, mean_strength)
 
 
-def words(eta: Tied) -> Words:
+def to_standard(eta: Tied) -> StandardParameters:
     """M, β, ν and W."""
     mean, degrees, lower = _posterior(eta)
-    return Words(mean, eta.strength, degrees, wishart.inverse(lower))
+    return StandardParameters(mean, eta.strength, degrees, wishart.inverse(lower))
 
 
 def log_partition(eta: Tied) -> float:
@@ -90,7 +91,7 @@ def from_moments(t: Tied) -> Tied:
     strength = size / (-2.0 * t.strength - (mean * t.first).sum(-1))
     log_det = -wishart.log_det(lower, 1.0)  # of the precision, whose factor this is
     degrees = wishart_degrees(np.asarray(2.0 * t.count - log_det), size)
-    return from_words(mean, strength, degrees, precision / degrees[..., None, None])
+    return from_standard(mean, strength, degrees, precision / degrees[..., None, None])
 
 
 def has_mode(eta: Tied) -> bool:
@@ -100,7 +101,7 @@ def has_mode(eta: Tied) -> bool:
 
 def describe(eta: Tied) -> dict[str, Array]:
     """The mean, its strength, the degrees of freedom and the scale of the precision."""
-    return words(eta)._asdict()
+    return to_standard(eta)._asdict()
 
 
 # --- given one, the other: also for families in which a part is known ---

@@ -12,15 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import digamma, gammaln
 
-from jensen.families import gamma
-from jensen.families.collapse import NO_ROWS, NO_SPREAD, NOISE, SMALLEST
+from jensen.families import NO_ROWS, NO_SPREAD, NOISE, SMALLEST, gamma
 
 Array = NDArray[np.float64]
 Refuse = Callable[[NDArray[np.bool_], str], None]
 """Given which matrices are bad, and why: raises if any is, naming its components."""
 
 
-class Words(NamedTuple):
+class StandardParameters(NamedTuple):
     """A prior or posterior of means and precisions as people write it (Bishop, equation 10.40).
 
     The shapes are those of the family: (K, D), (K,), (K,), (K, D, D) for a normal-Wishart.

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from jensen.data.threads import ordered_map
 from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenError
-from jensen.families.held import Held
+from jensen.families.point_mass import PointMass
 from jensen.models.emissions.product import expected_rows
-from jensen.models.fitted_states import FittedStates, unflatten
 from jensen.models.hidden_markov import Chained, Sequences, groups
+from jensen.models.state_model import FittedStates, unflatten
 from jensen.q_hidden.states import chain
 from jensen.q_hidden.states.records import Chain
 from jensen.support.memory import check_many
@@ -286,7 +286,7 @@ def _views(fitted: FittedStates, unit: Sequences) -> Iterator[Chain]:
     if fitted.samples is not None:
         for t in fitted.draws():
             yield model.potentials(t)(unit)
-    elif fitted.eta is not None and not isinstance(model.families.emission, Held):
+    elif fitted.eta is not None and not isinstance(model.families.emission, PointMass):
         yield model.chain(fitted.t, model.emission.predict(fitted.eta.emission, unit.rows), unit)
     else:
         yield model.potentials(fitted.t)(unit)

@@ -23,8 +23,7 @@ from jensen.graphs.wiring import Wiring, wire_families
 from jensen.inference.network import Network
 from jensen.inference.relevance import relevant_variables
 from jensen.q_hidden.trees import run
-from jensen.q_hidden.trees.lists import Lists
-from jensen.q_hidden.trees.plans import Plans, find_families
+from jensen.q_hidden.trees.plans import InternedLists, Plans, find_families
 from jensen.q_hidden.trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut, pick
 from jensen.support.memory import check_memory
 
@@ -153,12 +152,12 @@ def _form(rows: Rows, scopes: Sequence[Scope]) -> _Batch | None:
 def _n_entries(batch: _Batch) -> float:
     """Entries of the clusters of all sub-problems that are asked for, by a quick order."""
     hidden, wiring = batch.hidden, batch.wiring
-    sets = Lists()
-    which = sets.number(hidden.words, hidden.begin, hidden.end)
-    ptr = np.append(sets.begin, len(sets.words))
-    touched = find_families(ptr, sets.words, wiring)
+    sets = InternedLists()
+    which = sets.number(hidden.entries, hidden.begin, hidden.end)
+    ptr = np.append(sets.begin, len(sets.entries))
+    touched = find_families(ptr, sets.entries, wiring)
     _, sizes = order_all(
-        ptr, sets.words, wiring, touched.end, touched.of, rule=0, uniforms=np.zeros(1)
+        ptr, sets.entries, wiring, touched.end, touched.of, rule=0, uniforms=np.zeros(1)
     )
     is_asked = _any_asked(touched.end, touched.of, batch.n_own)
     entries = np.where(is_asked, np.exp(np.minimum(sizes[:, 0], 600.0)), 0.0)

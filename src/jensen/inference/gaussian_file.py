@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jensen.families.joint_prior import NormalWishartPrior
-from jensen.families.linear_regression import RegressionWords
+from jensen.families.linear_regression import RegressionParameters
 from jensen.inference.file_entries import read_entries
 from jensen.inference.gaussian_network import (
     Posterior,
@@ -114,7 +114,7 @@ def _numbers(one: LinearRegression) -> list[float]:
     return [one.intercept, *one.coefficients.values(), one.variance]
 
 
-def _words(value: Checked, parts: Mapping[str, Checked], order: list[int]) -> RegressionWords:
+def _words(value: Checked, parts: Mapping[str, Checked], order: list[int]) -> RegressionParameters:
     """The posterior of one regression, its parents in the order of their names."""
     slopes = parts["coefficients"].numbers()
     strength = np.array([row.numbers() for row in parts["strength"].items()], object)
@@ -126,7 +126,7 @@ def _words(value: Checked, parts: Mapping[str, Checked], order: list[int]) -> Re
         value.fail("must have a strength that is symmetric and positive definite")
     if degrees <= 0.0 or scale <= 0.0:
         value.fail("must have degrees_of_freedom and a scale above 0")
-    return RegressionWords(
+    return RegressionParameters(
         slopes[order][None],
         matrix[np.ix_(order, order)][None],
         np.array([degrees]),

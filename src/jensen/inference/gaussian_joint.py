@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.models.emissions.patterns import Pattern, patterns_of
+from jensen.models.emissions.gaussian_rows import Pattern, patterns_of
 from jensen.q_hidden.gaussian_cells import LOG_2PI, conditional
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from jensen.data.fill_missing import Filled
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.joint_prior import NormalWishartPrior
-from jensen.families.linear_regression import RegressionWords
+from jensen.families.linear_regression import RegressionParameters
 from jensen.graphs import DAG
 from jensen.inference import gaussian_queries, gaussian_rows
 from jensen.inference.fitted import USUAL, FittedNetwork, Given, Method, Names, RowChoices
@@ -37,7 +37,7 @@ class Posterior(NamedTuple):
     """The posterior of every regression, of columns less a centre."""
 
     centre: Array  # (n,)
-    words: tuple[RegressionWords, ...]
+    words: tuple[RegressionParameters, ...]
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.threads import ordered_map
-from jensen.families.held import Held
-from jensen.models.emissions.predictive import draw_predictive
+from jensen.families.point_mass import PointMass
+from jensen.models.emissions.building import draw_predictive
 from jensen.models.emissions.product import expected_rows
-from jensen.models.fitted_states import FittedStates
 from jensen.models.mixture import UNIT_ROWS
+from jensen.models.state_model import FittedStates
 from jensen.q_hidden.states import independent
 from jensen.q_hidden.states.records import Independent
 from jensen.support.memory import check_many
@@ -125,4 +125,4 @@ def _draw(
 
 def _is_predictive(fitted: FittedStates) -> bool:
     """Whether the components have a posterior; what is held has none."""
-    return fitted.eta is not None and not isinstance(fitted.model.families.components, Held)
+    return fitted.eta is not None and not isinstance(fitted.model.families.components, PointMass)

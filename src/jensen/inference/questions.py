@@ -23,7 +23,14 @@ from jensen.graphs.wiring import Wiring, wire_families
 from jensen.inference.findings import Findings
 from jensen.q_hidden.trees.plans import Plans
 from jensen.q_hidden.trees.problems import hidden_sets
-from jensen.q_hidden.trees.records import N_STATES, Problems, Program, Sets, Work, make_work
+from jensen.q_hidden.trees.records import (
+    N_STATES,
+    Problems,
+    Program,
+    Sets,
+    SolverWorkspace,
+    make_solver_workspace,
+)
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network
@@ -97,7 +104,7 @@ class Question:
         begin, end = begin[which], end[which]
         self.program: Program = sets.program
         self._compile_bases(wiring, sets)
-        self.work: Work = make_work(self.program, self.problems.set_of)
+        self.work: SolverWorkspace = make_solver_workspace(self.program, self.problems.set_of)
         self._log_z = np.empty(len(self.problems.set_of))
         n = self.program.code[self.program.start + N_STATES]
         self.out_ptr: Ints = np.cumsum(n) - n

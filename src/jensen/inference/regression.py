@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaincinv, stdtrit
 
 from jensen.exceptions import JensenError
-from jensen.families.linear_regression import RegressionWords
+from jensen.families.linear_regression import RegressionParameters
 from jensen.support.checks import is_real
 from jensen.support.text import grid
 
@@ -63,7 +63,7 @@ class RegressionPosterior:
 
     name: str
     parents: tuple[str, ...]
-    words: RegressionWords
+    words: RegressionParameters
     centre: Array  # (p + 1,)
 
     @property

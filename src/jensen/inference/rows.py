@@ -16,7 +16,7 @@ from jensen.graphs.wiring import Wiring, wire_families
 from jensen.inference.relevance import relevant_part
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import plans_of
-from jensen.q_hidden.trees.problems import Split, cut, split_rows
+from jensen.q_hidden.trees.problems import SplitRows, cut, split_rows
 from jensen.q_hidden.trees.records import Problems, Program
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Rows:
         self.wiring: Wiring = wire_families(part.families, network.wiring.cards.tolist())
         self.entries = part.entries
         plans = plans_of(self.wiring, network.graph.nodes)
-        self.split: Split = split_rows(plans, part.read, np.ones(table.n_rows))
+        self.split: SplitRows = split_rows(plans, part.read, np.ones(table.n_rows))
         self.program: Program = self.split.sets.program
 
     @property
@@ -139,7 +139,7 @@ class Rows:
         n = self.split.sets.n_members[sets]
         entry = np.repeat(np.arange(len(sets)), n)
         position = np.arange(len(entry)) - np.repeat(np.cumsum(n) - n, n)
-        variable = self.split.sets.words[self.split.sets.begin[sets[entry]] + position]
+        variable = self.split.sets.entries[self.split.sets.begin[sets[entry]] + position]
         order = np.argsort(variable, kind="stable")
         ptr = np.searchsorted(variable[order], np.arange(len(self.wiring.cards) + 1))
         entry = entry[order]
@@ -160,7 +160,7 @@ class Rows:
     @cached_property
     def _states_before(self) -> Ints:
         """How many states the members before each one have, all sets end to end."""
-        return np.concatenate([[0], np.cumsum(self.wiring.cards[self.split.sets.words])])
+        return np.concatenate([[0], np.cumsum(self.wiring.cards[self.split.sets.entries])])
 
 
 class Posteriors(NamedTuple):

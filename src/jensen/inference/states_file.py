@@ -11,7 +11,7 @@ from jensen.io.checked import Checked
 from jensen.io.json_arrays import plain_array, plain_record, read_array, read_record
 from jensen.io.json_state_checks import belief_fault, theta_fault
 from jensen.io.json_state_models import plain_held, plain_masks, read_held
-from jensen.models.fitted_states import FittedStates, flatten, unflatten
+from jensen.models.state_model import FittedStates, flatten, unflatten
 
 if TYPE_CHECKING:
     from jensen.models.state_model import StateModel

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
+from jensen.models.emissions.discrete import concentration_fault, shares_fault
 from jensen.models.emissions.kinds import Fault
-from jensen.models.emissions.labels import concentration_fault, shares_fault
-from jensen.models.emissions.product import Product
+from jensen.models.emissions.product import ProductEmission
 from jensen.models.emissions.registry import record_of
 from jensen.support.fields import leaves
 
@@ -63,7 +63,7 @@ def belief_fault(model: Any, eta: Any, t: Any = None) -> Fault | None:
 
 def _parts(emission: Any, record: Any) -> Iterator[tuple[str, Any, Any]]:
     """The parts of an emission and of its parameters, and where they stand."""
-    if isinstance(emission, Product):
+    if isinstance(emission, ProductEmission):
         for k, (part, own) in enumerate(zip(emission.parts, record, strict=True)):
             yield f"[{k}]", part, own
     else:

@@ -12,11 +12,9 @@ from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.io.checked import Checked
 from jensen.io.json_arrays import plain_array, read_array
-from jensen.models.emissions.changed import labels_of, with_masks
-from jensen.models.emissions.columns import ColumnSummary
-from jensen.models.emissions.gaussian_states import GaussianStates
-from jensen.models.emissions.held_parts import family_given
-from jensen.models.emissions.making import make_columns, make_emission
+from jensen.models.emissions.building import labels_of, make_columns, make_emission, with_masks
+from jensen.models.emissions.column_summary import ColumnSummary
+from jensen.models.emissions.gaussian_states import GaussianStates, family_given
 from jensen.models.emissions.product import parts_of
 from jensen.models.emissions.registry import EMISSIONS, USUAL, EmissionRecord, record_of
 from jensen.models.hidden_markov import HiddenMarkov

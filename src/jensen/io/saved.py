@@ -7,6 +7,6 @@ Each of these classes has `to_dict()`, which gives plain data with "format" firs
 SAVED = {
     "jensen-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-gaussian-network": "jensen.estimators.bayesian_network:BayesianNetwork",
-    "jensen-states": "jensen.estimators.states_estimator:StatesEstimator",
+    "jensen-states": "jensen.estimators.state_estimator:StatesEstimator",
     "jensen-structure-posterior": "jensen.q_graph.posterior.base:StructurePosterior",
 }

@@ -8,8 +8,14 @@ from numba.core.sigutils import normalize_signature
 from jensen.data.half_bytes import HalfBytes
 from jensen.graphs.elimination import EliminationWorkspace
 from jensen.graphs.wiring import Wiring
-from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
-from jensen.q_hidden.trees.records import Desk, Families, Problems, Program, Work
+from jensen.models.emissions.independent_columns import ColumnRows, ColumnSums, ColumnTables
+from jensen.q_hidden.trees.records import (
+    Problems,
+    Program,
+    SetFamilies,
+    SolverWorkspace,
+    TreeWorkspace,
+)
 from jensen.support.chain_records import (
     ChainGraph,
     ChainSamples,
@@ -23,11 +29,11 @@ _FLOATS = types.float64[::1]
 _BOOLS = types.boolean[::1]
 
 WIRING = types.NamedUniTuple(_INTS, len(Wiring._fields), Wiring)  # what Numba sees in records
-FAMILIES = types.NamedUniTuple(_INTS, len(Families._fields), Families)  # of one type
+FAMILIES = types.NamedUniTuple(_INTS, len(SetFamilies._fields), SetFamilies)  # of one type
 PROGRAM = types.NamedUniTuple(_INTS, len(Program._fields), Program)
 PROBLEMS = types.NamedTuple([_INTS, _INTS, _INTS, _FLOATS], Problems)
 GRAPH = types.NamedTuple([_BOOLS, _INTS, _INTS, _FLOATS, _FLOATS, _INTS], EliminationWorkspace)
-DESK = types.NamedTuple([_BOOLS, *[_INTS] * 4], Desk)
+DESK = types.NamedTuple([_BOOLS, *[_INTS] * 4], TreeWorkspace)
 HALF_BYTES = types.NamedTuple([types.uint8[:, ::1], *[_INTS] * 4], HalfBytes)
 _WORDS = types.uint64[:, ::1]
 _TABLE, _INDEX = types.float64[:, ::1], types.int64[:, ::1]
@@ -49,7 +55,7 @@ CHAIN_SAMPLES = types.NamedTuple(
     [types.uint64[:, :, ::1], _FLOATS, _FLOATS, types.int16[:, ::1]], ChainSamples
 )
 MOVE_COUNTS = types.NamedUniTuple(_INTS, len(MoveCounts._fields), MoveCounts)
-WORK = types.NamedTuple([_FLOATS, _FLOATS, _FLOATS, _INTS], Work)
+WORK = types.NamedTuple([_FLOATS, _FLOATS, _FLOATS, _INTS], SolverWorkspace)
 COLUMN_ROWS = types.NamedTuple([types.int32[:, ::1], _TABLE, _TABLE, _FLOATS], ColumnRows)
 COLUMN_TABLES = types.NamedTuple([_FLOATS, _INTS, *[_TABLE] * 9], ColumnTables)
 COLUMN_SUMS = types.NamedUniTuple(_TABLE, len(ColumnSums._fields), ColumnSums)

@@ -1,30 +1,40 @@
-"""Discrete Bayesian network: one Dirichlet per variable and parent configuration."""
+"""Discrete Bayesian network: one Dirichlet per variable and parent configuration.
 
-from collections.abc import Callable, Sequence
+A table is encoded once: families without a missing member are counted, and the rows that miss
+something become sub-problems, which every sweep solves again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import RowSource, Variable
+from jensen.data import RowSource, TableScan, Variable
 from jensen.data.counting import count_families
 from jensen.data.statistics import CountStatistics
-from jensen.estimators.estimate_warnings import warn_of_empty_rows
+from jensen.data.units import Units
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
-from jensen.free_energy import State
 from jensen.graphs import DAG
 from jensen.graphs.wiring import Wiring
 from jensen.inference.impossible import explain_row
 from jensen.inference.network import Network
 from jensen.models.protocol import Conjugate, Data
-from jensen.models.relabelling import by_falling_count, permute
-from jensen.models.starts import random_counts
-from jensen.q_hidden import FamilyTables, Hidden, Known
-from jensen.q_hidden.trees.problems import HiddenRows
+from jensen.q_hidden import FamilyTables, Hidden, NothingHidden
+from jensen.q_hidden.trees.plans import plans_of
+from jensen.q_hidden.trees.problems import HiddenRows, split_table
+from jensen.support.estimate_warnings import warn_of_empty_rows
 from jensen.support.fields import add, record
+
+if TYPE_CHECKING:
+    from jensen.free_energy import State
+
+Array = NDArray[np.float64]
 
 
 @record
@@ -46,7 +56,7 @@ class Incomplete(NamedTuple):
 
     rows: HiddenRows
     part: slice
-    was_set: int = -1  # -1: none was
+    target: int = -1  # -1: none was
 
     @property
     def weight(self) -> NDArray[np.float64]:
@@ -75,12 +85,14 @@ class DiscreteNetwork(Conjugate):
         """Zeros."""
         return Tables(np.zeros(self.wiring.fam_at[-1]))
 
-    def potentials(self, t: Tables) -> Callable[[Complete | Incomplete], Known | FamilyTables]:
+    def potentials(
+        self, t: Tables
+    ) -> Callable[[Complete | Incomplete], NothingHidden | FamilyTables]:
         """The log tables, and what a unit hides."""
 
-        def of_unit(unit: Complete | Incomplete) -> Known | FamilyTables:
+        def of_unit(unit: Complete | Incomplete) -> NothingHidden | FamilyTables:
             if isinstance(unit, Complete):
-                return Known(t.tables, unit.counts)
+                return NothingHidden(t.tables, unit.counts)
             return FamilyTables(self._without(t.tables, unit), unit.rows, unit.part)
 
         return of_unit
@@ -92,11 +104,11 @@ class DiscreteNetwork(Conjugate):
     def _without(
         self, flat: NDArray[np.float64], unit: Complete | Incomplete
     ) -> NDArray[np.float64]:
-        """Log tables or counts, 0 in that of a variable that was set: it had no say."""
-        if isinstance(unit, Complete) or unit.was_set < 0:
+        """Zero the block of the intervened variable; its table does not contribute."""
+        if isinstance(unit, Complete) or unit.target < 0:
             return flat
         flat = flat.copy()
-        flat[self.wiring.fam_at[unit.was_set] : self.wiring.fam_at[unit.was_set + 1]] = 0.0
+        flat[self.wiring.fam_at[unit.target] : self.wiring.fam_at[unit.target + 1]] = 0.0
         return flat
 
     # --- from rows to a network ---
@@ -170,3 +182,114 @@ def complete_counts(table: RowSource, names: Sequence[str], wiring: Wiring) -> N
     for f, part in zip(known, count_families(table, [families[f] for f in known]), strict=True):
         counts[wiring.fam_at[f] : wiring.fam_at[f + 1]] = part.ravel()
     return counts
+
+
+def by_falling_count(
+    wiring: Wiring, hidden: Iterable[int], stats: Array
+) -> dict[int, NDArray[np.intp]]:
+    """For each hidden variable its states, the most frequent first."""
+    orders = {}
+    for v in hidden:
+        counts = stats[wiring.fam_at[v] : wiring.fam_at[v + 1]].reshape(-1, wiring.cards[v]).sum(0)
+        orders[v] = np.argsort(-counts, kind="stable")
+    return orders
+
+
+def permute(wiring: Wiring, orders: dict[int, NDArray[np.intp]], flat: Array) -> Array:
+    """Tables, flat, with the states of some variables in another order."""
+    result = flat.copy()
+    for f in range(wiring.n_families):
+        members = wiring.members(f)
+        here = slice(wiring.fam_at[f], wiring.fam_at[f + 1])
+        for axis, v in enumerate(members):
+            if int(v) in orders:
+                table = result[here].reshape(wiring.cards[members])
+                result[here] = np.take(table, orders[int(v)], axis=axis).ravel()
+    return result
+
+
+class NetworkRows(NamedTuple):
+    """What a discrete network begins from, and names an impossible row by."""
+
+    encoded: Encoded
+    table: RowSource  # as the caller gave it, also rows without weight
+
+
+class Encoded(NamedTuple):
+    """Units for the loop, and the way back from sub-problems to rows."""
+
+    units: Units
+    counts: NDArray[np.float64]  # (P,): of complete families
+    hidden: tuple[HiddenRows, ...]  # none, if nothing is missing
+
+    @property
+    def touched(self) -> NDArray[np.int64]:
+        """The families of which a member is missing somewhere."""
+        found = [np.empty(0, np.int64)]
+        for rows in self.hidden:
+            w = rows.plans.wiring
+            found += [w.touch[w.touch_ptr[v] : w.touch_ptr[v + 1]] for v in rows.members]
+        return np.unique(np.concatenate(found))
+
+
+def encode(
+    table: RowSource, names: Sequence[str], wiring: Wiring, targets: NDArray[np.int64] | None = None
+) -> Encoded:
+    """Encode a table; names without a column are hidden in every row.
+
+    Parameters
+    ----------
+    targets
+        (rows,): the variable that was set from outside, -1 where none was; None: nowhere. The
+        table of that variable has no say in the row.
+    """
+    groups = [(-1, table)]
+    if targets is not None:
+        groups = [(v, table.take(targets == v)) for v in np.unique(targets).tolist()]
+    counts = np.zeros(wiring.fam_at[-1])
+    units: list[Incomplete] = []
+    hidden: list[HiddenRows] = []
+    columns = [name for name in names if name in table]
+    for v, rows in groups:
+        counted = complete_counts(rows, names, wiring)
+        if v >= 0:
+            counted[wiring.fam_at[v] : wiring.fam_at[v + 1]] = 0.0
+        counts += counted
+        if len(columns) < len(names) or rows.n_missing(columns):
+            with_rows = not isinstance(rows, TableScan)  # of more rows than memory it is too much
+            found = split_table(plans_of(wiring, names), rows, names, with_rows=with_rows)
+            units.extend(Incomplete(found, part, v) for part in found.cut())
+            hidden.append(found)
+    known = Units((Complete(counts), *units), table.total_weight, is_complete=not hidden)
+    return Encoded(known, counts, tuple(hidden))
+
+
+def random_counts(
+    wiring: Wiring, data: Encoded, hidden: Iterable[int], rng: np.random.Generator
+) -> Array:
+    """Statistics to begin with: what was counted, and random ones where something is missing.
+
+    Tables in which nothing is ever missing stay as counted: they are the answer already. In the
+    others every cell is possible. Those of hidden variables and of their children get random rows
+    as heavy as the data, because equal rows would stay equal for ever.
+    """
+    family = SegmentedDirichlet(wiring.row_lengths())
+    lengths = np.diff(wiring.fam_at)
+    noise = family.share(rng.standard_gamma(1.0, int(wiring.fam_at[-1])) * _own(wiring, data))
+    is_hidden = np.zeros(len(wiring.cards), bool)
+    is_hidden[list(hidden)] = True
+    weight = np.zeros(wiring.n_families)
+    for f in data.touched:
+        n_rows = lengths[f] // wiring.cards[f]
+        heavy = is_hidden[wiring.members(f)].any()
+        weight[f] = max(data.units.total_weight / n_rows, 1.0) if heavy else 1.0
+    return data.counts + noise * np.repeat(weight, lengths)
+
+
+def _own(wiring: Wiring, data: Encoded) -> Array:
+    """How often each state of the variable of a table was counted, plus one, in every row."""
+    parts = []
+    for f, card in enumerate(wiring.cards):
+        counts = data.counts[wiring.fam_at[f] : wiring.fam_at[f + 1]].reshape(-1, card)
+        parts.append(np.broadcast_to(counts.sum(0) + 1.0, counts.shape).ravel())
+    return np.concatenate([np.empty(0), *parts])

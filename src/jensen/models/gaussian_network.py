@@ -1,26 +1,29 @@
 """Gaussian Bayesian network: every variable is a linear regression on its parents.
 
 Columns are kept relative to `shift`, near their means: statistics are sums of squares, which lose
-their digits far from 0. With z = (1, x) all statistics are entries of Σ z zᵀ.
+their digits far from 0. With z = (1, x) all statistics are entries of Σ z zᵀ. Rows that miss the
+same columns are encoded as one pattern, so that a sweep takes no longer for more rows.
 """
+
+from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, partial
-from typing import Any, NamedTuple
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.number_rows import NumberRows
+from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.data.statistics import Moments
+from jensen.data.units import Units
 from jensen.exceptions import CollapseError, DataError
-from jensen.families import linear_regression
-from jensen.families.collapse import NO_ROWS
+from jensen.families import NO_ROWS, linear_regression
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import Regression
 from jensen.families.product import Product
-from jensen.free_energy import State
 from jensen.graphs import DAG
 from jensen.inference.gaussian_joint import joint
 from jensen.inference.gaussian_network import (
@@ -29,11 +32,15 @@ from jensen.inference.gaussian_network import (
     point_network,
 )
 from jensen.inference.regression import LinearRegression
-from jensen.models.emissions.columns import summarise
+from jensen.models.emissions.column_summary import summarise
+from jensen.models.emissions.gaussian_rows import patterns_of
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import GaussianCells, Hidden
-from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern
+from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern, compressed
 from jensen.support.fields import add, record
+
+if TYPE_CHECKING:
+    from jensen.free_energy import State
 
 Array = NDArray[np.float64]
 
@@ -45,11 +52,11 @@ class Regressions(NamedTuple):
     regressions: Any  # a tuple of `Regression`; None: the flat prior
 
 
-class Cells(NamedTuple):
+class CellUnit(NamedTuple):
     """A unit: rows by what they miss, in all of which the same variable was set, or none."""
 
     patterns: tuple[CellPattern, ...]
-    was_set: int = -1
+    target: int = -1
 
     @property
     def weight(self) -> Array:
@@ -120,17 +127,17 @@ class RegressionNetwork(Conjugate):
         n = len(self.names)
         return self.stats_of(np.zeros((n + 1, n + 1)))
 
-    def potentials(self, t: Regressions) -> Callable[[Cells], GaussianCells]:
+    def potentials(self, t: Regressions) -> Callable[[CellUnit], GaussianCells]:
         """The quadratic form of z that all regressions add up to, by what was set."""
         form = cache(partial(self._form, t))
-        return lambda unit: GaussianCells(*form(unit.was_set), unit.patterns)
+        return lambda unit: GaussianCells(*form(unit.target), unit.patterns)
 
-    def _form(self, t: Regressions, was_set: int) -> tuple[float, Array]:
+    def _form(self, t: Regressions, target: int) -> tuple[float, Array]:
         """The constant and the quadratic; a variable that was set does not contribute."""
         quadratic = np.zeros((len(self.names) + 1,) * 2)
         constant = 0.0
         for v, (part, places) in enumerate(zip(t.regressions, self.places, strict=True)):
-            if v == was_set:
+            if v == target:
                 continue
             constant -= 0.5 * LOG_2PI
             constant += float(part.count[0])
@@ -140,22 +147,22 @@ class RegressionNetwork(Conjugate):
             quadratic[np.ix_(places, places)] += -2.0 * part.strength[0]
         return constant, quadratic
 
-    def expected_stats(self, unit: Cells, hidden: Hidden) -> Regressions:
+    def expected_stats(self, unit: CellUnit, hidden: Hidden) -> Regressions:
         """The entries of Σ E[z zᵀ] that each regression reads."""
-        return self.stats_of(hidden.moments, unit.was_set)
+        return self.stats_of(hidden.moments, unit.target)
 
-    def counted(self, unit: Cells) -> Regressions:
+    def counted(self, unit: CellUnit) -> Regressions:
         """The statistics of rows that miss nothing."""
         moments = np.zeros((len(self.names) + 1,) * 2)
         for pattern in unit.patterns:
             moments[np.ix_(pattern.seen, pattern.seen)] += pattern.root.T @ pattern.root
-        return self.stats_of(moments, unit.was_set)
+        return self.stats_of(moments, unit.target)
 
-    def stats_of(self, moments: Array, was_set: int = -1) -> Regressions:
+    def stats_of(self, moments: Array, target: int = -1) -> Regressions:
         """The statistics of every regression from Σ z zᵀ; none of a variable that was set."""
         found, nothing = [], np.zeros_like(moments)
         for v, places in enumerate(self.places):
-            moments_here = nothing if v == was_set else moments
+            moments_here = nothing if v == target else moments
             block = moments_here[np.ix_(places, places)]
             first, second = moments_here[v + 1, places], moments_here[v + 1, v + 1]
             count = moments_here[None, 0, 0]
@@ -183,8 +190,8 @@ class RegressionNetwork(Conjugate):
         """The network at the end of an ascent, of columns as they came."""
         graph, shift = self.graph, self.shift
         if is_posterior:
-            words = tuple(linear_regression.words(eta) for eta in state.eta.regressions)
-            network = point_network(graph, Posterior(shift, words))
+            standard = tuple(linear_regression.to_standard(eta) for eta in state.eta.regressions)
+            network = point_network(graph, Posterior(shift, standard))
             return replace(network, prior=self.held, constants=self.constants)
         regressions = []
         for v, (name, t) in enumerate(zip(graph.nodes, state.t.regressions, strict=True)):
@@ -237,3 +244,59 @@ def make_prior(
 ) -> Regressions:
     """What the prior of all columns says of each regression; the evidence is then BGe."""
     return Regressions(tuple(prior.regression(v, own, shift) for v, own in enumerate(parents)))
+
+
+UNIT_PATTERNS = 256
+"""Patterns of one unit of work; fixed, so that sums never depend on threads."""
+
+Key = tuple[int, tuple[int, ...]]
+"""The variable that was set, -1 if none was, and the places that are missing."""
+
+
+def encode(rows: NumberRows, shift: Array, targets: NDArray[np.int64] | None = None) -> Units:
+    """Rows of weight > 0 as units for the loop; rows in which different variables were set apart.
+
+    Parameters
+    ----------
+    targets
+        (rows,): the variable that was set, -1 where none was; None: nowhere.
+    """
+
+    def of_block(block: NumberBlock) -> dict[Key, CellPattern]:
+        here = np.full(len(block.weight), -1) if targets is None else targets[block.start :]
+        found: dict[Key, CellPattern] = {}
+        for v in np.unique(here[: len(block.weight)]).tolist():
+            chosen = here[: len(block.weight)] == v
+            for pattern in _cells(block.values[chosen] - shift, block.weight[chosen]):
+                found[v, tuple(pattern.missing.tolist())] = pattern
+        return found
+
+    found: dict[Key, CellPattern] = rows.sum(of_block, _join) or {}
+    units = []
+    for v, keys in groupby(sorted(found), key=lambda key: key[0]):
+        patterns = tuple(found[key] for key in keys)
+        starts = range(0, len(patterns), UNIT_PATTERNS)
+        units += [CellUnit(patterns[k : k + UNIT_PATTERNS], v) for k in starts]
+    is_complete = not any(missing for _, missing in found)
+    return Units(tuple(units), rows.total_weight, is_complete)
+
+
+def _cells(values: Array, weight: Array) -> list[CellPattern]:
+    """The patterns of some rows."""
+    patterns = []
+    for pattern in patterns_of(values):
+        own = weight[pattern.rows]
+        z = np.column_stack([np.ones(len(own)), pattern.x.T]) * np.sqrt(own)[:, None]
+        missing = pattern.order[: pattern.n_missing].astype(np.intp) + 1
+        seen = np.append(0, pattern.seen + 1).astype(np.intp)
+        patterns.append(CellPattern(missing, seen, compressed(z), float(own.sum())))
+    return patterns
+
+
+def _join(a: dict[Key, CellPattern], b: dict[Key, CellPattern]) -> dict[Key, CellPattern]:
+    """Patterns of neighbouring blocks, those that both have as one."""
+    joined = {**a, **b}
+    for key in a.keys() & b.keys():
+        root = compressed(np.concatenate([a[key].root, b[key].root]))
+        joined[key] = a[key]._replace(root=root, weight=a[key].weight + b[key].weight)
+    return joined

@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.data.units import Units
-from jensen.families.dirichlet import dirichlet
-from jensen.families.masked import MaskedDirichlet
+from jensen.families.dirichlet import MaskedDirichlet, dirichlet
 from jensen.models.emissions import Emission
-from jensen.models.emissions.changed import hold_parts
-from jensen.models.emissions.state_records import select_states
+from jensen.models.emissions.building import hold_parts
+from jensen.models.emissions.state_parameters import select_states
 from jensen.models.mixture import (
     UNIT_ROWS,
     emission_point,

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
-from jensen.families.held import Held
+from jensen.families.point_mass import PointMass
 from jensen.models.emissions import Emission
-from jensen.models.emissions.changed import hold_parts
-from jensen.models.emissions.state_records import select_states
+from jensen.models.emissions.building import hold_parts
+from jensen.models.emissions.state_parameters import select_states
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateModel
 from jensen.models.state_starts import start_stats
@@ -41,7 +41,7 @@ class Mixed(NamedTuple):
     components: Any
 
 
-class Rows(NamedTuple):
+class MixtureUnit(NamedTuple):
     """A unit: encoded rows."""
 
     rows: Any
@@ -83,12 +83,12 @@ class Mixture(StateModel):
         """Zeros."""
         return Mixed(np.zeros(self.n_states), self.emission.blank)
 
-    def potentials(self, t: Mixed) -> Callable[[Rows], Independent]:
+    def potentials(self, t: Mixed) -> Callable[[MixtureUnit], Independent]:
         """Log weights, and the rows at this θ."""
         observe = self.emission.observe
         return lambda unit: Independent(t.weights, observe(t.components, unit.rows), unit.weight)
 
-    def expected_stats(self, unit: Rows, hidden: Hidden) -> Mixed:
+    def expected_stats(self, unit: MixtureUnit, hidden: Hidden) -> Mixed:
         """Counts of states, and the statistics of their rows."""
         return Mixed(hidden.moments.states, hidden.moments.observed)
 
@@ -126,24 +126,24 @@ class Mixture(StateModel):
             is_complete=self.n_states == 1 and not rows.has_gaps,
         )
 
-    def _unit(self, block: NumberBlock) -> Rows:
+    def _unit(self, block: NumberBlock) -> MixtureUnit:
         values, weight = block.values, block.weight
         missing = np.isnan(values)
         if missing.any():
             order = np.lexsort(missing.T)
             values, weight = values[order], weight[order]
-        return Rows(self.emission.encode(values), weight)
+        return MixtureUnit(self.emission.encode(values), weight)
 
 
 def emission_point(model: Any, eta: Any) -> Any:
     """The one θ of an emission that is shown, or that at which it is held."""
     held = model.families[-1]
-    return held.t if isinstance(held, Held) else model.emission.point(eta)
+    return held.t if isinstance(held, PointMass) else model.emission.point(eta)
 
 
 def log_mean(family: Any, eta: Any) -> Array:
     """Log of the expected probabilities of Dirichlets, or of those that are held."""
-    if isinstance(family, Held):
+    if isinstance(family, PointMass):
         return np.asarray(family.t)
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(family.mean(eta)))
@@ -156,7 +156,7 @@ def modes(families: Any, eta: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 def hold(held: dict[str, Any], families: Record) -> Record:
     """Families with those of parameters that are held replaced."""
-    return families._replace(**{name: Held(t) for name, t in held.items()})
+    return families._replace(**{name: PointMass(t) for name, t in held.items()})
 
 
 def without(held: dict[str, Any], prior: Record) -> Record:

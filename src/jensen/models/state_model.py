@@ -1,7 +1,14 @@
-"""What mixtures and hidden Markov models have in common: states whose labels may mean nothing."""
+"""What mixtures and hidden Markov models share: the model with K states, and its fitted parameters.
+
+Questions are answered by `jensen.inference.mixtures.FittedMixture` and
+`jensen.inference.chains.FittedChain`.
+"""
+
+from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,15 +16,76 @@ from numpy.typing import NDArray
 from jensen import q_hidden
 from jensen.data.number_rows import NumberRows
 from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenError
-from jensen.free_energy import State, read_mode
-from jensen.models.fitted_states import FittedStates, flatten, unflatten
 from jensen.models.protocol import Conjugate, Data
-from jensen.models.state_labels import by_falling_count, live_states, matched_orders
-from jensen.models.state_symmetry import find_twins, is_symmetric
+from jensen.models.state_labels import (
+    by_falling_count,
+    find_twins,
+    is_symmetric,
+    live_states,
+    matched_orders,
+)
+from jensen.q_theta import read_mode
 from jensen.support.fields import add, leaves, rebuild
 from jensen.support.text import many
 
+if TYPE_CHECKING:
+    from jensen.free_energy import State
+
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedStates:
+    """A model and its parameters."""
+
+    model: Any  # a Mixture or a HiddenMarkov
+    t: Any  # the θ that is shown
+    counts: Array  # (K,): expected counts of states
+    eta: Any = None  # the posterior, if there is one
+    samples: Array | None = None  # (S, width): draws of t, flat
+    prior: Any = None  # η₀, to which a posterior and its bound belong
+    is_symmetric: bool = False  # whether nothing tells the states apart but what they have made
+
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters there are; what is held, or a mask leaves out, is none."""
+        raise NotImplementedError
+
+    @property
+    def has_posterior(self) -> bool:
+        """After VB."""
+        return self.eta is not None
+
+    @property
+    def n_samples(self) -> int | None:
+        """After Gibbs."""
+        return None if self.samples is None else len(self.samples)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is known as plain data, as it stands in a file."""
+        from jensen.inference.states_file import plain_fitted
+
+        return plain_fitted(self)
+
+    def draws(self) -> Iterator[Any]:
+        """Every sample of t as a record."""
+        assert self.samples is not None
+        for flat in self.samples:
+            yield unflatten(self.model.blank, flat)
+
+
+def flatten(t: Any) -> Array:
+    """All numbers of a record, one after the other."""
+    return np.concatenate([np.ravel(leaf) for leaf in leaves(t)])
+
+
+def unflatten(like: Any, flat: Array) -> Any:
+    """The record that `flatten` made flat."""
+    parts = leaves(like)
+    ends = np.cumsum([part.size for part in parts])
+    pieces = np.split(flat, ends[:-1])
+    return rebuild(like, (x.reshape(part.shape) for x, part in zip(pieces, parts, strict=True)))
+
 
 SMALL = 0.5
 """Of an even share of the rows: states that have less are tried without, if all states live."""
@@ -136,7 +204,7 @@ class StateModel(Conjugate):
         if is_posterior:
             prior, t = add(self.prior, self.blank), self.point(eta)
             return self.fitted(t, counts, eta, prior=prior, is_symmetric=symmetric)
-        return self.fitted(read_mode(self, eta), counts, is_symmetric=symmetric)
+        return self.fitted(read_mode(self.families, eta), counts, is_symmetric=symmetric)
 
     # --- chains: θ, then what the states have made, by which they are labelled alike ---
 

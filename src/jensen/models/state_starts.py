@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jensen.data.number_rows import NumberRows
 from jensen.models.emissions import Emission
-from jensen.q_hidden.states.segments import segments
+from jensen.q_hidden.states.records import segments
 from jensen.support.fields import add, leaves, rebuild
 
 Array = NDArray[np.float64]

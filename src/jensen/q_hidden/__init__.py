@@ -4,14 +4,14 @@ from jensen.q_hidden.draw import solve as draw_states
 from jensen.q_hidden.exact import solve as posterior_states
 from jensen.q_hidden.gaussian_cells import GaussianCells
 from jensen.q_hidden.mode import solve as best_states
-from jensen.q_hidden.structures import FamilyTables, Hidden, HiddenRule, Known
+from jensen.q_hidden.structures import FamilyTables, Hidden, HiddenRule, NothingHidden
 
 __all__ = [
     "FamilyTables",
     "GaussianCells",
     "Hidden",
     "HiddenRule",
-    "Known",
+    "NothingHidden",
     "draw",
     "exact",
     "mode",

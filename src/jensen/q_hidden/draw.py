@@ -7,7 +7,7 @@ import numpy as np
 
 from jensen.q_hidden.states import chain, independent
 from jensen.q_hidden.states.records import Chain, Independent
-from jensen.q_hidden.structures import FamilyTables, Hidden, Known, known
+from jensen.q_hidden.structures import FamilyTables, Hidden, NothingHidden, solve_nothing_hidden
 from jensen.q_hidden.trees import run
 
 
@@ -17,7 +17,7 @@ def solve(potentials: Any, memory: Any, rng: np.random.Generator) -> Hidden:
     raise TypeError(f"there is no sampler of q(h) for {type(potentials).__name__}")
 
 
-solve.register(Known)(known)
+solve.register(NothingHidden)(solve_nothing_hidden)
 
 
 @solve.register

@@ -9,7 +9,7 @@ from jensen.q_hidden import gaussian_cells
 from jensen.q_hidden.gaussian_cells import GaussianCells
 from jensen.q_hidden.states import chain, independent
 from jensen.q_hidden.states.records import Chain, Independent
-from jensen.q_hidden.structures import FamilyTables, Hidden, Known, known
+from jensen.q_hidden.structures import FamilyTables, Hidden, NothingHidden, solve_nothing_hidden
 from jensen.q_hidden.trees import run
 
 
@@ -19,7 +19,7 @@ def solve(potentials: Any, memory: Any = None, rng: np.random.Generator | None =
     raise TypeError(f"there is no exact q(h) for {type(potentials).__name__}")
 
 
-solve.register(Known)(known)
+solve.register(NothingHidden)(solve_nothing_hidden)
 
 
 @solve.register

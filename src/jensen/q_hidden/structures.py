@@ -21,14 +21,14 @@ __all__ = [
     "Hidden",
     "HiddenRule",
     "Independent",
-    "Known",
+    "NothingHidden",
     "Observed",
     "StateCounts",
-    "known",
+    "solve_nothing_hidden",
 ]
 
 
-class Known(NamedTuple):
+class NothingHidden(NamedTuple):
     """Nothing is hidden: counts, and the log potential of what was counted."""
 
     log_tables: Array  # (P,)
@@ -74,7 +74,7 @@ class HiddenRule(NamedTuple):
         return self.solve(potentials, memory, rng)
 
 
-def known(potentials: Known, memory: Any = None, rng: Any = None) -> Hidden:
+def solve_nothing_hidden(potentials: NothingHidden, memory: Any = None, rng: Any = None) -> Hidden:
     """All rules agree where nothing is hidden."""
     seen = potentials.counts != 0.0
     value = (potentials.counts[seen] * potentials.log_tables[seen]).sum()  # 0 · log 0 = 0

@@ -33,6 +33,12 @@ def _read_mode(
     return family.mode_stats(eta), None
 
 
+def read_mode(families: Any, eta: Any) -> Any:
+    """t(θ) at the mode of η, for records with one field per factor of q(θ)."""
+    pairs = zip(families, eta, strict=True)
+    return type(eta)(*(mode.read(family, one, None, None)[0] for family, one in pairs))
+
+
 posterior = ThetaRule(
     lambda family, eta, memory, rng: (family.mean_stats(eta), None),
     kl,

@@ -21,7 +21,7 @@ from jensen.data.variable import Variable
 from jensen.exceptions import DataError, JensenError
 from jensen.families import log_evidence
 from jensen.families.dirichlet import SegmentedDirichlet
-from jensen.families.tilted import TiltedDirichlet, symmetric_log_evidence
+from jensen.families.dirichlet_posterior import PosteriorDirichlet, symmetric_log_evidence
 from jensen.graphs.wiring import Wiring
 from jensen.scores.registry import penalty_of
 
@@ -215,7 +215,7 @@ class PriorNetworkScore:
         if counts.configs is None:
             raise JensenError(f"the family {counts.family} has too many configurations for bde")
         alpha = self.concentration(counts).reshape(-1, counts.n_states)[counts.configs]
-        return log_evidence(TiltedDirichlet(alpha, alpha.sum(1)), None, counts.table)
+        return log_evidence(PosteriorDirichlet(alpha, alpha.sum(1)), None, counts.table)
 
     def concentration(self, counts: FamilyCounts) -> Array:
         """Concentrations of all cells of a family, an axis per member."""

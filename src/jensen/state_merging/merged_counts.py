@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from jensen.families import log_evidence
 from jensen.families.dirichlet import SegmentedDirichlet
-from jensen.families.rising import log_rising
-from jensen.families.tilted import TiltedDirichlet
+from jensen.families.dirichlet_posterior import PosteriorDirichlet
+from jensen.families.gamma_ratio import log_rising
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
@@ -105,7 +105,7 @@ def log_rows(table: Array, prior: Prior) -> float:
     lengths = used.sum(1)
     lengths = lengths[lengths > 0]
     alpha = prior.concentration
-    family = TiltedDirichlet(alpha, alpha * lengths, SegmentedDirichlet(lengths))
+    family = PosteriorDirichlet(alpha, alpha * lengths, SegmentedDirichlet(lengths))
     return log_evidence(family, None, table[used])
 
 

@@ -154,7 +154,7 @@ def split(plans, rows, weights=None):
 
 def set_members(plans, p):
     """The variables of set p, in its order."""
-    return plans.sets.words[plans.sets.begin[p] : plans.sets.end[p]].tolist()
+    return plans.sets.entries[plans.sets.begin[p] : plans.sets.end[p]].tolist()
 
 
 def problems_of(found, i):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from jensen.kernels.interning import intern
-from jensen.q_hidden.trees.lists import Lists
+from jensen.q_hidden.trees.plans import InternedLists
 
 
 def end_to_end(lists, gap=0):
@@ -23,7 +23,7 @@ def check(lists, found, known):
     numbers = [known.setdefault(tuple(one), len(known)) for one in lists]
     assert found.number(*end_to_end(lists)).tolist() == numbers
     assert len(found) == len(known)
-    words, begin, end = found.words, found.begin, found.end
+    words, begin, end = found.entries, found.begin, found.end
     assert [tuple(words[a:b]) for a, b in zip(begin, end, strict=True)] == list(known)
 
 
@@ -32,24 +32,24 @@ def random_lists(rng, n, longest, largest):
 
 
 def test_nothing_seen():
-    found = Lists()
+    found = InternedLists()
     assert len(found) == 0
-    assert [part.tolist() for part in (found.words, found.begin, found.end)] == [[], [], []]
+    assert [part.tolist() for part in (found.entries, found.begin, found.end)] == [[], [], []]
     check([], found, {})
 
 
 def test_empty_lists_are_lists():
-    check([[], [1], [], [0], [0, 0], []], Lists(), {})
+    check([[], [1], [], [0], [0, 0], []], InternedLists(), {})
 
 
 def test_a_list_is_more_than_its_words():
     """Boundaries count, and so do order, length and sign."""
-    check([[1, 2], [1], [2], [2, 1], [1, 2, 0], [0, 1, 2], [-1], [1, 2]], Lists(), {})
+    check([[1, 2], [1], [2], [2, 1], [1, 2, 0], [0, 1, 2], [-1], [1, 2]], InternedLists(), {})
 
 
 def test_words_between_the_lists_do_not_count():
     lists = [[1, 2], [], [3], [1, 2]]
-    assert Lists().number(*end_to_end(lists, gap=3)).tolist() == [0, 1, 2, 0]
+    assert InternedLists().number(*end_to_end(lists, gap=3)).tolist() == [0, 1, 2, 0]
 
 
 @pytest.mark.parametrize("longest", [1, 3, 40])
@@ -57,14 +57,14 @@ def test_words_between_the_lists_do_not_count():
 def test_thousands_of_lists_in_several_calls(longest, largest):
     """Tables and pools grow several times on the way."""
     rng = np.random.default_rng(longest)
-    found, known = Lists(), {}
+    found, known = InternedLists(), {}
     for n in (1, 10, 300, 0, 3000, 5, 2000):
         check(random_lists(rng, n, longest, largest), found, known)
 
 
 def test_only_the_first_are_kept():
     rng = np.random.default_rng(0)
-    found, known = Lists(), {}
+    found, known = InternedLists(), {}
     check(random_lists(rng, 2000, 4, 6), found, known)
     for n in (500, 499, 1, 0):
         found.keep(n)
@@ -100,4 +100,4 @@ def test_lists_with_the_same_first_place():
     """Among thousands of lists take those that begin their search at one place of the table."""
     lists = [[k, -k] for k in range(40_000) if first_place([k, -k], 511) == 5]
     assert len(lists) > 50
-    check(lists + lists[::-1], Lists(), {})
+    check(lists + lists[::-1], InternedLists(), {})

@@ -7,7 +7,7 @@ from q_hidden.trees import cases
 from scipy import stats
 
 from jensen.q_hidden.trees import run
-from jensen.q_hidden.trees.records import CONSTANT, CONTIGUOUS, GATHER, make_work
+from jensen.q_hidden.trees.records import CONSTANT, CONTIGUOUS, GATHER, make_solver_workspace
 
 LOG_TOL = {"rtol": 1e-12, "atol": 1e-11}
 SHARE_ATOL = 1e-10
@@ -283,7 +283,7 @@ def test_weights_multiply_counts_and_nothing_else():
 def test_work_arrays_can_be_used_again():
     case = cases.random_case(6, "normal")
     plans, problems, _ = solve(case, cases.every_pattern(np.random.default_rng(0), case))
-    work = make_work(plans.now().program, problems.set_of)
+    work = make_solver_workspace(plans.now().program, problems.set_of)
     for array in work:
         array.fill(77)
     for solver in (run.expected_counts, run.marginals):

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families import Family
-from jensen.q_hidden.states.records import Likely, Observed
+from jensen.q_hidden.states.records import Observed, RowLikelihood
 
 Array = NDArray[np.float64]
 
@@ -56,7 +56,7 @@ class Emission(Protocol):
     def observe(self, t: Any, rows: Any) -> Observed:
         """Encoded rows at this θ."""
 
-    def predict(self, eta: Any, rows: Any) -> Likely:
+    def predict(self, eta: Any, rows: Any) -> RowLikelihood:
         """Encoded rows under the posterior predictive distribution of each state."""
 
     def simulate(self, t: Any, states: NDArray[np.intp], rng: np.random.Generator) -> Array:

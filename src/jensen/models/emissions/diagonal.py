@@ -10,20 +10,22 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.families.normal_gamma import NormalGamma
 from jensen.families.spherical import Spherical
-from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.models.emissions.gaussian_rows import LOG_2PI, log_student
-from jensen.models.emissions.gaussian_states import GaussianStates
-from jensen.models.emissions.held_parts import mean_strength
-from jensen.models.emissions.named import read_array
-from jensen.models.emissions.quick_columns import QuickColumns
-from jensen.models.emissions.state_records import mean_record
-from jensen.q_hidden.states.readings import SUM, Reading
+from jensen.models.emissions.gaussian_states import GaussianStates, mean_strength
+from jensen.models.emissions.independent_columns import (
+    ColumnRows,
+    ColumnSums,
+    ColumnTables,
+    FastColumns,
+)
+from jensen.models.emissions.state_parameters import mean_record, read_array
+from jensen.q_hidden.states.records import SUM, ReadMode
 from jensen.support.array_pool import pooled_array
 
 Array = NDArray[np.float64]
 
 
-class Components(NamedTuple):
+class DiagonalComponents(NamedTuple):
     """Log densities: constant_k - Σ_d precision_kd (x_d - mean_kd)² / 2."""
 
     constant: Array  # (K,)
@@ -54,23 +56,25 @@ class Diagonal(GaussianStates):
         """Real numbers."""
         return ColumnRows.of(len(values), numbers=np.ascontiguousarray((values - self.shift).T))
 
-    def observe(self, t: NormalGamma | Spherical, rows: ColumnRows) -> "Seen":
+    def observe(self, t: NormalGamma | Spherical, rows: ColumnRows) -> "ObservedDiagonal":
         """Rows at this θ."""
-        return Seen(self, self.components(t), rows)
+        return ObservedDiagonal(self, self.components(t), rows)
 
-    def predict(self, eta: NormalGamma | Spherical, rows: ColumnRows) -> "Predicted | Seen":
+    def predict(
+        self, eta: NormalGamma | Spherical, rows: ColumnRows
+    ) -> "PredictedDiagonal | ObservedDiagonal":
         """Rows under Student distributions; under Gaussian ones, if the covariances are held."""
         if "covariances" in self.held:
-            return Seen(self, self._wider(eta), rows)
-        return Predicted(self, self.family.words(eta), rows)
+            return ObservedDiagonal(self, self._wider(eta), rows)
+        return PredictedDiagonal(self, self.family.to_standard(eta), rows)
 
-    def _wider(self, eta: NormalGamma | Spherical) -> Components:
+    def _wider(self, eta: NormalGamma | Spherical) -> DiagonalComponents:
         """With variances σ² + σ² / β: what a row has, and what its mean has."""
         _, mean, precision = self.components(self.point(eta))
         precision = precision / (1.0 + 1.0 / mean_strength(eta))
-        return Components(0.5 * (np.log(precision) - LOG_2PI).sum(1), mean, precision)
+        return DiagonalComponents(0.5 * (np.log(precision) - LOG_2PI).sum(1), mean, precision)
 
-    def components(self, t: NormalGamma | Spherical) -> Components:
+    def components(self, t: NormalGamma | Spherical) -> DiagonalComponents:
         """The log density of every state, by completing the square."""
         D = t.first.shape[1]
         if self.is_spherical:
@@ -81,7 +85,9 @@ class Diagonal(GaussianStates):
             constant = (t.count + t.strength).sum(1)
         mean = t.first / precision
         constant = constant + 0.5 * (t.first * mean).sum(1) - 0.5 * D * LOG_2PI
-        return Components(constant, np.array(mean, order="C"), np.array(precision, order="C"))
+        return DiagonalComponents(
+            constant, np.array(mean, order="C"), np.array(precision, order="C")
+        )
 
     def simulate(
         self, t: NormalGamma | Spherical, states: NDArray[np.intp], rng: np.random.Generator
@@ -130,15 +136,17 @@ class Diagonal(GaussianStates):
         return NormalGamma(each, second, first, each)
 
 
-class Seen(QuickColumns):
+class ObservedDiagonal(FastColumns):
     """Rows at one θ."""
 
-    def __init__(self, emission: Diagonal, components: Components, rows: ColumnRows) -> None:
+    def __init__(
+        self, emission: Diagonal, components: DiagonalComponents, rows: ColumnRows
+    ) -> None:
         self.emission = emission
         self.components = components
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+    def log_like(self, start: int, stop: int, how: ReadMode = SUM) -> Array:
         """(K, rows), whatever the reading, for what is missing here is real numbers."""
         from jensen.kernels.columns import add_diagonal
 
@@ -149,7 +157,7 @@ class Seen(QuickColumns):
         return out
 
     def stats(
-        self, start: int, stop: int, nodes: Array, how: Reading = SUM
+        self, start: int, stop: int, nodes: Array, how: ReadMode = SUM
     ) -> NormalGamma | Spherical:
         """Counts and moments."""
         from jensen.kernels.columns import add_diagonal_moments
@@ -197,23 +205,23 @@ class Seen(QuickColumns):
         return np.ascontiguousarray(np.where(missing, drawn, x))
 
 
-class Predicted:
+class PredictedDiagonal:
     """Rows under Student distributions: one for each column, or one over all columns."""
 
-    def __init__(self, emission: Diagonal, words: Any, rows: ColumnRows) -> None:
+    def __init__(self, emission: Diagonal, standard: Any, rows: ColumnRows) -> None:
         self.emission = emission
         self.rows = rows
-        shape = words.mean.shape
+        shape = standard.mean.shape
         across = [1] if emission.is_spherical else [*shape[1:]]
         strength, freedom, scale = (
             np.reshape(x, (shape[0], *across))
-            for x in (words.mean_strength, words.degrees_of_freedom, words.scale)
+            for x in (standard.mean_strength, standard.degrees_of_freedom, standard.scale)
         )
-        self.mean = words.mean
+        self.mean = standard.mean
         self.freedom = np.broadcast_to(freedom, shape)
         self.precision = np.broadcast_to(freedom * scale / (1.0 + 1.0 / strength), shape)
 
-    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+    def log_like(self, start: int, stop: int, how: ReadMode = SUM) -> Array:
         """(K, rows)."""
         x = self.rows.numbers[:, start:stop]
         seen = ~np.isnan(x)

@@ -1,6 +1,9 @@
-"""Rows of codes: every column a distribution of its own for each state, all with as many labels."""
+"""Rows of codes: labels, or 0 and 1. Each state has a distribution of its own for every column.
 
-from collections.abc import Mapping
+All columns have the same number of labels.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -8,15 +11,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.families.beta import beta
-from jensen.families.dirichlet import dirichlet
-from jensen.families.masked import MaskedDirichlet
+from jensen.families.dirichlet import MaskedDirichlet, beta, dirichlet
 from jensen.models.emissions import Survey
-from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
-from jensen.models.emissions.named import read_array, read_shares
-from jensen.models.emissions.quick_columns import QuickColumns
-from jensen.q_hidden.states.readings import MAX, SUM, Reading
-from jensen.q_hidden.states.records import ChainSums, ChainTables
+from jensen.models.emissions.column_summary import ColumnSummary
+from jensen.models.emissions.independent_columns import (
+    ColumnRows,
+    ColumnSums,
+    ColumnTables,
+    FastColumns,
+)
+from jensen.models.emissions.kinds import (
+    TOLERANCE,
+    Chosen,
+    EmissionKind,
+    Fault,
+    Line,
+    PriorParts,
+    as_shares,
+    refuse_values,
+)
+from jensen.models.emissions.priors import label_prior
+from jensen.models.emissions.state_parameters import read_array, read_shares
+from jensen.q_hidden.states.records import MAX, SUM, ChainSums, ChainTables, ReadMode
 from jensen.support.array_pool import pooled_array
 
 Array = NDArray[np.float64]
@@ -61,13 +77,13 @@ class Discrete:
         codes = np.where(np.isnan(values), self.n_labels, values)
         return ColumnRows.of(len(values), codes=np.ascontiguousarray(codes.T, dtype=np.int32))
 
-    def observe(self, t: Array, rows: ColumnRows) -> "Seen":
+    def observe(self, t: Array, rows: ColumnRows) -> "ObservedLabels":
         """Rows at this θ."""
-        return Seen(t, rows)
+        return ObservedLabels(t, rows)
 
-    def predict(self, eta: Array, rows: ColumnRows) -> "Seen":
+    def predict(self, eta: Array, rows: ColumnRows) -> "ObservedLabels":
         """Rows under the mean, which is the predictive distribution."""
-        return Seen(self.point(eta), rows)
+        return ObservedLabels(self.point(eta), rows)
 
     def simulate(self, t: Array, states: NDArray[np.intp], rng: np.random.Generator) -> Array:
         """Codes of the rows of these states."""
@@ -111,14 +127,14 @@ class Discrete:
         return {"emission": shares[:, 0] if self.n_columns == 1 else shares}
 
 
-class Seen(QuickColumns):
+class ObservedLabels(FastColumns):
     """Rows at one θ."""
 
     def __init__(self, t: Array, rows: ColumnRows) -> None:
         self.t = t
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+    def log_like(self, start: int, stop: int, how: ReadMode = SUM) -> Array:
         """(K, rows)."""
         from jensen.kernels.columns import add_looked_up
 
@@ -201,7 +217,7 @@ class Seen(QuickColumns):
         peak = self.t.max(-1, keepdims=True)
         return np.ascontiguousarray(np.concatenate([self.t, peak], axis=-1))
 
-    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> Array:
+    def stats(self, start: int, stop: int, nodes: Array, how: ReadMode = SUM) -> Array:
         """Counts."""
         from jensen.kernels.columns import add_counts
 
@@ -209,7 +225,7 @@ class Seen(QuickColumns):
         add_counts(self.rows.codes, start, stop, nodes, self._at, counts)
         return self._complete(counts, how)
 
-    def _complete(self, counts: Array, how: Reading = SUM) -> Array:
+    def _complete(self, counts: Array, how: ReadMode = SUM) -> Array:
         """Counts of labels (K, D, V), the last of (K, D · (V + 1)) shared out: the missing one."""
         K, D, V = self.t.shape
         counts = counts.reshape(K, D, V + 1)
@@ -218,7 +234,7 @@ class Seen(QuickColumns):
             return counts[:, :, :-1]
         return np.asarray(counts[:, :, :-1] + self._missing(absent, how))
 
-    def _missing(self, count: Array, how: Reading) -> Array:
+    def _missing(self, count: Array, how: ReadMode) -> Array:
         """How missing labels count; count (K, D) is how many are missing."""
         if how == MAX:
             return np.asarray(np.eye(self.t.shape[-1])[self.t.argmax(-1)] * count[:, :, None])
@@ -226,3 +242,98 @@ class Seen(QuickColumns):
         if how.rng is None:
             return np.asarray(shares * count[:, :, None])
         return how.rng.multinomial(count.astype(np.int64), shares).astype(np.float64)
+
+
+class Labels(EmissionKind):
+    """What both have in common."""
+
+    is_binary: bool
+
+    def owns(self, emission: Any) -> bool:
+        """Whether this made it."""
+        return isinstance(emission, Discrete) and emission.is_binary == self.is_binary
+
+    def theta_fault(self, emission: Discrete, t: Array) -> Fault | None:
+        """Logs of probabilities."""
+        return shares_fault(t, emission.mask)
+
+    def belief_fault(self, emission: Discrete, eta: Array) -> Fault | None:
+        """Concentrations."""
+        return concentration_fault(eta, emission.mask)
+
+
+class Categorical(Labels):
+    """One column of labels."""
+
+    is_binary = False
+
+    def make(
+        self, n_states: int, columns: ColumnSummary, prior_parts: PriorParts, chosen: Chosen
+    ) -> Discrete:
+        """Whatever the rows look like."""
+        shape = (n_states, 1, len(chosen.labels))
+        return Discrete(*shape, prior=_prior(prior_parts, shape))
+
+    def size(self, n_columns: int, chosen: Chosen) -> float:
+        """A number for each label."""
+        return float(len(chosen.labels))
+
+    def lines(
+        self, names: Sequence[str], shown: Mapping[str, Array], chosen: Chosen
+    ) -> Iterator[Line]:
+        """One for each label."""
+        for label, column in zip(chosen.labels, shown["emission"].T, strict=True):
+            yield f"{names[0]} = {label}", as_shares(column)
+
+
+class Bernoulli(Labels):
+    """Columns of 0 and 1."""
+
+    is_binary = True
+
+    def make(
+        self, n_states: int, columns: ColumnSummary, prior_parts: PriorParts, chosen: Chosen
+    ) -> Discrete:
+        """Whatever the rows look like."""
+        shape = (n_states, len(columns.mean), 2)
+        return Discrete(*shape, prior=_prior(prior_parts, shape), is_binary=True)
+
+    def check(self, values: Array, names: Sequence[str]) -> None:
+        """Refuse other numbers."""
+        refuse_values(values, (values != 0.0) & (values != 1.0), "Bernoulli values are 0 or 1")
+
+    def lines(
+        self, names: Sequence[str], shown: Mapping[str, Array], chosen: Chosen
+    ) -> Iterator[Line]:
+        """The probability of 1."""
+        for name, column in zip(names, shown["emission"].T, strict=True):
+            yield f"P({name} = 1)", as_shares(column)
+
+
+def _prior(prior_parts: PriorParts, shape: tuple[int, int, int]) -> Array | None:
+    if prior_parts is None:
+        return None
+    given = prior_parts.get("emission")
+    if given is not None and np.ndim(given) == 2 and shape[1] == 1:
+        prior_parts = {"emission": np.asarray(given)[:, None, :]}  # (K, V): one column
+    return label_prior(prior_parts, "emission", shape)
+
+
+def shares_fault(t: Array, mask: NDArray[np.bool_] | None) -> Fault | None:
+    """What is wrong with logs of probabilities along the last axis, if anything is."""
+    total = np.exp(np.minimum(t, 1.0)).sum(-1)
+    if not (np.abs(total - 1.0) <= TOLERANCE).all():
+        worst = total.flat[np.argmax(np.abs(total - 1.0))]
+        return "", f"holds logs of probabilities that sum to {worst:.6g}, not to 1"
+    if mask is not None and (t[~mask] > -np.inf).any():
+        return "", "has a probability where its mask says that there is none"
+    return None
+
+
+def concentration_fault(eta: Array, mask: NDArray[np.bool_] | None) -> Fault | None:
+    """What is wrong with the η of Dirichlet distributions, if anything is."""
+    inside = eta if mask is None else eta[mask]
+    is_empty_outside = mask is None or not eta[~mask].any()
+    if (inside > -1.0).all() and is_empty_outside:
+        return None
+    return "", "holds the η of a concentration (minus 1) that is not above 0"

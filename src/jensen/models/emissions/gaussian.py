@@ -1,6 +1,10 @@
-"""Gaussian rows with full covariances: one per state, or one for all."""
+"""Gaussian emissions with full covariances, one per state or one for all.
 
-from collections.abc import Mapping
+`diagonal` has the emissions whose columns are independent given the state; `GaussianKind` makes
+both.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,13 +16,33 @@ from jensen.exceptions import JensenError
 from jensen.families import tied
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
-from jensen.models.emissions.gaussian_rows import LOG_2PI, Components, Predicted, Seen
-from jensen.models.emissions.gaussian_states import GaussianStates
-from jensen.models.emissions.held_parts import mean_strength
-from jensen.models.emissions.latest import Latest
-from jensen.models.emissions.named import read_array
-from jensen.models.emissions.patterns import Pattern, patterns_of
-from jensen.models.emissions.state_records import mean_record, select_states
+from jensen.models.emissions.column_summary import ColumnSummary
+from jensen.models.emissions.diagonal import Diagonal
+from jensen.models.emissions.gaussian_rows import (
+    LOG_2PI,
+    GaussianComponents,
+    ObservedGaussian,
+    Pattern,
+    PredictedGaussian,
+    patterns_of,
+)
+from jensen.models.emissions.gaussian_states import GaussianStates, mean_strength
+from jensen.models.emissions.kinds import (
+    TOLERANCE,
+    Chosen,
+    EmissionKind,
+    Fault,
+    Line,
+    PriorParts,
+    near,
+)
+from jensen.models.emissions.priors import gaussian_prior
+from jensen.models.emissions.state_parameters import (
+    LastResult,
+    mean_record,
+    read_array,
+    select_states,
+)
 from jensen.support.fields import without_cached
 
 Array = NDArray[np.float64]
@@ -51,26 +75,28 @@ class Gaussian(GaussianStates):
         x: Array = np.subtract(values.T, self.shift[:, None], order="C")  # as patterns keep them
         return patterns_of(x.T)
 
-    def observe(self, t: NormalWishart | Tied, rows: tuple[Pattern, ...]) -> Seen:
+    def observe(self, t: NormalWishart | Tied, rows: tuple[Pattern, ...]) -> ObservedGaussian:
         """Rows at this θ."""
-        return Seen(self, self._components(t), rows)
+        return ObservedGaussian(self, self._components(t), rows)
 
     @cached_property
-    def _components(self) -> Latest[Components]:
-        return Latest(components)
+    def _components(self) -> LastResult[GaussianComponents]:
+        return LastResult(components)
 
-    def predict(self, eta: NormalWishart | Tied, rows: tuple[Pattern, ...]) -> Predicted | Seen:
+    def predict(
+        self, eta: NormalWishart | Tied, rows: tuple[Pattern, ...]
+    ) -> PredictedGaussian | ObservedGaussian:
         """Rows under Student distributions; under Gaussian ones, if the covariances are held."""
         if "covariances" in self.held:
-            return Seen(self, self._wider(eta), rows)
-        return Predicted(self, *student(self.family.words(eta)), rows)
+            return ObservedGaussian(self, self._wider(eta), rows)
+        return PredictedGaussian(self, *student(self.family.to_standard(eta)), rows)
 
-    def _wider(self, eta: NormalWishart | Tied) -> Components:
+    def _wider(self, eta: NormalWishart | Tied) -> GaussianComponents:
         """With covariances Σ + Σ / β: what a row has, and what its mean has."""
         mean, precision = components(self.point(eta))[1:3]
         precision = precision / (1.0 + 1.0 / mean_strength(eta)[..., None])
         log_det = np.asarray(np.linalg.slogdet(precision)[1])
-        return Components(0.5 * (log_det - len(self.shift) * LOG_2PI), mean, precision, {})
+        return GaussianComponents(0.5 * (log_det - len(self.shift) * LOG_2PI), mean, precision, {})
 
     def simulate(
         self, t: NormalWishart | Tied, states: NDArray[np.intp], rng: np.random.Generator
@@ -149,20 +175,116 @@ class Gaussian(GaussianStates):
         return NormalWishart(count, second, first, count)
 
 
-def components(t: NormalWishart | Tied) -> Components:
+def components(t: NormalWishart | Tied) -> GaussianComponents:
     """The log density of every state, by completing the square."""
     K, D = t.first.shape
     shared = np.broadcast_to(-2.0 * t.second, (K, D, D))
     precision = np.array(shared)
     mean = np.asarray(np.linalg.solve(precision, t.first[:, :, None])[:, :, 0], np.float64)
     constant = t.count + t.strength + 0.5 * (t.first * mean).sum(1) - 0.5 * D * LOG_2PI
-    return Components(constant, mean, precision, {})
+    return GaussianComponents(constant, mean, precision, {})
 
 
-def student(words: Any) -> tuple[Array, Array, Array]:
+def student(standard: Any) -> tuple[Array, Array, Array]:
     """Degrees of freedom (K,), mean and precision that predict a row (Bishop 10.81)."""
-    K, D = words.mean.shape
-    freedom = np.broadcast_to(words.degrees_of_freedom + 1.0 - D, (K,))
-    scale = freedom / (1.0 + 1.0 / words.mean_strength)  # a known mean has strength ∞
-    precision = np.broadcast_to(words.scale, (K, D, D)) * scale[:, None, None]
-    return freedom, words.mean, np.ascontiguousarray(precision)
+    K, D = standard.mean.shape
+    freedom = np.broadcast_to(standard.degrees_of_freedom + 1.0 - D, (K,))
+    scale = freedom / (1.0 + 1.0 / standard.mean_strength)  # a known mean has strength ∞
+    precision = np.broadcast_to(standard.scale, (K, D, D)) * scale[:, None, None]
+    return freedom, standard.mean, np.ascontiguousarray(precision)
+
+
+NOISE = 1e3 * np.finfo(float).eps
+
+
+class GaussianKind(EmissionKind):
+    """Real numbers."""
+
+    def make(
+        self, n_states: int, columns: ColumnSummary, prior_parts: PriorParts, chosen: Chosen
+    ) -> GaussianStates:
+        """Rows relative to the mean of the data; a prior reads the covariance, or the variances."""
+        shift, covariance, prior = columns.mean, chosen.covariance, None
+        is_matrix = covariance in ("full", "tied")
+        if prior_parts is not None:
+            spread = columns.covariance if is_matrix else columns.variance
+            assert spread is not None
+            prior = gaussian_prior(prior_parts, n_states, shift, spread, covariance)
+        if is_matrix:
+            return Gaussian(n_states, shift, prior, is_tied=covariance == "tied")
+        return Diagonal(n_states, shift, prior, is_spherical=covariance == "spherical")
+
+    def owns(self, emission: Any) -> bool:
+        """Whether this made it."""
+        return isinstance(emission, GaussianStates)
+
+    def size(self, n_columns: int, chosen: Chosen) -> float:
+        """By the kind of covariance; a tied one is not counted for each state."""
+        D = float(n_columns)
+        sizes = {"full": D * (D + 1.0) + 2.0, "tied": D + 1.0, "spherical": D + 3.0}
+        return sizes.get(chosen.covariance, 4.0 * D)
+
+    def lines(
+        self, names: Sequence[str], shown: Mapping[str, Array], chosen: Chosen
+    ) -> Iterator[Line]:
+        """Means with standard deviations."""
+        means, found = shown["means"], shown["covariances"]
+        if chosen.covariance in ("full", "tied"):
+            found = np.diagonal(found, axis1=-2, axis2=-1)
+        elif chosen.covariance == "spherical":
+            found = found[:, None]
+        spread = np.sqrt(np.broadcast_to(found, means.shape))
+        for name, mean, deviation in zip(names, means.T, spread.T, strict=True):
+            pairs = zip(mean, deviation, strict=True)
+            yield name, [f"{m:.4g} ± {s:.2g}" for m, s in pairs]
+
+    def prior_numbers(self, emission: GaussianStates, prior: Any) -> dict[str, Array]:
+        """How much the prior of a mean and of a precision weighs."""
+        if "covariances" in emission.held:
+            return {}
+        told = emission.family.describe(prior)
+        return {name: told[name] for name in ("mean_strength", "degrees_of_freedom")}
+
+    def theta_fault(self, emission: GaussianStates, t: Any) -> Fault | None:
+        """Half log determinants, precisions, and what means make of them."""
+        for name, x in t._asdict().items():
+            if not np.isfinite(x).all():
+                return f".{name}", "must hold finite numbers"
+        if isinstance(emission, Gaussian):
+            return _matrices_fault(t)
+        return _variances_fault(t, is_spherical=emission.covariance == "spherical")
+
+    def belief_fault(self, emission: GaussianStates, eta: Any) -> Fault | None:
+        """Whoever asks for the point of it is told."""
+        return None
+
+
+def _matrices_fault(t: Any) -> Fault | None:
+    precision = -2.0 * t.second
+    size = np.abs(precision).max((-2, -1))
+    skew = np.abs(precision - np.swapaxes(precision, -1, -2)).max((-2, -1))
+    if (skew > 1e-8 * size).any():
+        return ".second", "is not symmetric"
+    values = np.linalg.eigvalsh(precision)
+    if not (values[..., 0] > 0.0).all():
+        return ".second", "is not minus half a precision: that must be positive definite"
+    slack = TOLERANCE + NOISE * values[..., -1] / values[..., 0]
+    if not near(t.count, 0.5 * np.log(values).sum(-1), slack * t.first.shape[-1]):
+        return ".count", "is not half the log determinant of the precision"
+    wide = np.broadcast_to(precision, (*t.first.shape, t.first.shape[-1]))
+    mean = np.linalg.solve(wide, t.first[..., None])[..., 0]
+    if not near(t.strength, -0.5 * (t.first * mean).sum(-1), slack):
+        return ".strength", "does not fit first and second: -½ μᵀ Λ μ"
+    return None
+
+
+def _variances_fault(t: Any, *, is_spherical: bool) -> Fault | None:
+    precision = -2.0 * t.second
+    if not (precision > 0.0).all():
+        return ".second", "is not minus half a precision: that must be positive"
+    if not near(t.count, 0.5 * np.log(precision), TOLERANCE):
+        return ".count", "is not half the log of the precision"
+    square = (t.first**2).sum(-1) if is_spherical else t.first**2
+    if not near(t.strength, -0.5 * square / precision, TOLERANCE):
+        return ".strength", "does not fit first and second: -½ λ μ²"
+    return None

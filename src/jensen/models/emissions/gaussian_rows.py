@@ -1,8 +1,8 @@
-"""Rows of full Gaussians as every state sees them: at one θ, or under its predictive distribution.
+"""Rows under full Gaussians: at one θ, or under the predictive distribution of each state.
 
-Rows that miss the same columns are looked at together. Of a row's missing values x_m the potentials
-leave a Gaussian with precision E[Λ]_mm, whatever q(θ) is: at a point it is the exact conditional
-distribution.
+Rows that miss the same columns form a `Pattern` and are handled together. The potentials leave a
+Gaussian with precision E[Λ]_mm for the missing values x_m of a row, whatever q(θ) is; at a point θ
+it is the exact conditional distribution.
 """
 
 from __future__ import annotations
@@ -14,12 +14,17 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.families.gamma_ratio import log_rising
 from jensen.families.normal_wishart import NormalWishart
-from jensen.families.rising import log_rising
 from jensen.families.tied import Tied
-from jensen.models.emissions.patterns import Pattern
-from jensen.q_hidden.states.readings import SUM, Reading
-from jensen.q_hidden.states.records import ChainSums, ChainTables, Quick, StateCounts
+from jensen.q_hidden.states.records import (
+    SUM,
+    ChainSums,
+    ChainTables,
+    FastObserved,
+    ReadMode,
+    StateCounts,
+)
 from jensen.support.array_pool import pooled_array
 
 if TYPE_CHECKING:
@@ -30,7 +35,7 @@ Array = NDArray[np.float64]
 LOG_2PI = float(np.log(2.0 * np.pi))
 
 
-class Components(NamedTuple):
+class GaussianComponents(NamedTuple):
     """The log density of state k: constant_k - (x - mean_k)ᵀ precision_k (x - mean_k) / 2."""
 
     constant: Array  # (K,)
@@ -95,7 +100,7 @@ class _Rows:
         squared_distances(pattern.x, a, b, mean, root, out)
         return out
 
-    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+    def log_like(self, start: int, stop: int, how: ReadMode = SUM) -> Array:
         """(K, rows), whatever the reading, for what is missing here is real numbers."""
         out = pooled_array(len(self.mean), stop - start)
         for p, a, b, places in self.parts(start, stop):
@@ -110,11 +115,11 @@ class _Rows:
         raise NotImplementedError
 
 
-class Seen(_Rows, Quick):
+class ObservedGaussian(_Rows, FastObserved):
     """Rows at one θ."""
 
     def __init__(
-        self, emission: Gaussian, components: Components, rows: tuple[Pattern, ...]
+        self, emission: Gaussian, components: GaussianComponents, rows: tuple[Pattern, ...]
     ) -> None:
         super().__init__(emission, components.mean, components.precision, rows, components.roots)
         self.constant = components.constant
@@ -128,7 +133,7 @@ class Seen(_Rows, Quick):
         return distance
 
     def stats(
-        self, start: int, stop: int, nodes: Array, how: Reading = SUM
+        self, start: int, stop: int, nodes: Array, how: ReadMode = SUM
     ) -> NormalWishart | Tied:
         """Counts and moments."""
         K, D = self.mean.shape
@@ -228,7 +233,7 @@ class Seen(_Rows, Quick):
         return x
 
 
-class Predicted(_Rows):
+class PredictedGaussian(_Rows):
     """Rows under multivariate Student distributions."""
 
     def __init__(
@@ -283,3 +288,45 @@ def _mirrored(second: Array) -> Array:
 def _upper(n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Where the upper half of a matrix is."""
     return np.triu_indices(n, 1)
+
+
+class Pattern(NamedTuple):
+    """Rows that miss the same columns."""
+
+    order: NDArray[np.int64]  # (D,): the missing columns, then the others
+    n_missing: int
+    rows: NDArray[np.int64]  # (n,), rising
+    x: NDArray[np.float64]  # (D - n_missing, n): their values, in the order of the columns above
+
+    @property
+    def seen(self) -> NDArray[np.int64]:
+        """The columns that are not missing."""
+        return self.order[self.n_missing :]
+
+
+def patterns_of(values: NDArray[np.float64]) -> tuple[Pattern, ...]:
+    """The patterns of rows (n, D)."""
+    if not len(values):
+        return ()
+    missing = np.isnan(values)
+    if not missing.any():
+        n, D = values.shape
+        return (Pattern(np.arange(D), 0, np.arange(n), np.ascontiguousarray(values.T)),)
+    bits = np.packbits(missing, axis=1)
+    keys = np.ascontiguousarray(bits).view(np.dtype((np.void, bits.shape[1]))).ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    by_group = np.argsort(group, kind="stable")
+    ends = np.cumsum(np.bincount(group))
+    return tuple(
+        _pattern(values, missing[i], np.sort(by_group[start:stop]))
+        for i, start, stop in zip(first, np.append(0, ends[:-1]), ends, strict=True)
+    )
+
+
+def _pattern(
+    values: NDArray[np.float64], missing: NDArray[np.bool_], rows: NDArray[np.int64]
+) -> Pattern:
+    order = np.argsort(~missing, kind="stable").astype(np.int64)
+    n_missing = int(missing.sum())
+    x = np.ascontiguousarray(values[np.ix_(rows, order[n_missing:])].T)
+    return Pattern(order, n_missing, rows.astype(np.int64), x)

@@ -1,7 +1,8 @@
-"""What Gaussian states have in common, whatever their covariances.
+"""What Gaussian emissions share, whatever the form of their covariances.
 
 Rows are kept relative to `shift`, the mean of the data: statistics are sums of squares, which lose
-their digits far from 0.
+their digits far from 0. Means or covariances may be held at known values; the rest is learned under
+the joint prior given what is held.
 """
 
 from abc import ABC, abstractmethod
@@ -12,11 +13,40 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.families import normal_gamma, normal_wishart, spherical, tied, wishart
+from jensen.families.partly_known import KnownMeans, KnownPrecisions
 from jensen.models.emissions import Survey
-from jensen.models.emissions.columns import column_moments, standardised
-from jensen.models.emissions.held_parts import family_given, mean_strength
+from jensen.models.emissions.column_summary import column_moments, standardised
 
 Array = NDArray[np.float64]
+
+
+FAMILIES = {
+    "full": normal_wishart,
+    "tied": tied,
+    "diagonal": normal_gamma,
+    "spherical": spherical,
+}
+
+
+def family_given(held: Mapping[str, Array], covariance: str) -> Any:
+    """The family of what is not held."""
+    if "means" in held:
+        return KnownMeans(held["means"], covariance)
+    if "covariances" in held:
+        return KnownPrecisions(_inverse(held["covariances"], covariance), covariance)
+    return FAMILIES[covariance]
+
+
+def mean_strength(eta: Any) -> Array:
+    """β as a column (K, 1), or (K, D) where every column has its own."""
+    return np.reshape(eta.strength, (len(eta.first), -1))
+
+
+def _inverse(covariances: Array, kind: str) -> Array:
+    if kind in ("full", "tied"):
+        return wishart.inverse(wishart.cholesky(covariances))
+    return 1.0 / covariances
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,10 +99,10 @@ class GaussianStates(ABC):
         """The expected precision, and the mean."""
         if "covariances" in self.held:
             return self.family.mode_stats(eta)
-        words = self.family.words(eta)
-        freedom = np.asarray(words.degrees_of_freedom)
-        across = [1] * (words.scale.ndim - freedom.ndim)
-        return self.at(words.mean, freedom.reshape(*freedom.shape, *across) * words.scale)
+        standard = self.family.to_standard(eta)
+        freedom = np.asarray(standard.degrees_of_freedom)
+        across = [1] * (standard.scale.ndim - freedom.ndim)
+        return self.at(standard.mean, freedom.reshape(*freedom.shape, *across) * standard.scale)
 
     def hold(self, eta: Any, part: str) -> Self:
         """The same, with a part held at the mode of η."""

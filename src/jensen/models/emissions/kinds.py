@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import DataError, JensenError
-from jensen.models.emissions.columns import ColumnSummary
+from jensen.models.emissions.column_summary import ColumnSummary
 from jensen.support.fields import leaves
 
 Array = NDArray[np.float64]
-Words = Mapping[str, Any] | None
+PriorParts = Mapping[str, Any] | None
+"""A prior as its caller gave it: values by the name of the part; None is the flat prior."""
 Line = tuple[str, list[str]]
 """Of a summary: what it tells, and a text for each state."""
 Fault = tuple[str, str]
@@ -33,8 +34,10 @@ class EmissionKind(ABC):
     """A kind of emission. What is not abstract has an answer that does for most."""
 
     @abstractmethod
-    def make(self, n_states: int, columns: ColumnSummary, words: Words, chosen: Chosen) -> Any:
-        """The emission of such columns under a prior in words; None is the flat one."""
+    def make(
+        self, n_states: int, columns: ColumnSummary, prior_parts: PriorParts, chosen: Chosen
+    ) -> Any:
+        """The emission of such columns under a prior given by its parts; None is the flat one."""
 
     @abstractmethod
     def owns(self, emission: Any) -> bool:

@@ -11,26 +11,29 @@ from scipy.special import gammaln, xlogy
 from jensen.exceptions import DataError, JensenError
 from jensen.families import gamma
 from jensen.families.gamma import Gamma
-from jensen.families.rising import log_rising
+from jensen.families.gamma_ratio import log_rising
 from jensen.models.emissions import Survey
-from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
-from jensen.models.emissions.columns import ColumnSummary, column_moments, standardised
+from jensen.models.emissions.column_summary import ColumnSummary, column_moments, standardised
+from jensen.models.emissions.independent_columns import (
+    ColumnRows,
+    ColumnSums,
+    ColumnTables,
+    FastColumns,
+)
 from jensen.models.emissions.kinds import (
     TOLERANCE,
     Chosen,
     EmissionKind,
     Fault,
     Line,
-    Words,
+    PriorParts,
     as_numbers,
     refuse_values,
 )
-from jensen.models.emissions.named import read_array
 from jensen.models.emissions.priors import poisson_prior
-from jensen.models.emissions.quick_columns import QuickColumns
 from jensen.models.emissions.registry import USUAL
-from jensen.models.emissions.state_records import mean_record
-from jensen.q_hidden.states.readings import MAX, SUM, Reading
+from jensen.models.emissions.state_parameters import mean_record, read_array
+from jensen.q_hidden.states.records import MAX, SUM, ReadMode
 from jensen.support.array_pool import pooled_array
 
 Array = NDArray[np.float64]
@@ -71,13 +74,13 @@ class Poisson:
         base = -np.nansum(gammaln(values + 1.0), axis=1)
         return ColumnRows.of(len(values), counts=np.array(values.T, order="C"), base=base)
 
-    def observe(self, t: Gamma, rows: ColumnRows) -> "Seen":
+    def observe(self, t: Gamma, rows: ColumnRows) -> "ObservedCounts":
         """Rows at this θ."""
-        return Seen(t, rows)
+        return ObservedCounts(t, rows)
 
-    def predict(self, eta: Gamma, rows: ColumnRows) -> "Predicted":
+    def predict(self, eta: Gamma, rows: ColumnRows) -> "PredictedCounts":
         """Rows under negative binomial distributions."""
-        return Predicted(eta.total + 1.0, eta.exposure, rows)
+        return PredictedCounts(eta.total + 1.0, eta.exposure, rows)
 
     def simulate(self, t: Gamma, states: NDArray[np.intp], rng: np.random.Generator) -> Array:
         """Counts of the rows of these states."""
@@ -106,7 +109,7 @@ class Poisson:
         return {"emission": -mean_record(draws).exposure}
 
 
-class Seen(QuickColumns):
+class ObservedCounts(FastColumns):
     """Rows at one θ."""
 
     def __init__(self, t: Gamma, rows: ColumnRows) -> None:
@@ -114,7 +117,7 @@ class Seen(QuickColumns):
         self.rate = np.array(-t.exposure, order="C")
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+    def log_like(self, start: int, stop: int, how: ReadMode = SUM) -> Array:
         """(K, rows)."""
         from jensen.kernels.columns import add_poisson
 
@@ -127,7 +130,7 @@ class Seen(QuickColumns):
         add_poisson(self.rows.counts, start, stop, self.log_rate, self.rate, absent, out)
         return out
 
-    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> Gamma:
+    def stats(self, start: int, stop: int, nodes: Array, how: ReadMode = SUM) -> Gamma:
         """Totals, and how many rows."""
         from jensen.kernels.columns import add_diagonal_moments
 
@@ -182,14 +185,14 @@ def _gamma(states: Array, total: Array) -> Gamma:
     return Gamma(total, np.repeat(states[:, None], total.shape[1], axis=1))
 
 
-class Predicted:
+class PredictedCounts:
     """Rows under negative binomial distributions, the mixtures of Poissons over a gamma."""
 
     def __init__(self, shape: Array, rate: Array, rows: ColumnRows) -> None:
         self.shape, self.rate = shape, rate
         self.rows = rows
 
-    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+    def log_like(self, start: int, stop: int, how: ReadMode = SUM) -> Array:
         """(K, rows)."""
         out = np.repeat(self.rows.base[None, start:stop], len(self.rate), axis=0)
         for x, a, b in zip(self.rows.counts[:, start:stop], self.shape.T, self.rate.T, strict=True):
@@ -202,9 +205,11 @@ class Predicted:
 class PoissonKind(EmissionKind):
     """Counts."""
 
-    def make(self, n_states: int, columns: ColumnSummary, words: Words, chosen: Chosen) -> Poisson:
+    def make(
+        self, n_states: int, columns: ColumnSummary, prior_parts: PriorParts, chosen: Chosen
+    ) -> Poisson:
         """A prior reads the means of the columns."""
-        prior = None if words is None else poisson_prior(words, n_states, columns.mean)
+        prior = None if prior_parts is None else poisson_prior(prior_parts, n_states, columns.mean)
         return Poisson(n_states, len(columns.mean), prior)
 
     def owns(self, emission: Any) -> bool:

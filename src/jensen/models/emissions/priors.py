@@ -24,7 +24,7 @@ MEAN_STRENGTH = 0.01
 
 
 def gaussian_prior(
-    words: Mapping[str, Any],
+    prior_parts: Mapping[str, Any],
     n_states: int,
     shift: Array,
     spread: Array,
@@ -51,10 +51,10 @@ def gaussian_prior(
     K, D = n_states, len(shift)
     is_matrix = covariance in ("full", "tied")
     freedom_shape = () if covariance == "tied" else (K,)
-    mean = _read(words, "mean", (K, D), shift) - shift
-    strength = _read(words, "mean_strength", (K,), MEAN_STRENGTH)
+    mean = _read(prior_parts, "mean", (K, D), shift) - shift
+    strength = _read(prior_parts, "mean_strength", (K,), MEAN_STRENGTH)
     usual = (D if is_matrix else 1) + 1.0
-    freedom = _read(words, "degrees_of_freedom", freedom_shape, usual)
+    freedom = _read(prior_parts, "degrees_of_freedom", freedom_shape, usual)
     _require_above(strength, 0.0, "mean_strength", "it counts rows")
     _require_above(
         freedom,
@@ -62,34 +62,34 @@ def gaussian_prior(
         "degrees_of_freedom",
         "else the distribution has no integral",
     )
-    scale = _scale(words, covariance, K, spread)
-    if words.get("mean") is not None:
+    scale = _scale(prior_parts, covariance, K, spread)
+    if prior_parts.get("mean") is not None:
         _refuse_far(mean, strength, _spread(scale, covariance))
     if covariance == "diagonal":
         wide = np.ones((K, D))
-        return normal_gamma.from_words(
+        return normal_gamma.from_standard(
             mean, strength[:, None] * wide, freedom[:, None] * wide, scale
         )
     family = {"full": normal_wishart, "tied": tied, "spherical": spherical}[covariance]
-    return family.from_words(mean, strength, freedom, scale)
+    return family.from_standard(mean, strength, freedom, scale)
 
 
-def _scale(words: Mapping[str, Any], covariance: str, K: int, spread: Array) -> Array:
+def _scale(prior_parts: Mapping[str, Any], covariance: str, K: int, spread: Array) -> Array:
     """W₀ of every state, as wide as the kind of covariance asks; by default spread⁻¹."""
     D = len(spread)
     is_matrix = covariance in ("full", "tied")
     shape = {"full": (K, D, D), "tied": (D, D), "diagonal": (K, D), "spherical": (K,)}[covariance]
-    given = words.get("scale")
+    given = prior_parts.get("scale")
     if given is None and is_matrix:
         return np.array(np.broadcast_to(_inverse(spread), shape))
     if given is not None and np.ndim(given) == 0 and is_matrix:
-        words = {"scale": float(given) * np.eye(D)}
+        prior_parts = {"scale": float(given) * np.eye(D)}
     if not is_matrix:
         usual = 1.0 / (spread.mean() if covariance == "spherical" else spread)
-        scale = _read(words, "scale", shape, usual)
+        scale = _read(prior_parts, "scale", shape, usual)
         _require_above(scale, 0.0, "scale", "it is the scale of a precision")
         return scale
-    scale = _read(words, "scale", shape, None)
+    scale = _read(prior_parts, "scale", shape, None)
     if not _is_symmetric(scale) or np.linalg.eigvalsh(scale).min() < 1.0 / LARGEST:
         raise JensenError(
             f"prior['scale'] must be a symmetric positive definite matrix, whose eigenvalues "
@@ -133,28 +133,28 @@ def _refuse_far(mean: Array, strength: Array, spread: Array) -> None:
         )
 
 
-def poisson_prior(words: Mapping[str, Any], n_states: int, mean: Array) -> Gamma:
+def poisson_prior(prior_parts: Mapping[str, Any], n_states: int, mean: Array) -> Gamma:
     """η₀ of rates; by default as if one row had been seen, with the mean of the column.
 
     That is the shape 1 and the rate 1 / mean, or 1 for a column of zeros.
     """
     shape = (n_states, len(mean))
-    a = _read(words, "shape", shape, 1.0)
-    b = _read(words, "rate", shape, a / np.where(mean > 0.0, mean, 1.0))
+    a = _read(prior_parts, "shape", shape, 1.0)
+    b = _read(prior_parts, "rate", shape, a / np.where(mean > 0.0, mean, 1.0))
     _require_above(a, 0.0, "shape", "else the distribution has no integral")
     _require_above(b, 0.0, "rate", "else the distribution has no integral")
     return Gamma(a - 1.0, b)
 
 
-def label_prior(words: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
+def label_prior(prior_parts: Mapping[str, Any], name: str, shape: tuple[int, ...]) -> Array:
     """η₀ of labels; by default every concentration is 1."""
-    alpha = _read(words, name, shape, 1.0)
+    alpha = _read(prior_parts, name, shape, 1.0)
     _require_above(alpha, 0.0, name, "it is a Dirichlet concentration")
     return alpha - 1.0
 
 
-def select_words(
-    words: Mapping[str, Any], n_states: int, states: NDArray[np.intp], covariance: str | None
+def select_parts(
+    prior_parts: Mapping[str, Any], n_states: int, states: NDArray[np.intp], covariance: str | None
 ) -> dict[str, Any]:
     """Words of which those that say something of each state say it of these states only."""
     axes = {"concentration": 1, "mean": 2, "mean_strength": 1, "degrees_of_freedom": 1}
@@ -165,20 +165,22 @@ def select_words(
 
     return {
         name: np.asarray(value)[states] if is_per_state(name, value) else value
-        for name, value in words.items()
+        for name, value in prior_parts.items()
     }
 
 
-def check_words(words: Mapping[str, Any], known: tuple[str, ...], choice: str = "prior") -> None:
+def check_names(
+    prior_parts: Mapping[str, Any], known: tuple[str, ...], choice: str = "prior"
+) -> None:
     """Refuse words that would be ignored."""
-    for name in words:
+    for name in prior_parts:
         if name not in known:
             raise JensenError(f"{choice}= has no part {name!r}: give {', '.join(known)}")
 
 
-def _read(words: Mapping[str, Any], name: str, shape: tuple[int, ...], usual: Any) -> Array:
+def _read(prior_parts: Mapping[str, Any], name: str, shape: tuple[int, ...], usual: Any) -> Array:
     """Finite numbers of this shape, or fewer that are spread over it."""
-    given = words.get(name)
+    given = prior_parts.get(name)
     try:
         array = np.asarray(usual if given is None else given, np.float64)
     except (TypeError, ValueError):

@@ -11,17 +11,20 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.families.product import Product as ProductFamily
 from jensen.models.emissions import Emission, Survey
-from jensen.models.emissions.column_records import ColumnRows, ColumnSums, ColumnTables
-from jensen.models.emissions.latest import Latest
-from jensen.models.emissions.quick_columns import QuickColumns
-from jensen.q_hidden.states.readings import SUM, Reading
-from jensen.q_hidden.states.records import Likely
+from jensen.models.emissions.independent_columns import (
+    ColumnRows,
+    ColumnSums,
+    ColumnTables,
+    FastColumns,
+)
+from jensen.models.emissions.state_parameters import LastResult
+from jensen.q_hidden.states.records import SUM, ReadMode, RowLikelihood
 from jensen.support.fields import without_cached
 
 Array = NDArray[np.float64]
 
 
-class Part(NamedTuple):
+class EmissionPart(NamedTuple):
     """One of the emissions that make up another."""
 
     emission: Any
@@ -37,7 +40,7 @@ class ProductRows(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Product:
+class ProductEmission:
     """Parts whose encoded rows are `ColumnRows`, and where the columns of each are."""
 
     parts: tuple[Emission, ...]
@@ -74,28 +77,28 @@ class Product:
         joined = ColumnRows.joined(own)
         return ProductRows(tuple(joined.split(own)), joined)
 
-    def observe(self, t: Any, rows: ProductRows) -> "Seen":
+    def observe(self, t: Any, rows: ProductRows) -> "ObservedProduct":
         """Rows at this θ."""
-        return Seen(self._observe(t, rows.parts), rows.columns, self._at(t))
+        return ObservedProduct(self._observe(t, rows.parts), rows.columns, self._at(t))
 
     def _observe(self, t: Any, rows: Sequence[Any]) -> tuple[Any, ...]:
         triples = zip(self.parts, t, rows, strict=True)
         return tuple(part.observe(x, r) for part, x, r in triples)
 
     @cached_property
-    def _at(self) -> "Latest[Theta]":
-        return Latest(self._theta)
+    def _at(self) -> "LastResult[ProductTables]":
+        return LastResult(self._theta)
 
-    def _theta(self, t: Any) -> "Theta":
+    def _theta(self, t: Any) -> "ProductTables":
         no_rows = ColumnRows.of(0)
         parts = self._observe(t, [no_rows] * len(self.parts))
         tables = [part.column_tables() for part in parts]
-        return Theta(parts, tables, ColumnTables.joined(tables))
+        return ProductTables(parts, tables, ColumnTables.joined(tables))
 
-    def predict(self, eta: Any, rows: ProductRows) -> "Predicted":
+    def predict(self, eta: Any, rows: ProductRows) -> "PredictedProduct":
         """Rows under the predictive distribution."""
         triples = zip(self.parts, eta, rows.parts, strict=True)
-        return Predicted(tuple(part.predict(x, r) for part, x, r in triples))
+        return PredictedProduct(tuple(part.predict(x, r) for part, x, r in triples))
 
     def simulate(self, t: Any, states: NDArray[np.intp], rng: np.random.Generator) -> Array:
         """Rows of these states."""
@@ -131,16 +134,16 @@ class Product:
         return {name: part.show(*own) for name, part, own in each}
 
 
-def parts_of(emission: Any, n_columns: int = 1) -> tuple[Part, ...]:
+def parts_of(emission: Any, n_columns: int = 1) -> tuple[EmissionPart, ...]:
     """The emissions that one is made of, each with its columns; most are one part."""
-    if not isinstance(emission, Product):
-        return (Part(emission, np.arange(n_columns), ""),)
-    return tuple(map(Part, emission.parts, emission.columns, emission.names))
+    if not isinstance(emission, ProductEmission):
+        return (EmissionPart(emission, np.arange(n_columns), ""),)
+    return tuple(map(EmissionPart, emission.parts, emission.columns, emission.names))
 
 
 def expected_rows(emission: Any, t: Any) -> Array:
     """(K, ...): the expected row of each state, which `show` names first; of labels the shares."""
-    if isinstance(emission, Product):
+    if isinstance(emission, ProductEmission):
         pairs = zip(emission.parts, t, strict=True)
         return np.concatenate([expected_rows(part, own) for part, own in pairs], axis=1)
     first: Array = next(iter(emission.show(t).values()))
@@ -154,13 +157,13 @@ def _under(named: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {"emission": found}
 
 
-class Predicted:
+class PredictedProduct:
     """How likely rows are under all parts together."""
 
-    def __init__(self, parts: tuple[Likely, ...]) -> None:
+    def __init__(self, parts: tuple[RowLikelihood, ...]) -> None:
         self.parts: tuple[Any, ...] = parts
 
-    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+    def log_like(self, start: int, stop: int, how: ReadMode = SUM) -> Array:
         """The sum over parts."""
         total: Array
         total, *others = (part.log_like(start, stop, how) for part in self.parts)
@@ -169,18 +172,18 @@ class Predicted:
         return total
 
 
-class Theta(NamedTuple):
+class ProductTables(NamedTuple):
     """What all parts make of one θ, whatever the rows."""
 
-    parts: tuple[QuickColumns, ...]
+    parts: tuple[FastColumns, ...]
     tables: list[ColumnTables]
     joined: ColumnTables
 
 
-class Seen(Predicted, QuickColumns):
+class ObservedProduct(PredictedProduct, FastColumns):
     """Rows as all parts see them at one θ."""
 
-    def __init__(self, parts: tuple[Any, ...], columns: ColumnRows, theta: Theta) -> None:
+    def __init__(self, parts: tuple[Any, ...], columns: ColumnRows, theta: ProductTables) -> None:
         super().__init__(parts)
         self.columns = columns
         self.theta = theta
@@ -198,6 +201,6 @@ class Seen(Predicted, QuickColumns):
         pairs = zip(self.theta.parts, sums.split(self.theta.tables), strict=True)
         return tuple(part.gather(states, own) for part, own in pairs)
 
-    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> tuple[Any, ...]:
+    def stats(self, start: int, stop: int, nodes: Array, how: ReadMode = SUM) -> tuple[Any, ...]:
         """Of every part."""
         return tuple(part.stats(start, stop, nodes, how) for part in self.parts)

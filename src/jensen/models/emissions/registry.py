@@ -59,7 +59,7 @@ EMISSIONS = {
     for record in (
         EmissionRecord(
             "categorical",
-            home="labels:Categorical",
+            home="discrete:Categorical",
             column="categorical",
             makes="labels",
             parameters=("emission",),
@@ -68,7 +68,7 @@ EMISSIONS = {
         ),
         EmissionRecord(
             "gaussian",
-            home="gaussian_kind:GaussianKind",
+            home="gaussian:GaussianKind",
             column="continuous",
             makes="real numbers",
             parameters=("means", "covariances"),
@@ -90,7 +90,7 @@ EMISSIONS = {
         ),
         EmissionRecord(
             "bernoulli",
-            home="labels:Bernoulli",
+            home="discrete:Bernoulli",
             column="binary",
             makes="0 and 1",
             parameters=("emission",),
@@ -112,7 +112,7 @@ def owner_of(option: str) -> EmissionRecord:
     return next(record for record in EMISSIONS.values() if option in record.options)
 
 
-def words_of_columns(kinds: Iterable[str]) -> tuple[str, ...]:
+def prior_names_of_columns(kinds: Iterable[str]) -> tuple[str, ...]:
     """The parts of the prior of columns of these kinds."""
     return tuple(name for kind in kinds for name in USUAL[kind].prior)
 

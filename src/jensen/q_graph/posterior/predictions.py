@@ -21,8 +21,8 @@ from jensen.data.statistics import FamilyCounts, merged
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError, ImpossibleError, JensenError
 from jensen.families.dirichlet import dirichlet
+from jensen.families.gamma_ratio import log_rising
 from jensen.families.joint_prior import NormalWishartPrior
-from jensen.families.rising import log_rising
 from jensen.families.schur import given
 from jensen.graphs import DAG
 from jensen.inference import Network, gaussian_queries

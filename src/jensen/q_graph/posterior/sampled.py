@@ -131,7 +131,7 @@ class SampledPosterior(StructurePosterior):
 
     def warn(self) -> None:
         """Warn if the chains disagree."""
-        from jensen.estimators.estimate_warnings import warn_of_chains
+        from jensen.support.estimate_warnings import warn_of_chains
 
         if self.convergence.disagreement is not None:
             warn_of_chains(self.convergence.disagreement)

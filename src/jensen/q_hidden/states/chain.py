@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import ImpossibleSequenceError
-from jensen.q_hidden.states.chain_blocks import Group
 from jensen.q_hidden.states.chain_spaces import Best, Logs, Scaled
 from jensen.q_hidden.states.chain_sweeps import (
-    Block,
+    FilteredBlock,
+    SequenceGroup,
     choose,
     forwards,
     in_turn,
@@ -22,8 +22,16 @@ from jensen.q_hidden.states.chain_sweeps import (
     smooth_at_once,
     sum_spaces,
 )
-from jensen.q_hidden.states.readings import MAX, SUM, Reading, draw
-from jensen.q_hidden.states.records import Chain, ChainCounts, Observed, Quick
+from jensen.q_hidden.states.records import (
+    MAX,
+    SUM,
+    Chain,
+    ChainCounts,
+    FastObserved,
+    Observed,
+    ReadMode,
+    draw,
+)
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -33,7 +41,7 @@ Space = Scaled | Logs
 def expected(chain: Chain) -> tuple[Array, ChainCounts]:
     """Log Z of every sequence, and the statistics under p(h | x)."""
 
-    def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, ChainCounts]:
+    def solve(space: Space, group: SequenceGroup, chosen: Ints) -> tuple[Array, ChainCounts]:
         found = smooth_at_once(space, chain, group, chosen)
         return smooth(space, chain, group, chosen) if found is None else found
 
@@ -43,7 +51,7 @@ def expected(chain: Chain) -> tuple[Array, ChainCounts]:
 def best(chain: Chain) -> tuple[Array, ChainCounts]:
     """Log potential of the most probable path of every sequence, and its statistics."""
 
-    def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, ChainCounts]:
+    def solve(space: Space, group: SequenceGroup, chosen: Ints) -> tuple[Array, ChainCounts]:
         return choose(space, chain, group, chosen, MAX)
 
     return in_turn(chain, [Best.of(chain)], solve)
@@ -52,7 +60,7 @@ def best(chain: Chain) -> tuple[Array, ChainCounts]:
 def drawn(chain: Chain, rng: np.random.Generator) -> tuple[Array, ChainCounts]:
     """Log potential of a path drawn from p(h | x) for every sequence, and its statistics."""
 
-    def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, Any]:
+    def solve(space: Space, group: SequenceGroup, chosen: Ints) -> tuple[Array, Any]:
         value, fine = _trusted(space, chain, group, chosen)
         if not len(fine):
             return value, None
@@ -65,7 +73,7 @@ def drawn(chain: Chain, rng: np.random.Generator) -> tuple[Array, ChainCounts]:
 def log_evidence(chain: Chain) -> Array:
     """Log Z of every sequence."""
 
-    def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, None]:
+    def solve(space: Space, group: SequenceGroup, chosen: Ints) -> tuple[Array, None]:
         if not space.is_sound_forwards:
             return smooth(space, _unasked(chain), group, chosen)[0], None
         value = np.zeros(len(chosen))
@@ -82,7 +90,7 @@ def filtered(chain: Chain) -> Array:
     """(T, K): p(h_t | x_1..t); how sequences end is not used."""
     out = np.zeros((int(chain.ptr[-1]), len(chain.log_init)))
 
-    def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, None]:
+    def solve(space: Space, group: SequenceGroup, chosen: Ints) -> tuple[Array, None]:
         value = np.zeros(len(chosen))
         for block in forwards(space, chain, group, chosen):
             rows = _rows(block)
@@ -99,7 +107,7 @@ def smoothed(chain: Chain) -> Array:
     """(T, K): p(h_t | x)."""
     out = np.zeros((int(chain.ptr[-1]), len(chain.log_init)))
 
-    def see(space: Space, block: Block, nodes: Array, message: Array | None) -> None:
+    def see(space: Space, block: FilteredBlock, nodes: Array, message: Array | None) -> None:
         rows = _rows(block)
         out[block.start + rows] = nodes.T[rows]
 
@@ -111,7 +119,7 @@ def pair_posteriors(chain: Chain) -> Array:
     """(T - S, K, K): p(h_t, h_t+1 | x) of the neighbouring steps of all sequences."""
     out = np.zeros((int(chain.ptr[-1]) - len(chain.weight), *chain.log_trans.shape))
 
-    def see(space: Space, block: Block, nodes: Array, message: Array | None) -> None:
+    def see(space: Space, block: FilteredBlock, nodes: Array, message: Array | None) -> None:
         messages = block.work.like
         if message is not None:
             messages = np.concatenate([messages, message[None]])
@@ -129,10 +137,10 @@ def best_path(chain: Chain) -> tuple[Array, Ints]:
     out = np.zeros(int(chain.ptr[-1]), np.int64)
     once = _unasked(chain)
 
-    def see(block: Block, paths: Ints) -> None:
+    def see(block: FilteredBlock, paths: Ints) -> None:
         out[block.start : block.stop] = paths[0]
 
-    def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, Any]:
+    def solve(space: Space, group: SequenceGroup, chosen: Ints) -> tuple[Array, Any]:
         return choose(space, once, group, chosen, SUM, see=see)
 
     return in_turn(chain, [Best.of(chain)], solve)[0], out
@@ -143,11 +151,11 @@ def drawn_paths(chain: Chain, n: int, rng: np.random.Generator) -> Ints:
     out = np.zeros((n, int(chain.ptr[-1])), np.int64)
     once = _unasked(chain)
 
-    def see(block: Block, paths: Ints) -> None:
+    def see(block: FilteredBlock, paths: Ints) -> None:
         rows = _rows(block)
         out[:, block.start + rows] = paths[:, rows]
 
-    def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, None]:
+    def solve(space: Space, group: SequenceGroup, chosen: Ints) -> tuple[Array, None]:
         value, fine = _trusted(space, chain, group, chosen)
         if n and len(fine):
             value[fine], _ = choose(space, once, group, chosen[fine], draw(rng), n, see)
@@ -157,22 +165,22 @@ def drawn_paths(chain: Chain, n: int, rng: np.random.Generator) -> Ints:
     return out
 
 
-class _Unasked(Quick):
+class _Unasked(FastObserved):
     """Observations of which no statistics are wanted."""
 
     def __init__(self, observed: Observed) -> None:
         self.observed = observed
 
-    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+    def log_like(self, start: int, stop: int, how: ReadMode = SUM) -> Array:
         """As they are."""
         return self.observed.log_like(start, stop, how)
 
     def fill_scaled(self, start: int, stop: int, like: Array, shift: Array) -> bool:
         """As they are."""
         observed = self.observed
-        return isinstance(observed, Quick) and observed.fill_scaled(start, stop, like, shift)
+        return isinstance(observed, FastObserved) and observed.fill_scaled(start, stop, like, shift)
 
-    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> None:
+    def stats(self, start: int, stop: int, nodes: Array, how: ReadMode = SUM) -> None:
         """Nothing."""
 
 
@@ -180,7 +188,7 @@ def _unasked(chain: Chain) -> Chain:
     return chain._replace(observed=_Unasked(chain.observed), weight=np.ones(len(chain.weight)))
 
 
-def _trusted(space: Space, chain: Chain, group: Group, chosen: Ints) -> tuple[Array, Ints]:
+def _trusted(space: Space, chain: Chain, group: SequenceGroup, chosen: Ints) -> tuple[Array, Ints]:
     """Which of the chosen can be drawn in this space: only a pass backwards tells what was lost."""
     value = np.zeros(len(chosen))
     if not space.is_sound_forwards:
@@ -188,17 +196,19 @@ def _trusted(space: Space, chain: Chain, group: Group, chosen: Ints) -> tuple[Ar
     return value, np.flatnonzero(value > -np.inf)
 
 
-def _see_smoothed(chain: Chain, see: Callable[[Space, Block, Array, Array | None], None]) -> None:
+def _see_smoothed(
+    chain: Chain, see: Callable[[Space, FilteredBlock, Array, Array | None], None]
+) -> None:
     """Show every block of a chain that has been smoothed; one that was void is shown again."""
     once = _unasked(chain)
 
-    def solve(space: Space, group: Group, chosen: Ints) -> tuple[Array, Any]:
+    def solve(space: Space, group: SequenceGroup, chosen: Ints) -> tuple[Array, Any]:
         return smooth(space, once, group, chosen, partial(see, space))
 
     check_possible(in_turn(chain, sum_spaces(chain), solve)[0])
 
 
-def _rows(block: Block, *, last: bool = True) -> Ints:
+def _rows(block: FilteredBlock, *, last: bool = True) -> Ints:
     """The rows of the sequences of a block that have a value, with or without their last ones."""
     start, stop = block.spans[block.work.log_z > -np.inf].T
     n = stop - start - (not last)

@@ -1,7 +1,7 @@
 """Sums along a chain in linear space, and in log space where that underflows; and its maxima.
 
 The three have the same functions, on blocks of rows. What goes into a block at its first step is
-`first`, what comes in at its last is `last`; `Work` is filled forwards, and used up backwards.
+`first`, what comes in at its last is `last`. The pass backwards overwrites a `ForwardPass`.
 """
 
 from __future__ import annotations
@@ -13,15 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.states.readings import Reading
-from jensen.q_hidden.states.records import Chain, ChainTables, Observed, Quick
+from jensen.q_hidden.states.records import Chain, ChainTables, FastObserved, Observed, ReadMode
 from jensen.support.array_pool import pooled_array
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Work(NamedTuple):
+class ForwardPass(NamedTuple):
     """A block, after the pass forwards."""
 
     like: Array  # (n, K): afterwards messages to the step before
@@ -30,10 +29,10 @@ class Work(NamedTuple):
     log_z: Array  # (m,): -inf where this space has no answer
 
 
-class Rows:
+class ChainRows:
     """Some rows as the states see them."""
 
-    def __init__(self, observed: Observed, start: int, stop: int, how: Reading) -> None:
+    def __init__(self, observed: Observed, start: int, stop: int, how: ReadMode) -> None:
         self.observed = observed
         self.start = start
         self.stop = stop
@@ -49,12 +48,14 @@ class Rows:
         from jensen.kernels.log_tables import scale_rows
 
         quick = self.observed  # rows may be few different ones
-        if isinstance(quick, Quick) and quick.fill_scaled(self.start, self.stop, like, shift):
+        if isinstance(quick, FastObserved) and quick.fill_scaled(
+            self.start, self.stop, like, shift
+        ):
             return
         scale_rows(np.ascontiguousarray(self.log_like), like, shift)
 
 
-class Room:
+class ChainWorkspace:
     """Arrays that all blocks use in turn."""
 
     def __init__(self) -> None:
@@ -67,13 +68,13 @@ class Room:
             self.known[name] = pooled_array(size)
         return self.known[name][:size].reshape(shape)
 
-    def work(self, rows: Rows, n_states: int, spans: Ints) -> Work:
+    def work(self, rows: ChainRows, n_states: int, spans: Ints) -> ForwardPass:
         """For the pass forwards."""
         n = rows.stop - rows.start
         like, alpha = self.array("like", n, n_states), self.array("alpha", n, n_states)
-        return Work(like, alpha, self.array("scale", n), np.zeros(len(spans)))
+        return ForwardPass(like, alpha, self.array("scale", n), np.zeros(len(spans)))
 
-    def nodes(self, work: Work) -> Array:
+    def nodes(self, work: ForwardPass) -> Array:
         """(K, n), of zeros."""
         n, n_states = work.alpha.shape
         nodes = self.array("nodes", n_states, n)
@@ -89,14 +90,14 @@ class Scaled(NamedTuple):
     last: Array  # (K,)
     wide: Array  # (K, at least 8): the transitions
     wide_t: Array  # (K, at least 8): and transposed
-    room: Room
+    room: ChainWorkspace
 
     @classmethod
     def of(cls, chain: Chain) -> Scaled:
         """The tables of a chain."""
         trans = np.exp(chain.log_trans)
         tables = _widened(trans), _widened(trans.T)
-        return cls(np.exp(chain.log_init), trans, np.exp(chain.log_end), *tables, Room())
+        return cls(np.exp(chain.log_init), trans, np.exp(chain.log_end), *tables, ChainWorkspace())
 
     @property
     def tables(self) -> ChainTables:
@@ -108,7 +109,7 @@ class Scaled(NamedTuple):
         """Whether all steps lead everywhere: then what underflows is outweighed at the next."""
         return bool(self.trans.min() >= 1e-100)
 
-    def forward(self, first: Array, rows: Rows, spans: Ints) -> Work:
+    def forward(self, first: Array, rows: ChainRows, spans: Ints) -> ForwardPass:
         """Filter the sequences of a block."""
         from jensen.kernels.chains import filter_scaled
 
@@ -118,12 +119,14 @@ class Scaled(NamedTuple):
         filter_scaled(first, self.wide, spans, work.like, shift, *work[1:])
         return work
 
-    def enter(self, work: Work) -> Array:
+    def enter(self, work: ForwardPass) -> Array:
         """What goes into the next block."""
         into: Array = (work.alpha[-1][:, None] * self.trans).sum(0)
         return into
 
-    def backward(self, last: Array, spans: Ints, weight: Array, work: Work) -> tuple[Array, Array]:
+    def backward(
+        self, last: Array, spans: Ints, weight: Array, work: ForwardPass
+    ) -> tuple[Array, Array]:
         """Nodes (K, n) and pairs (K, K) of the sequences of a block, by weight."""
         from jensen.kernels.chains import smooth_scaled
 
@@ -138,7 +141,7 @@ class Scaled(NamedTuple):
         work.log_z[fine] = log_z
         return nodes, pairs * self.trans
 
-    def leave(self, work: Work) -> Array:
+    def leave(self, work: ForwardPass) -> Array:
         """The message of a block to the one before it."""
         message: Array = work.like[0].copy()
         return message
@@ -157,14 +160,14 @@ class Scaled(NamedTuple):
         p: Array = alpha / alpha.sum(1, keepdims=True)
         return p
 
-    def close(self, spans: Ints, work: Work) -> None:
+    def close(self, spans: Ints, work: ForwardPass) -> None:
         """Add to log Z how the sequences end."""
         from jensen.kernels.chains import TINY
 
         ends = (work.alpha[spans[:, 1] - 1] * self.last).sum(1)
         work.log_z[:] += np.log(ends, out=np.full(len(ends), -np.inf), where=ends >= TINY)
 
-    def choose(self, spans: Ints, work: Work, uniforms: Array, after: Ints) -> Ints:
+    def choose(self, spans: Ints, work: ForwardPass, uniforms: Array, after: Ints) -> Ints:
         """Paths (n, rows), drawn."""
         from jensen.kernels.chains import draw_scaled
 
@@ -181,20 +184,20 @@ class Logs(NamedTuple):
     trans: Array  # (K, K)
     last: Array  # (K,)
     trans_t: Array  # (K, K)
-    room: Room
+    room: ChainWorkspace
 
     @classmethod
     def of(cls, chain: Chain) -> Logs:
         """The tables of a chain."""
         trans_t = chain.log_trans.T.copy()
-        return cls(chain.log_init, chain.log_trans, chain.log_end, trans_t, Room())
+        return cls(chain.log_init, chain.log_trans, chain.log_end, trans_t, ChainWorkspace())
 
     @property
     def is_sound_forwards(self) -> bool:
         """Nothing underflows here."""
         return True
 
-    def forward(self, first: Array, rows: Rows, spans: Ints) -> Work:
+    def forward(self, first: Array, rows: ChainRows, spans: Ints) -> ForwardPass:
         """Filter the sequences of a block."""
         from jensen.kernels.chains_log import filter_logs
 
@@ -203,11 +206,13 @@ class Logs(NamedTuple):
         filter_logs(first, self.trans_t, spans, *work)
         return work
 
-    def enter(self, work: Work) -> Array:
+    def enter(self, work: ForwardPass) -> Array:
         """What goes into the next block."""
         return log_sums(work.alpha[-1] + self.trans_t)
 
-    def backward(self, last: Array, spans: Ints, weight: Array, work: Work) -> tuple[Array, Array]:
+    def backward(
+        self, last: Array, spans: Ints, weight: Array, work: ForwardPass
+    ) -> tuple[Array, Array]:
         """Nodes (K, n) and pairs (K, K) of the sequences of a block, by weight."""
         from jensen.kernels.chains_log import smooth_logs
 
@@ -220,7 +225,7 @@ class Logs(NamedTuple):
         work.log_z[fine] = log_z
         return nodes, pairs
 
-    def leave(self, work: Work) -> Array:
+    def leave(self, work: ForwardPass) -> Array:
         """The message of a block to the one before it."""
         message: Array = work.like[0] - work.scale[0]
         return message
@@ -238,11 +243,11 @@ class Logs(NamedTuple):
         p: Array = np.exp(alpha)
         return p
 
-    def close(self, spans: Ints, work: Work) -> None:
+    def close(self, spans: Ints, work: ForwardPass) -> None:
         """Add to log Z how the sequences end."""
         work.log_z[:] += log_sums(work.alpha[spans[:, 1] - 1] + self.last)
 
-    def choose(self, spans: Ints, work: Work, uniforms: Array, after: Ints) -> Ints:
+    def choose(self, spans: Ints, work: ForwardPass, uniforms: Array, after: Ints) -> Ints:
         """Paths (n, rows), drawn; the best without uniforms."""
         from jensen.kernels.chains_log import choose_logs
 
@@ -255,7 +260,7 @@ class Logs(NamedTuple):
 class Best(Logs):
     """Maxima in place of sums."""
 
-    def forward(self, first: Array, rows: Rows, spans: Ints) -> Work:
+    def forward(self, first: Array, rows: ChainRows, spans: Ints) -> ForwardPass:
         """The best path to every state."""
         from jensen.kernels.chains_log import filter_best
 
@@ -264,7 +269,7 @@ class Best(Logs):
         filter_best(first, self.trans, spans, work.like, work.alpha, work.log_z)
         return work
 
-    def enter(self, work: Work) -> Array:
+    def enter(self, work: ForwardPass) -> Array:
         """What goes into the next block; its level does not matter, so it stays near 0."""
         before = work.alpha[-1]
         into: Array = (before - before.max() + self.trans_t).max(1)

@@ -1,37 +1,84 @@
-"""Passes over the blocks of a chain: forwards keeping little, then backwards, block by block."""
+"""Passes over the blocks of a chain: forwards keeping little, then backwards, block by block.
+
+Sequences are cut into blocks of rows that fit a processor's cache. Short sequences share a block; a
+long one has several.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.states.chain_blocks import Group, groups, spans
-from jensen.q_hidden.states.chain_spaces import Logs, Rows, Scaled, Work
-from jensen.q_hidden.states.readings import SUM, Reading
-from jensen.q_hidden.states.records import Chain, ChainCounts, ChainSums, Quick
-from jensen.q_hidden.states.segments import segment_rows
+from jensen.q_hidden.states.chain_spaces import ChainRows, ForwardPass, Logs, Scaled
+from jensen.q_hidden.states.records import (
+    SUM,
+    Chain,
+    ChainCounts,
+    ChainSums,
+    FastObserved,
+    ReadMode,
+    segment_rows,
+)
 from jensen.support.fields import add
 
-Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+class SequenceGroup(NamedTuple):
+    """Some whole sequences in one block, or a long one in several."""
+
+    start: int  # sequences
+    stop: int
+    blocks: tuple[tuple[int, int], ...]  # rows
+
+
+def groups(ptr: Ints, size: int) -> Iterator[SequenceGroup]:
+    """All sequences, in blocks of at most `size` rows; without any, one empty group."""
+    start, end = 0, len(ptr) - 1
+    if end == 0:
+        yield SequenceGroup(0, 0, ((0, 0),))
+    while start < end:
+        row = int(ptr[start])
+        stop = int(np.searchsorted(ptr, row + size, side="right")) - 1
+        if stop > start:
+            yield SequenceGroup(start, stop, ((row, int(ptr[stop])),))
+        else:
+            stop, last = start + 1, int(ptr[start + 1])
+            cuts = (*range(row, last, size), last)
+            yield SequenceGroup(start, stop, tuple(pairwise(cuts)))
+        start = stop
+
+
+def spans(group: SequenceGroup, ptr: Ints, block: tuple[int, int], chosen: Ints) -> Ints:
+    """(m, 2): where in a block each chosen sequence of its group begins and ends."""
+    a, b = block
+    found = np.empty((len(chosen), 2), np.int64)
+    np.maximum(ptr[group.start + chosen], a, out=found[:, 0])
+    np.minimum(ptr[group.start + chosen + 1], b, out=found[:, 1])
+    found -= a
+    return found
+
+
+Array = NDArray[np.float64]
 
 FORCE_LOGS = False
 """For tests: everything in log space."""
 
 
-class Block(NamedTuple):
+class FilteredBlock(NamedTuple):
     """Rows start:stop, filtered."""
 
     start: int
     stop: int
     spans: Ints  # (m, 2): rows of the sequences, counted from `start`
     first: Array  # (K,): what went in
-    rows: Rows
-    work: Work
+    rows: ChainRows
+    work: ForwardPass
 
 
-Solve = Callable[[Scaled | Logs, Group, Ints], tuple[Array, Any]]
+Solve = Callable[[Scaled | Logs, SequenceGroup, Ints], tuple[Array, Any]]
 """Some sequences of a group → a value for each, -inf where it has none; and what is added up."""
 
 
@@ -54,8 +101,8 @@ def sum_spaces(chain: Chain) -> Sequence[Scaled | Logs]:
 
 
 def forwards(
-    space: Scaled | Logs, chain: Chain, group: Group, chosen: Ints, how: Reading = SUM
-) -> Iterator[Block]:
+    space: Scaled | Logs, chain: Chain, group: SequenceGroup, chosen: Ints, how: ReadMode = SUM
+) -> Iterator[FilteredBlock]:
     """The blocks of a group from first to last; a sequence without a value is not gone on with."""
     first, work = space.first, None
     for start, stop in group.blocks:
@@ -63,15 +110,15 @@ def forwards(
             if work.log_z[0] == -np.inf:
                 return
             first = space.enter(work)
-        rows = Rows(chain.observed, start, stop, how)
+        rows = ChainRows(chain.observed, start, stop, how)
         where = spans(group, chain.ptr, (start, stop), chosen)
         work = space.forward(first, rows, where)
-        yield Block(start, stop, where, first, rows, work)
+        yield FilteredBlock(start, stop, where, first, rows, work)
 
 
 def backwards(
-    space: Scaled | Logs, chain: Chain, group: Group, chosen: Ints, how: Reading = SUM
-) -> Iterator[Block]:
+    space: Scaled | Logs, chain: Chain, group: SequenceGroup, chosen: Ints, how: ReadMode = SUM
+) -> Iterator[FilteredBlock]:
     """The blocks of a group from last to first; all but the last are computed a second time."""
     known, block = [], None
     for block in forwards(space, chain, group, chosen, how):
@@ -79,17 +126,17 @@ def backwards(
     if block is not None:
         yield block
     for start, stop, where, first in reversed(known[:-1]):
-        rows = Rows(chain.observed, start, stop, how)
+        rows = ChainRows(chain.observed, start, stop, how)
         work = space.forward(first, rows, where)
-        yield Block(start, stop, where, first, rows, work)
+        yield FilteredBlock(start, stop, where, first, rows, work)
 
 
 def smooth(
     space: Scaled | Logs,
     chain: Chain,
-    group: Group,
+    group: SequenceGroup,
     chosen: Ints,
-    see: Callable[[Block, Array, Array | None], None] = lambda block, nodes, message: None,
+    see: Callable[[FilteredBlock, Array, Array | None], None] = lambda block, nodes, message: None,
 ) -> tuple[Array, ChainCounts]:
     """Log Z and expected counts; `see` is shown every block, its nodes and the message after it."""
     value, message = np.zeros(len(chosen)), None
@@ -111,11 +158,15 @@ def smooth(
 
 
 def smooth_at_once(
-    space: Scaled | Logs, chain: Chain, group: Group, chosen: Ints
+    space: Scaled | Logs, chain: Chain, group: SequenceGroup, chosen: Ints
 ) -> tuple[Array, ChainCounts] | None:
     """The same from one kernel, if the rows have one and the sequences are in one block."""
     observed = chain.observed
-    if not isinstance(observed, Quick) or not isinstance(space, Scaled) or len(group.blocks) > 1:
+    if (
+        not isinstance(observed, FastObserved)
+        or not isinstance(space, Scaled)
+        or len(group.blocks) > 1
+    ):
         return None
     where = spans(group, chain.ptr, group.blocks[0], chosen)
     sums = ChainSums.zero(len(space.first))
@@ -131,11 +182,11 @@ def smooth_at_once(
 def choose(
     space: Scaled | Logs,
     chain: Chain,
-    group: Group,
+    group: SequenceGroup,
     chosen: Ints,
-    how: Reading,
+    how: ReadMode,
     n: int = 1,
-    see: Callable[[Block, Ints], None] = lambda block, path: None,
+    see: Callable[[FilteredBlock, Ints], None] = lambda block, path: None,
 ) -> tuple[Array, ChainCounts]:
     """Log potential and counts of one path; `see` is shown n of them, block by block.
 
@@ -160,7 +211,7 @@ def choose(
     return value, total
 
 
-def is_void(group: Group, value: Array) -> bool:
+def is_void(group: SequenceGroup, value: Array) -> bool:
     """Whether a long sequence turned out to have no value, so that no block of it counts."""
     return len(group.blocks) > 1 and value[0] == -np.inf
 
@@ -168,8 +219,8 @@ def is_void(group: Group, value: Array) -> bool:
 def _follow(
     space: Scaled | Logs,
     chain: Chain,
-    group: Group,
-    block: Block,
+    group: SequenceGroup,
+    block: FilteredBlock,
     weight: Array,
     path: Ints,
     after: int,
@@ -197,11 +248,11 @@ def _follow(
 
 def _counts(
     chain: Chain,
-    group: Group,
-    block: Block,
+    group: SequenceGroup,
+    block: FilteredBlock,
     nodes: Array,
     pairs: Array,
-    how: Reading = SUM,
+    how: ReadMode = SUM,
 ) -> ChainCounts:
     """What a block adds; only the first block of a long sequence has its first step."""
     first, last = np.zeros(len(nodes)), np.zeros(len(nodes))

@@ -6,10 +6,16 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.states.readings import MAX, SUM, Reading
-from jensen.q_hidden.states.readings import draw as drawing
-from jensen.q_hidden.states.records import Independent, Quick, StateCounts
-from jensen.q_hidden.states.segments import segments
+from jensen.q_hidden.states.records import (
+    MAX,
+    SUM,
+    FastObserved,
+    Independent,
+    ReadMode,
+    StateCounts,
+    segments,
+)
+from jensen.q_hidden.states.records import draw as drawing
 from jensen.support.array_pool import pooled_array
 from jensen.support.fields import add
 
@@ -22,7 +28,7 @@ Rule = Callable[[Array], tuple[Array, Array]]
 def expected(potentials: Independent) -> tuple[Array, StateCounts]:
     """Log Z of every row, and the statistics under p(state | row)."""
     log_weights, observed, weight = potentials
-    if isinstance(observed, Quick):
+    if isinstance(observed, FastObserved):
         found = observed.expected_rows(log_weights, weight)
         if found is not None:
             return found
@@ -83,7 +89,7 @@ def row_posteriors(potentials: Independent) -> tuple[Array, Array]:
     return value, nodes
 
 
-def _log_joint(potentials: Independent, start: int, stop: int, how: Reading = SUM) -> Array:
+def _log_joint(potentials: Independent, start: int, stop: int, how: ReadMode = SUM) -> Array:
     log_joint: Array = potentials.observed.log_like(start, stop, how)
     log_joint += potentials.log_weights[:, None]
     return log_joint
@@ -98,7 +104,7 @@ def _share(log_like: Array, log_weights: Array, weight: Array) -> tuple[Array, A
     return value, states
 
 
-def _collect(potentials: Independent, rule: Rule, how: Reading) -> tuple[Array, StateCounts]:
+def _collect(potentials: Independent, rule: Rule, how: ReadMode) -> tuple[Array, StateCounts]:
     n, K = len(potentials.weight), len(potentials.log_weights)
     value, parts = np.empty(n), []
     for start, stop in segments(n, K):

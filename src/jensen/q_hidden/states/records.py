@@ -1,19 +1,42 @@
-"""Hidden states: the potentials of their two shapes, and the counts that are read from them."""
+"""Records of discrete hidden states: the potentials of their two shapes, and their expected counts.
 
-from typing import Any, NamedTuple, Protocol
+The shapes are `Independent`, one state per row, and `Chain`, one state per step of a sequence. Sum,
+maximum and draw are the same passes over the same potentials; `ReadMode` says which is wanted.
+Rows are worked on in segments that fit a processor's cache.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.states.readings import SUM, Reading
-
 Array = NDArray[np.float64]
 
 
-class Likely(Protocol):
-    """Rows of which every one of K hidden states can tell how likely they are."""
+class ReadMode(NamedTuple):
+    """How hidden values are read out of log potentials: summed out, at the maximum, or drawn.
 
-    def log_like(self, start: int, stop: int, how: Reading = SUM) -> Array:
+    A row may hide a missing cell besides its state; the emission completes it in the same mode.
+    """
+
+    word: Literal["sum", "max", "draw"]
+    rng: np.random.Generator | None = None  # used by "draw" alone
+
+
+SUM = ReadMode("sum")
+MAX = ReadMode("max")
+
+
+def draw(rng: np.random.Generator) -> ReadMode:
+    """Read by drawing from this stream."""
+    return ReadMode("draw", rng)
+
+
+class RowLikelihood(Protocol):
+    """Rows whose likelihood under each of K hidden states can be computed."""
+
+    def log_like(self, start: int, stop: int, how: ReadMode = SUM) -> Array:
         """(K, rows): log p(row | state); what a row misses is summed or integrated out.
 
         Under `MAX` a missing label or count has its most probable value instead; a missing real
@@ -21,20 +44,20 @@ class Likely(Protocol):
         """
 
 
-class Observed(Likely, Protocol):
-    """Rows as each hidden state sees them at one θ, to be learned from."""
+class Observed(RowLikelihood, Protocol):
+    """Rows at one θ, from which the statistics of the states are learned."""
 
-    def stats(self, start: int, stop: int, nodes: Array, how: Reading = SUM) -> Any:
+    def stats(self, start: int, stop: int, nodes: Array, how: ReadMode = SUM) -> Any:
         """Statistics of the rows; nodes (K, rows) are weight · q(state).
 
         What a row misses counts as expected (`SUM`), as most probable (`MAX`), or as drawn.
         """
 
 
-class Quick(Observed):
-    """Rows of which kernels know more at once, without an array of all rows and states.
+class FastObserved(Observed):
+    """Rows with a fused kernel, which needs no array of all rows times states.
 
-    Whoever has no such kernel answers None, or False: then it goes the usual way.
+    A method returns None, or False, where there is no such kernel; callers then use `Observed`.
     """
 
     def fill_scaled(self, start: int, stop: int, like: Array, shift: Array) -> bool:
@@ -120,3 +143,19 @@ class ChainSums(NamedTuple):
         """Nothing added yet."""
         K = n_states
         return cls(np.zeros(K), np.zeros((K, K)), np.zeros(K), np.zeros(K))
+
+
+ENTRIES = 1 << 18
+"""Rows times states of one segment; fixed, so that sums never depend on the machine."""
+
+
+def segments(n_rows: int, n_states: int) -> Iterator[tuple[int, int]]:
+    """Where each segment of the rows begins and ends."""
+    size = segment_rows(n_states)
+    for start in range(0, n_rows, size):
+        yield start, min(start + size, n_rows)
+
+
+def segment_rows(n_states: int) -> int:
+    """How many rows a segment has."""
+    return max(64, ENTRIES // n_states)

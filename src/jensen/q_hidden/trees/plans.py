@@ -1,20 +1,90 @@
-"""Sets of hidden variables of one wiring, each compiled once."""
+"""Sets of hidden variables of one network, each compiled once to a program on a cluster tree.
+
+Sets are kept as `InternedLists`: equal lists of small integers have equal numbers.
+"""
 
 from collections.abc import Sequence
 from functools import lru_cache
 from threading import RLock
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.graphs.elimination import ENOUGH, RULES, best_order, largest_clique, order_all
 from jensen.graphs.wiring import Wiring, wire_families
-from jensen.q_hidden.trees.lists import Lists, grown
-from jensen.q_hidden.trees.records import Families, Program, Sets, make_desk
+from jensen.q_hidden.trees.records import Program, SetFamilies, Sets, make_tree_workspace
 from jensen.support.memory import check_memory
 from jensen.support.text import plural, some
 
 Ints = NDArray[np.int64]
+
+
+Entries = NDArray[np.int32]
+
+
+class InternedLists:
+    """Lists that were seen, in the order in which they came first."""
+
+    def __init__(self) -> None:
+        self._pool = np.empty(1 << 10, np.int32)
+        self._end = np.empty(1 << 8, np.int64)
+        self._places = np.full(1 << 9, -1, np.int64)
+        self._n = 0
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def end(self) -> Ints:
+        """Where each list ends in `entries`."""
+        return self._end[: self._n]
+
+    @property
+    def begin(self) -> Ints:
+        """Where each list begins in `entries`."""
+        return np.concatenate([[0], self._end[: max(self._n - 1, 0)]])[: self._n]
+
+    @property
+    def entries(self) -> Entries:
+        """All lists end to end."""
+        return self._pool[: self._end[self._n - 1] if self._n else 0]
+
+    def number(self, entries: Entries, begin: Ints, end: Ints) -> Ints:
+        """The number of every list ``entries[begin:end]``; new lists get the next numbers."""
+        from jensen.kernels.interning import intern
+
+        self._make_room(len(begin), int((end - begin).sum()))
+        numbers = np.empty(len(begin), np.int64)
+        self._n = intern(entries, begin, end, self._pool, self._end, self._places, self._n, numbers)
+        return numbers
+
+    def keep(self, n: int) -> None:
+        """Forget all lists but the first n."""
+        self._n = n
+        self._place_again(len(self._places))
+
+    def _make_room(self, n_lists: int, n_entries: int) -> None:
+        self._pool = grown(self._pool, len(self.entries) + n_entries)
+        self._end = grown(self._end, self._n + n_lists)
+        if 2 * (self._n + n_lists) > len(self._places):
+            self._place_again(1 << (2 * (self._n + n_lists)).bit_length())
+
+    def _place_again(self, size: int) -> None:
+        """Number all lists anew, which gives them the numbers they have, in another table."""
+        entries, begin, end = self.entries.copy(), self.begin, self.end.copy()
+        self._n, self._places = 0, np.full(size, -1, np.int64)
+        self.number(entries, begin, end)
+
+
+def grown(array: NDArray[Any], size: int) -> NDArray[Any]:
+    """The array, or a copy of at least this length, doubled so that copies stay rare."""
+    if size <= len(array):
+        return array
+    bigger = np.empty((max(size, 2 * len(array)), *array.shape[1:]), array.dtype)
+    bigger[: len(array)] = array
+    return bigger
+
 
 KEPT = 16
 """How many networks keep their compiled sets between fits."""
@@ -27,20 +97,20 @@ class Plans:
 
     def __init__(self, wiring: Wiring, names: Sequence[str]) -> None:
         self.wiring, self.names = wiring, names
-        self.sets = Lists()
-        self.families = Families(*(np.empty(0, np.int64) for _ in Families._fields))
+        self.sets = InternedLists()
+        self.families = SetFamilies(*(np.empty(0, np.int64) for _ in SetFamilies._fields))
         self._start = np.zeros(1, np.int64)
         self._code = np.empty(1 << 14, np.int64)
         self._lock = RLock()
 
-    def number(self, words: NDArray[np.int32], begin: Ints, end: Ints) -> tuple[Ints, Sets]:
-        """The number of every set ``words[begin:end]``, new ones compiled; and all sets as of now.
+    def number(self, entries: NDArray[np.int32], begin: Ints, end: Ints) -> tuple[Ints, Sets]:
+        """Number every set ``entries[begin:end]``, compiling new ones; and all sets known now.
 
         Other threads may add more sets at any time, so callers keep to what they were given.
         """
         with self._lock:
             n_known = len(self.sets)
-            numbers = self.sets.number(words, begin, end)
+            numbers = self.sets.number(entries, begin, end)
             if len(self.sets) > n_known:
                 try:
                     self._compile(n_known)
@@ -53,12 +123,12 @@ class Plans:
         """What is appended later lies beyond these arrays, or in new ones."""
         program = Program(self._code, self._start[:-1])
         sets = self.sets
-        return Sets(sets.words, sets.begin, sets.end.copy(), self.families, program)
+        return Sets(sets.entries, sets.begin, sets.end.copy(), self.families, program)
 
     def _compile(self, first: int) -> None:
         """Compile the sets from number `first` on; nothing is changed if one is too large."""
         start = self.sets.begin[first]
-        ptr, members = np.append(self.sets.begin[first:], len(self.sets.words)), self.sets.words
+        ptr, members = np.append(self.sets.begin[first:], len(self.sets.entries)), self.sets.entries
         ptr, members = ptr - start, members[start:]
         found = find_families(ptr, members, self.wiring)
         orders, log_total = self._order(ptr, members, found)
@@ -66,7 +136,7 @@ class Plans:
         self.families = _append(self.families, found)
 
     def _order(
-        self, ptr: Ints, members: NDArray[np.int32], families: Families
+        self, ptr: Ints, members: NDArray[np.int32], families: SetFamilies
     ) -> tuple[Ints, NDArray[np.float64]]:
         """An order of elimination for every set: greedy, and searched for where that is large."""
         sets = (ptr, members, self.wiring, families.end, families.of)
@@ -99,7 +169,7 @@ class Plans:
         self,
         ptr: Ints,
         members: NDArray[np.int32],
-        families: Families,
+        families: SetFamilies,
         orders: Ints,
         log_total: NDArray[np.float64],
     ) -> None:
@@ -112,7 +182,7 @@ class Plans:
         start[0] = self._start[-1]
         code, done = self._code, 0
         n_families = int(np.diff(families.end, prepend=0).max())
-        desk = make_desk(int(np.diff(ptr).max()), n_families, len(self.wiring.cards))
+        desk = make_tree_workspace(int(np.diff(ptr).max()), n_families, len(self.wiring.cards))
         while True:
             done = write_programs(
                 ptr,
@@ -133,7 +203,7 @@ class Plans:
         self._code, self._start = code, np.concatenate([self._start, start[1:]])
 
 
-def find_families(ptr: Ints, members: NDArray[np.int32], wiring: Wiring) -> Families:
+def find_families(ptr: Ints, members: NDArray[np.int32], wiring: Wiring) -> SetFamilies:
     """What new sets touch."""
     from jensen.kernels.hidden_sets import set_families
 
@@ -145,15 +215,15 @@ def find_families(ptr: Ints, members: NDArray[np.int32], wiring: Wiring) -> Fami
     n_terms = set_families(ptr, members, wiring, end, of, term_end, around, stride)
     n = end[-1]
     base = wiring.fam_at[of[:n]]
-    return Families(end, of[:n], base, term_end[:n], around[:n_terms], stride[:n_terms])
+    return SetFamilies(end, of[:n], base, term_end[:n], around[:n_terms], stride[:n_terms])
 
 
-def _append(known: Families, new: Families) -> Families:
+def _append(known: SetFamilies, new: SetFamilies) -> SetFamilies:
     """Families of more sets."""
     shifted = new._replace(
         end=new.end + len(known.of), term_end=new.term_end + len(known.term_around)
     )
-    return Families(*map(np.concatenate, zip(known, shifted, strict=True)))
+    return SetFamilies(*map(np.concatenate, zip(known, shifted, strict=True)))
 
 
 def _graph(wiring: Wiring, members: NDArray[np.int32], families: Ints) -> NDArray[np.bool_]:

@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from jensen.data.blocks import Block, RowSource
 from jensen.data.threads import ordered_map
 from jensen.graphs.wiring import Wiring
-from jensen.q_hidden.trees.lists import Lists, grown
-from jensen.q_hidden.trees.plans import Plans
+from jensen.q_hidden.trees.plans import InternedLists, Plans, grown
 from jensen.q_hidden.trees.records import Problems, Sets
 
 Ints = NDArray[np.int64]
-Words = NDArray[np.int32]
+Entries = NDArray[np.int32]
 Weights = NDArray[np.float64]
 
 Item = TypeVar("Item")
@@ -33,7 +32,7 @@ FEE = 8
 """What a sub-problem costs besides."""
 
 
-class Split(NamedTuple):
+class SplitRows(NamedTuple):
     """The sub-problems of all rows, those of the same set side by side."""
 
     problems: Problems
@@ -47,7 +46,7 @@ class _Part(NamedTuple):
 
     row_end: Ints
     numbers: Ints
-    lists: Lists
+    lists: InternedLists
     weight: Weights  # of the row of each of the numbers
 
 
@@ -56,13 +55,13 @@ def split_table(
 ) -> "HiddenRows":
     """The sub-problems of the rows of a table; `names` are those of the variables of the wiring."""
 
-    def read(block: Block) -> tuple[Words, Weights]:
+    def read(block: Block) -> tuple[Entries, Weights]:
         return code_rows(block, names), block.weights
 
     return HiddenRows(plans, table.blocks(BLOCK_ROWS), read, with_rows=with_rows)
 
 
-def code_rows(block: Block, names: Sequence[str]) -> Words:
+def code_rows(block: Block, names: Sequence[str]) -> Entries:
     """Codes of some rows, a column per name; -1 is missing, or has no column at all."""
     rows = np.full((block.n_rows, len(names)), -1, np.int32)
     for v, name in enumerate(names):
@@ -73,10 +72,10 @@ def code_rows(block: Block, names: Sequence[str]) -> Words:
     return rows
 
 
-def split_rows(plans: Plans, read: Callable[[int, int], Words], weights: Weights) -> Split:
+def split_rows(plans: Plans, read: Callable[[int, int], Entries], weights: Weights) -> SplitRows:
     """The sub-problems of coded rows (-1 is missing); `read(start, stop)` gives some of them."""
 
-    def part(start: int) -> tuple[Words, Weights]:
+    def part(start: int) -> tuple[Entries, Weights]:
         stop = min(start + BLOCK_ROWS, len(weights))
         return read(start, stop), weights[start:stop]
 
@@ -105,14 +104,14 @@ class HiddenRows:
         self,
         plans: Plans,
         blocks: Iterable[Item],
-        read: Callable[[Item], tuple[Words, Weights]],
+        read: Callable[[Item], tuple[Entries, Weights]],
         *,
         with_rows: bool = True,
     ) -> None:
-        lists, numbers, row_ends, weight, n = Lists(), [], [], np.empty(0), 0
+        lists, numbers, row_ends, weight, n = InternedLists(), [], [], np.empty(0), 0
         # in order, so that numbers never depend on threads
         for part in ordered_map(lambda block: _split(*read(block), plans.wiring), blocks):
-            known = lists.number(part.lists.words, part.lists.begin, part.lists.end)
+            known = lists.number(part.lists.entries, part.lists.begin, part.lists.end)
             own = known[part.numbers]
             weight = grown(weight, len(lists))
             weight[n : len(lists)], n = 0.0, len(lists)
@@ -121,13 +120,13 @@ class HiddenRows:
                 numbers.append(own)
                 row_ends.append(part.row_end)
         of_row = np.concatenate([np.empty(0, np.int64), *numbers])
-        self.plans, self.words, weight = plans, lists.words, weight[:n]
+        self.plans, self.entries, weight = plans, lists.entries, weight[:n]
         self.row_end = _chain(row_ends)
         begin = lists.begin + 1
-        end = begin + self.words[lists.begin]
+        end = begin + self.entries[lists.begin]
         # Equal programs run one after the other; sets as they come in these rows, because draws
         # depend on the order.
-        order = np.argsort(Lists().number(self.words, begin, end), kind="stable")
+        order = np.argsort(InternedLists().number(self.entries, begin, end), kind="stable")
         self.begin, self.end, self.weight = begin[order], end[order], weight[order]
         place = np.empty_like(order)
         place[order] = np.arange(len(order))
@@ -139,19 +138,19 @@ class HiddenRows:
         """All variables that are missing somewhere."""
         n = self.end - self.begin
         at = np.repeat(self.begin - np.cumsum(n) + n, n) + np.arange(n.sum())
-        return np.unique(self.words[at]).astype(np.int64)
+        return np.unique(self.entries[at]).astype(np.int64)
 
     @property
-    def split(self) -> Split:
+    def split(self) -> SplitRows:
         """The sub-problems on trees, which are compiled once, by the first thread that asks."""
         with self._lock:
             return self._split
 
     @cached_property
-    def _split(self) -> Split:
-        set_of, sets = self.plans.number(self.words, self.begin, self.end)
-        problems = _with_bases(sets, set_of, self.words, self.end, self.weight)
-        return Split(problems, sets, self.row_end, self.of_row)
+    def _split(self) -> SplitRows:
+        set_of, sets = self.plans.number(self.entries, self.begin, self.end)
+        problems = _with_bases(sets, set_of, self.entries, self.end, self.weight)
+        return SplitRows(problems, sets, self.row_end, self.of_row)
 
     def cut(self) -> list[slice]:
         """Sub-problems for units of about equal cost, as far as that is known without trees."""
@@ -161,39 +160,39 @@ class HiddenRows:
         log_joint, tables = np.zeros(len(self.end)), np.zeros(len(self.end))
         for k in range(int((self.end - self.begin).max(initial=0))):
             there = np.flatnonzero(self.begin + k < self.end)
-            member = self.words[self.begin[there] + k]
+            member = self.entries[self.begin[there] + k]
             log_joint[there] += np.log(w.cards[member])
             tables[there] += beside[member]
         cost = np.minimum(np.exp(np.minimum(log_joint, 40.0)), tables) + FEE
         return _slices(cost)
 
 
-def hidden_sets(wiring: Wiring, hidden: Sequence[int]) -> tuple[Words, Ints, Ints]:
+def hidden_sets(wiring: Wiring, hidden: Sequence[int]) -> tuple[Entries, Ints, Ints]:
     """The connected sets of these variables if all others are known: members, begin and end."""
     row = np.zeros((1, len(wiring.cards)), np.int32)
     row[0, list(hidden)] = -1
-    _, words, begin, _ = _write_problems(row, wiring)
-    return words, begin + 1, begin + 1 + words[begin]
+    _, entries, begin, _ = _write_problems(row, wiring)
+    return entries, begin + 1, begin + 1 + entries[begin]
 
 
-def _split(rows: Words, weights: Weights, wiring: Wiring) -> _Part:
-    row_end, words, begin, end = _write_problems(rows, wiring)
-    lists = Lists()
-    numbers = lists.number(words, begin, end)
+def _split(rows: Entries, weights: Weights, wiring: Wiring) -> _Part:
+    row_end, entries, begin, end = _write_problems(rows, wiring)
+    lists = InternedLists()
+    numbers = lists.number(entries, begin, end)
     return _Part(row_end, numbers, lists, np.repeat(weights, np.diff(row_end, prepend=0)))
 
 
-def _write_problems(rows: Words, wiring: Wiring) -> tuple[Ints, Words, Ints, Ints]:
-    """Where the sub-problems of each row end, their words, where each begins and ends."""
+def _write_problems(rows: Entries, wiring: Wiring) -> tuple[Ints, Entries, Ints, Ints]:
+    """Where the sub-problems of each row end, their entries, where each begins and ends."""
     from jensen.kernels.hidden_sets import find_hidden
 
     missing = (rows < 0).sum(0)
     room = int(missing @ (2 + _n_around(wiring)))  # what each missing cell can write at most
     row_end, end = np.empty(len(rows), np.int64), np.empty(int(missing.sum()), np.int64)
-    words = np.empty(room, np.int32)
-    n = find_hidden(rows, wiring, row_end, end, words)
+    entries = np.empty(room, np.int32)
+    n = find_hidden(rows, wiring, row_end, end, entries)
     begin = np.concatenate([[0], end[: max(n - 1, 0)]])[:n]
-    return row_end, words, begin, end[:n]
+    return row_end, entries, begin, end[:n]
 
 
 def _n_around(wiring: Wiring) -> Ints:
@@ -204,14 +203,14 @@ def _n_around(wiring: Wiring) -> Ints:
 
 
 def _with_bases(
-    sets: Sets, set_of: Ints, words: Words, state_at: Ints, weight: NDArray[np.float64]
+    sets: Sets, set_of: Ints, entries: Entries, state_at: Ints, weight: NDArray[np.float64]
 ) -> Problems:
     from jensen.kernels.hidden_sets import find_bases
 
     n = sets.n_families[set_of]
     base_ptr = np.cumsum(n) - n
     bases = np.empty(int(n.sum()), np.int64)
-    find_bases(set_of, words, state_at, sets.families, base_ptr, bases)
+    find_bases(set_of, entries, state_at, sets.families, base_ptr, bases)
     return Problems(set_of, base_ptr, bases, weight)
 
 
@@ -223,7 +222,7 @@ def _chain(ends: Sequence[Ints]) -> Ints:
     )
 
 
-def cut(split: Split, unit_cost: int | None = None) -> list[Problems]:
+def cut(split: SplitRows, unit_cost: int | None = None) -> list[Problems]:
     """The problems in units of about equal cost, whatever the number of threads."""
     cost = split.sets.cost[split.problems.set_of]
     return [pick(split.problems, some) for some in _slices(cost, unit_cost)]

@@ -57,7 +57,7 @@ class Program(NamedTuple):
     start: Ints  # (sets,): where the head of each set stands
 
 
-class Families(NamedTuple):
+class SetFamilies(NamedTuple):
     """What sets touch, and how evidence selects in the tables of these families."""
 
     end: Ints  # (sets,): where the families of each set end in the next
@@ -71,10 +71,10 @@ class Families(NamedTuple):
 class Sets(NamedTuple):
     """Sets of hidden variables that are compiled: what `Plans` knew at one moment."""
 
-    words: NDArray[np.int32]  # members of all sets, end to end
+    entries: NDArray[np.int32]  # members of all sets, end to end
     begin: Ints
     end: Ints
-    families: Families
+    families: SetFamilies
     program: Program
 
     @property
@@ -107,7 +107,7 @@ class Problems(NamedTuple):
     weight: NDArray[np.float64]  # (K,): how many rows share it
 
 
-class Desk(NamedTuple):
+class TreeWorkspace(NamedTuple):
     """Where kernels plan the trees of one set after the other."""
 
     adjacent: NDArray[np.bool_]  # a square of the members
@@ -117,9 +117,9 @@ class Desk(NamedTuple):
     local: Ints  # of every variable: its number in the set, or -1
 
 
-def make_desk(n_members: int, n_families: int, n_variables: int) -> Desk:
+def make_tree_workspace(n_members: int, n_families: int, n_variables: int) -> TreeWorkspace:
     """Arrays that are large enough for sets of at most so many members and families."""
-    return Desk(
+    return TreeWorkspace(
         np.empty(n_members**2, bool),
         np.empty(n_members**2, np.int64),
         np.empty(n_members * BOARD, np.int64),
@@ -128,7 +128,7 @@ def make_desk(n_members: int, n_families: int, n_variables: int) -> Desk:
     )
 
 
-class Work(NamedTuple):
+class SolverWorkspace(NamedTuple):
     """Arrays that a kernel writes while it solves one problem."""
 
     psi: NDArray[np.float64]
@@ -137,9 +137,11 @@ class Work(NamedTuple):
     chosen: Ints
 
 
-def make_work(program: Program, sets: Ints) -> Work:
+def make_solver_workspace(program: Program, sets: Ints) -> SolverWorkspace:
     """Arrays that are large enough for these sets."""
     heads = program.start[sets]
     entries = program.code[heads + N_ENTRIES].max(initial=1)
     sent = program.code[heads + N_SENT].max(initial=1)
-    return Work(np.empty(entries), np.empty(sent), np.empty(sent), np.empty(sent, np.int64))
+    return SolverWorkspace(
+        np.empty(entries), np.empty(sent), np.empty(sent), np.empty(sent, np.int64)
+    )

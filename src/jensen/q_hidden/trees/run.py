@@ -9,8 +9,8 @@ from jensen.q_hidden.trees.records import (
     N_STATES,
     Problems,
     Program,
-    Work,
-    make_work,
+    SolverWorkspace,
+    make_solver_workspace,
 )
 
 Array = NDArray[np.float64]
@@ -22,13 +22,13 @@ _NO_STATES = np.empty(0, np.int32)
 
 
 def expected_counts(
-    log_tables: Array, program: Program, problems: Problems, work: Work | None = None
+    log_tables: Array, program: Program, problems: Problems, work: SolverWorkspace | None = None
 ) -> tuple[Array, Array]:
     """Log Z of every problem, and the expected counts of all families together, by weight."""
     from jensen.kernels.posteriors import expect
 
     log_z, counts = np.empty(len(problems.set_of)), np.zeros(len(log_tables))
-    work = work or make_work(program, problems.set_of)
+    work = work or make_solver_workspace(program, problems.set_of)
     tables = np.exp(log_tables)
     expect(program, problems, tables, log_tables, work, log_z, counts, _NO_INTS, _NO_FLOATS)
     return log_z, counts
@@ -40,7 +40,7 @@ def log_partition(log_tables: Array, program: Program, problems: Problems) -> Ar
 
 
 def marginals(
-    log_tables: Array, program: Program, problems: Problems, work: Work | None = None
+    log_tables: Array, program: Program, problems: Problems, work: SolverWorkspace | None = None
 ) -> tuple[Array, Ints, Array]:
     """Log Z of every problem; where its members begin in the last; p(state | evidence), flat.
 
@@ -51,7 +51,7 @@ def marginals(
     n = program.code[program.start[problems.set_of] + N_STATES]
     at = np.cumsum(n) - n
     log_z, out = np.empty(len(n)), np.zeros(int(n.sum()))
-    work = work or make_work(program, problems.set_of)
+    work = work or make_solver_workspace(program, problems.set_of)
     once = problems._replace(weight=np.ones(len(n)))
     tables = np.exp(log_tables)
     expect(program, once, tables, log_tables, work, log_z, _NO_FLOATS, at, out)
@@ -122,6 +122,6 @@ def _choose(
 
     value, counts = np.empty(len(problems.set_of)), np.zeros(len(log_tables))
     states = np.empty(int(at[-1]), np.int32) if len(at) else _NO_STATES
-    work, tables = make_work(program, problems.set_of), np.exp(log_tables)
+    work, tables = make_solver_workspace(program, problems.set_of), np.exp(log_tables)
     choose(program, problems, tables, log_tables, times, uniforms, work, value, counts, at, states)
     return value, counts, states

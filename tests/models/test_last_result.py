@@ -2,16 +2,16 @@
 
 import numpy as np
 
-from jensen.models.emissions.latest import Latest
+from jensen.models.emissions.state_parameters import LastResult
 
 
 def test_one_record_is_looked_at_once():
     made = []
-    latest = Latest(lambda t: made.append(t) or len(made))
+    latest = LastResult(lambda t: made.append(t) or len(made))
     one, same = np.zeros(2), np.zeros(2)
     assert [latest(one), latest(one), latest(same), latest(one)] == [1, 1, 2, 3]
 
 
 def test_nothing_is_a_record_too():
-    latest = Latest(lambda t: "made")
+    latest = LastResult(lambda t: "made")
     assert latest(None) == "made"

@@ -1,4 +1,4 @@
-"""Dirichlet distributions seen from a prior: η are the counts alone.
+"""Dirichlet posteriors as a function of the counts: the natural parameters η are the counts alone.
 
 p(π | η) = p(π) exp(⟨η, log π⟩ - A(η)), where the prior p(π) is the base measure. So A(η) is the log
 evidence of the counts, and a prior None adds nothing to them. It is computed cell by cell, to full
@@ -11,12 +11,12 @@ import numpy as np
 
 from jensen.families import log_evidence
 from jensen.families.dirichlet import Array, Dirichlet, dirichlet
-from jensen.families.rising import log_rising
+from jensen.families.gamma_ratio import log_rising
 
 
 @dataclass(frozen=True, eq=False)
-class TiltedDirichlet(Dirichlet):
-    """Concentrations of a prior; one that is 0 leaves its cell out."""
+class PosteriorDirichlet(Dirichlet):
+    """The posteriors under a prior of these concentrations; one that is 0 leaves its cell out."""
 
     alpha: Array | float  # of every cell
     total: Array | float  # of every distribution, also of cells that are not among the counts
@@ -89,7 +89,7 @@ def symmetric_log_evidence(
         Of every distribution, where empty cells are left out of the counts.
     """
     size = counts.shape[-1] if n_states is None else n_states
-    return log_evidence(TiltedDirichlet(alpha, alpha * size, layout), None, counts)
+    return log_evidence(PosteriorDirichlet(alpha, alpha * size, layout), None, counts)
 
 
 def _rising(alpha: Array | float, n: Array, otherwise: float) -> Array:

@@ -1,22 +1,26 @@
-"""Kinds, starts and masks of hidden Markov models: what is given, and what must stay 0."""
+"""Choices of a hidden Markov model: the emission that suits the columns, starts, and masks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
+from jensen.data import Table, Variable
+from jensen.data.encode import encode
 from jensen.data.number_rows import NumberRows
-from jensen.estimators.states_estimator import check_one_of
+from jensen.data.sources import raw_columns
+from jensen.estimators.arrays import is_file, refuse_dates
+from jensen.estimators.state_estimator import check_one_of
 from jensen.exceptions import JensenError
-from jensen.models.emissions.changed import labels_of
-from jensen.models.emissions.making import completed
-from jensen.models.emissions.named import read_array, read_shares
-from jensen.models.emissions.priors import COVARIANCES, check_words
-from jensen.models.emissions.product import Product, parts_of
-from jensen.models.emissions.registry import EMISSIONS, named_parameters, owner_of
+from jensen.models.emissions.building import completed, labels_of
+from jensen.models.emissions.priors import COVARIANCES, check_names
+from jensen.models.emissions.product import ProductEmission, parts_of
+from jensen.models.emissions.registry import EMISSIONS, USUAL, named_parameters, owner_of
+from jensen.models.emissions.state_parameters import read_array, read_shares
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 
 Array = NDArray[np.float64]
@@ -73,7 +77,7 @@ def _of_emission(start: Mapping[str, Any], names: Sequence[str]) -> Mapping[str,
         return own
     if isinstance(own.get("emission"), Mapping):
         own = own["emission"]
-        check_words(own, (*names, *_places(names)), "start['emission']")
+        check_names(own, (*names, *_places(names)), "start['emission']")
     by_place = {f"x{i}": name for i, name in enumerate(names)}
     return {name if name in names else by_place.get(name, name): own[name] for name in own}
 
@@ -89,10 +93,10 @@ def read_chain_start(start: Any, model: HiddenMarkov, rows: NumberRows | None = 
     """
     named = named_start(start)
     known = MOVES if model.has_end else MOVES[:2]
-    columns = model.emission.names if isinstance(model.emission, Product) else ()
+    columns = model.emission.names if isinstance(model.emission, ProductEmission) else ()
     parts = (*columns, *_places(columns))
     every = dict.fromkeys(name for record in EMISSIONS.values() for name in record.parameters)
-    check_words(named, (*known, *every, *parts), "start")
+    check_names(named, (*known, *every, *parts), "start")
     own = _of_emission(named, columns)
     initial = _even(model, "initial")
     if "initial" in named:
@@ -236,3 +240,64 @@ def _read_mask(name: str, value: Any) -> Mask:
     if mask.dtype != bool and not np.isin(mask, (0, 1)).all():
         raise JensenError(f"masks[{name!r}] must hold True (may be) and False (may not)")
     return mask.astype(bool)
+
+
+ADVICE = "give columns of one kind, or say which it is with emission="
+
+
+def emission_of(variables: Iterable[Variable], advice: str = ADVICE) -> str:
+    """What states make of columns of these kinds; columns of different kinds are refused.
+
+    Beside numbers counts are numbers too.
+    """
+    known = tuple(variables)
+    kinds = {variable.kind for variable in known}
+    if len(kinds) == 1:
+        return USUAL[kinds.pop()].word
+    if "categorical" in kinds:
+        shown = ", ".join(f"{v.name} is {v.kind}" for v in known)
+        raise JensenError(
+            f"the columns are of different kinds ({shown:.200}), and states of a hidden Markov "
+            f"model make one kind: {advice}"
+        )
+    return USUAL["continuous"].word
+
+
+def find_emission(estimator: Any, rows: Any) -> str:
+    """The emission that was chosen; else that of `symbols`, of `start`, or of the columns."""
+    if estimator.emission is not None:
+        return str(estimator.emission)
+    if estimator.symbols is not None:
+        return owner_of("symbols").word
+    start = estimator.start
+    known = getattr(start, "kind_", None)
+    if known is not None:
+        return str(known)
+    told = _told_by(start) if isinstance(start, Mapping) else []
+    return told[0] if len(told) == 1 else emission_of(_variables(rows))
+
+
+def _told_by(start: Mapping[str, Any]) -> list[str]:
+    """The emissions that have parameters of the names in a start."""
+    return [word for word, x in EMISSIONS.items() if not start.keys().isdisjoint(x.parameters)]
+
+
+def _variables(rows: Any) -> tuple[Variable, ...]:
+    """The columns as a `Table` takes them: kinds by the same rules as those of a file."""
+    if isinstance(rows, Table):
+        return rows.variables
+    refuse_dates(rows, f"say emission={owner_of('symbols').word!r} if they are labels")
+    if is_file(rows) or (hasattr(rows, "columns") and not isinstance(rows, np.ndarray)):
+        return Table(rows).variables
+    unknown = (Variable("x0", "continuous"),)  # what is no table is refused when it is read
+    if issparse(rows):
+        return unknown
+    array = np.asarray(rows, dtype=object if isinstance(rows, list | tuple) else None)
+    columns = array[:, None] if array.ndim == 1 else array
+    if columns.ndim != 2 or columns.dtype.kind not in "biufOUST" or columns.size == 0:
+        return unknown
+    if columns.dtype.kind == "f" and not np.isfinite(columns[~np.isnan(columns)]).all():
+        return unknown
+    is_object = columns.dtype == object
+    named = {f"x{i}": list(x) if is_object else x for i, x in enumerate(columns.T)}
+    return tuple(encode(raw, None, None, ()).variable for raw in raw_columns(named))

@@ -1,20 +1,25 @@
-"""What a learner tells its user once it is done."""
+"""Warnings about an estimate, raised at the line of the user that called `fit`."""
+
+from __future__ import annotations
 
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import CollapseError, EstimateWarning
-from jensen.inference import Network
 from jensen.support.text import plural
+
+if TYPE_CHECKING:
+    from jensen.inference import Network
 
 
 def warn_of_empty_rows(network: Network, empty: NDArray[np.bool_]) -> None:
-    """Parent configurations without counts and without a prior have no estimate: say which."""
+    """Warn of parent configurations without counts and without a prior: they have no estimate."""
     if not empty.any():
         return
     shown = list(islice(_configurations(network, empty), 5))
@@ -28,7 +33,7 @@ def warn_of_empty_rows(network: Network, empty: NDArray[np.bool_]) -> None:
 
 
 def warn_of_limit(n_sweeps: int) -> None:
-    """The limit of sweeps is no convergence."""
+    """Warn that an ascent reached its limit of sweeps before it converged."""
     _warn(
         f"F was still rising after {plural(n_sweeps, 'sweep')}, so converged_ is False: raise "
         f"max_iter, or tol if this is close enough"
@@ -36,13 +41,13 @@ def warn_of_limit(n_sweeps: int) -> None:
 
 
 def warn_of_stop(converged: bool) -> None:
-    """The run was interrupted."""
+    """Warn that a run was interrupted, so that its result is the best so far."""
     end = "though not all starts ended" if converged else "and converged_ is False"
     _warn(f"interrupted: this is the best so far, {end}")
 
 
 def warn_of_collapse(errors: Sequence[CollapseError], n_init: int) -> None:
-    """Starts that lost a component, while others went well."""
+    """Warn of starts that lost a component, while others went well."""
     _warn(
         f"{len(errors)} of {plural(n_init, 'start')} came to nothing and were left out; in the "
         f"first {errors[0]}"
@@ -50,14 +55,14 @@ def warn_of_collapse(errors: Sequence[CollapseError], n_init: int) -> None:
 
 
 def warn_of_left_out(n_done: int, n: int) -> None:
-    """Tell that an interrupt left models out of a comparison."""
+    """Warn that an interrupt left models out of a comparison."""
     _warn(
         f"interrupted: {n_done:,} of {n:,} models are compared, and the best may be among the rest"
     )
 
 
 def warn_of_disagreement(r_hat: float, of: str = "log joint") -> None:
-    """Chains that have not mixed."""
+    """Warn of chains that have not mixed; `of` names the quantity with the largest R-hat."""
     _warn(
         f"the chains disagree (R-hat of the {of} is {r_hat:.3f}, and should be below 1.05): "
         f"raise burn_in and n_samples"
@@ -65,7 +70,7 @@ def warn_of_disagreement(r_hat: float, of: str = "log joint") -> None:
 
 
 def warn_of_chains(disagreement: str) -> None:
-    """Chains over graphs that disagree, in words."""
+    """Warn of chains over graphs that disagree; the text says how."""
     _warn(disagreement)
 
 

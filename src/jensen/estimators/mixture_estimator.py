@@ -1,25 +1,48 @@
-"""What can be asked of a mixture, whatever its components are."""
+"""What all mixtures share: the `Problem` that is learned, and the questions that they answer."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.model_columns import UnknownLabels, refuse_unknown, warn_of_unknown
-from jensen.estimators.arrays import read_matrix, read_weights, weights_of
-from jensen.estimators.refusals import refuse_impossible
-from jensen.estimators.states_estimator import StatesEstimator, best_states
+from jensen.data.number_rows import NumberRows
+from jensen.estimators.arrays import (
+    check_columns,
+    read_matrix,
+    read_weights,
+    warn_where_spread_is_guessed,
+    weights_of,
+)
+from jensen.estimators.learning import Problem, Start
+from jensen.estimators.state_estimator import (
+    StatesEstimator,
+    best_states,
+    check_held,
+    check_rows,
+    check_state_memory,
+    check_states,
+    concentration,
+    read_prior_parts,
+    refuse_impossible,
+    repeat_rows,
+)
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.mixtures import FittedMixture
-from jensen.models.emissions.changed import fewer_states, kept_states
-from jensen.models.emissions.priors import select_words
+from jensen.models.emissions.building import completed, fewer_states, kept_states
+from jensen.models.emissions.kinds import PriorParts
+from jensen.models.emissions.priors import check_names, select_parts
+from jensen.models.emissions.state_parameters import read_shares
+from jensen.models.mixture import Mixed, Mixture
+from jensen.models.protocol import Data
+from jensen.models.state_model import StateRows
 from jensen.support.checks import check_whole
 from jensen.support.randomness import as_generator
 
@@ -155,7 +178,7 @@ class MixtureQuestions(StatesEstimator):
         result.fitted_ = self._of_states(states)
         setattr(result, self.size, len(states))
         if isinstance(self.prior, Mapping):
-            result.prior = select_words(self.prior, K, states, getattr(self, "covariance", None))
+            result.prior = select_parts(self.prior, K, states, getattr(self, "covariance", None))
         if self.start is not None:
             result.start = result._shown()
         result._show()
@@ -180,3 +203,68 @@ class MixtureQuestions(StatesEstimator):
         t = t._replace(weights=weights)
         counts = fitted.counts[states]
         return replace(fitted, model=smaller, t=t, counts=counts, eta=eta, prior=prior)
+
+
+class MixtureKind(NamedTuple):
+    """What is special to the components of one kind of mixture."""
+
+    names: Sequence[str]  # of the columns
+    size: float  # parameters of one component
+    make: Callable[[int, NumberRows, PriorParts], Any]  # how many, of which rows, under which prior
+    prior: tuple[str, ...]  # the parts of a prior
+    content: Any  # choices that shape the result, as plain data
+    held: tuple[str, ...] = ()  # parts of components that can be held by themselves
+    numbers: Sequence[str] = ()  # columns of which components have a variance
+    has_spread: bool = False  # whether a component without a prior needs two rows
+    are_near: bool = False  # whether all starts are near centres
+    tell_apart: Callable[[PriorParts, int], bool] = lambda prior_parts, K: (
+        False
+    )  # whether a prior does
+
+
+def mixture_problem(estimator: Any, rows: NumberRows, components: MixtureKind) -> Problem:
+    """What is learned from these rows."""
+    choices = estimator._choices_of_loop()
+    choices.check()
+    K = check_states(estimator.size, getattr(estimator, estimator.size))
+    constant = check_columns(rows, components.names)
+    check_state_memory(K, K * components.size, rows, estimator.noun)
+    prior_parts = read_prior_parts(estimator.prior, choices.algorithm)
+    known = ("weights", "components", *components.held)
+    fixed = check_held(estimator.fixed, known, estimator.start)
+    if prior_parts is None and components.has_spread and not {*known[1:]} & {*fixed}:
+        check_rows(rows.n_rows, K, estimator.noun)
+    rows = repeat_rows(rows, choices.algorithm)
+    if prior_parts is not None:
+        check_names(prior_parts, ("concentration", *components.prior))
+    warn_where_spread_is_guessed(
+        [name for name in constant if name in components.numbers], prior_parts, fixed
+    )
+    emission = components.make(K, rows, prior_parts)
+    shares = concentration(prior_parts, "concentration", (K,), choices.algorithm)
+    may_relabel = estimator.start is None and not components.tell_apart(prior_parts, K)
+    model = Mixture(
+        emission,
+        shares,
+        K,
+        may_relabel=may_relabel,
+        noun=estimator.noun,
+        always_near=components.are_near,
+    )
+    start = None if estimator.start is None else estimator._read_start(model, rows)
+    if fixed:
+        assert start is not None
+        model = model.holding(start, fixed)
+    content = (components.content, K, list(fixed), rows)
+    data = Data(model.encode(rows), StateRows(rows), content)
+    return Problem(model, data, choices, None if start is None else Start(start))
+
+
+def read_mixture_start(
+    start: Mapping[str, Any], model: Mixture, known: Sequence[str], rows: NumberRows
+) -> Mixed:
+    """η whose mode has the parameters of a start; what it does not say is as the rows are."""
+    K, emission = model.n_states, model.emission
+    check_names(start, ("weights", *known), "start")
+    named = {"weights": np.full(K, 1.0 / K), **completed(start, emission, rows)}
+    return Mixed(read_shares(named, "weights", (K,)), emission.read(named))

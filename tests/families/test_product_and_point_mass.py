@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from jensen.families import gamma, kl, log_evidence, neg_log_density, normal_gamma
-from jensen.families.beta import beta
+from jensen.families.dirichlet import beta
 from jensen.families.gamma import Gamma
-from jensen.families.held import Held
+from jensen.families.point_mass import PointMass
 from jensen.families.product import Product
 from jensen.support.fields import add
 
@@ -73,7 +73,7 @@ def held_values():
     log_pi = np.log([[0.2, 0.8], [0.5, 0.5]])
     never = np.array([[0.0, -np.inf], [np.log(0.3), np.log(0.7)]])
     words = (np.ones((2, 3)), np.ones((2, 3)), np.full((2, 3), 4.0), np.ones((2, 3)))
-    gaussian = normal_gamma.mean_stats(normal_gamma.from_words(*words))
+    gaussian = normal_gamma.mean_stats(normal_gamma.from_standard(*words))
     return [
         pytest.param(log_pi, id="an array"),
         pytest.param(never, id="a probability of 0"),
@@ -93,7 +93,7 @@ def counted(t, seed):
 
 @pytest.mark.parametrize("t", held_values())
 def test_what_is_held_costs_nothing(t):
-    family, eta = Held(t), counted(t, 0)
+    family, eta = PointMass(t), counted(t, 0)
     assert kl(family, None, eta, family.mean_stats(eta)) == 0.0
     assert neg_log_density(family, None, eta, family.mode_stats(eta)) == 0.0
     prior = counted(t, 7)
@@ -104,7 +104,7 @@ def test_what_is_held_costs_nothing(t):
 
 @pytest.mark.parametrize("t", held_values())
 def test_what_is_held_is_read_as_it_is(t):
-    family = Held(t)
+    family = PointMass(t)
     assert family.mean_stats(None) is t
     assert family.mode_stats(counted(t, 1)) is t
     assert family.sample_stats(counted(t, 2), np.random.default_rng(0)) is t
@@ -115,7 +115,7 @@ def test_what_is_held_is_read_as_it_is(t):
 
 def test_a_held_part_of_a_product():
     t = np.log([[0.2, 0.8]])
-    family = Product((Held(t), gamma))
+    family = Product((PointMass(t), gamma))
     prior = (None, random_eta(8)[1])
     eta = add(prior, (np.array([[3.0, 4.0]]), random_eta(9)[1]))
     found = kl(family, prior, eta, family.mean_stats(eta))

@@ -1,4 +1,4 @@
-"""What mixtures and hidden Markov models have in common for their users."""
+"""The base class of mixtures and hidden Markov models, with the checks that they share."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.exceptions import NotFittedError as SklearnNotFitted  # type: ignore[import-untyped]
 
 from jensen.data.number_rows import NumberRows
-from jensen.estimators.learning import Problem, learn
-from jensen.estimators.loop_choices import LoopChoices
+from jensen.estimators.learning import LoopChoices, Problem, learn
 from jensen.estimators.summary import Summary
-from jensen.exceptions import CollapseError, DataError, JensenError, NotFittedError
+from jensen.exceptions import CollapseError, DataError, ImpossibleError, JensenError, NotFittedError
 from jensen.free_energy import Algorithm
 from jensen.io.checked import Checked
-from jensen.models.fitted_states import FittedStates
-from jensen.models.state_labels import live_states
-from jensen.models.state_symmetry import log_labellings
+from jensen.models.state_labels import live_states, log_labellings
+from jensen.models.state_model import FittedStates
+from jensen.models.state_starts import LOOKED_AT
+from jensen.q_hidden.states.records import ENTRIES
 from jensen.support.checks import check_whole
 from jensen.support.memory import check_memory
-from jensen.support.text import plural
+from jensen.support.text import plural, some
 
 Array = NDArray[np.float64]
 
@@ -58,10 +58,10 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _learn(self, problem: Problem, checkpoint: str | Path | None) -> None:
         try:
-            self.fitted_, course = learn(problem, checkpoint)
+            self.fitted_, report = learn(problem, checkpoint)
         except CollapseError as error:
             raise CollapseError(error.components, error.why, self.noun) from None
-        course.set_on(self, problem.choices)
+        report.set_on(self, problem.choices)
         self._show()
 
     def __sklearn_tags__(self) -> Any:
@@ -142,7 +142,7 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
         return self.fitted_
 
 
-def words_of_prior(prior: Any, algorithm: Algorithm) -> Mapping[str, Any] | None:
+def read_prior_parts(prior: Any, algorithm: Algorithm) -> Mapping[str, Any] | None:
     """The prior as words; None if it is flat. A method that keeps a posterior cannot do without."""
     if prior is None:
         return None if algorithm.seeks_mode else {}
@@ -153,26 +153,28 @@ def words_of_prior(prior: Any, algorithm: Algorithm) -> Mapping[str, Any] | None
     return prior
 
 
-def with_labels(words: Mapping[str, Any] | None, algorithm: Algorithm) -> Mapping[str, Any] | None:
+def with_labels(
+    prior_parts: Mapping[str, Any] | None, algorithm: Algorithm
+) -> Mapping[str, Any] | None:
     """Words with the usual concentration of labels: 1, or 2 where only the mode is looked at.
 
     At the mode a concentration of 2 adds one count of each label; 1 would add nothing.
     """
     usual = 2.0 if algorithm.seeks_mode else 1.0
-    return None if words is None else {"emission": usual, **words}
+    return None if prior_parts is None else {"emission": usual, **prior_parts}
 
 
 def concentration(
-    words: Mapping[str, Any] | None, name: str, shape: tuple[int, ...], algorithm: Algorithm
+    prior_parts: Mapping[str, Any] | None, name: str, shape: tuple[int, ...], algorithm: Algorithm
 ) -> Array | None:
     """η₀ of shares: 1 / K by default, which lets surplus states die; 1 for methods with a mode."""
     from jensen.models.emissions.priors import label_prior
 
-    if words is None:
+    if prior_parts is None:
         return None
     is_mode = algorithm.seeks_mode
     usual = 1.0 if is_mode else 1.0 / shape[-1]
-    found = label_prior({name: words.get(name, usual)}, name, shape)
+    found = label_prior({name: prior_parts.get(name, usual)}, name, shape)
     return None if is_mode and not found.any() else found
 
 
@@ -240,3 +242,41 @@ def best_states(values: Array) -> NDArray[np.intp]:
     """The most probable state of every row (n, K); -1 where there is no answer."""
     lost = np.isnan(values[:, 0])
     return np.where(lost, -1, np.where(lost[:, None], 0.0, values).argmax(1))
+
+
+def refuse_impossible(lost: NDArray[np.bool_], impossible: str, noun: str = "row") -> None:
+    """Unless rows, or sequences, of probability 0 may go without an answer."""
+    check_impossible(impossible)
+    if impossible == "nan" or not lost.any():
+        return
+    numbers = np.flatnonzero(lost) + 1
+    raise ImpossibleError(
+        f"{plural(len(numbers), noun)} cannot occur ({some(numbers)}), having probability 0 under "
+        f"this model: correct the data, learn with a prior, which leaves nothing impossible, or "
+        f"pass impossible='nan' (--impossible nan)"
+    )
+
+
+def check_impossible(impossible: str) -> None:
+    """Refuse what is no choice, also where nothing is impossible."""
+    if impossible not in ("raise", "nan"):
+        raise JensenError(f"impossible must be 'raise' or 'nan', not {impossible!r}")
+
+
+PARAMETERS = 24
+"""So many copies of all parameters: prior, posterior, statistics of units, starts, factors."""
+STARTS = 3
+"""So many numbers for each state and row from which a start is made."""
+
+
+def check_state_memory(n_states: int, n_parameters: float, rows: NumberRows, noun: str) -> None:
+    """Refuse more states than there is room for; `n_parameters` are those of all states."""
+    started = STARTS * float(n_states) * min(rows.n_rows, LOOKED_AT)
+    held = rows.n_rows if rows.is_kept else 0
+    encoded = 2.0 * held * rows.n_columns + 4.0 * max(ENTRIES, 64 * n_states)
+    check_memory(
+        8.0 * (PARAMETERS * n_parameters + started + encoded),
+        f"learning {plural(n_states, noun)} ({n_parameters:.3g} parameters) from "
+        f"{plural(rows.n_rows, 'row')}",
+        f"choose fewer {noun}s" if noun != "class" else "choose fewer classes",
+    )

@@ -1,4 +1,4 @@
-"""A parameter held at a known value: all of q(θ) is one point, whatever is counted.
+"""A point mass: q(θ) when a parameter is held at a known value, whatever is counted.
 
 With A(η) = ⟨η, t⟩ the density at the point is exp(0), so `kl` and `neg_log_density` cost nothing:
 exactly under the prior None that such a parameter should have, to rounding under any other.
@@ -16,8 +16,8 @@ from jensen.support.fields import leaves, rebuild
 
 
 @dataclass(frozen=True, eq=False)
-class Held:
-    """The one value of t(θ)."""
+class PointMass:
+    """The distribution with all its mass at one θ, given as t(θ)."""
 
     t: Any
 
@@ -27,11 +27,11 @@ class Held:
         return rebuild(self.t, (np.where(np.isfinite(x), x, 0.0) for x in leaves(self.t)))
 
     def log_partition(self, eta: Any) -> float:
-        """⟨η, t⟩, which takes back what η says of the point."""
+        """⟨η, t⟩, so that the density at the point is 1."""
         return inner(eta, self.finite)
 
     def log_partitions(self, eta: Any) -> NDArray[np.float64]:
-        """One, of the one point."""
+        """A(η) of the one point, an array without axes."""
         return np.asarray(self.log_partition(eta))
 
     def mean_stats(self, eta: Any) -> Any:
@@ -51,5 +51,5 @@ class Held:
         return True
 
     def describe(self, eta: Any) -> dict[str, NDArray[np.float64]]:
-        """Nothing: there is nothing to learn."""
+        """Return nothing, because nothing is learned."""
         return {}

@@ -8,8 +8,8 @@ from naive import families as naive
 
 from jensen.families import log_evidence
 from jensen.families.dirichlet import dirichlet
-from jensen.families.rising import log_rising
-from jensen.families.tilted import symmetric_log_evidence
+from jensen.families.dirichlet_posterior import symmetric_log_evidence
+from jensen.families.gamma_ratio import log_rising
 
 ALPHAS = [1e-300, 1e-20, 1e-10, 1e-3, 0.5, 1.0, 7.3, 99.9, 100.0, 1e3, 1e6, 1e10, 1e15]
 

@@ -1,4 +1,4 @@
-"""The ratio of two gamma functions that every evidence of counts is made of."""
+"""The ratio Γ(α + n) / Γ(α), to full precision: every evidence of counts is made of such ratios."""
 
 from typing import Any
 

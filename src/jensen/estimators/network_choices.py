@@ -1,0 +1,243 @@
+"""The choices of a caller who learns a network, checked before any work begins.
+
+Here are hidden variables, Dirichlet priors of tables, and interventions: rows in which a node was
+set from outside say nothing about how it depends on its parents.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import RowSource, Variable
+from jensen.data.counting import refuse_counts, require_states
+from jensen.data.variable import label_text
+from jensen.estimators.learning import LoopChoices
+from jensen.exceptions import DataError, JensenError
+from jensen.graphs import DAG
+from jensen.graphs.wiring import Wiring
+from jensen.models.discrete_network import Tables
+from jensen.scores.interventions import NONE, split_interventions
+from jensen.scores.registry import DEFAULTS, PRIORS, SPECS, SPREAD_PRIORS
+from jensen.support.checks import check_sample_size, is_real
+from jensen.support.memory import check_many
+from jensen.support.text import either, offer, some
+
+
+@dataclass(frozen=True)
+class NetworkChoices(LoopChoices):
+    """How tables are learned; `BayesianNetwork` says what each of these means."""
+
+    equivalent_sample_size: float = 1.0
+    hidden: Mapping[str, int | Sequence[object]] = field(default_factory=dict)
+
+    @property
+    def used_prior(self) -> Any:
+        """The prior; the default where none was chosen for a method that cannot do without."""
+        needs_one = not self.algorithm.seeks_mode
+        return DEFAULTS["categorical"] if self.prior is None and needs_one else self.prior
+
+    def check(self) -> None:
+        """Refuse what cannot be, and what would be ignored."""
+        check_prior(self.used_prior, self.equivalent_sample_size)
+        if not isinstance(self.hidden, Mapping):
+            raise JensenError(
+                f"hidden must be a dict from node to its number of states, not {self.hidden!r:.80}"
+            )
+        super().check()
+
+
+def learned_variables(
+    graph: DAG, table: RowSource, hidden: Mapping[str, int | Sequence[object]]
+) -> tuple[Variable, ...]:
+    """The variable of every node: of its column, or as declared hidden."""
+    for name in hidden:
+        if name not in graph:
+            raise JensenError(
+                f"hidden={{{name!r}: ...}}: the graph has no node {name!r}; "
+                f"{offer(name, graph.nodes, 'node')}"
+            )
+    refuse_counts(table, [x for x in graph.nodes if x in table and x not in hidden])
+    return tuple(
+        _hidden_variable(name, hidden[name], table) if name in hidden else _seen(name, table)
+        for name in graph.nodes
+    )
+
+
+def _seen(name: str, table: RowSource) -> Variable:
+    if not table.names:
+        raise DataError("there is nothing to learn from: the table has no columns")
+    if name not in table:
+        raise DataError(
+            f"the node {name!r} has no column: rename one of {some(table.names)}, or declare it "
+            f"hidden with its number of states, hidden={{{name!r}: 2}} (--hidden {name}=2)"
+        )
+    return require_states(table, name)
+
+
+def _hidden_variable(name: str, states: int | Sequence[object], table: RowSource) -> Variable:
+    if name in table and table.n_seen(name):
+        raise DataError(
+            f"{name!r} is declared hidden, but its column has values: leave it out of hidden, or "
+            f"leave the column out"
+        )
+    labels = _labels(name, states)
+    if len(labels) < 2:
+        n = states if isinstance(states, Integral) else len(labels)
+        raise JensenError(
+            f"the hidden variable {name!r} needs two states at least, not {n}: with one "
+            f"state it says nothing, so leave it out of the graph"
+        )
+    return Variable(name, "categorical", labels)
+
+
+def _labels(name: str, states: int | Sequence[object]) -> tuple[str, ...]:
+    if isinstance(states, str | bool) or not isinstance(states, Integral | Sequence):
+        raise JensenError(
+            f"hidden={{{name!r}: {states!r}}}: give its number of states, or their labels"
+        )
+    if isinstance(states, Integral):
+        check_many(int(states), 128.0, f"states of {name!r} (hidden)", "choose fewer")
+    return tuple(map(label_text, range(int(states)) if isinstance(states, Integral) else states))
+
+
+InterventionTargets = NDArray[np.int64] | None
+"""(rows,): the node that was set from outside in each row, -1 where none was; None: nowhere."""
+
+
+def counted_rows(table: RowSource, targets: InterventionTargets) -> InterventionTargets:
+    """The intervention targets of the rows that have a weight."""
+    if targets is None or not table.is_weighted:
+        return targets
+    has_weight = np.concatenate([block.weights > 0.0 for block in table.blocks()])
+    return np.asarray(targets[has_weight])
+
+
+def split_targets(
+    graph: DAG, table: RowSource, interventions: Any
+) -> tuple[RowSource, InterventionTargets]:
+    """Split off the column that names the intervention targets, and return it as node numbers.
+
+    Targets that are no nodes of the graph change nothing.
+    """
+    data, targets = split_interventions(table, interventions)
+    if targets is None:
+        return data, None
+    position = {name: v for v, name in enumerate(graph.nodes)}
+    by_column = [position.get(name, NONE) for name in sorted(data.names)]
+    nodes = np.array([*by_column, NONE], np.int64)[targets]
+    for v in np.unique(nodes[nodes != NONE]).tolist():
+        missing = np.concatenate([block.missing(graph.nodes[v]) for block in data.blocks()])
+        unknown = np.flatnonzero((nodes == v) & missing)
+        if len(unknown):
+            raise DataError(
+                f"row {unknown[0] + 1:,} says that {graph.nodes[v]!r} was set, but not to what: "
+                f"its value is missing there"
+            )
+    return data, nodes
+
+
+SMALLEST, LARGEST = 1e-10, 1e10
+"""Natural parameters, concentration - 1, keep six digits of the one, and F four decimals of the
+other; beyond, results would be wrong before anything looks wrong."""
+
+
+def make_prior(
+    prior: Any,
+    equivalent_sample_size: float,
+    names: Sequence[str],
+    wiring: Wiring,
+    counts: NDArray[np.float64],
+) -> Tables:
+    """η₀ of all tables: None (flat), a number, the name of a prior, or arrays by variable."""
+    check_prior(prior, equivalent_sample_size)
+    if prior is None:
+        return Tables(None)
+    if isinstance(prior, Mapping):
+        alpha = _explicit(prior, names, wiring)
+    elif isinstance(prior, str) and prior in SPREAD_PRIORS:
+        everywhere = SPECS[prior].prior == "everywhere"
+        alpha = _spread(equivalent_sample_size, wiring, counts, everywhere=everywhere)
+    else:  # a name that is left is that of one for each cell
+        alpha = np.full(len(counts), 1.0 if isinstance(prior, str) else float(prior))
+    _check_range(alpha[alpha > 0.0])
+    return Tables(alpha - 1.0)
+
+
+def _check_range(alpha: NDArray[np.float64]) -> None:
+    if alpha.min(initial=np.inf) < SMALLEST:
+        raise JensenError(
+            f"this prior has concentrations down to {alpha.min():.3g}, and tables cannot be "
+            f"computed below {SMALLEST:g}: raise the prior, or leave out parents"
+        )
+    if alpha.max(initial=0.0) > LARGEST:
+        raise JensenError(
+            f"this prior has concentrations up to {alpha.max():.3g}, and tables cannot be "
+            f"computed above {LARGEST:g}, where data no longer count: lower the prior"
+        )
+
+
+def _spread(
+    equivalent_sample_size: float,
+    wiring: Wiring,
+    counts: NDArray[np.float64],
+    *,
+    everywhere: bool,
+) -> NDArray[np.float64]:
+    """An equivalent sample, evenly over every table or over its rows that were counted."""
+    rows = wiring.row_lengths()
+    table_of_row = np.repeat(np.arange(len(wiring.cards)), np.diff(wiring.fam_at) // wiring.cards)
+    counted = np.ones(len(rows), bool)
+    if not everywhere:
+        counted = np.add.reduceat(counts, np.cumsum(rows) - rows) > 0
+    n_counted = np.bincount(table_of_row, counted, minlength=len(wiring.cards))
+    share = np.where(counted, equivalent_sample_size / np.maximum(n_counted[table_of_row], 1), 0.0)
+    return np.asarray(np.repeat(share / rows, rows))
+
+
+def check_prior(prior: Any, equivalent_sample_size: float) -> None:
+    """Refuse a prior that is none, and a sample size that would be ignored."""
+    if isinstance(prior, str) and prior not in PRIORS:
+        raise JensenError(f"there is no prior {prior!r}: use a number, or one of {list(PRIORS)}")
+    if is_real(prior) and not 0 < float(prior) < np.inf:
+        raise JensenError(f"a Dirichlet concentration must be positive and finite, not {prior}")
+    if not (prior is None or isinstance(prior, str | Mapping) or is_real(prior)):
+        raise JensenError(
+            f"prior must be None, a number, one of {list(PRIORS)}, or a dict of concentrations by "
+            f"variable, not {type(prior).__name__}"
+        )
+    check_sample_size(equivalent_sample_size)
+    if equivalent_sample_size != 1.0 and prior not in SPREAD_PRIORS:
+        raise JensenError(
+            f"equivalent_sample_size={equivalent_sample_size} belongs to "
+            f"prior={either(map(repr, SPREAD_PRIORS))}, and would be ignored with prior={prior!r}"
+        )
+
+
+def _explicit(
+    prior: Mapping[str, Any], names: Sequence[str], wiring: Wiring
+) -> NDArray[np.float64]:
+    """Concentrations given for every variable, as a number or an array of its table's shape."""
+    unknown = [name for name in prior if name not in names]
+    absent = [name for name in names if name not in prior]
+    if unknown or absent:
+        raise JensenError(
+            f"a prior by variable names each of them once; unknown: {unknown}, absent: {absent}"
+        )
+    parts = []
+    for v, name in enumerate(names):
+        members = wiring.fam_vars[wiring.fam_ptr[v] : wiring.fam_ptr[v + 1]]
+        shape = tuple(int(card) for card in wiring.cards[members])
+        try:
+            part = np.broadcast_to(np.asarray(prior[name], np.float64), shape)
+        except (TypeError, ValueError):
+            raise JensenError(
+                f"the prior of {name!r} must be a number or an array of shape {shape}"
+            ) from None
+        if not np.all((part > 0) & (part < np.inf)):
+            raise JensenError(f"the prior of {name!r} must be positive and finite in every cell")
+        parts.append(part.ravel())
+    return np.concatenate(parts)
