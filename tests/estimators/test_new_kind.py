@@ -22,8 +22,8 @@ from jensen.data.variable import Variable
 from jensen.estimators import network_kinds
 from jensen.estimators.network_kinds import NetworkKind
 from jensen.inference.distribution import Distribution
-from jensen.inference.fitted import USUAL, FittedNetwork
-from jensen.io.saved import SAVED
+from jensen.inference.fitted import DEFAULTS, FittedNetwork
+from jensen.io.json_files import SAVED
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +83,7 @@ class Coins(FittedNetwork):
         draws = [(v, rng.random(n) < self.heads[v.name]) for v in self.variables]
         return jn.Table.from_columns(Column(v, x.astype(np.uint8)) for v, x in draws)
 
-    def log_likelihood(self, table, rows=USUAL):
+    def log_likelihood(self, table, rows=DEFAULTS):
         own, _ = table.select(self.graph.nodes).read_as(self.variables)
         shares = {x: np.append(np.log(self._each(x)), 0.0) for x in self.graph.nodes}
         return np.sum([shares[x][own.column(x).data] for x in self.graph.nodes], axis=0)
@@ -92,10 +92,10 @@ class Coins(FittedNetwork):
         states = self.variables[self.index(target)].states
         return np.full(table.n_rows, states[int(self.heads[target] > 0.5)])
 
-    def predict_proba(self, table, target, rows=USUAL):
+    def predict_proba(self, table, target, rows=DEFAULTS):
         return np.tile(self._each(target), (table.n_rows, 1))
 
-    def fill(self, data, method, rng, rows=USUAL):
+    def fill(self, data, method, rng, rows=DEFAULTS):
         own, _ = data.select(self.graph.nodes).read_as(self.variables)
         found = {}
         for x in self.graph.nodes:

@@ -13,7 +13,7 @@ from naive import joint, scores
 import jensen as jn
 from jensen.data.statistics import CountStatistics, MomentStatistics, moments_of
 from jensen.exceptions import DataError, ImpossibleError, JensenError
-from jensen.inference import expected_tables
+from jensen.inference import expected as expected_module
 from jensen.inference.expected import ExpectedCounts, expected
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.optimum.dynamic_programming import best_network
@@ -101,8 +101,8 @@ def test_batches_change_nothing(monkeypatch, most, large):
     table = own_table(net, cases.holes(net, 30, 0))
     families = [list(scope) for k in (1, 2, 3) for scope in permutations(net.states, k)]
     together = expected(net.network_, table).tables(families)
-    monkeypatch.setattr(expected_tables, "MOST", most)
-    monkeypatch.setattr(expected_tables, "LARGE", large)
+    monkeypatch.setattr(expected_module, "MOST_FAMILIES", most)
+    monkeypatch.setattr(expected_module, "LARGE_BATCH", large)
     for one, other in zip(together, expected(net.network_, table).tables(families), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-14)
 
@@ -112,8 +112,8 @@ def test_many_families_take_few_e_steps(monkeypatch):
     net = jn.examples.load("asia")
     table = own_table(net, cases.holes(net, 40, 1))
     steps = []
-    solve = expected_tables._solve
-    monkeypatch.setattr(expected_tables, "_solve", lambda x: steps.append(x) or solve(x))
+    solve = expected_module._solve
+    monkeypatch.setattr(expected_module, "_solve", lambda x: steps.append(x) or solve(x))
     others = [x for x in net.states if x != "dysp"]
     pairs = [("dysp", [a, b]) for a, b in combinations(others, 2)]
     expected(net.network_, table).counts([*pairs, ("dysp", []), ("dysp", ["asia"])])

@@ -8,7 +8,7 @@ from scipy import stats
 import jensen as jn
 from jensen.exceptions import JensenError
 from jensen.inference.network import assemble
-from jensen.inference.query import DRAWS
+from jensen.inference.network_queries import DRAWS
 
 STANDARD_ERRORS = 4
 """A quantile of n draws cuts off a share that is right within sqrt(p (1 - p) / n), this often."""

@@ -17,7 +17,7 @@ from jensen.estimators import saving
 from jensen.estimators.network_kinds import TABLES
 from jensen.exceptions import FormatWarning
 from jensen.families.dirichlet import dirichlet
-from jensen.inference import network_file
+from jensen.inference import network_files
 from jensen.inference.network import assemble
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8) | st.sampled_from(
@@ -211,9 +211,9 @@ def test_all_of_a_full_file_comes_back(full_net, tmp_path):
 def test_tables_are_read_at_once_and_number_by_number_alike(full_net, monkeypatch):
     content = io.to_bytes(full_net)
     with monkeypatch.context() as patch:
-        patch.setattr(network_file, "_nested", None)
+        patch.setattr(network_files, "_nested_table", None)
         at_once = io.from_bytes(content, "memory")
-    monkeypatch.setattr(network_file, "_at_once", lambda value, shape: None)
+    monkeypatch.setattr(network_files, "_table_at_once", lambda value, shape: None)
     assert_same(at_once, io.from_bytes(content, "memory"))
 
 
@@ -302,7 +302,7 @@ def test_parents_of_samples_may_stand_in_any_order(chain_net):
 
 def test_samples_are_read_at_once_and_number_by_number_alike(chain_net, monkeypatch):
     content = io.to_bytes(chain_net)
-    monkeypatch.setattr(network_file, "_at_once", lambda value, shape: None)
+    monkeypatch.setattr(network_files, "_table_at_once", lambda value, shape: None)
     assert_same(chain_net, io.from_bytes(content, "memory"))
 
 

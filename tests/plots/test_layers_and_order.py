@@ -6,14 +6,19 @@ from plots import drawings
 from scipy.optimize import linprog
 
 from jensen.plots import coordinates
-from jensen.plots.coordinates import _centre, _packed, _shortest, place_items
-from jensen.plots.crossings import count_crossings, positions
-from jensen.plots.layered import cut
-from jensen.plots.layers import assign_layers, fold
+from jensen.plots.coordinates import SPACE, _centre, _packed, _shortest, place_items, spread
+from jensen.plots.layers import assign_layers, cut, fold
 from jensen.plots.layout import _space, edges_of
-from jensen.plots.local_moves import preference, sift, transpose
-from jensen.plots.ordering import improve, order_layers, sweep
-from jensen.plots.ports import SPACE, spread
+from jensen.plots.ordering import (
+    count_crossings,
+    improve,
+    order_layers,
+    positions,
+    preference,
+    sift,
+    sweep,
+    transpose,
+)
 
 SEEDS = range(8)
 

@@ -8,11 +8,10 @@ from plots import drawings
 
 from jensen.graphs import DAG, PDAG, UndirectedGraph
 from jensen.plots import graph_svg
-from jensen.plots.coordinates import place_items
-from jensen.plots.crossings import count_crossings
-from jensen.plots.directions import point_down
+from jensen.plots.coordinates import HEAD, place_items, route, stack_layers
+from jensen.plots.layers import point_down
 from jensen.plots.layout import _boxes, _space, edges_of, lay_out, layered
-from jensen.plots.routing import HEAD, route, stack_layers
+from jensen.plots.ordering import count_crossings
 
 TINY = 1e-6
 SEEDS = range(21)

@@ -8,8 +8,8 @@ from plots import drawings
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import CPDAG, DAG, PDAG, UndirectedGraph
 from jensen.plots import graph_svg
-from jensen.plots.colours import DARK, LIGHT
-from jensen.plots.routing import HEAD
+from jensen.plots.coordinates import HEAD
+from jensen.plots.svg import DARK, LIGHT
 
 SVG = "{http://www.w3.org/2000/svg}"
 STRANGE = [

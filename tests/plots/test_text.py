@@ -3,7 +3,7 @@ import string
 import pytest
 
 from jensen.plots import cards
-from jensen.plots.text_width import elide, text_width, wrap
+from jensen.plots.cards import elide, text_width, wrap
 
 LATIN = "".join(chr(k) for k in range(0xA1, 0x180) if chr(k).isalpha())
 GREEK_AND_CYRILLIC = "".join(chr(k) for k in range(0x391, 0x460) if chr(k).isalpha())

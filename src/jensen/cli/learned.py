@@ -66,7 +66,7 @@ def tell(net: BayesianNetwork, learned: LearnedFrom, output: str | None) -> None
     noun = "row" if rows == 1 else "rows"
     print(f"{net}, learned from {outputs.show_number(rows)} {noun}{_value(net)}")
     print(f"{algorithm_of(net).name}: {_course(net)}")
-    print("".join(f"{line}\n" for line in network.told_constants()), end="")
+    print("".join(f"{line}\n" for line in network.constants_note()), end="")
     if output is None:
         print()
         for name in network.graph.topological_order():

@@ -23,8 +23,8 @@ from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork, network_from_regressions
 from jensen.inference.handmade import network_from_tables, replace_table, written_parents
 from jensen.inference.regression import LinearRegression, RegressionPosterior
-from jensen.io.checked import Checked
 from jensen.scores.constant_columns import warn_of_constant_labels
+from jensen.support.json_values import Checked
 from jensen.support.text import plural
 
 

@@ -36,7 +36,7 @@ from jensen.graphs import DAG
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.network import Network
-from jensen.io.checked import Checked, refusing
+from jensen.support.json_values import Checked, refusing
 
 
 class NetworkKind(NamedTuple):

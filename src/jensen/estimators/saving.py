@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.inference.fitted import Fitted
-from jensen.io.checked import Checked
+from jensen.support.json_values import Checked
 
 WHOLE = ("n_init", "max_iter", "n_samples", "burn_in", "thin", "n_chains")
 LEARNED = ("free_energy", "is_bound", "trace", "n_sweeps", "converged")

@@ -29,19 +29,18 @@ from jensen.estimators.saving import (
     text_or_none,
     usual_choices,
 )
-from jensen.exceptions import JensenError
-from jensen.inference.states_file import read_fitted
-from jensen.io.checked import Checked, refusing
-from jensen.io.json_state_models import (
+from jensen.estimators.state_columns import (
     plain_columns,
     read_columns,
-    read_masks,
     tell_emission,
     without_parameters,
 )
+from jensen.exceptions import JensenError
+from jensen.inference.states_file import read_fitted, read_masks
 from jensen.models.emissions.priors import COVARIANCES, check_names
 from jensen.models.emissions.registry import EMISSIONS, USUAL, prior_names_of_columns
 from jensen.support.fields import leaves
+from jensen.support.json_values import Checked, refusing
 
 if TYPE_CHECKING:
     from jensen.estimators.state_estimator import StatesEstimator

@@ -27,7 +27,7 @@ class Summary:
 def summarise(net: BayesianNetwork) -> Summary:
     """What was learned and how, and the variables with their parents."""
     network = net.require_any()
-    head = "\n".join([repr(net), *learning(net), *network.told_constants()])
+    head = "\n".join([repr(net), *learning(net), *network.constants_note()])
     return Summary(f"{head}\n\n{network.listing()}")
 
 

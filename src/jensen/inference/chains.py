@@ -1,4 +1,4 @@
-"""Questions to a hidden Markov model that was learned."""
+"""A fitted hidden Markov model, and its answers: likelihoods, states, paths, forecasts, draws."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FittedChain(FittedStates):
-    """A hidden Markov model as it was learned."""
+    """A fitted hidden Markov model."""
 
     @property
     def n_parameters(self) -> int:
-        """How many free parameters there are; what is held, or a mask leaves out, is none."""
+        """Number of free parameters; held ones and those that a mask forbids do not count."""
         model = self.model
         sizes = {
-            "initial": _free(model.masks.get("initial"), (model.n_states,)),
-            "transition": _free(model.masks.get("transition"), model.blank.transition.shape),
+            "initial": _n_free(model.masks.get("initial"), (model.n_states,)),
+            "transition": _n_free(model.masks.get("transition"), model.blank.transition.shape),
             "emission": model.emission.n_parameters,
         }
         return int(sum(size for name, size in sizes.items() if name not in model.held))
 
     def log_likelihood(self, rows: Steps) -> Array:
-        """Log p(sequence), what is missing summed out; -inf if it is impossible."""
+        """Log p(sequence); missing values are summed out; -inf if it is impossible."""
         return log_likelihood(self, rows)
 
     def predict_proba(self, rows: Steps) -> Array:
@@ -58,26 +58,28 @@ class FittedChain(FittedStates):
         return draw_sequence(self, n, rng)
 
 
-def _free(mask: NDArray[np.bool_] | None, shape: tuple[int, ...]) -> int:
-    """Free probabilities of distributions along the last axis."""
+def _n_free(mask: NDArray[np.bool_] | None, shape: tuple[int, ...]) -> int:
+    """Number of free probabilities of distributions along the last axis."""
     possible = np.ones(shape, bool) if mask is None else mask
     return int((possible.sum(-1) - 1).sum())
 
 
 def log_likelihood(fitted: FittedStates, steps: Steps) -> Array:
-    """Log p(sequence), one for each; after Gibbs of the mixture over samples."""
-    return _joined(fitted, steps, lambda unit: np.logaddexp.reduce(_evidence(fitted, unit), axis=0))
+    """(S,): log p(sequence); after Gibbs under the mixture of the samples."""
+    return _joined(
+        fitted, steps, lambda unit: np.logaddexp.reduce(_log_shares(fitted, unit), axis=0)
+    )
 
 
 def smoothed(fitted: FittedStates, steps: Steps) -> Array:
     """(T, K): p(state of a step | its sequence)."""
-    _check_room(len(steps.values), 16.0 * fitted.model.n_states)
+    _check_memory(len(steps.values), 16.0 * fitted.model.n_states)
     return _joined(fitted, steps, lambda unit: _mixed(fitted, unit, chain.smoothed, _by_step))
 
 
 def pair_posteriors(fitted: FittedStates, steps: Steps) -> Array:
     """(T - S, K, K): p(states of two neighbouring steps | their sequence)."""
-    _check_room(len(steps.values), 16.0 * fitted.model.n_states**2)
+    _check_memory(len(steps.values), 16.0 * fitted.model.n_states**2)
     return _joined(
         fitted, steps, lambda unit: _mixed(fitted, unit, chain.pair_posteriors, _by_pair)
     )
@@ -86,12 +88,12 @@ def pair_posteriors(fitted: FittedStates, steps: Steps) -> Array:
 def filtered(fitted: FittedStates, steps: Steps) -> Array:
     """(T, K): p(state of a step | the sequence up to it)."""
     _refuse_samples(fitted, "filter", "smooth")
-    _check_room(len(steps.values), 16.0 * fitted.model.n_states)
+    _check_memory(len(steps.values), 16.0 * fitted.model.n_states)
     return _joined(fitted, steps, lambda unit: chain.filtered(next(_views(fitted, unit))))
 
 
-def _check_room(n_steps: int, n_bytes: float) -> None:
-    """Refuse answers that there is no room for."""
+def _check_memory(n_steps: int, n_bytes: float) -> None:
+    """Refuse answers that would not fit into memory."""
     check_many(
         n_steps, n_bytes, "steps of probabilities of states", "ask of fewer sequences at a time"
     )
@@ -107,10 +109,10 @@ def best_paths(fitted: FittedStates, steps: Steps) -> tuple[Array, Ints]:
 
 
 def drawn_paths(fitted: FittedStates, steps: Steps, n: int, rng: np.random.Generator) -> Ints:
-    """(n, T): paths drawn given the sequences; after Gibbs each with a sample of its own."""
+    """(n, T): paths drawn given the sequences; after Gibbs each from its own sample of θ."""
     check_many(n, 16.0 * max(len(steps.values), 1), "paths of all steps", "draw fewer at a time")
     units = _numbered(_units(fitted, steps))
-    drawn = [_named(lambda unit: _draw_paths(fitted, unit, n, rng), job) for job in units]
+    drawn = [_with_number(lambda unit: _draw_paths(fitted, unit, n, rng), job) for job in units]
     return np.concatenate([np.empty((n, 0), np.int64), *drawn], axis=1)
 
 
@@ -118,7 +120,7 @@ def _draw_paths(fitted: FittedStates, unit: Sequences, n: int, rng: np.random.Ge
     views = list(_views(fitted, unit))
     if len(views) == 1:
         return chain.drawn_paths(views[0], n, rng)
-    share = _shares(fitted, unit)  # (samples, S)
+    share = _sample_weights(fitted, unit)  # (samples, S)
     paths = np.empty((n, int(unit.ptr[-1])), np.int64)
     chosen = np.stack([rng.choice(len(views), n, p=of_one) for of_one in share.T])  # (S, n)
     for k in np.unique(chosen):
@@ -132,8 +134,8 @@ def _draw_paths(fitted: FittedStates, unit: Sequences, n: int, rng: np.random.Ge
 def forecast(fitted: FittedStates, steps: Steps, h: int) -> tuple[Array, Array]:
     """States (S, h, K) and expected rows (S, h, ...) of the h steps after each sequence.
 
-    Each given that its sequence has gone on so far. An expected row of labels is the probability
-    of each.
+    Each step is conditioned on the sequence not having ended before it. The expected row of a
+    label is the probability of each label.
     """
     t = next(parameters_of(fitted))
     width = sum(
@@ -142,36 +144,36 @@ def forecast(fitted: FittedStates, steps: Steps, h: int) -> tuple[Array, Array]:
     n_samples = 1 if fitted.samples is None else len(fitted.samples)
     each = 8.0 * len(steps.lengths) * (3 * width + 2 * n_samples)
     check_many(h, each, f"steps after {len(steps.lengths)} sequences", "look less far ahead")
-    seen = [_see(view) for view in _views(fitted, _whole(fitted, steps))]
-    log_share = np.array([here.log_z[:, None] + _ahead(here, h)[1] for here in seen])
+    seen = [_open_sequences(view) for view in _views(fitted, _whole(fitted, steps))]
+    log_share = np.array([here.log_z[:, None] + _states_ahead(here, h)[1] for here in seen])
     _check_goes_on(log_share.max(0))
     share = np.exp(log_share - np.logaddexp.reduce(log_share, axis=0))  # (samples, S, h)
     states: Any = 0.0
     rows: Any = 0.0
     for t, here, weight in zip(parameters_of(fitted), seen, share, strict=True):
-        ahead = weight[:, :, None] * _ahead(here, h)[0]
+        ahead = weight[:, :, None] * _states_ahead(here, h)[0]
         mean = expected_rows(fitted.model.emission, t.emission)
         states = states + ahead
         rows = rows + np.tensordot(ahead, mean, axes=1)
     return np.asarray(states), np.asarray(rows)
 
 
-class _Open(NamedTuple):
-    """Sequences that may go on, at one θ."""
+class OpenSequences(NamedTuple):
+    """Sequences that have not ended, at one θ."""
 
     log_z: Array  # (S,)
     now: Array  # (S, K): p(last state | sequence)
-    trans: Array  # (K, K); what a row lacks is the end
+    trans: Array  # (K, K); a row sums to 1 - p(end)
 
 
-def _see(view: Chain) -> _Open:
+def _open_sequences(view: Chain) -> OpenSequences:
     going_on = view._replace(log_end=np.zeros_like(view.log_end))
     now = chain.filtered(going_on)[view.ptr[1:] - 1]
-    return _Open(chain.log_evidence(going_on), now, np.exp(view.log_trans))
+    return OpenSequences(chain.log_evidence(going_on), now, np.exp(view.log_trans))
 
 
-def _ahead(here: _Open, h: int) -> tuple[Array, Array]:
-    """States (S, h, K) of the next steps, and log p(there is such a step), (S, h)."""
+def _states_ahead(here: OpenSequences, h: int) -> tuple[Array, Array]:
+    """States (S, h, K) of the next steps, and log p(the sequence goes on so far), (S, h)."""
     now, log_alive = here.now, np.zeros(len(here.now))
     states, alive = np.empty((len(now), h, now.shape[1])), np.empty((len(now), h))
     for step in range(h):
@@ -195,7 +197,7 @@ def _check_goes_on(log_share: Array) -> None:
 
 
 def check_draws(fitted: FittedStates, n_steps: int, n_sequences: int) -> None:
-    """Refuse sequences that there is no room for."""
+    """Refuse sequences that would not fit into memory."""
     t = next(parameters_of(fitted))
     n_columns = expected_rows(fitted.model.emission, t.emission).shape[1]
     steps = n_steps * n_sequences
@@ -208,7 +210,7 @@ def draw_sequence(
 ) -> tuple[Array, NDArray[np.intp]]:
     """Rows and states of a sequence of n steps, or until it ends by itself.
 
-    All of them with the same parameters: drawn from the posterior, if there is one.
+    All steps share one θ, drawn from the posterior if there is one.
     """
     t = _draw_parameters(fitted, rng)
     initial, transition = np.exp(t.initial), np.exp(t.transition)
@@ -223,7 +225,7 @@ def draw_sequence(
 
 
 def _draw_parameters(fitted: FittedStates, rng: np.random.Generator) -> Chained:
-    """A draw of θ; the one point, where no more is known."""
+    """θ drawn from its posterior or its samples; the point estimate if there are neither."""
     if fitted.samples is not None:
         chosen = fitted.samples[rng.integers(len(fitted.samples))]
         return unflatten(fitted.model.blank, chosen)  # type: ignore[no-any-return]
@@ -250,7 +252,7 @@ def _units(fitted: FittedStates, steps: Steps) -> list[Sequences]:
 
 
 def _each(fitted: FittedStates, steps: Steps, f: Callable[[Sequences], Any]) -> list[Any]:
-    return list(ordered_map(lambda job: _named(f, job), _numbered(_units(fitted, steps))))
+    return list(ordered_map(lambda job: _with_number(f, job), _numbered(_units(fitted, steps))))
 
 
 def _numbered(units: list[Sequences]) -> list[tuple[int, Sequences]]:
@@ -259,8 +261,8 @@ def _numbered(units: list[Sequences]) -> list[tuple[int, Sequences]]:
     return list(zip(n[:-1].tolist(), units, strict=True))
 
 
-def _named(f: Callable[[Sequences], Any], job: tuple[int, Sequences]) -> Any:
-    """Ask of a unit; an impossible sequence is named by its place among all."""
+def _with_number(f: Callable[[Sequences], Any], job: tuple[int, Sequences]) -> Any:
+    """Apply f to a unit; an error names an impossible sequence by its number among all."""
     before, unit = job
     try:
         return f(unit)
@@ -281,7 +283,7 @@ def _whole(fitted: FittedStates, steps: Steps) -> Sequences:
 
 
 def _views(fitted: FittedStates, unit: Sequences) -> Iterator[Chain]:
-    """The potentials of sequences: one chain, or one for each sample."""
+    """The potentials of sequences: one chain, or one for each sample of θ."""
     model = fitted.model
     if fitted.samples is not None:
         for t in fitted.draws():
@@ -292,15 +294,15 @@ def _views(fitted: FittedStates, unit: Sequences) -> Iterator[Chain]:
         yield model.potentials(fitted.t)(unit)
 
 
-def _evidence(fitted: FittedStates, unit: Sequences) -> Array:
-    """(samples, S): log of the share of p(sequence) that each sample has."""
+def _log_shares(fitted: FittedStates, unit: Sequences) -> Array:
+    """(samples, S): log p_s(sequence) - log(number of samples)."""
     found = np.array([chain.log_evidence(view) for view in _views(fitted, unit)])
     return np.asarray(found - np.log(len(found)))
 
 
-def _shares(fitted: FittedStates, unit: Sequences) -> Array:
-    """(samples, S): how much each sample has to say of each sequence."""
-    log_share = _evidence(fitted, unit)
+def _sample_weights(fitted: FittedStates, unit: Sequences) -> Array:
+    """(samples, S): p(sample | sequence), the weight of each sample for each sequence."""
+    log_share = _log_shares(fitted, unit)
     total = np.logaddexp.reduce(log_share, axis=0)
     return np.asarray(np.exp(log_share - np.where(total == -np.inf, 0.0, total)))
 
@@ -311,10 +313,10 @@ def _mixed(
     ask: Callable[[Chain], Array],
     spread: Callable[[Array, Sequences], Array],
 ) -> Array:
-    """The answers of all samples, each as much as it says of the sequence."""
+    """The answers of all samples, averaged with their weights for each sequence."""
     if fitted.samples is None:
         return ask(next(_views(fitted, unit)))
-    shares = _shares(fitted, unit)
+    shares = _sample_weights(fitted, unit)
     total: Any = 0.0
     for view, share in zip(_views(fitted, unit), shares, strict=True):
         answer = ask(view)
@@ -340,7 +342,7 @@ def _refuse_samples(fitted: FittedStates, name: str, instead: str) -> None:
 
 
 def parameters_of(fitted: FittedStates) -> Iterator[Chained]:
-    """The θ that is shown, or every sample of it."""
+    """The point estimate of θ, or every sample of it."""
     if fitted.samples is None:
         yield fitted.t
     else:

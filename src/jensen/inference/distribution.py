@@ -37,7 +37,7 @@ class Interval(NamedTuple):
 
     @property
     def percent(self) -> str:
-        """The level for people: 90%."""
+        """The level as text: 90%."""
         return f"{100 * self.level:.4g}%"
 
 
@@ -70,7 +70,7 @@ class Distribution:
 
     variables: tuple[Variable, ...]  # in the order asked
     values: NDArray[np.float64]  # an axis per variable
-    condition: str = ""  # in words
+    condition: str = ""  # as text, for headings
     interval: Interval | None = None  # bounds shaped as the values
 
     @property
@@ -116,7 +116,7 @@ class Distribution:
         return self[key]
 
     def plain(self) -> dict[str, Any]:
-        """For programs: the same shape for one variable and for several."""
+        """As plain data, in the same form for one variable and for several."""
         rows = []
         for k, labels in enumerate(combinations(self.variables)):
             row: dict[str, Any] = {"state": dict(zip(self.names, labels, strict=True))}
@@ -216,7 +216,7 @@ class Distribution:
         return f"{heading(self.variables, self.condition)}\n{table}{_more(len(self), len(lines))}"
 
     def _cell(self, key: object) -> tuple[int, ...]:
-        """Where the probability of a key stands; refused if there is no such key."""
+        """The indices of a key in `values`; an unknown key is refused."""
         labels = _labels(key)
         if len(labels) != len(self.variables):
             known = "; ".join(f"{v.name}: {some(v.states)}" for v in self.variables)
@@ -300,7 +300,7 @@ class Distributions:
 
 
 def heading(variables: Sequence[Variable], condition: str = "") -> str:
-    """What the probabilities are of, in one line.
+    """The heading of a distribution, as in P(A | B=yes).
 
     >>> heading([Variable("A", "categorical"), Variable("B", "categorical")], "do(C=yes)")
     'P(A, B | do(C=yes))'
@@ -319,7 +319,7 @@ def _n_cells(variables: Sequence[Variable]) -> int:
 
 
 def _more(n_rows: int, n_lines: int) -> str:
-    """What stands under a table of `n_lines`, its head among them, if it was cut."""
+    """The line under a shortened table that has `n_lines` with its head; else ""."""
     more = n_rows - (n_lines - 1)
     return f"\n... and {plural(more, 'row')} more" if more else ""
 

@@ -1,4 +1,4 @@
-"""What a caller knows: findings, likelihoods and interventions, as codes."""
+"""Evidence as codes: findings, likelihoods and interventions."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
     from jensen.inference.network import Network
 
 _LIKELIHOODS = (list, tuple, np.ndarray, Mapping)
-"""What a finding comes as that is no state; Mapping last, because asking for it takes longest."""
+"""Types of a likelihood finding; Mapping is last, because its check is the slowest."""
 
 
 class Findings(NamedTuple):
-    """What is known of some variables, by their positions."""
+    """What is known about some variables, by their positions."""
 
     hard: dict[int, int]  # variable → state
     soft: dict[int, NDArray[np.float64]]  # variable → likelihood of each state
     do: dict[int, int]  # variable → the state it was set to
 
-    def words(self, network: Network) -> str:
-        """In words, for headings and errors: "XRay=abnormal, do(Smoker=yes)"."""
+    def text(self, network: Network) -> str:
+        """For headings and errors: "XRay=abnormal, do(Smoker=yes)"."""
         if not any(self):
             return ""
-        words = [_word(network, v, s) for v, s in self.hard.items()]
-        words += [f"likelihood of {network.variables[v].name}" for v in self.soft]
-        words += [f"do({_word(network, v, s)})" for v, s in self.do.items()]
-        return ", ".join(words)
+        parts = [_state_text(network, v, s) for v, s in self.hard.items()]
+        parts += [f"likelihood of {network.variables[v].name}" for v in self.soft]
+        parts += [f"do({_state_text(network, v, s)})" for v, s in self.do.items()]
+        return ", ".join(parts)
 
 
-def _word(network: Network, v: int, state: int) -> str:
+def _state_text(network: Network, v: int, state: int) -> str:
     variable = network.variables[v]
     return f"{variable.name}={variable.states[state]}"
 
@@ -48,7 +48,7 @@ def read_findings(
     do: Mapping[str, Any] | None = None,
     targets: Sequence[int] = (),
 ) -> Findings:
-    """Evidence as codes.
+    """Convert evidence to codes; contradictions are refused.
 
     A finding is a state, or a likelihood for every state: a list or array in the order of the
     states, or a dict from state to likelihood.
@@ -73,7 +73,7 @@ def read_findings(
 
 
 def known_states(network: Network, table: Table) -> list[dict[str, str]]:
-    """What every row of a table knows: variable → state."""
+    """The observed states of every row of a table: variable → state."""
     rows: list[dict[str, str]] = [{} for _ in range(table.n_rows)]
     for variable in network.variables:
         if variable.name in table:

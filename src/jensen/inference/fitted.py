@@ -1,4 +1,4 @@
-"""What every learned thing answers; estimators, files and the command line ask nothing else.
+"""The protocols of fitted models; estimators, files and the command line use nothing else.
 
 A new kind of network is a class with these members and a line in `jensen.estimators.network_kinds`.
 """
@@ -14,8 +14,10 @@ from typing import (
     NamedTuple,
     NoReturn,
     Protocol,
+    Self,
     TypeAlias,
     TypeVar,
+    cast,
 )
 
 import numpy as np
@@ -29,15 +31,13 @@ if TYPE_CHECKING:
     from jensen.data import Table, Variable
     from jensen.data.fill_missing import Filled
     from jensen.graphs import DAG
-    from jensen.inference.cpt import CPT
+    from jensen.inference.cpt import CPT, TablePosterior
     from jensen.inference.distribution import Distribution, Distributions
-    from jensen.inference.gaussian_distribution import GaussianDistribution
-    from jensen.inference.gaussian_distributions import GaussianDistributions
+    from jensen.inference.gaussian_distribution import GaussianDistribution, GaussianDistributions
     from jensen.inference.most_probable import Assignment
     from jensen.inference.network import Network
-    from jensen.inference.posterior import TablePosterior
     from jensen.inference.regression import LinearRegression, RegressionPosterior
-    from jensen.io.checked import Checked
+    from jensen.support.json_values import Checked
 
     Answer: TypeAlias = Distribution | Distributions | GaussianDistribution | GaussianDistributions
 
@@ -49,7 +49,7 @@ Rows = TypeVar("Rows", contravariant=True)
 
 
 class RowChoices(NamedTuple):
-    """What to do with rows that are not as a model knows them."""
+    """What to do with rows that a model finds impossible, unknown or incomplete."""
 
     impossible: Literal["raise", "nan"] = "raise"
     unknown: Literal["raise", "missing"] = "raise"
@@ -57,11 +57,11 @@ class RowChoices(NamedTuple):
     hidden: Collection[str] = ()  # variables that never have a column
 
 
-USUAL = RowChoices()
+DEFAULTS = RowChoices()
 
 
 class Fitted(Protocol):
-    """A learned thing, whatever it is."""
+    """Any fitted model."""
 
     @property
     def n_parameters(self) -> int:
@@ -69,18 +69,18 @@ class Fitted(Protocol):
 
     @property
     def has_posterior(self) -> bool:
-        """Whether the distribution of its parameters is known."""
+        """Whether the posterior distribution of its parameters is known."""
 
     @property
     def n_samples(self) -> int | None:
         """How many samples of its parameters there are; None if it has no samples."""
 
     def to_dict(self) -> dict[str, Any]:
-        """All that was learned as plain data, as it stands in a file."""
+        """All that was learned as plain data, as a file holds it."""
 
 
 class FittedRows(Fitted, Protocol[Rows]):
-    """Hidden states that make rows: single ones (n, D), or those of sequences."""
+    """A model with hidden states that generate rows (n, D): independent ones, or sequences."""
 
     def log_likelihood(self, rows: Rows) -> Array:
         """Log p of every row, or of every sequence; -inf if it is impossible."""
@@ -93,10 +93,11 @@ class FittedRows(Fitted, Protocol[Rows]):
 
 
 class FittedNetwork(Fitted, Protocol):
-    """A network that is known: graph, variables, and what each is given its parents.
+    """A fitted network: graph, variables, and the distribution of each given its parents.
 
-    Questions that not every network can answer are refused here, so that a network without an
-    answer need not say so.
+    Questions that not every kind of network can answer are refused here by default, with the text
+    of `lacks`. `entry`, `to_dict` and `from_dict` serve the kinds in `network_files.FILES`; other
+    kinds define their own.
     """
 
     format: ClassVar[str]  # at the top of its file
@@ -107,19 +108,34 @@ class FittedNetwork(Fitted, Protocol):
 
         @property
         def graph(self) -> DAG:
-            """Of the variables."""
+            """The graph of the variables."""
 
         @property
         def variables(self) -> tuple[Variable, ...]:
-            """In the order of the nodes."""
+            """The variables, in the order of the nodes."""
 
         @property
         def constants(self) -> Mapping[str, float]:
-            """Columns that did not vary in the data, and so are no variables."""
+            """Columns that did not vary in the data, with their values; they are not variables."""
+
+    def entry(self, name: str) -> dict[str, Any]:
+        """One variable as a file holds it."""
+        from jensen.inference.network_files import FILES
+
+        return FILES[self.format].entry(self, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is known as plain data, as a file holds it."""
+        from jensen.inference.network_files import FILES
+
+        return FILES[self.format].plain(self)
 
     @classmethod
-    def from_dict(cls, value: Checked) -> FittedNetwork:
-        """What `to_dict` gave, read from a file."""
+    def from_dict(cls, value: Checked) -> Self:
+        """The inverse of `to_dict`: a network from the values of a file."""
+        from jensen.inference.network_files import FILES
+
+        return cast("Self", FILES[cls.format].read(value))
 
     def index(self, name: str) -> int:
         """Position of a variable among the nodes."""
@@ -179,7 +195,7 @@ class FittedNetwork(Fitted, Protocol):
 
     # --- many rows ---
 
-    def log_likelihood(self, table: Table, rows: RowChoices = USUAL) -> Array:
+    def log_likelihood(self, table: Table, rows: RowChoices = DEFAULTS) -> Array:
         """Log p(row), what is missing summed out."""
 
     def predict(
@@ -187,17 +203,17 @@ class FittedNetwork(Fitted, Protocol):
     ) -> NDArray[Any]:
         """The best guess of a variable in every row; choices are those of `RowChoices`."""
 
-    def predict_proba(self, table: Table, target: str | None, rows: RowChoices = USUAL) -> Any:
+    def predict_proba(self, table: Table, target: str | None, rows: RowChoices = DEFAULTS) -> Any:
         """P(target | the rest of the row), (N, K); without a target of every variable, by name."""
         self._refuse()
 
     def fill(
-        self, data: Table, method: Method, rng: np.random.Generator, rows: RowChoices = USUAL
+        self, data: Table, method: Method, rng: np.random.Generator, rows: RowChoices = DEFAULTS
     ) -> dict[str, Filled]:
         """Columns as the network's own variables, before and after gaps were filled."""
 
     def expected_counts(
-        self, table: Table, families: Sequence[Sequence[str]], rows: RowChoices = USUAL
+        self, table: Table, families: Sequence[Sequence[str]], rows: RowChoices = DEFAULTS
     ) -> list[Array]:
         """Σ over rows of p(family | what the row knows), an axis per member."""
         self._refuse()
@@ -205,10 +221,10 @@ class FittedNetwork(Fitted, Protocol):
     # --- what is known, and how it is shown ---
 
     def conditional(self, name: str) -> CPT | LinearRegression:
-        """What a variable is given its parents; prints as text."""
+        """The distribution of a variable given its parents: a table or a regression."""
 
     def posterior(self, name: str) -> TablePosterior | RegressionPosterior:
-        """How sure that is."""
+        """The posterior of the parameters of that distribution."""
 
     def cpt(self, name: str) -> CPT:
         """P(name | parents) as a table."""
@@ -223,21 +239,18 @@ class FittedNetwork(Fitted, Protocol):
         self._refuse()
 
     def require_tables(self) -> Network:
-        """The network, if all that it knows are tables."""
+        """The network itself, if it has tables; other kinds of network are refused."""
         self._refuse()
-
-    def entry(self, name: str) -> dict[str, Any]:
-        """One variable as it stands in a file."""
 
     def listing(self) -> str:
         """All variables with their parents, a line each, for a summary."""
 
     def outline(self) -> str | None:
-        """What a page shows above the parameters; None: the summary."""
+        """The text that a page shows above the parameters; None: the summary."""
         return None
 
     def facts(self) -> dict[str, Any]:
-        """What programs are told besides of what was learned."""
+        """Further results for programs, as plain data."""
         return {}
 
     def html(self) -> str | None:
@@ -245,20 +258,20 @@ class FittedNetwork(Fitted, Protocol):
         return None
 
     def beliefs(self, given: Given, do: Given) -> dict[str, Mapping[str, float]]:
-        """The distribution of every variable, for pictures; what is known is certain."""
+        """The distribution of every variable, for drawings; known variables are certain."""
         self._refuse()
 
     def check_belief(self, name: str, belief: object) -> None:
-        """Refuse what is no distribution of a variable, if that can be told."""
+        """Refuse a belief that is not a distribution of this variable."""
         return
 
-    def told_constants(self) -> list[str]:
-        """Which columns were left out because they did not vary, if any."""
+    def constants_note(self) -> list[str]:
+        """A line about the columns that did not vary and were left out; empty if there are none."""
         if not self.constants:
             return []
         values = some(f"{name} = {value:.6g}" for name, value in self.constants.items())
         return [f"constant in the data, so not in the network: {values}"]
 
     def _refuse(self) -> NoReturn:
-        """What this kind of network has no answer for."""
+        """Refuse a question that this kind of network cannot answer."""
         raise JensenError(self.lacks)

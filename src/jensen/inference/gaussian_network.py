@@ -1,4 +1,4 @@
-"""A Gaussian network that is known: graph, regressions and, after VB, their posterior."""
+"""A Gaussian network: graph, regressions and, after VB, their posterior."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from jensen.exceptions import JensenError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import RegressionParameters
 from jensen.graphs import DAG
-from jensen.inference import gaussian_queries, gaussian_rows
-from jensen.inference.fitted import USUAL, FittedNetwork, Given, Method, Names, RowChoices
-from jensen.inference.gaussian_distribution import GaussianDistribution
-from jensen.inference.gaussian_distributions import GaussianDistributions
+from jensen.inference import gaussian_queries
+from jensen.inference.fitted import DEFAULTS, FittedNetwork, Given, Method, Names, RowChoices
+from jensen.inference.gaussian_distribution import GaussianDistribution, GaussianDistributions
 from jensen.inference.regression import LinearRegression, RegressionPosterior
 from jensen.support.checks import is_real
 from jensen.support.fields import leaves
@@ -28,25 +27,25 @@ from jensen.support.text import grid, some
 from jensen.support.wording import for_reader
 
 if TYPE_CHECKING:
-    from jensen.io.checked import Checked
+    pass
 
 Array = NDArray[np.float64]
 
 
-class Posterior(NamedTuple):
-    """The posterior of every regression, of columns less a centre."""
+class RegressionPosteriors(NamedTuple):
+    """The posterior of every regression, of columns from which `centre` was subtracted."""
 
     centre: Array  # (n,)
-    words: tuple[RegressionParameters, ...]
+    parameters: tuple[RegressionParameters, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class GaussianNetwork(FittedNetwork):
     """Regressions of all variables on their parents, in the order of the graph's nodes.
 
-    `prior` is what the network was learned with, numbers and not choices: the default scale is
-    made of the data, once. `constants` are columns that did not vary in the data, and their value:
-    they are no variables of the network.
+    `prior` holds the numbers of the prior that the network was learned with (the default scale is
+    computed from the data, once). `constants` are columns that did not vary in the data, with their
+    values; they are not variables of the network.
     """
 
     format = "jensen-gaussian-network"
@@ -58,7 +57,7 @@ class GaussianNetwork(FittedNetwork):
 
     graph: DAG
     regressions: tuple[LinearRegression, ...]
-    posterior_words: Posterior | None = None
+    regression_posteriors: RegressionPosteriors | None = None
     prior: NormalWishartPrior | None = None
     constants: Mapping[str, float] = field(default_factory=dict)
 
@@ -74,8 +73,8 @@ class GaussianNetwork(FittedNetwork):
 
     @property
     def has_posterior(self) -> bool:
-        """After VB."""
-        return self.posterior_words is not None
+        """Whether the posterior of the regressions is known, as after VB."""
+        return self.regression_posteriors is not None
 
     @property
     def n_samples(self) -> None:
@@ -83,7 +82,7 @@ class GaussianNetwork(FittedNetwork):
 
     @cached_property
     def intercepts(self) -> Array:
-        """(n,)."""
+        """(n,): one per variable."""
         return np.array([one.intercept for one in self.regressions])
 
     @cached_property
@@ -97,7 +96,7 @@ class GaussianNetwork(FittedNetwork):
 
     @cached_property
     def variances(self) -> Array:
-        """(n,): of the noise."""
+        """(n,): variances of the noise."""
         return np.array([one.variance for one in self.regressions])
 
     def regression(self, name: str) -> LinearRegression:
@@ -106,14 +105,14 @@ class GaussianNetwork(FittedNetwork):
 
     def posterior(self, name: str) -> RegressionPosterior:
         """The posterior of the regression of a variable."""
-        if self.posterior_words is None:
+        if self.regression_posteriors is None:
             raise JensenError(
                 "this network has point estimates only: a posterior comes from method='vbem'"
             )
         v = self.index(name)
-        centre = self.posterior_words.centre[[v, *self.graph.parent_indices[v]]]
+        centre = self.regression_posteriors.centre[[v, *self.graph.parent_indices[v]]]
         return RegressionPosterior(
-            name, self.graph.parents(name), self.posterior_words.words[v], centre
+            name, self.graph.parents(name), self.regression_posteriors.parameters[v], centre
         )
 
     def equals(self, other: object, tolerance: float = 0.0) -> bool:
@@ -149,7 +148,7 @@ class GaussianNetwork(FittedNetwork):
             )
         if given is None or isinstance(given, Mapping):
             return gaussian_queries.query(self, targets, given, do)
-        return gaussian_rows.query_many(self, targets, given, do)
+        return gaussian_queries.query_many(self, targets, given, do)
 
     def marginals(self, given: Given, do: Given) -> dict[str, GaussianDistribution]:
         """P(X | do, given) of every variable that is not known."""
@@ -160,7 +159,7 @@ class GaussianNetwork(FittedNetwork):
         return gaussian_queries.log_probability(self, given, do)
 
     def probability(self, given: Given, do: Given) -> float:
-        """Refused: there are densities only."""
+        """Refused: a continuous variable has a density only."""
         raise JensenError(
             "a value of a continuous variable has no probability: log_probability gives its "
             "log density"
@@ -178,11 +177,11 @@ class GaussianNetwork(FittedNetwork):
         self, n: int, given: Given, do: Given, rng: np.random.Generator, *, progress: bool = False
     ) -> Table:
         """Draw n rows, exactly given what is known."""
-        return gaussian_rows.draw(self, n, given, do, rng)
+        return gaussian_queries.draw(self, n, given, do, rng)
 
-    def log_likelihood(self, table: Table, rows: RowChoices = USUAL) -> Array:
+    def log_likelihood(self, table: Table, rows: RowChoices = DEFAULTS) -> Array:
         """Log p(row), what is missing integrated out."""
-        return gaussian_rows.log_likelihood(self, table, rows)
+        return gaussian_queries.log_likelihood(self, table, rows)
 
     def predict(
         self, table: Table, target: str, *, hidden: Collection[str] = (), **choices: Any
@@ -191,13 +190,13 @@ class GaussianNetwork(FittedNetwork):
         foreign = [name for name in choices if name != "missing_columns"]
         if foreign:
             raise JensenError(f"a Gaussian network predicts without {some(foreign)}")
-        return gaussian_rows.predict(self, table, target, **choices)
+        return gaussian_queries.predict(self, table, target, **choices)
 
     def fill(
-        self, data: Table, method: Method, rng: np.random.Generator, rows: RowChoices = USUAL
+        self, data: Table, method: Method, rng: np.random.Generator, rows: RowChoices = DEFAULTS
     ) -> dict[str, Filled]:
         """Columns as the network's own variables, before and after gaps were filled."""
-        return gaussian_rows.fill(self, data, method, rng, rows)
+        return gaussian_queries.fill(self, data, method, rng, rows)
 
     # --- how it is shown and kept ---
 
@@ -215,35 +214,20 @@ class GaussianNetwork(FittedNetwork):
         return grid(rows, left=2, rule=True)
 
     def facts(self) -> dict[str, Any]:
-        """Columns that were left out because they did not vary."""
+        """Columns that were left out because they did not vary, with their values."""
         return {"constants": dict(self.constants)}
-
-    def entry(self, name: str) -> dict[str, Any]:
-        """One variable as it stands in a file."""
-        from jensen.inference import gaussian_file
-
-        return gaussian_file.entry(self, name)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All that is known as plain data."""
-        from jensen.inference import gaussian_file
-
-        return gaussian_file.plain(self)
-
-    @classmethod
-    def from_dict(cls, value: Checked) -> GaussianNetwork:
-        """What `to_dict` gave, read from a file."""
-        from jensen.inference import gaussian_file
-
-        return gaussian_file.read(value)
 
 
 def _numbers(network: GaussianNetwork) -> list[Any]:
     found = [network.intercepts, network.slopes, network.variances]
-    return found if network.posterior_words is None else [*found, *leaves(network.posterior_words)]
+    return (
+        found
+        if network.regression_posteriors is None
+        else [*found, *leaves(network.regression_posteriors)]
+    )
 
 
-def point_network(graph: DAG, posterior: Posterior) -> GaussianNetwork:
+def point_network(graph: DAG, posterior: RegressionPosteriors) -> GaussianNetwork:
     """The network of posterior means; its variances are the inverses of expected precisions."""
     empty = GaussianNetwork(graph, (), posterior)
     regressions = []

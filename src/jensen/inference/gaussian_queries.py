@@ -1,22 +1,28 @@
-"""Questions to a Gaussian network, answered by conditioning its joint distribution exactly."""
+"""Exact queries to a Gaussian network, for one set of findings or for many rows."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data import Table, Variable, as_table
+from jensen.data.encode import Column
+from jensen.data.fill_missing import Filled
+from jensen.data.model_columns import MissingColumns, check_own_columns
+from jensen.data.number_rows import numbers_of
 from jensen.data.variable import parse_number
-from jensen.exceptions import JensenError
-from jensen.inference.fitted import Given
-from jensen.inference.gaussian_distribution import GaussianDistribution
+from jensen.exceptions import DataError, JensenError
+from jensen.inference.fitted import Given, Method, RowChoices
+from jensen.inference.gaussian_distribution import GaussianDistribution, GaussianDistributions
 from jensen.inference.gaussian_joint import Joint, joint, log_density, missing_cells
 from jensen.inference.marginals import missing_marginal
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.support.checks import is_real
 from jensen.support.memory import check_many
+from jensen.support.text import plural, some
 
 if TYPE_CHECKING:
     from jensen.inference.gaussian_network import GaussianNetwork
@@ -24,23 +30,23 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class Known(NamedTuple):
-    """What is seen and what is set, by position."""
+class GaussianEvidence(NamedTuple):
+    """Observed values and interventions, by position."""
 
     given: dict[int, float]
     do: dict[int, float]
 
-    def words(self, network: GaussianNetwork) -> str:
+    def text(self, network: GaussianNetwork) -> str:
         """For headings: "y=1, do(x=2)"."""
         names = network.graph.nodes
         seen = [f"{names[v]}={x:.6g}" for v, x in self.given.items()]
         return ", ".join([*seen, *(f"do({names[v]}={x:.6g})" for v, x in self.do.items())])
 
 
-def read_known(
+def read_evidence(
     network: GaussianNetwork, given: Given, do: Given, targets: Sequence[int] = ()
-) -> Known:
-    """Numbers by position, refused where they contradict each other."""
+) -> GaussianEvidence:
+    """Convert evidence to numbers by position; contradictions are refused."""
     seen, done = _numbers(network, "given", given), _numbers(network, "do", do)
     for v in done:
         if v in seen:
@@ -50,7 +56,7 @@ def read_known(
         if v in seen or v in done:
             name, where = network.graph.nodes[v], "given" if v in seen else "do"
             raise JensenError(f"{name!r} is asked for, but stands in {where}: leave it out there")
-    return Known(seen, done)
+    return GaussianEvidence(seen, done)
 
 
 def _numbers(network: GaussianNetwork, what: str, findings: Given) -> dict[int, float]:
@@ -72,7 +78,7 @@ def _numbers(network: GaussianNetwork, what: str, findings: Given) -> dict[int, 
 def read_targets(
     network: GaussianNetwork, targets: str | Sequence[str]
 ) -> tuple[tuple[str, ...], list[int]]:
-    """The variables that are asked for, by name and by position."""
+    """Names and positions of the targets; repeated ones are refused."""
     names = (targets,) if isinstance(targets, str) else tuple(targets)
     at = [network.index(name) for name in names]
     if not at or len(set(at)) < len(at):
@@ -85,16 +91,14 @@ def query(
 ) -> GaussianDistribution:
     """P(targets | do, given)."""
     names, at = read_targets(network, targets)
-    known = read_known(network, given, do, at)
+    known = read_evidence(network, given, do, at)
     rest, mean, covariance = _rest(network, known)
     own = [rest.index(v) for v in at]
-    return GaussianDistribution(
-        names, mean[own], covariance[np.ix_(own, own)], known.words(network)
-    )
+    return GaussianDistribution(names, mean[own], covariance[np.ix_(own, own)], known.text(network))
 
 
 class _Marginals(dict[str, GaussianDistribution]):
-    """By name; a name that is not there is refused in words."""
+    """Name → marginal; an unknown name raises an error that suggests others."""
 
     def __missing__(self, name: str) -> GaussianDistribution:
         raise missing_marginal(name, self)
@@ -103,14 +107,14 @@ class _Marginals(dict[str, GaussianDistribution]):
 def marginals(
     network: GaussianNetwork, given: Given = None, do: Given = None
 ) -> dict[str, GaussianDistribution]:
-    """P(x | do, given) of every variable that is not known."""
-    known = read_known(network, given, do)
+    """P(x | do, given) of every variable that is not in `given` or `do`."""
+    known = read_evidence(network, given, do)
     rest, mean, covariance = _rest(network, known)
-    words = known.words(network)
+    text = known.text(network)
     return _Marginals(
         {
             network.graph.nodes[v]: GaussianDistribution(
-                (network.graph.nodes[v],), mean[[k]], covariance[[k]][:, [k]], words
+                (network.graph.nodes[v],), mean[[k]], covariance[[k]][:, [k]], text
             )
             for k, v in enumerate(rest)
         }
@@ -118,8 +122,8 @@ def marginals(
 
 
 def log_probability(network: GaussianNetwork, given: Given, do: Given = None) -> float:
-    """The log density of what is given."""
-    known = read_known(network, given, do)
+    """The log density of the observed values."""
+    known = read_evidence(network, given, do)
     model = joint(network, known.do)
     return float(log_density(model, _row(model, known))[0])
 
@@ -127,8 +131,8 @@ def log_probability(network: GaussianNetwork, given: Given, do: Given = None) ->
 def sample(
     network: GaussianNetwork, n: int, given: Given, do: Given, rng: np.random.Generator
 ) -> Array:
-    """(n, variables): draws, exactly given what is known."""
-    known = read_known(network, given, do)
+    """(n, variables): exact draws given the evidence."""
+    known = read_evidence(network, given, do)
     check_many(n, 24.0 * len(network.regressions), "rows", "draw fewer at a time")
     found = np.empty((n, len(network.regressions)))
     for v, value in {**known.given, **known.do}.items():
@@ -150,7 +154,7 @@ def entropy(
 ) -> float:
     """Entropy of p(targets | given) in nats; negative where they are nearly known."""
     if targets is None:
-        known = read_known(network, given, None)
+        known = read_evidence(network, given, None)
         targets = [x for v, x in enumerate(network.graph.nodes) if v not in known.given]
     if not targets:
         return 0.0
@@ -165,7 +169,7 @@ def mutual_information(
     b: str | Sequence[str],
     given: Mapping[str, Any] | Sequence[str] | None = None,
 ) -> float:
-    """I(a; b | given) in nats; it is the same whatever the values of what is given."""
+    """I(a; b | given) in nats; it does not depend on the given values."""
     first, second = ([x] if isinstance(x, str) else list(x) for x in (a, b))
     both = set(first) & set(second)
     if both:
@@ -176,8 +180,8 @@ def mutual_information(
     return max(one + other - together, 0.0)
 
 
-def _rest(network: GaussianNetwork, known: Known) -> tuple[list[int], Array, Array]:
-    """The variables that are not known, their mean and their covariance."""
+def _rest(network: GaussianNetwork, known: GaussianEvidence) -> tuple[list[int], Array, Array]:
+    """The variables that are not known, their conditional mean and covariance."""
     model = joint(network, known.do)
     if not known.given:
         return model.places.tolist(), model.mean, model.covariance
@@ -185,6 +189,126 @@ def _rest(network: GaussianNetwork, known: Known) -> tuple[list[int], Array, Arr
     return model.places[found.places].tolist(), found.mean[0], found.covariance
 
 
-def _row(model: Joint, known: Known) -> Array:
-    """(1, k): what is seen, NaN elsewhere."""
+def _row(model: Joint, known: GaussianEvidence) -> Array:
+    """(1, k): observed values, NaN elsewhere."""
     return np.array([[known.given.get(int(v), np.nan) for v in model.places]])
+
+
+# --- many rows ---
+
+
+def read_rows(
+    network: GaussianNetwork,
+    table: Table,
+    missing_columns: MissingColumns,
+    skip: Sequence[str] = (),
+) -> Array:
+    """(rows, variables): numbers, NaN where they are missing or skipped."""
+    check_own_columns(network.graph.nodes, table.names, skip=skip, missing_columns=missing_columns)
+    wanted = [v for v in network.variables if v.name in table and v.name not in skip]
+    if not wanted:
+        return np.full((table.n_rows, len(network.variables)), np.nan)
+    rows, strange = table.select([v.name for v in wanted]).read_as(wanted)
+    values = numbers_of(rows, network.graph.nodes)
+    strange |= np.isinf(values).any(1)
+    if strange.any():
+        first = np.flatnonzero(strange)
+        raise DataError(
+            f"{plural(len(first), 'row')} ({some(int(i) + 1 for i in first)}) hold what is no "
+            f"finite number: correct them, or declare missing=[...]"
+        )
+    return values
+
+
+def log_likelihood(network: GaussianNetwork, table: Table, choices: RowChoices) -> Array:
+    """Log p(row); missing values are integrated out."""
+    return log_density(joint(network), read_rows(network, table, choices.missing_columns))
+
+
+def predict(
+    network: GaussianNetwork, table: Table, target: str, missing_columns: MissingColumns = "warn"
+) -> Array:
+    """E[target | the rest of the row] of every row."""
+    v = network.index(target)
+    values = read_rows(network, table, missing_columns, skip=(target,))
+    found = np.empty(len(values))
+    for part in missing_cells(joint(network), values):
+        found[part.rows] = part.mean[:, part.places == v][:, 0]
+    return found
+
+
+def query_many(
+    network: GaussianNetwork, targets: str | Sequence[str], given: Any, do: Given
+) -> GaussianDistributions:
+    """P(targets | do, given) for every row of a table, or for every dict of a list."""
+    names, at = read_targets(network, targets)
+    done = read_evidence(network, None, do, at).do
+    if isinstance(given, list | tuple):
+        values = _read_dicts(network, given, at)
+    else:
+        values = read_rows(network, as_table(given), "ignore", skip=names)
+    for v in done:
+        seen = np.flatnonzero(~np.isnan(values[:, v]))
+        if len(seen):
+            name = network.graph.nodes[v]
+            raise JensenError(
+                f"row {seen[0] + 1}: {name!r} stands in given and in do: it is either seen or set"
+            )
+    model = joint(network, done)
+    means, covariances = np.empty((len(values), len(at))), np.empty((len(values), len(at), len(at)))
+    for part in missing_cells(model, values[:, model.places]):
+        own = [model.places[part.places].tolist().index(v) for v in at]
+        means[part.rows] = part.mean[:, own]
+        covariances[part.rows] = part.covariance[np.ix_(own, own)]
+    return GaussianDistributions(names, means, covariances)
+
+
+def _read_dicts(network: GaussianNetwork, given: Sequence[Any], targets: Sequence[int]) -> Array:
+    """(rows, variables): numbers, NaN where nothing is known."""
+    values = np.full((len(given), len(network.variables)), np.nan)
+    for i, row in enumerate(given):
+        if not isinstance(row, Mapping):
+            raise JensenError("a list of evidence holds a dict for every row")
+        try:
+            known = read_evidence(network, row, None, targets).given
+        except JensenError as error:
+            raise type(error)(f"row {i + 1}: {error}") from None
+        values[i, list(known)] = list(known.values())
+    return values
+
+
+def fill(
+    network: GaussianNetwork,
+    data: Table,
+    method: Method,
+    rng: np.random.Generator,
+    choices: RowChoices,
+) -> dict[str, Filled]:
+    """The columns of a table before and after missing values are filled in, by name."""
+    if method not in get_args(Method):
+        raise JensenError(f"method must be 'mode', 'marginal' or 'draw', not {method!r}")
+    known = read_rows(network, data, choices.missing_columns)
+    values = known.copy()
+    for part in missing_cells(joint(network), known):
+        filled = part.mean
+        if method == "draw":
+            normal = rng.standard_normal(filled.shape)
+            filled = filled + np.einsum("ij,nj->ni", root_of(part.covariance), normal)
+        values[np.ix_(part.rows, part.places)] = filled
+    return {
+        v.name: Filled(_column(v, known[:, k]), _column(v, values[:, k]))
+        for k, v in enumerate(network.variables)
+        if v.name in data
+    }
+
+
+def _column(variable: Variable, values: Array) -> Column:
+    return Column(variable, np.ascontiguousarray(values))
+
+
+def draw(
+    network: GaussianNetwork, n: int, given: Given, do: Given, rng: np.random.Generator
+) -> Table:
+    """Draw n rows as a table."""
+    values = sample(network, n, given, do, rng)
+    return Table.from_columns(_column(v, values[:, k]) for k, v in enumerate(network.variables))

@@ -28,9 +28,9 @@ def network_from_tables(
 ) -> Network:
     """A network from arrays, from dicts keyed by the labels of the parents, or from CPTs.
 
-    `parents` is what the caller says of the order of the parents; where nothing is said, they
-    stand by name, and a warning tells if the table fits the order in which they are `written` as
-    well, or any other order if that is not known. With `written=None` nothing is told.
+    `parents` gives the order of the parents of a table; without it they are in the order of their
+    names, and there is a warning if the table also fits the order in which the graph is `written`
+    (or any other order, if that is not known). With `written=None` there is no warning.
     """
     _check_names(graph, tables, states, parents or {})
     orders = {
@@ -53,7 +53,7 @@ def network_from_tables(
 def written_parents(graph: Any) -> dict[str, list[str]]:
     """The parents of every node in the order in which a text, or a list of edges, has them.
 
-    A `DAG` has forgotten it, and no node is named.
+    A `DAG` does not keep this order, so nothing is returned for it.
 
     >>> written_parents("z -> y <- a")
     {'y': ['z', 'a']}
@@ -71,7 +71,7 @@ def written_parents(graph: Any) -> dict[str, list[str]]:
 def replace_table(
     network: Network, name: str, table: Any, parents: Sequence[str] | None = None
 ) -> Network:
-    """The same network with another table of one variable; a posterior is not kept."""
+    """The network with another table of one variable; its posterior is dropped."""
     variable, by_name = network.variables[network.index(name)], network.graph.parents(name)
     order = _order(name, by_name, table, parents)
     axes = [network.variables[network.index(p)] for p in order]
@@ -87,7 +87,7 @@ def replace_table(
 
 
 def _order(name: str, by_name: Sequence[str], table: Any, stated: Any) -> Sequence[str]:
-    """The parents in the order of a table: as its labels or the caller say, else by name."""
+    """The parents in the order of a table: as its labels or the caller state it, else by name."""
     if stated is None:
         stated = [p.name for p in table.parents] if isinstance(table, CPT) else by_name
     is_list = isinstance(stated, Iterable) and not isinstance(stated, str)
@@ -142,7 +142,7 @@ def _fits(
     variables: Mapping[str, Variable],
     is_labelled: bool,
 ) -> bool:
-    """Whether a table of parents by name could be one of the same parents in another order."""
+    """Whether a table with its parents by name would also fit another order of them."""
     pairs = [(variables[a], variables[b]) for a, b in zip(by_name, order, strict=True) if a != b]
     if is_labelled:
         return bool(pairs) and all(set(a.states) == set(b.states) for a, b in pairs)
@@ -193,7 +193,7 @@ def _array(variable: Variable, axes: Sequence[Variable], table: Any) -> NDArray[
 
 
 def _in_order(variable: Variable, parents: Sequence[Variable], table: Any) -> NDArray[np.float64]:
-    """The same with the axes in the order that the table has."""
+    """Probabilities with the axes in the order of the table."""
     if not isinstance(table, Mapping):
         return _numbers(variable.name, table)
     rows = {_key(labels): _row(variable, row) for labels, row in table.items()}

@@ -1,4 +1,4 @@
-"""Why evidence has probability 0: the findings that contradict each other."""
+"""Explanations of evidence with probability 0: a minimal set of contradictory findings."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from jensen.inference.network import Network
 
 MOST_TRIALS = 400
-"""How many smaller sets of findings are tried."""
+"""Number of smaller sets of findings that are tried."""
 
 
 def explain(network: Network, findings: Findings) -> ImpossibleError:
-    """The error that names a set of findings none of which can be left out."""
+    """The error that names a set of contradictory findings, none of which can be left out."""
     smallest = contradiction(network, findings)
-    words = smallest.words(network)
+    text = smallest.text(network)
     if network.samples is not None:
-        words += " (under every sample)"
+        text += " (under every sample)"
     one = _n_findings(smallest) == 1
     return ImpossibleError(
-        f"the evidence is impossible: {words} cannot occur{'' if one else ' together'} in this "
+        f"the evidence is impossible: {text} cannot occur{'' if one else ' together'} in this "
         f"network. Leave out {'this finding' if one else 'one of these findings'}, or learn with a "
         f"prior, which leaves nothing impossible"
     )
 
 
 def contradiction(network: Network, findings: Findings) -> Findings:
-    """Findings left when every one that is not needed for the contradiction is dropped."""
+    """The findings without all that are not needed for the contradiction."""
     kept = findings
     pieces = [list(findings.hard) + list(findings.soft)]
     for _ in range(MOST_TRIALS):  # halves first, single findings last
@@ -74,7 +74,7 @@ def _n_findings(findings: Findings) -> int:
 
 
 def row_findings(network: Network, table: Table, row: int) -> Findings:
-    """What a row of a table says of the variables of a network."""
+    """The observed cells of a row as findings."""
     hard = {}
     for v, variable in enumerate(network.variables):
         if variable.name in table:
@@ -85,7 +85,7 @@ def row_findings(network: Network, table: Table, row: int) -> Findings:
 
 
 def explain_row(network: Network, table: RowSource, where: str) -> ImpossibleError:
-    """The error that names the first impossible row, and what contradicts in it."""
+    """The error that names the first impossible row, and its contradictory cells."""
     from jensen.inference.rows import log_likelihood
 
     start, others, found = 0, -1, None
@@ -103,6 +103,6 @@ def explain_row(network: Network, table: RowSource, where: str) -> ImpossibleErr
     together = " together" if _n_findings(smallest) > 1 else ""
     more = f" (and {plural(others, 'other row')})" if others else ""
     return ImpossibleError(
-        f"row {row + 1} is impossible {where}{more}: {smallest.words(network)} cannot "
+        f"row {row + 1} is impossible {where}{more}: {smallest.text(network)} cannot "
         f"occur{together}. Correct the row, or make every state possible there"
     )

@@ -1,4 +1,4 @@
-"""Questions to a mixture that was learned."""
+"""A fitted mixture, and its answers: likelihoods, posteriors of states, draws."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class FittedMixture(FittedStates):
-    """A mixture as it was learned."""
+    """A fitted mixture."""
 
     @property
     def n_parameters(self) -> int:
-        """How many free parameters there are; what is held is none."""
+        """Number of free parameters; held ones do not count."""
         sizes = {
             "weights": self.model.n_states - 1,
             "components": self.model.emission.n_parameters,
@@ -36,7 +36,7 @@ class FittedMixture(FittedStates):
         return int(sum(size for name, size in sizes.items() if name not in self.model.held))
 
     def log_likelihood(self, rows: Array) -> Array:
-        """Log p(row), what is missing summed out; -inf if it is impossible."""
+        """Log p(row); missing values are summed out; -inf if the row is impossible."""
         return row_posteriors(self, rows)[0]
 
     def predict_proba(self, rows: Array) -> Array:
@@ -77,7 +77,7 @@ def _posteriors(fitted: FittedStates, values: Array) -> tuple[Array, Array]:
 
 
 def _views(fitted: FittedStates, values: Array) -> Iterator[Independent]:
-    """The potentials of rows: one, or one for each sample."""
+    """The potentials of rows: one set, or one for each sample of the parameters."""
     emission = fitted.model.emission
     rows, weight = emission.encode(values), np.ones(len(values))
     if fitted.samples is not None:
@@ -96,7 +96,7 @@ def draw_rows(
     """Rows and the states that made them; each row with parameters of its own.
 
     After VB they are drawn from the posterior, after Gibbs from its samples; so rows are as
-    probable as `row_posteriors` says. Where only a point is known all rows have that.
+    probable as `row_posteriors` says. With a point estimate all rows share it.
     """
     check_many(n, 8.0 * (4 * _n_columns(fitted) + 6), "rows", "draw fewer at a time")
     if fitted.samples is None:
@@ -124,5 +124,5 @@ def _draw(
 
 
 def _is_predictive(fitted: FittedStates) -> bool:
-    """Whether the components have a posterior; what is held has none."""
+    """Whether the components have a posterior; held components have none."""
     return fitted.eta is not None and not isinstance(fitted.model.families.components, PointMass)

@@ -1,4 +1,4 @@
-"""The most probable values of everything that is not known, and the next best."""
+"""The k most probable joint states of all variables that are not known."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Assignment:
-    """A state for every variable that was not known, and how probable that is.
+    """A state for every variable that was not known, and its probability.
 
     Reads like a mapping from variable to state.
 
@@ -70,10 +70,10 @@ class Assignment:
     def __repr__(self) -> str:
         lines = grid([[name, state] for name, state in self.states.items()], left=2)
         joint, conditional = (f"{x:.6g}" for x in (self.log_probability, self.log_conditional))
-        words = f"log probability {joint}"
+        text = f"log probability {joint}"
         if joint != conditional:
-            words += f" together with the evidence, {conditional} given the evidence"
-        return f"{words}\n{lines}".rstrip()
+            text += f" together with the evidence, {conditional} given the evidence"
+        return f"{text}\n{lines}".rstrip()
 
 
 def most_probable(
@@ -95,7 +95,7 @@ def most_probable(
     n_possible = math.prod(network.variables[v].n_states for v in hidden)
     n_bytes = 1000.0 + 400.0 * len(hidden)  # of an assignment, and of what is left beside it
     check_many(min(k, n_possible), n_bytes, "assignments (k)", "ask for fewer")
-    search = _Search(network, findings, hidden, allow_bans=k > 1)
+    search = _AssignmentSearch(network, findings, hidden, allow_bans=k > 1)
     best = list(search.best(k))
     if not best:
         raise explain(network, findings)
@@ -113,10 +113,10 @@ def most_probable(
     ]
 
 
-class _Search:
-    """Best first, by repeated conditioning: after each answer, what is left is cut into parts.
+class _AssignmentSearch:
+    """Best-first search: after each answer, the remaining assignments are split into parts.
 
-    A part fixes some variables as in the answer and bans one state of one more (Nilsson 1998).
+    A part fixes some variables as in the answer and excludes one state of the next (Nilsson 1998).
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class _Search:
         states: dict[int, int],
         first: int,
     ) -> None:
-        """Cut what is left after an answer: the variables before `first` are fixed already."""
+        """Split the remaining assignments after an answer; variables before `first` are fixed."""
         fixed = dict(masks)
         for i in range(first, len(self.hidden)):
             v = self.hidden[i]

@@ -1,4 +1,4 @@
-"""A discrete network that is known: graph, variables, tables and, after VB, their posterior."""
+"""A discrete network: graph, variables, tables and, after VB or Gibbs, their posterior."""
 
 from __future__ import annotations
 
@@ -18,27 +18,25 @@ from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs import DAG
 from jensen.graphs.wiring import Wiring, wire
-from jensen.inference import conditional, forward, information, network_rows
-from jensen.inference import query as queries
-from jensen.inference.cpt import CPT
+from jensen.inference import network_queries, network_rows, sampling
+from jensen.inference.cpt import CPT, TablePosterior
 from jensen.inference.distribution import Distribution, Distributions
 from jensen.inference.findings import known_states, read_findings
-from jensen.inference.fitted import USUAL, FittedNetwork, Given, Method, Names, RowChoices
+from jensen.inference.fitted import DEFAULTS, FittedNetwork, Given, Method, Names, RowChoices
 from jensen.inference.marginals import Marginals
 from jensen.inference.most_probable import Assignment, most_probable
-from jensen.inference.posterior import TablePosterior
 from jensen.support.text import grid, plural, some
 
 if TYPE_CHECKING:
-    from jensen.io.checked import Checked
+    pass
 
 TOLERANCE = 1e-4
-"""Rows that miss one by no more than this are kept as written, and normalised in use."""
+"""Rows whose sum differs from 1 by at most this are kept as written, and normalised when used."""
 
 
 @dataclass(frozen=True, eq=False)
 class Network(FittedNetwork):
-    """Tables of all variables, flat, in the order of the graph's nodes."""
+    """Conditional probability tables of all variables, flat, in the order of the graph's nodes."""
 
     format = "jensen-network"
     holds = "BayesianNetwork"
@@ -82,13 +80,13 @@ class Network(FittedNetwork):
 
     @cached_property
     def kernel_tables(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """`probabilities` and their logs as kernels read them, which know writable arrays only."""
+        """`probabilities` and their logs as writable arrays, which kernels need."""
         with np.errstate(divide="ignore"):
             return np.array(self.probabilities), np.log(self.probabilities)
 
     @cached_property
     def questions(self) -> dict[Any, Any]:
-        """What was compiled for questions of the same form; see `find_question`."""
+        """Cache of compiled questions by their form; see `find_question`."""
         return {}
 
     @property
@@ -98,12 +96,12 @@ class Network(FittedNetwork):
 
     @property
     def has_posterior(self) -> bool:
-        """After VB."""
+        """Whether the Dirichlet posterior of the tables is known, as after VB."""
         return self.concentration is not None
 
     @property
     def n_samples(self) -> int | None:
-        """After Gibbs."""
+        """How many samples of the tables there are, as after Gibbs; else None."""
         return None if self.samples is None else len(self.samples)
 
     @cached_property
@@ -156,7 +154,7 @@ class Network(FittedNetwork):
         return self.variables[self.index(name)]
 
     def part(self, name: str, flat: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The part of a flat array that belongs to `name`, an axis per parent, then its own."""
+        """The entries of a flat array that belong to `name`: an axis per parent, then its own."""
         v, at = self.index(name), self.wiring.fam_at
         shape = [p.n_states for p in (*self.parents(name), self.variables[v])]
         return flat[at[v] : at[v + 1]].reshape(shape)
@@ -175,13 +173,13 @@ class Network(FittedNetwork):
     ) -> Distribution | Distributions:
         """P(targets | do, given); `given` may be many rows, then there are as many answers."""
         if given is None or isinstance(given, Mapping):
-            return queries.query(self, targets, given, do, interval, rng)
+            return network_queries.query(self, targets, given, do, interval, rng)
         if interval is not None:
             raise JensenError("intervals are for one question: give a dict, not many rows")
         if isinstance(given, list | tuple):
             if not all(isinstance(row, Mapping) for row in given):
                 raise JensenError("a list of evidence holds a dict for every row")
-            return queries.query_many(self, targets, given, do)
+            return network_queries.query_many(self, targets, given, do)
         choices = RowChoices(missing_columns="ignore", hidden=hidden)
         if isinstance(targets, str) and not do:
             values = network_rows.posteriors(self, as_table(given), targets, choices)
@@ -189,15 +187,15 @@ class Network(FittedNetwork):
         names = [targets] if isinstance(targets, str) else targets
         reader = network_rows.RowReader(self, hidden)
         table = reader.read(given, "raise", "ignore", skip=names)
-        return queries.query_many(self, targets, known_states(self, table), do)
+        return network_queries.query_many(self, targets, known_states(self, table), do)
 
     def marginals(self, given: Given, do: Given) -> Marginals:
         """P(X | do, given) of every variable that is not known."""
-        return queries.marginals(self, given, do)
+        return network_queries.marginals(self, given, do)
 
     def log_probability(self, given: Given, do: Given) -> float:
         """Log P(given | do); -inf if it is impossible."""
-        return queries.log_probability(self, given, do)
+        return network_queries.log_probability(self, given, do)
 
     def most_probable(self, given: Given, do: Given, k: int) -> list[Assignment]:
         """The k most probable states of everything that is not known."""
@@ -205,21 +203,21 @@ class Network(FittedNetwork):
 
     def entropy(self, targets: Names | None, given: Given) -> float:
         """Entropy of P(targets | given) in nats."""
-        return information.entropy(self, targets, given)
+        return network_queries.entropy(self, targets, given)
 
     def mutual_information(self, a: Names, b: Names, given: Given | Sequence[str]) -> float:
         """I(a; b): under evidence, or averaged over the states of variables."""
-        return information.mutual_information(self, a, b, given)
+        return network_queries.mutual_information(self, a, b, given)
 
     def sample(
         self, n: int, given: Given, do: Given, rng: np.random.Generator, *, progress: bool = False
     ) -> Table:
         """Draw n rows, exactly given what is known."""
         if not given and not do and self.samples is None:
-            return forward.sample(self, n, rng, progress=progress)
-        return conditional.sample_given(self, n, given, do, rng)
+            return sampling.sample(self, n, rng, progress=progress)
+        return sampling.sample_given(self, n, given, do, rng)
 
-    def log_likelihood(self, table: Table, rows: RowChoices = USUAL) -> NDArray[np.float64]:
+    def log_likelihood(self, table: Table, rows: RowChoices = DEFAULTS) -> NDArray[np.float64]:
         """Log p(row), what is missing summed out; -inf if impossible or of an unknown state."""
         return network_rows.log_likelihood(self, table, rows)
 
@@ -233,18 +231,18 @@ class Network(FittedNetwork):
         best = np.where(lost, len(states) - 1, np.nan_to_num(values, nan=-1.0).argmax(1))
         return np.asarray(states[best])
 
-    def predict_proba(self, table: Table, target: str | None, rows: RowChoices = USUAL) -> Any:
+    def predict_proba(self, table: Table, target: str | None, rows: RowChoices = DEFAULTS) -> Any:
         """P(target | the rest of the row), (N, K); without a target of every variable, by name."""
         return network_rows.posteriors(self, table, target, rows)
 
     def fill(
-        self, data: Table, method: Method, rng: np.random.Generator, rows: RowChoices = USUAL
+        self, data: Table, method: Method, rng: np.random.Generator, rows: RowChoices = DEFAULTS
     ) -> dict[str, Filled]:
         """Columns as the network's own variables, before and after gaps were filled."""
         return network_rows.fill(self, data, method, rng, rows)
 
     def expected_counts(
-        self, table: Table, families: Sequence[Sequence[str]], rows: RowChoices = USUAL
+        self, table: Table, families: Sequence[Sequence[str]], rows: RowChoices = DEFAULTS
     ) -> list[NDArray[np.float64]]:
         """Σ over rows of p(family | what the row knows), an axis per member."""
         from jensen.inference.expected import expected_counts  # which knows networks
@@ -312,25 +310,6 @@ class Network(FittedNetwork):
                 f"not {belief!r:.80}"
             )
 
-    def entry(self, name: str) -> dict[str, Any]:
-        """One variable as it stands in a file."""
-        from jensen.inference import network_file
-
-        return network_file.entry(self, name)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All that is known as plain data."""
-        from jensen.inference import network_file
-
-        return network_file.plain(self)
-
-    @classmethod
-    def from_dict(cls, value: Checked) -> Network:
-        """What `to_dict` gave, read from a file."""
-        from jensen.inference import network_file
-
-        return network_file.read(value)
-
 
 def assemble(
     graph: DAG,
@@ -340,7 +319,7 @@ def assemble(
     properties: Mapping[str, str] | None = None,
     variable_properties: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Network:
-    """A network from one array per variable, axes as in `CPT`; refused unless it makes sense."""
+    """A network from one array per variable, axes as in `CPT`; inconsistent tables are refused."""
     ordered = tuple(variables[name] for name in graph.nodes)
     families = [([variables[p] for p in graph.parents(v.name)], v) for v in ordered]
     flat = _flatten([_in_shape(parents, v, tables[v.name]) for parents, v in families])

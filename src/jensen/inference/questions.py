@@ -1,9 +1,9 @@
-"""A question of a certain form, compiled once: which variables matter, and their junction tree.
+"""Questions compiled once per form: the relevant variables, and their junction tree.
 
-The form is what is asked and which variables are known; the states come later. Variables that
-cannot matter are left out: those without a descendant that is asked for or known. What evidence
-separates from the rest falls into a sub-problem of its own, which is left out if it is too large
-and nothing in it is asked for.
+The form of a question says what is asked and which variables will be known; states come later.
+Irrelevant variables are left out: those without a descendant that is asked for or known. Variables
+that the evidence separates from the rest make a sub-problem of their own, which is left out if it
+is too large and contains no target.
 """
 
 from __future__ import annotations
@@ -39,17 +39,17 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 KEPT = 128
-"""How many forms of questions a network remembers."""
+"""Number of compiled questions that a network keeps."""
 
 KEPT_BYTES = 1 << 28
-"""And how much memory these may hold together; the last one asked is always kept."""
+"""Memory that the kept questions may use together; the last one asked is always kept."""
 
 _NO_COUNTS = np.empty(0)
-"""For answers that are not counted."""
+"""The counts of answers without counts."""
 
 
 class Form(NamedTuple):
-    """What is asked, and what will be known."""
+    """The form of a question: what is asked, and which variables will be known."""
 
     targets: tuple[int, ...]  # asked for jointly
     everything: bool  # whether all variables are asked for, each alone
@@ -59,15 +59,15 @@ class Form(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Where the marginals of hidden variables stand, in the order of the network."""
+    """The places of the hidden variables' marginals in a flat array, in the network's order."""
 
     number: dict[str, int]  # name → position in the next two
     variables: tuple[tuple[Variable], ...]  # each alone, as a distribution of it has them
     parts: tuple[slice, ...]
 
 
-class Answer(NamedTuple):
-    """What a question gave."""
+class ExactAnswer(NamedTuple):
+    """The answer to a question under one set of tables."""
 
     log_evidence: float
     marginals: Array  # states of all hidden variables, flat; see `Question.place`
@@ -75,7 +75,7 @@ class Answer(NamedTuple):
 
 
 class Question:
-    """A form, compiled for one network."""
+    """A form of question, compiled for one network."""
 
     def __init__(self, network: Network, form: Form) -> None:
         from jensen.kernels.posteriors import expect
@@ -118,11 +118,11 @@ class Question:
 
     @property
     def n_bytes(self) -> int:
-        """What it holds in memory."""
+        """Size in memory."""
         return sum(array.nbytes for array in (self.program.code, *self.work))
 
     def _compile_bases(self, wiring: Wiring, sets: Sets) -> None:
-        """Where the tables of the sets begin, and how known states shift that."""
+        """Compute where the tables of the sets begin, and how known states shift these offsets."""
         parts = [sets.families_of(p) for p in range(len(sets.end))]
         n = np.array([len(part) for part in parts], np.int64)
         touched = np.concatenate([np.empty(0, np.int64), *parts])
@@ -151,7 +151,7 @@ class Question:
 
     def ask(
         self, findings: Findings, tables: Array, log_tables: Array, *, count: bool = False
-    ) -> Answer:
+    ) -> ExactAnswer:
         """Answer at these states; tables are the network's, flat, each row normalised."""
         problems, log_known = self.with_states(findings, log_tables)
         if self.n_extra:
@@ -171,10 +171,10 @@ class Question:
                 out,
             )
             log_z = fsum(self._log_z.tolist())
-        return Answer(log_known + log_z, out, counts)
+        return ExactAnswer(log_known + log_z, out, counts)
 
     def with_states(self, findings: Findings, log_tables: Array) -> tuple[Problems, float]:
-        """The problems at these states, and the log probability of what is known whole."""
+        """The problems at these states, and the log probability of the fully known families."""
         log_known = fsum([np.log(part.max()) for part in findings.soft.values()])
         if not len(self.term_of):  # no table depends on what is known, nor is any known whole
             return self.problems, log_known
@@ -187,7 +187,7 @@ class Question:
         return Problems(set_of, base_ptr, bases[: self.n_inside], weight), log_known
 
     def share(self, marginals: Array) -> Array:
-        """Marginals that sum to one: long sums in large clusters leave 1e-12."""
+        """Normalise marginals; long sums in large clusters leave errors of 1e-12."""
         if not self.place:
             return marginals
         return np.asarray(marginals / np.add.reduceat(marginals, self._at)[self._owner])
@@ -200,7 +200,7 @@ class Question:
     def with_extra(
         self, findings: Findings, tables: Array, log_tables: Array
     ) -> tuple[Array, Array]:
-        """Tables with likelihoods, and ones where several variables are asked for jointly."""
+        """Tables extended by likelihoods, and by a table of ones for a joint query."""
         more = np.ones(self.n_extra)
         begin = int(self.network.wiring.fam_at[-1])
         for v, likelihood in findings.soft.items():
@@ -227,7 +227,7 @@ def find_question(network: Network, form: Form) -> Question:
 
 
 def _make_room(kept: dict[Form, Question], new: Question) -> None:
-    """Forget the oldest questions until the rest and a new one are few and small enough."""
+    """Drop the oldest questions until there is room for a new one."""
     known = list(kept.items())  # a copy: threads share the dict
     n_bytes = new.n_bytes + sum(question.n_bytes for _, question in known)
     for k, (form, question) in enumerate(known):
@@ -256,10 +256,10 @@ def _compile(
     begin: Ints,
     end: Ints,
 ) -> tuple[list[int], Sets]:
-    """Compile connected sets of hidden variables; which of them, and the result.
+    """Compile connected sets of hidden variables; return which of them, and the result.
 
-    Sets in which nothing is asked for tell whether the evidence is possible, and nothing else: one
-    that is too large is left out. After Gibbs they also tell how much each sample counts.
+    A set without a target only decides whether the evidence is possible; it is left out if it is
+    too large. After Gibbs such sets also decide the weights of the samples, so none is left out.
     """
     plans = Plans(wiring, network.graph.nodes)
     asked = [
@@ -290,7 +290,7 @@ def _places(wiring: Wiring, sets: Sequence[Sequence[int]], out_ptr: Ints) -> dic
 
 
 def _spans(network: Network, place: Mapping[int, int]) -> Spans:
-    """The same places by name, as a mapping of distributions reads them."""
+    """The same places by name, for `Marginals`."""
     variables = [(network.variables[v], at) for v, at in sorted(place.items())]
     return Spans(
         {x.name: k for k, (x, _) in enumerate(variables)},

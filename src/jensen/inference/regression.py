@@ -1,4 +1,4 @@
-"""One variable of a Gaussian network: its regression on its parents, and what is known of it."""
+"""The regression of a variable on its parents, and the posterior of that regression."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class LinearRegression:
 
     @property
     def standard_deviation(self) -> float:
-        """Of the noise."""
+        """The standard deviation of the noise."""
         return float(np.sqrt(self.variance))
 
     def __repr__(self) -> str:
@@ -55,54 +55,54 @@ class LinearRegression:
 
 @dataclass(frozen=True, eq=False)
 class RegressionPosterior:
-    """What is known of a regression: Student distributions of its coefficients.
+    """The posterior of a regression: Student distributions of its coefficients.
 
-    `words` has K = 1 component, with columns less `centre`: that of the variable, then of the
+    `parameters` has K = 1 component, with columns less `centre`: that of the variable, then of the
     parents.
     """
 
     name: str
     parents: tuple[str, ...]
-    words: RegressionParameters
+    parameters: RegressionParameters
     centre: Array  # (p + 1,)
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """What the coefficients belong to."""
+        """Names of the coefficients: "intercept", then the parents."""
         return ("intercept", *self.parents)
 
     @property
     def degrees_of_freedom(self) -> float:
-        """How much is known of the variance, in rows."""
-        return float(self.words.degrees_of_freedom[0])
+        """Degrees of freedom of the posterior of the variance."""
+        return float(self.parameters.degrees_of_freedom[0])
 
     @property
     def mean(self) -> Array:
         """(p + 1,): the intercept, then the slopes."""
-        intercept, *slopes = self.words.coefficients[0]
+        intercept, *slopes = self.parameters.coefficients[0]
         return np.array([intercept + self.centre[0] - self.centre[1:] @ np.array(slopes), *slopes])
 
     @property
     def variance(self) -> float:
-        """Of the noise: the inverse of its expected precision."""
-        return float(1.0 / (self.words.degrees_of_freedom[0] * self.words.scale[0]))
+        """The inverse of the expected precision of the noise."""
+        return float(1.0 / (self.parameters.degrees_of_freedom[0] * self.parameters.scale[0]))
 
     @property
     def mean_variance(self) -> float:
-        """The mean of what is known of the variance, an inverse gamma distribution.
+        """The posterior mean of the variance, which is inverse gamma distributed.
 
         It is above `variance`, and infinite with two degrees of freedom or fewer.
         """
         if self.degrees_of_freedom <= 2.0:
             return math.inf
-        return float(1.0 / ((self.degrees_of_freedom - 2.0) * self.words.scale[0]))
+        return float(1.0 / ((self.degrees_of_freedom - 2.0) * self.parameters.scale[0]))
 
     @property
     def spread(self) -> Array:
-        """(p + 1,): by how much a coefficient may differ, the scale of its Student distribution."""
+        """(p + 1,): the scales of the Student distributions of the coefficients."""
         turn = np.eye(len(self.terms))
         turn[0, 1:] = -self.centre[1:]
-        root = np.linalg.solve(np.linalg.cholesky(self.words.strength[0]), turn.T)
+        root = np.linalg.solve(np.linalg.cholesky(self.parameters.strength[0]), turn.T)
         return np.asarray(np.sqrt(self.variance * np.square(root).sum(0)))
 
     def interval(self, level: float = 0.9) -> tuple[Array, Array]:
@@ -116,7 +116,7 @@ class RegressionPosterior:
         check_level(level)
         tails = np.array([0.5 + 0.5 * level, 0.5 - 0.5 * level])
         chi_square = 2.0 * gammaincinv(0.5 * self.degrees_of_freedom, tails)
-        low, high = 1.0 / (self.words.scale[0] * chi_square)
+        low, high = 1.0 / (self.parameters.scale[0] * chi_square)
         return float(low), float(high)
 
     def __repr__(self) -> str:
@@ -131,6 +131,6 @@ class RegressionPosterior:
 
 
 def check_level(level: float) -> None:
-    """Refuse what is no probability of an interval."""
+    """Refuse a level that is not between 0 and 1."""
     if not is_real(level) or not 0 < level < 1:
         raise JensenError(f"the level of an interval lies between 0 and 1, not {level}")

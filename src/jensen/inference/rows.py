@@ -1,8 +1,11 @@
-"""Many rows at once, each with its own values missing: likelihoods, posteriors, completions."""
+"""Many rows, each with its own missing cells: likelihoods and posteriors.
+
+Equal sub-problems of different rows are solved once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,11 +15,11 @@ from numpy.typing import NDArray
 from jensen.data import Block, Table
 from jensen.data.counting import plane_plan
 from jensen.data.threads import ordered_map
+from jensen.graphs.order import reach
 from jensen.graphs.wiring import Wiring, wire_families
-from jensen.inference.relevance import relevant_part
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import plans_of
-from jensen.q_hidden.trees.problems import SplitRows, cut, split_rows
+from jensen.q_hidden.trees.problems import SplitProblems, code_rows, cut, split_rows
 from jensen.q_hidden.trees.records import Problems, Program
 
 if TYPE_CHECKING:
@@ -26,13 +29,13 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Rows:
+class SplitRows:
     """The rows of a table, split into sub-problems of a network.
 
     Parameters
     ----------
     network
-        Its tables are not used until something is asked.
+        Its tables are not read here; each method takes log tables.
     table
         Read with the network's own variables; a node without a column is missing in every row.
     targets
@@ -46,12 +49,12 @@ class Rows:
         self.wiring: Wiring = wire_families(part.families, network.wiring.cards.tolist())
         self.entries = part.entries
         plans = plans_of(self.wiring, network.graph.nodes)
-        self.split: SplitRows = split_rows(plans, part.read, np.ones(table.n_rows))
+        self.split: SplitProblems = split_rows(plans, part.read, np.ones(table.n_rows))
         self.program: Program = self.split.sets.program
 
     @property
     def problems(self) -> Problems:
-        """The distinct sub-problems; their weight says how many rows have them."""
+        """The distinct sub-problems; the weight of each is the number of rows that have it."""
         return self.split.problems
 
     @cached_property
@@ -75,7 +78,7 @@ class Rows:
         return total
 
     def _log_complete(self, log_tables: Array) -> Array:
-        """Σ log p over the families of which a row misses no member."""
+        """Σ log p over the families without a missing member, for every row."""
         from jensen.kernels.forward import add_log_probabilities
 
         total = np.zeros(self.table.n_rows)
@@ -98,7 +101,7 @@ class Rows:
         return total
 
     def _padded(self, f: int, log_tables: Array) -> Array:
-        """A table with 0 where a member is missing: its sub-problem counts that."""
+        """A log table, padded with 0 for missing members, which their sub-problem accounts for."""
         members = self.wiring.members(f)
         levels = [self.table.packed.levels[self.network.graph.nodes[v]].size for v in members]
         cards = self.wiring.cards[members]
@@ -107,7 +110,7 @@ class Rows:
         return np.pad(known, [(0, n - int(c)) for n, c in zip(levels, cards, strict=True)])
 
     def marginals(self, log_tables: Array) -> Posteriors:
-        """Log Z of every sub-problem, and p(state | evidence) of all its members."""
+        """Log Z of every sub-problem, and p(state | observed cells) of all its members."""
         tables = np.ascontiguousarray(log_tables[self.entries])
         parts = list(
             ordered_map(lambda some: run.marginals(tables, self.program, some), self.units())
@@ -127,7 +130,7 @@ class Rows:
         return cut(self.split)
 
     def places(self, v: int) -> tuple[Ints, Ints, Ints]:
-        """Rows in which v is missing, the sub-problem that holds it, v's position among members."""
+        """The rows in which v is missing, the sub-problem of each, and v's position in it."""
         row, problem, position, ptr = self._cells
         mine = slice(ptr[v], ptr[v + 1])
         return row[mine], problem[mine], position[mine]
@@ -146,25 +149,25 @@ class Rows:
         return self.row_of[entry], self.split.of_row[entry], position[order], ptr
 
     def known(self, v: int) -> Array:
-        """(N, K): 1 for the state that a row has; nothing where v is missing."""
+        """(N, K): 1 for the observed state; rows in which v is missing are not filled."""
         name, card = self.network.graph.nodes[v], int(self.wiring.cards[v])
         if name not in self.table or v in self.ignored:
             return np.empty((self.table.n_rows, card))
         return np.asarray(np.eye(card + 1)[:, :card][self.table.column(name).data])
 
     def state_offsets(self, problems: Ints, position: Ints) -> Ints:
-        """Where the states of a member begin among those of all members of its sub-problem."""
+        """Offset of a member's states among those of all members of its sub-problem."""
         first = self.split.sets.begin[self.problems.set_of[problems]]
         return np.asarray(self._states_before[first + position] - self._states_before[first])
 
     @cached_property
     def _states_before(self) -> Ints:
-        """How many states the members before each one have, all sets end to end."""
+        """Running number of states before each member, over all sets end to end."""
         return np.concatenate([[0], np.cumsum(self.wiring.cards[self.split.sets.entries])])
 
 
 class Posteriors(NamedTuple):
-    """Posteriors of what is missing in sub-problems."""
+    """Posteriors of the missing cells of sub-problems."""
 
     log_z: Array  # (K,)
     at: Ints  # (K,): where the states of its members begin
@@ -173,7 +176,7 @@ class Posteriors(NamedTuple):
 
 def log_likelihood(network: Network, table: Table) -> Array:
     """Log p(row), what is missing summed out; after Gibbs the log of the mean over samples."""
-    rows, total = Rows(network, table), np.full(table.n_rows, -np.inf)
+    rows, total = SplitRows(network, table), np.full(table.n_rows, -np.inf)
     n = 0
     for log_tables in log_tables_of(network):
         total = np.logaddexp(total, rows.log_likelihood_at(log_tables))
@@ -194,13 +197,13 @@ def log_tables_of(network: Network) -> Iterator[Array]:
 def all_posteriors(
     network: Network, table: Table, ignored: Sequence[int], wanted: Sequence[int]
 ) -> tuple[dict[int, Array], NDArray[np.bool_]]:
-    """p(v | what a row knows), (N, K), for some variables, and which rows are possible.
+    """p(v | observed cells), (N, K), for some variables, and which rows are possible.
 
-    The columns of the ignored ones are not looked at. What a row knows has probability 1; a row
-    that is impossible is NaN. After Gibbs p(v | row) = Σ_s p_s(v, row) / Σ_s p_s(row), summed
+    Columns of ignored variables are not read. An observed state has probability 1; impossible rows
+    are NaN. After Gibbs p(v | row) = Σ_s p_s(v, row) / Σ_s p_s(row), summed
     sample by sample, relative to the largest p_s(row) so far.
     """
-    rows, best = Rows(network, table, ignored), np.full(table.n_rows, -np.inf)
+    rows, best = SplitRows(network, table, ignored), np.full(table.n_rows, -np.inf)
     joint = {v: np.zeros((len(rows.places(v)[0]), network.variables[v].n_states)) for v in wanted}
     for log_tables in log_tables_of(network):
         found = rows.marginals(log_tables)
@@ -221,3 +224,43 @@ def all_posteriors(
             result[v][rows.places(v)[0]] = p / p.sum(1, keepdims=True)
         result[v][best == -np.inf] = np.nan
     return result, best > -np.inf
+
+
+# --- the relevant part of a network ---
+
+
+class RelevantPart(NamedTuple):
+    """The variables with a descendant that has a column or is asked for, and their tables."""
+
+    variables: list[int]
+    families: list[tuple[int, ...]]
+    entries: NDArray[np.int64]  # of the network's flat tables
+    read: Callable[[int, int], NDArray[np.int32]]  # codes of some rows; -1 is missing
+
+
+def relevant_variables(
+    network: Network, seen: Collection[str], asked: Collection[int]
+) -> list[int]:
+    """Variables with a descendant that is observed or asked for; the tables of others sum to 1."""
+    known = {v for v, name in enumerate(network.graph.nodes) if name in seen}
+    return sorted(reach(network.graph.parent_indices, known.union(asked)))
+
+
+def relevant_part(
+    network: Network, table: Table, asked: Collection[int], ignored: Collection[int] = ()
+) -> RelevantPart:
+    """The part of a network that is relevant for rows; ignored columns are not read."""
+    names, w = network.graph.nodes, network.wiring
+    shown = [name if v not in ignored else "" for v, name in enumerate(names)]
+    variables = relevant_variables(network, {name for name in shown if name in table}, asked)
+    at = [np.arange(w.fam_at[v], w.fam_at[v + 1]) for v in variables]
+    irrelevant = np.ones(len(names), bool)
+    irrelevant[variables] = False
+
+    def read(start: int, stop: int) -> NDArray[np.int32]:
+        rows = code_rows(Block(table, start, stop), shown)
+        rows[:, irrelevant] = 0  # irrelevant cells do not count as missing
+        return rows
+
+    families = [tuple(w.members(v).tolist()) for v in variables]
+    return RelevantPart(variables, families, np.concatenate([np.empty(0, np.int64), *at]), read)

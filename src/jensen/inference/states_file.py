@@ -1,26 +1,38 @@
-"""Hidden states that were learned as plain data, and back; docs/json-format.md describes it."""
+"""Fitted models with hidden states as plain data, and back; docs/json-format.md describes it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.io.checked import Checked
-from jensen.io.json_arrays import plain_array, plain_record, read_array, read_record
-from jensen.io.json_state_checks import belief_fault, theta_fault
-from jensen.io.json_state_models import plain_held, plain_masks, read_held
+from jensen.exceptions import JensenError
+from jensen.families.product import Product
+from jensen.models.emissions.building import labels_of, with_masks
+from jensen.models.emissions.discrete import concentration_fault, shares_fault
+from jensen.models.emissions.gaussian_states import GaussianStates, family_given
+from jensen.models.emissions.kinds import Fault
+from jensen.models.emissions.registry import record_of
+from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.state_model import FittedStates, flatten, unflatten
+from jensen.support.fields import leaves
+from jensen.support.json_values import Checked, plain_array, plain_record, read_array, read_record
 
 if TYPE_CHECKING:
     from jensen.models.state_model import StateModel
 
 Array = NDArray[np.float64]
 
+SAME = 1e-4
+"""Relative tolerance where a file gives a number twice (a posterior and its mean, parameters and
+what is held at them): matrices may be hard to invert."""
+
 
 def plain_fitted(fitted: FittedStates) -> dict[str, Any]:
-    """Parameters, their posterior or samples; what is empty is left out."""
+    """Parameters, their posterior or their samples; empty members are left out."""
     members = {
         "held": plain_held(fitted.model),
         "masks": plain_masks(fitted.model),
@@ -35,14 +47,14 @@ def plain_fitted(fitted: FittedStates) -> dict[str, Any]:
 
 
 def _plain_belief(model: Any, eta: Any) -> dict[str, Any] | None:
-    """The posterior, or the prior, of all that was not held."""
+    """The posterior, or the prior, of all fields that are not held."""
     if eta is None:
         return None
     return {name: plain_record(x) for name, x in eta._asdict().items() if name not in model.held}
 
 
 def read_fitted(model: StateModel, value: Checked) -> FittedStates:
-    """What `plain_fitted` gave, of a model that has everything but parameters."""
+    """The inverse of `plain_fitted`, for a model that has everything but parameters."""
     optional = {"held", "posterior", "prior", "samples", "symmetric"}
     document = value.fields({"counts", "parameters"}, optional)
     counts = read_array(document["counts"], (model.n_states,))
@@ -73,7 +85,7 @@ def _theta(model: Any, value: Checked) -> Any:
 
 
 def _belief(model: Any, value: Checked, mean: Any = None) -> Any:
-    """η of a posterior with this mean, or of a prior; what is held has none, and nobody looks."""
+    """η of a posterior with this mean, or of a prior; held fields keep their blank value."""
     blank = model.blank
     members = value.fields({name for name in blank._fields if name not in model.held})
     fields = zip(blank._fields, blank, strict=True)
@@ -83,7 +95,7 @@ def _belief(model: Any, value: Checked, mean: Any = None) -> Any:
 
 
 def _samples(model: Any, value: Checked) -> Array:
-    """Draws of t, each with all its numbers in a row."""
+    """Samples of t (S, width), each flattened to one row."""
     n_samples, width = len(list(value.items())), len(flatten(model.blank))
     if n_samples == 0:
         value.fail("must hold one sample at least")
@@ -99,3 +111,162 @@ def _refuse(value: Checked, fault: tuple[str, str] | None) -> None:
     if fault is not None:
         place, what = fault
         Checked(value.value, value.file, f"{value.path}{place}").fail(what)
+
+
+# --- checks: are the numbers of a file parameters, or a posterior? ---
+
+
+@np.errstate(all="ignore")  # a number may be anything, and then makes no sense
+def theta_fault(model: Any, t: Any) -> Fault | None:
+    """The first fault of the parameters t(θ) of a model: where and what; None if there is none."""
+    masks = getattr(model, "masks", {})
+    for name, part in zip(t._fields[:-1], t[:-1], strict=True):
+        fault = shares_fault(part, masks.get(name))
+        if fault is not None:
+            return f".{name}{fault[0]}", fault[1]
+    for place, emission, part in _parts(model.emission, t[-1]):
+        fault = record_of(emission).kind.theta_fault(emission, part)
+        if fault is not None:
+            return f".{t._fields[-1]}{place}{fault[0]}", fault[1]
+    return None
+
+
+@np.errstate(all="ignore")
+def belief_fault(model: Any, eta: Any, t: Any = None) -> Fault | None:
+    """The first fault of a posterior η with mean t, or of a prior (t=None); None if it has none."""
+    masks, emission_name = getattr(model, "masks", {}), eta._fields[-1]
+    for name, part in zip(eta._fields[:-1], eta[:-1], strict=True):
+        fault = None if name in model.held else concentration_fault(part, masks.get(name))
+        if fault is not None:
+            return f".{name}{fault[0]}", fault[1]
+    if emission_name not in model.held:
+        for place, emission, part in _parts(model.emission, eta[-1]):
+            fault = record_of(emission).kind.belief_fault(emission, part)
+            if fault is not None:
+                return f".{emission_name}{place}{fault[0]}", fault[1]
+    try:
+        mean = model.point(eta)
+    except (JensenError, np.linalg.LinAlgError):
+        return f".{emission_name}", "is no distribution: a precision has no expected value"
+    if t is None:
+        return None
+    for name, found, expected in zip(t._fields, t, mean, strict=True):
+        if not all(map(_agree, leaves(found), leaves(expected))):
+            return f".{name}", "does not have the parameters as its mean"
+    return None
+
+
+def _parts(emission: Any, record: Any) -> Iterator[tuple[str, Any, Any]]:
+    """The path, the emission and the parameters of each part of an emission."""
+    if isinstance(emission, Product):
+        for k, (part, own) in enumerate(zip(emission.parts, record, strict=True)):
+            yield f"[{k}]", part, own
+    else:
+        yield "", emission, record
+
+
+def _agree(found: Array, expected: Array) -> bool:
+    """Whether two arrays are equal within `SAME`."""
+    finite = np.isfinite(expected)
+    if (finite != np.isfinite(found)).any():
+        return False
+    size = np.abs(np.where(finite, expected, 0.0)).max(initial=0.0)
+    away = np.abs(np.where(finite, found, 0.0) - np.where(finite, expected, 0.0))
+    return bool((away <= SAME * size + 1e-12).all())
+
+
+# --- what is held ---
+
+
+def plain_held(model: Any) -> dict[str, Any]:
+    """Names of held fields (null: held at the parameters), or held parts of a field with values."""
+    emission = model.emission
+    parts = emission.held if isinstance(emission, GaussianStates) else {}
+    return {**dict.fromkeys(model.held), **{name: plain_array(x) for name, x in parts.items()}}
+
+
+def read_held(model: Any, t: Any, value: Checked | None) -> Any:
+    """The model in which the listed fields, or parts of its emission, are held."""
+    if value is None:
+        return model
+    members, emission = value.members(), model.emission
+    can_be_parted = isinstance(emission, GaussianStates)
+    known = [*t._fields, *(record_of(emission).held if can_be_parted else ())]
+    parts: dict[str, Array] = {}
+    for name, member in members.items():
+        if name not in known:
+            value.fail(f"names {name!r}, but only {', '.join(known)} can be held")
+        if name in t._fields:
+            if not member.is_null():
+                member.fail("must be null: the parameters say at what it is held")
+            model.held[name] = getattr(t, name)
+        else:
+            parts[name] = _held_part(emission, t[-1], name, member)
+    if len(parts) + (t._fields[-1] in model.held) > 1:
+        value.fail(f"must name {t._fields[-1]!r} where all of it is held")
+    return replace(model, emission=replace(emission, held=parts)) if parts else model
+
+
+def _held_part(emission: GaussianStates, t: Any, name: str, value: Checked) -> Array:
+    """Held means (less the shift) or covariances; they must agree with the parameters."""
+    shown = emission.show(t)[name] - (emission.shift if name == "means" else 0.0)
+    part = read_array(value, np.shape(shown))
+    slack = SAME * (np.abs(shown).max() + np.abs(emission.shift).max() * (name == "means"))
+    if (np.abs(part - shown) > slack).any():
+        value.fail("is not what the parameters say")
+    try:
+        family_given({name: part}, emission.covariance)
+    except (JensenError, np.linalg.LinAlgError):
+        value.fail("is not positive definite")
+    return part
+
+
+# --- masks ---
+
+
+def plain_masks(model: Any) -> dict[str, Any]:
+    """Masks of allowed (1) and forbidden (0) entries, of those fields that forbid something."""
+    masks = getattr(model, "masks", {})
+    found = {x: _plain_mask(masks[x]) for x in ("initial", "transition") if x in masks}
+    emission = [part.mask for part in labels_of(model.emission)]
+    if any(mask is not None for mask in emission):
+        found["emission"] = [None if mask is None else _plain_mask(mask) for mask in emission]
+    return found
+
+
+def read_masks(model: Any, value: Checked | None) -> Any:
+    """The model with its masks."""
+    if value is None:
+        return model
+    if not isinstance(model, HiddenMarkov):
+        value.fail("belongs to hidden Markov models")
+    members = value.fields(frozenset(), {"initial", "transition", "emission"})
+    masks: dict[str, Any] = {
+        name: _read_mask(members[name], np.shape(getattr(model.blank, name)))
+        for name in ("initial", "transition")
+        if name in members
+    }
+    model = replace(model, masks=masks)
+    if "emission" not in members:
+        return model
+    parts, items = labels_of(model.emission), list(members["emission"].items())
+    if not parts or len(items) != len(parts):
+        members["emission"].fail("must have a mask or null for every part of labels")
+    emission = [
+        None if item.is_null() else _read_mask(item, part.blank.shape)
+        for part, item in zip(parts, items, strict=True)
+    ]
+    return replace(model, emission=with_masks(model.emission, emission))
+
+
+def _plain_mask(mask: NDArray[np.bool_]) -> Any:
+    return np.asarray(mask, int).tolist()
+
+
+def _read_mask(value: Checked, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    mask = read_array(value, shape)
+    if not np.isin(mask, (0.0, 1.0)).all():
+        value.fail("must hold 1 (may be) and 0 (may not)")
+    if not mask.any(-1).all():
+        value.fail("leaves a state without any possibility")
+    return mask.astype(bool)

@@ -10,11 +10,10 @@ from jensen.exceptions import JensenError
 from jensen.support.memory import check_memory
 
 if TYPE_CHECKING:
-    from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.q_graph.posterior.graph_samples import GraphSamples
 
 
-def to_arviz(net: BayesianNetwork) -> Any:
+def to_arviz(net: Any) -> Any:
     """The samples of every table, by chain, and their log joint density.
 
     The table of X is the variable "P(X)" of the posterior: chain, draw, an axis per parent, then

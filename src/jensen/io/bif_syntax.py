@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from typing import NamedTuple, NoReturn
 
 from jensen.inference.network import TOLERANCE
-from jensen.io.lexer import NUMBER, Scanner, Token, shorten
+from jensen.io.lexer import NUMBER, LexerToken, Scanner, shorten
+from jensen.io.table_rows import NumberList, TableEntries, TableRow
 
 KEYWORDS = frozenset(
     ("network", "variable", "probability", "property", "type", "discrete", "default", "table")
 )
-UNNAMED = "unknown"
-"""What other programs call a network without a name."""
-
 PLAIN = re.compile(r'[^\s\x00-\x1f{}()\[\]|,;"/]++')
 """A word that needs no quotes and holds no slash, which could begin a comment."""
 
@@ -22,7 +20,7 @@ PROPERTY_END = re.compile(r"[;}\r\n]")
 """What a property without quotes cannot hold."""
 
 # A body that holds nothing but rows, or nothing but a table: labels without quotes or comments,
-# and between them only what numbers are made of. It is read in bulk, see `bif_tables`.
+# and between them only what numbers are made of. It is read in bulk, see `bif.regular_table`.
 _REGULAR = re.compile(
     r'\s*+(?:(?:\([^()"/|{}\[\];]*+\)[-+.0-9eE,\s]++;\s*+)++|table\s[-+.0-9eE,\s]++;\s*+)\}'
 )
@@ -33,46 +31,22 @@ _RUN = re.compile(rf"{NUMBER.pattern}(?:(?:\s*+,\s*+|\s++){NUMBER.pattern})*+\s*
 class VariableBlock(NamedTuple):
     """``variable X { type discrete [ 2 ] { yes, no }; }``."""
 
-    name: Token
+    name: LexerToken
     states: list[str]
-    properties: list[str]
-
-
-class Numbers(NamedTuple):
-    """A list of probabilities, and where it begins."""
-
-    values: list[float]
-    at: int
-
-
-class Row(NamedTuple):
-    """``(yes, no) 0.2, 0.8;``."""
-
-    labels: list[Token]
-    numbers: Numbers
-    at: int
-
-
-class Body(NamedTuple):
-    """What stands in a probability block."""
-
-    rows: list[Row]
-    table: Numbers | None
-    default: Numbers | None
     properties: list[str]
 
 
 class ProbabilityBlock(NamedTuple):
     """``probability ( X | A, B ) { ... }``; a body that is regular is not parsed yet."""
 
-    child: Token
-    parents: list[Token]
+    child: LexerToken
+    parents: list[LexerToken]
     start: int  # of the body, after its brace
     end: int  # of a regular body
-    body: Body | None  # of any other
+    body: TableEntries | None  # of any other
 
 
-class Document(NamedTuple):
+class BifDocument(NamedTuple):
     """A whole file."""
 
     name: str
@@ -81,8 +55,8 @@ class Document(NamedTuple):
     probabilities: dict[str, ProbabilityBlock]
 
 
-def parse(text: str, file: str, *, bulk: bool) -> Document:
-    """Read a file; with `bulk` the regular bodies are left for `bif_tables.regular_table`."""
+def parse(text: str, file: str, *, bulk: bool) -> BifDocument:
+    """Read a file; with `bulk` the regular bodies are left for `bif.regular_table`."""
     scanner = Scanner(text, file)
     scanner.keyword("network")
     name = scanner.word("the name of the network").text
@@ -91,7 +65,7 @@ def parse(text: str, file: str, *, bulk: bool) -> Document:
     while not scanner.take("}"):
         scanner.keyword("property", "}")
         properties.append(_property(scanner))
-    document = Document(name, properties, {}, {})
+    document = BifDocument(name, properties, {}, {})
     while not scanner.at_end():
         if scanner.keyword("variable", "probability").text == "variable":
             _add_variable(scanner, document)
@@ -100,16 +74,16 @@ def parse(text: str, file: str, *, bulk: bool) -> Document:
     return document
 
 
-def parse_body(scanner: Scanner) -> Body:
+def parse_body(scanner: Scanner) -> TableEntries:
     """Read the entries of a probability block up to its closing brace."""
-    rows: list[Row] = []
-    lists: dict[str, Numbers] = {}
+    rows: list[TableRow] = []
+    lists: dict[str, NumberList] = {}
     properties: list[str] = []
     while not scanner.take("}"):
         at = scanner.at
         if scanner.take("("):
             labels = list(_words(scanner, ")", "a state"))
-            rows.append(Row(labels, _numbers(scanner), at))
+            rows.append(TableRow(labels, _numbers(scanner), at))
             continue
         kind = scanner.keyword("(", "table", "default", "property", "}").text
         if kind == "property":
@@ -118,10 +92,10 @@ def parse_body(scanner: Scanner) -> Body:
             scanner.refuse(f"this block has a second {kind!r}; one is enough", at)
         else:
             lists[kind] = _numbers(scanner)
-    return Body(rows, lists.get("table"), lists.get("default"), properties)
+    return TableEntries(rows, lists.get("table"), lists.get("default"), properties)
 
 
-def _add_variable(scanner: Scanner, document: Document) -> None:
+def _add_variable(scanner: Scanner, document: BifDocument) -> None:
     name = _name(scanner)
     if name.text in document.variables:
         first = scanner.place(document.variables[name.text].name.at)
@@ -166,7 +140,7 @@ def _states(scanner: Scanner, name: str) -> list[str]:
     return list(states)
 
 
-def _add_probability(scanner: Scanner, document: Document, bulk: bool) -> None:
+def _add_probability(scanner: Scanner, document: BifDocument, bulk: bool) -> None:
     scanner.expect("(")
     child = _name(scanner)
     more = scanner.take("|") or scanner.take(",")
@@ -185,19 +159,19 @@ def _add_probability(scanner: Scanner, document: Document, bulk: bool) -> None:
     document.probabilities[child.text] = ProbabilityBlock(child, parents, start, end, body)
 
 
-def _name(scanner: Scanner) -> Token:
+def _name(scanner: Scanner) -> LexerToken:
     name = scanner.word("the name of a variable")
     if not name.text:
         scanner.refuse("the name of a variable must not be empty", name.at)
     return name
 
 
-def _words(scanner: Scanner, end: str, expected: str, more: bool = False) -> Iterator[Token]:
+def _words(scanner: Scanner, end: str, expected: str, more: bool = False) -> Iterator[LexerToken]:
     """Words up to a symbol, with or without commas between them; `more`: one must come."""
     run = _WORDS.match(scanner.text, scanner.at)
     if run is not None:  # nothing but words: what follows would read the same, but slowly
         for match in PLAIN.finditer(scanner.text, run.start(), run.end()):
-            yield Token(match[0], match.start())
+            yield LexerToken(match[0], match.start())
         scanner.move(run.end())
         more = False
     while more or not scanner.take(end):
@@ -205,7 +179,7 @@ def _words(scanner: Scanner, end: str, expected: str, more: bool = False) -> Ite
         more = scanner.take(",")
 
 
-def _numbers(scanner: Scanner) -> Numbers:
+def _numbers(scanner: Scanner) -> NumberList:
     """Probabilities up to a semicolon, with or without commas between them."""
     first = scanner.at
     run = _RUN.match(scanner.text, first)
@@ -213,14 +187,14 @@ def _numbers(scanner: Scanner) -> Numbers:
         values = [float(word) for word in run[0][:-1].replace(",", " ").split()]
         if min(values) >= 0 and max(values) <= 1 + TOLERANCE:
             scanner.move(run.end())
-            return Numbers(values, first)
+            return NumberList(values, first)
     values = [_number(scanner, "a number")]
     while not scanner.take(";"):
         if scanner.take(","):
             values.append(_number(scanner, "a number"))
         else:
             values.append(_number(scanner, "a number or ';'", scanner.end))
-    return Numbers(values, first)
+    return NumberList(values, first)
 
 
 def _number(scanner: Scanner, expected: str, at: int | None = None) -> float:

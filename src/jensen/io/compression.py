@@ -1,4 +1,4 @@
-"""Compressed files, opened no further than memory allows."""
+"""gzip: compressed content, unpacked only as far as memory allows."""
 
 import gzip
 import io
@@ -17,12 +17,12 @@ def is_compressed(content: bytes) -> bool:
 
 
 def compress(content: bytes) -> bytes:
-    """The content as gzip; the same content gives the same bytes."""
+    """Compress; the same content always gives the same bytes."""
     return gzip.compress(content, mtime=0)
 
 
 def decompress(content: bytes, file: str) -> bytes:
-    """What gzip packed, in all its parts; few bytes that would unpack to gigabytes are refused."""
+    """Decompress all parts of a file; content that would not fit into memory is refused."""
     parts: list[bytes] = []
     size = 0
     try:

@@ -14,21 +14,28 @@ GeNIe write it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import product
 from typing import TYPE_CHECKING
 
-from jensen.io.bif_syntax import UNNAMED, Body, Numbers, Row
-from jensen.io.bif_tables import TableReader
-from jensen.io.draft import Draft, take_numbers
-from jensen.io.dsc_writer import dumps
-from jensen.io.lexer import Scanner, Token, shorten
-from jensen.io.properties import IDENTIFIER, show_point
-from jensen.io.source import MOST_PARENTS
+from jensen.data.variable import Variable
+from jensen.exceptions import JensenError
+from jensen.inference import Network
+from jensen.io.declared_network import MOST_PARENTS, DeclaredNetwork, take_numbers
+from jensen.io.lexer import LexerToken, Scanner, shorten
+from jensen.io.properties import (
+    IDENTIFIER,
+    UNNAMED,
+    check_identifier,
+    read_point,
+    show_point,
+    warn_of_losses,
+)
+from jensen.io.table_rows import NumberList, TableEntries, TableReader, TableRow
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork
-
-__all__ = ["dumps", "loads", "looks_like"]
 
 
 _BEGIN = re.compile(r"belief\s+network\b")
@@ -44,9 +51,7 @@ class DscScanner(Scanner):
 
 def looks_like(text: str) -> bool:
     """Whether the text begins as a DSC file does."""
-    head = text[:4000]
-    start = DscScanner.SPACE.match(head)
-    return _BEGIN.match(head, start.end() if start else 0) is not None
+    return DscScanner.begins(text, _BEGIN)
 
 
 def loads(text: str, file: str) -> BayesianNetwork:
@@ -63,25 +68,25 @@ def loads(text: str, file: str) -> BayesianNetwork:
     {'x': ('no', 'yes')}
     """
     scanner = DscScanner(text, file)
-    draft = Draft(scanner)
-    bodies: dict[str, list[Row]] = {}
+    declared = DeclaredNetwork(scanner)
+    bodies: dict[str, list[TableRow]] = {}
     scanner.keyword("belief")
     scanner.keyword("network")
     if not _BLOCK.match(text, scanner.at):
         name = scanner.word("the name of the network, or 'node'").text
         if name != UNNAMED:
-            draft.properties["name"] = name
+            declared.properties["name"] = name
     while not scanner.at_end():
         kind = scanner.keyword("node", "probability", "properties").text
         if kind == "node":
-            _node(scanner, draft)
+            _node(scanner, declared)
         elif kind == "probability":
-            _probability(scanner, draft, bodies)
+            _probability(scanner, declared, bodies)
         else:
             _skip(scanner)
     for name, rows in bodies.items():
-        _fill(scanner, draft, name, rows)
-    return draft.finish()
+        _fill(scanner, declared, name, rows)
+    return declared.finish()
 
 
 def _skip(scanner: Scanner) -> None:
@@ -92,10 +97,10 @@ def _skip(scanner: Scanner) -> None:
             scanner.word("a property or '}'")
 
 
-def _node(scanner: Scanner, draft: Draft) -> None:
+def _node(scanner: Scanner, declared: DeclaredNetwork) -> None:
     """``node X { type : discrete[2] = { "no", "yes" }; ... }``."""
     name = scanner.word("the name of a node")
-    states: list[Token] = []
+    states: list[LexerToken] = []
     fields: dict[str, str] = {}
     scanner.expect("{")
     while not scanner.take("}"):
@@ -111,10 +116,10 @@ def _node(scanner: Scanner, draft: Draft) -> None:
         fields = {"label": fields.pop("name"), **fields}
     if "position" in fields:
         fields["position"] = show_point(fields["position"])
-    draft.declare(name, states, fields)
+    declared.declare(name, states, fields)
 
 
-def _states(scanner: Scanner, name: str) -> list[Token]:
+def _states(scanner: Scanner, name: str) -> list[LexerToken]:
     """``discrete[2] = { "no", "yes" };`` after the word type."""
     scanner.keyword("discrete")
     scanner.expect("[")
@@ -148,7 +153,9 @@ def _value(scanner: Scanner) -> str:
     return text
 
 
-def _probability(scanner: Scanner, draft: Draft, bodies: dict[str, list[Row]]) -> None:
+def _probability(
+    scanner: Scanner, declared: DeclaredNetwork, bodies: dict[str, list[TableRow]]
+) -> None:
     """``probability ( X | A, B ) { ... }``: rows, or nothing but numbers."""
     scanner.expect("(")
     child = scanner.word("the name of a node")
@@ -161,7 +168,7 @@ def _probability(scanner: Scanner, draft: Draft, bodies: dict[str, list[Row]]) -
         scanner.fail("'|' or ')'")
     scanner.expect("{")
     at = scanner.at
-    rows: list[Row] = []
+    rows: list[TableRow] = []
     values: list[float] = []
     while not scanner.take("}"):
         if not values and scanner.text.startswith("(", scanner.at):
@@ -170,12 +177,12 @@ def _probability(scanner: Scanner, draft: Draft, bodies: dict[str, list[Row]]) -
             scanner.fail("'(' or '}'")
         else:
             values += _numbers(scanner)
-    draft.define(child, parents, values, at)
+    declared.define(child, parents, values, at)
     if rows:
         bodies[child.text] = rows
 
 
-def _row(scanner: Scanner) -> Row:
+def _row(scanner: Scanner) -> TableRow:
     at, labels = scanner.at, []
     scanner.expect("(")
     while not scanner.take(")"):
@@ -183,7 +190,7 @@ def _row(scanner: Scanner) -> Row:
         scanner.take(",")
     scanner.expect(":")
     first = scanner.at
-    return Row(labels, Numbers(_numbers(scanner), first), at)
+    return TableRow(labels, NumberList(_numbers(scanner), first), at)
 
 
 def _numbers(scanner: Scanner) -> list[float]:
@@ -194,14 +201,71 @@ def _numbers(scanner: Scanner) -> list[float]:
     return values
 
 
-def _fill(scanner: Scanner, draft: Draft, name: str, rows: list[Row]) -> None:
+def _fill(scanner: Scanner, declared: DeclaredNetwork, name: str, rows: list[TableRow]) -> None:
     """Put the rows of a variable in order; what is unknown is left, and refused at the end."""
-    block = draft.blocks[name]
+    block = declared.blocks[name]
     names = [token.text for token in (*block.parents, block.child)]
-    if len(block.parents) > MOST_PARENTS or not draft.variables.keys() >= set(names):
+    if len(block.parents) > MOST_PARENTS or not declared.variables.keys() >= set(names):
         return
-    *parents, variable = [draft.variables[x] for x in names]
+    *parents, variable = [declared.variables[x] for x in names]
     numbered = [replace(p, states=tuple(map(str, range(p.n_states)))) for p in parents]
     reader = TableReader(scanner, block.child.at, numbered, variable)
-    table = reader.read(Body(rows, None, None, []))
-    draft.blocks[name] = block._replace(values=table.ravel())
+    table = reader.read(TableEntries(rows, None, None, []))
+    declared.blocks[name] = block._replace(values=table.ravel())
+
+
+# --- writing ---
+
+
+def dumps(net: BayesianNetwork) -> str:
+    """The network as DSC text; numbers read back to the same bits."""
+    network = net.require_network()
+    name = network.properties.get("name", UNNAMED)
+    lost = [key for key in network.properties if key != "name"]
+    lines = [f"belief network {_quote(name)}"]
+    for variable in network.variables:
+        properties = network.variable_properties.get(variable.name, {})
+        lines += _node_lines(variable, properties)
+        lost += [key for key in properties if not _can_hold(key, properties[key])]
+    for variable in network.variables:
+        lines += _table_lines(network, variable)
+    warn_of_losses(network, "DSC", lost)
+    return "\n".join([*lines, ""])
+
+
+def _can_hold(key: str, value: str) -> bool:
+    return key == "label" or (key == "position" and read_point(value) is not None)
+
+
+def _node_lines(variable: Variable, properties: Mapping[str, str]) -> Iterator[str]:
+    yield f"node {check_identifier(variable.name, 'DSC')} {{"
+    if "label" in properties:
+        yield f"  name : {_quote(properties['label'])};"
+    yield (
+        f"  type : discrete [ {variable.n_states} ] = "
+        f"{{ {', '.join(map(_quote, variable.states))} }};"
+    )
+    if "position" in properties and read_point(properties["position"]):
+        yield f"  position : {show_point(properties['position'])};"
+    yield "}"
+
+
+def _table_lines(network: Network, variable: Variable) -> Iterator[str]:
+    parents = network.parents(variable.name)
+    names = ", ".join(parent.name for parent in parents)
+    yield f"probability ( {variable.name}{' | ' if names else ''}{names} ) {{"
+    values = network.part(variable.name, network.tables).reshape(-1, variable.n_states).tolist()
+    places = product(*(range(parent.n_states) for parent in parents))
+    for place, numbers in zip(places, values, strict=True):
+        label = f"({', '.join(map(str, place))}) : " if parents else ""
+        yield f"  {label}{str(numbers)[1:-1]};"  # Python prints a float exactly
+    yield "}"
+
+
+def _quote(text: str) -> str:
+    if any(letter in text for letter in '"\r\n'):
+        raise JensenError(
+            f"DSC cannot hold the text {text!r}, because of a quote or a line break in it; "
+            f"a file that ends in .json can"
+        )
+    return f'"{text}"'

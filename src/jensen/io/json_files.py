@@ -1,6 +1,6 @@
 """Jensen's JSON: one reader and one writer for all that can be saved.
 
-The format at the top of a file says which class of `jensen.io.saved` reads the rest of it.
+The format at the top of a file says which class of `SAVED` reads the rest of it.
 docs/json-format.md describes all formats for other programs.
 """
 
@@ -10,16 +10,24 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from jensen.exceptions import FileError
-from jensen.io.checked import Checked, dump, parse_json
-from jensen.io.saved import SAVED
+from jensen.support.json_values import Checked, dump, parse_json
 
 VERSION = 1
-USUAL = "jensen-network"
-"""What a file without a known format should have been."""
+NETWORK_FORMAT = "jensen-network"
+"""The format that a message names where a file has none that is known."""
+
+SAVED = {
+    "jensen-network": "jensen.estimators.bayesian_network:BayesianNetwork",
+    "jensen-gaussian-network": "jensen.estimators.bayesian_network:BayesianNetwork",
+    "jensen-states": "jensen.estimators.states_estimator:StatesEstimator",
+    "jensen-structure-posterior": "jensen.q_graph.posterior.base:StructurePosterior",
+}
+"""Format → the class that reads it. Each has `to_dict()`, which returns plain data with "format"
+first, and `from_dict(value)`."""
 
 
 class Savable(Protocol):
-    """What can be written."""
+    """A model that can be written."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, "format" first."""
@@ -31,7 +39,7 @@ def looks_like(text: str) -> bool:
 
 
 def dumps(model: Savable) -> str:
-    """Whatever can be saved, as JSON text: a member a line, and a variable a line."""
+    """A model as JSON text: one line per member, and one per variable."""
     document = model.to_dict()
     members = {"format": document.pop("format"), "version": VERSION, **document}
     lines = [f"{dump(name)}: {_laid_out(name, value)}" for name, value in members.items()]
@@ -50,7 +58,7 @@ def loads(text: str, file: str) -> Any:
     members = head.members()
     found = members["format"].value if "format" in members else None
     if not isinstance(found, str) or found not in SAVED:
-        head.fail(f'is no Jensen network: it must begin with "format": "{USUAL}"')
+        head.fail(f'is no Jensen network: it must begin with "format": "{NETWORK_FORMAT}"')
     if "version" not in members:
         head.fail("lacks 'version'")
     version = members["version"].whole()

@@ -1,4 +1,4 @@
-"""Text read from left to right; an error says where, what was expected and what was found."""
+"""Lexer of text formats; an error says where, what was expected and what was found."""
 
 import re
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from typing import NamedTuple, NoReturn
 from jensen.exceptions import FileError
 
 LONGEST = 40
-"""Letters of a token that a message shows."""
+"""Number of letters of a token that a message shows."""
 
 NUMBER = re.compile(r"[+-]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?")
 
@@ -16,7 +16,7 @@ _WORD = re.compile(r'(?:[^\s\x00-\x1f{}()\[\]|,;"/]++|/(?![/*]))++')
 _QUOTED = re.compile(r'"([^"\r\n]*+)"')
 
 
-class Token(NamedTuple):
+class LexerToken(NamedTuple):
     """A word or a quoted text, and where it begins."""
 
     text: str
@@ -24,7 +24,7 @@ class Token(NamedTuple):
 
 
 class Scanner:
-    """A text and a place in it; white space and C comments between tokens mean nothing.
+    """A text and a position in it; white space and C comments between tokens are skipped.
 
     Parameters
     ----------
@@ -45,9 +45,9 @@ class Scanner:
     jensen.exceptions.FileError: life.bif, line 1, column 28: expected '{', but found ';'
     """
 
-    SPACE = _SPACE  # what means nothing, comments among it
+    SPACE = _SPACE  # white space and comments
     WORD = _WORD
-    QUOTED = _QUOTED  # its first group is what stands in the quotes
+    QUOTED = _QUOTED  # its first group is the text between the quotes
 
     def __init__(self, text: str, file: str, at: int = 0) -> None:
         self.text = text
@@ -56,8 +56,15 @@ class Scanner:
         self.end = at  # where the token before it ended
         self.move(at)
 
+    @classmethod
+    def begins(cls, text: str, pattern: re.Pattern[str]) -> bool:
+        """Whether a text begins with this pattern, after white space and comments."""
+        head = text[:4000]
+        start = cls.SPACE.match(head)
+        return pattern.match(head, start.end() if start else 0) is not None
+
     def move(self, at: int) -> None:
-        """Go to the end of a token, and on to where the next one begins."""
+        """Set the end of the current token, and skip to the beginning of the next one."""
         self.end = at
         match = self.SPACE.match(self.text, at)
         self.at = at if match is None else match.end()  # it never is None
@@ -65,69 +72,71 @@ class Scanner:
             self.refuse("this comment has no end: '*/' is missing", self.at)
 
     def at_end(self) -> bool:
-        """Whether nothing but white space and comments was left."""
+        """Whether only white space and comments are left."""
         return self.at == len(self.text)
 
     def take(self, symbol: str) -> bool:
-        """Pass a symbol, if it is the next token."""
+        """Skip a symbol if it comes next; whether it did."""
         found = self.text.startswith(symbol, self.at)
         if found:
             self.move(self.at + len(symbol))
         return found
 
     def expect(self, symbol: str) -> None:
-        """Pass a symbol, or refuse the text."""
+        """Skip a symbol; anything else is refused."""
         if not self.take(symbol):
             self.fail(repr(symbol))
 
     def finish(self, expected: str = "';'") -> None:
-        """Pass the semicolon of a statement, or refuse the text where the statement ends."""
+        """Skip the semicolon of a statement; if it is absent, the statement is refused."""
         if not self.take(";"):
             self.fail(expected, self.end)
 
-    def word(self, expected: str) -> Token:
-        """Pass a word or a quoted text, or refuse the text."""
+    def word(self, expected: str) -> LexerToken:
+        """Read a word or a quoted text; anything else is refused."""
         match = self.WORD.match(self.text, self.at) or self.QUOTED.match(self.text, self.at)
         if match is None:
             self.fail(expected)
-        token = Token(self.unquote(match[1]) if match.lastindex else match[0], self.at)
+        token = LexerToken(self.unquote(match[1]) if match.lastindex else match[0], self.at)
         self.move(match.end())
         return token
 
-    def bare(self, expected: str, fits: Callable[[str], object], at: int | None = None) -> Token:
-        """Pass a word without quotes that fits, or refuse the text, here or at another place."""
+    def bare(
+        self, expected: str, fits: Callable[[str], object], at: int | None = None
+    ) -> LexerToken:
+        """Read an unquoted word that `fits`; anything else is refused, here or at `at`."""
         match = self.WORD.match(self.text, self.at)
         if match is None or not fits(match[0]):
             self.fail(expected, at)
-        token = Token(match[0], self.at)
+        token = LexerToken(match[0], self.at)
         self.move(match.end())
         return token
 
-    def keyword(self, *choices: str) -> Token:
-        """Pass one of these words, or refuse the text."""
+    def keyword(self, *choices: str) -> LexerToken:
+        """Read one of these words; anything else is refused."""
         return self.bare(" or ".join(map(repr, choices)), choices.__contains__)
 
     def unquote(self, text: str) -> str:
-        """What a text in quotes means; here as it stands."""
+        """The meaning of a quoted text; formats with escapes override this."""
         return text
 
     def fail(self, expected: str, at: int | None = None) -> NoReturn:
-        """Refuse the text: something else was expected, here or at another place."""
+        """Raise an error: something else was expected, here or at `at`."""
         self.refuse(
             f"expected {expected}, but found {self._found()}", self.at if at is None else at
         )
 
     def refuse(self, message: str, at: int) -> NoReturn:
-        """Refuse the text for what stands at this place."""
+        """Raise an error that names this place."""
         raise FileError(f"{self.file}, {self.place(at)}: {message}")
 
     def place(self, at: int) -> str:
-        """A place as people count it."""
+        """Line and column of an offset, counted from 1."""
         line = self.text.count("\n", 0, at) + 1
         return f"line {line}, column {at - self.text.rfind(chr(10), 0, at)}"
 
     def _found(self) -> str:
-        """The next token, for a message."""
+        """The next token as a message shows it."""
         at = self.at
         if self.at_end():
             return "the end of the file"
@@ -138,7 +147,7 @@ class Scanner:
 
 
 def shorten(text: str) -> str:
-    """A text in quotes, cut where it is too long for a message.
+    """A quoted text, cut if it is too long for a message.
 
     >>> shorten("yes"), shorten("a" * 50)
     ("'yes'", "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'")

@@ -14,18 +14,23 @@ states of the first parent slowest and those of the variable itself fastest.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from jensen.io.draft import Draft, take_numbers
-from jensen.io.lexer import Scanner, Token
-from jensen.io.net_writer import dumps, quote
-from jensen.io.properties import IDENTIFIER, show_point
+from jensen.data.variable import Variable
+from jensen.inference import Network
+from jensen.io.declared_network import DeclaredNetwork, take_numbers
+from jensen.io.lexer import LexerToken, Scanner
+from jensen.io.properties import (
+    IDENTIFIER,
+    check_identifier,
+    read_point,
+    show_point,
+    warn_of_losses,
+)
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork
-
-__all__ = ["dumps", "loads", "looks_like"]
 
 
 _BEGIN = re.compile(r"net\s*\{")
@@ -53,9 +58,7 @@ def _meaning(match: re.Match[str]) -> str:
 
 def looks_like(text: str) -> bool:
     """Whether the text begins as a NET file does."""
-    head = text[:4000]
-    start = NetScanner.SPACE.match(head)
-    return _BEGIN.match(head, start.end() if start else 0) is not None
+    return NetScanner.begins(text, _BEGIN)
 
 
 def loads(text: str, file: str) -> BayesianNetwork:
@@ -70,26 +73,26 @@ def loads(text: str, file: str) -> BayesianNetwork:
     {'x': ('no', 'yes')}
     """
     scanner = NetScanner(text, file)
-    draft = Draft(scanner)
+    declared = DeclaredNetwork(scanner)
     scanner.keyword("net")
-    draft.properties.update(_fields(scanner, {}))
+    declared.properties.update(_fields(scanner, {}))
     while not scanner.at_end():
         kind = scanner.keyword("node", "discrete", "potential").text
         if kind == "potential":
-            _potential(scanner, draft)
+            _potential(scanner, declared)
         else:
             if kind == "discrete":
                 scanner.keyword("node")
             name = scanner.word("the name of a node")
-            lists: dict[str, list[Token]] = {"states": []}
+            lists: dict[str, list[LexerToken]] = {"states": []}
             properties = _fields(scanner, lists)
             if "position" in properties:
                 properties["position"] = show_point(properties["position"])
-            draft.declare(name, lists["states"], properties)
-    return draft.finish()
+            declared.declare(name, lists["states"], properties)
+    return declared.finish()
 
 
-def _fields(scanner: Scanner, lists: dict[str, list[Token]]) -> dict[str, str]:
+def _fields(scanner: Scanner, lists: dict[str, list[LexerToken]]) -> dict[str, str]:
     """``{ key = value; ... }``; the lists that are asked for are filled, the rest comes as text."""
     fields: dict[str, str] = {}
     filled = set()
@@ -108,7 +111,7 @@ def _fields(scanner: Scanner, lists: dict[str, list[Token]]) -> dict[str, str]:
     return fields
 
 
-def _words(scanner: Scanner) -> Iterator[Token]:
+def _words(scanner: Scanner) -> Iterator[LexerToken]:
     """``( "no" "yes" )``."""
     scanner.expect("(")
     while not scanner.take(")"):
@@ -134,7 +137,7 @@ def _value(scanner: Scanner) -> str:
     return re.sub(r"(?<=[(\[]) | (?=[)\],])", "", " ".join(pieces))
 
 
-def _potential(scanner: Scanner, draft: Draft) -> None:
+def _potential(scanner: Scanner, declared: DeclaredNetwork) -> None:
     """``potential ( child | parents ) { data = ( ... ); }``."""
     scanner.expect("(")
     child = scanner.word("the name of a node")
@@ -160,7 +163,7 @@ def _potential(scanner: Scanner, draft: Draft) -> None:
         scanner.refuse(
             f"the potential of {child.text!r} has no 'data': no table is given", child.at
         )
-    draft.define(child, parents, values, at)
+    declared.define(child, parents, values, at)
 
 
 def _data(scanner: Scanner) -> list[float]:
@@ -177,3 +180,64 @@ def _data(scanner: Scanner) -> list[float]:
         else:
             scanner.fail("'(' or ';'")
     return values
+
+
+# --- writing ---
+
+UNQUOTED = ("node_size", "position", "state_values", "subtype")
+"""Fields that hold numbers or words; Hugin wants the others in quotes."""
+
+_BARE = re.compile(r"[\w.+-]+|\([\w\s.+-]*\)")
+_PARENTHESES = str.maketrans("[]", "()", ",")
+
+
+def dumps(net: BayesianNetwork) -> str:
+    """The network as NET text; numbers read back to the same bits."""
+    network = net.require_network()
+    lost: list[str] = []
+    lines = ["net", "{", *_lines(network.properties, lost, ()), "}"]
+    for variable in network.variables:
+        lines += _node(variable, network.variable_properties.get(variable.name, {}), lost)
+    for variable in network.variables:
+        lines += _table(network, variable)
+    warn_of_losses(network, "NET", lost)
+    return "\n".join([*lines, ""])
+
+
+def _node(variable: Variable, properties: Mapping[str, str], lost: list[str]) -> Iterator[str]:
+    yield f"node {check_identifier(variable.name, 'NET')}"
+    yield "{"
+    yield f"  states = ({' '.join(map(quote, variable.states))});"
+    yield from _lines(properties, lost, ("states",))
+    yield "}"
+
+
+def _lines(properties: Mapping[str, str], lost: list[str], taken: tuple[str, ...]) -> Iterator[str]:
+    """Properties as fields; those that cannot be are added to `lost`."""
+    for key, value in properties.items():
+        point = read_point(value)
+        if key in taken or not IDENTIFIER.fullmatch(key):
+            lost.append(key)
+        elif key == "position" and point:
+            yield f"  {key} = ({point[0]} {point[1]});"
+        else:
+            bare = key in UNQUOTED and _BARE.fullmatch(value)
+            yield f"  {key} = {value if bare else quote(value)};"
+
+
+def _table(network: Network, variable: Variable) -> Iterator[str]:
+    parents = " ".join(parent.name for parent in network.parents(variable.name))
+    yield (
+        f"potential ( {variable.name} | {parents} )" if parents else f"potential ({variable.name})"
+    )
+    yield "{"
+    values = str(network.part(variable.name, network.tables).tolist())  # prints floats exactly
+    rows = values.translate(_PARENTHESES).replace(") (", ")\n          (")
+    yield f"  data = {rows};"
+    yield "}"
+
+
+def quote(text: str) -> str:
+    """A text in quotes, with escapes."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + escaped.replace("\n", "\\n").replace("\r", "\\r") + '"'

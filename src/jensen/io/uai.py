@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 from jensen.data.variable import sort_naturally
 from jensen.exceptions import FileError
-from jensen.io.draft import Draft, parse_numbers
-from jensen.io.lexer import Token, shorten
-from jensen.io.losses import warn_of_losses
+from jensen.io.declared_network import DeclaredNetwork, parse_numbers
+from jensen.io.lexer import LexerToken, shorten
+from jensen.io.properties import warn_of_losses
 from jensen.support.text import plural
 
 if TYPE_CHECKING:
@@ -35,8 +35,8 @@ _BEGIN = re.compile(r"\s*+(?:BAYES|MARKOV)\s++[0-9]++\s")
 _WHOLE = re.compile(r"[0-9]{1,9}")
 
 
-class Words:
-    """The words of a text one after the other; a place in it is the number of a word."""
+class WordScanner:
+    """The words of a text, read one after the other; a place is the number of a word."""
 
     def __init__(self, text: str, file: str) -> None:
         self.file = file
@@ -45,30 +45,30 @@ class Words:
         self.at = 0
 
     def word(self, expected: str) -> str:
-        """Pass a word, or refuse the text."""
+        """Read the next word; the end of the file is refused."""
         if self.at == len(self.words):
             self.fail(expected)
         self.at += 1
         return self.words[self.at - 1]
 
     def whole(self, expected: str) -> int:
-        """Pass a whole number, or refuse the text."""
+        """Read a whole number; anything else is refused."""
         if self.at == len(self.words) or not _WHOLE.fullmatch(self.words[self.at]):
             self.fail(expected)
         return int(self.word(expected))
 
     def fail(self, expected: str) -> NoReturn:
-        """Refuse the text: something else was expected here."""
+        """Raise an error: something else was expected here."""
         left = self.words[self.at : self.at + 1]
         found = shorten(left[0]) if left else "the end of the file"
         self.refuse(f"expected {expected}, but found {found}", self.at)
 
     def refuse(self, message: str, at: int) -> NoReturn:
-        """Refuse the text for what stands at this place."""
+        """Raise an error that names this place."""
         raise FileError(f"{self.file}, {self.place(at)}: {message}")
 
     def place(self, at: int) -> str:
-        """A place as people count it."""
+        """Line and column of a word, counted from 1."""
         match = next(islice(_WORD.finditer(self.text), at, None), None)
         start = len(self.text) if match is None else match.start()
         line = self.text.count("\n", 0, start) + 1
@@ -88,68 +88,77 @@ def loads(text: str, file: str) -> BayesianNetwork:
     >>> loads("BAYES 1 2  1 1 0  2 0.8 0.2", "x.uai").states
     {'0': ('0', '1')}
     """
-    words = Words(text, file)
-    draft = Draft(words)
-    kind = words.word("'BAYES'")
+    scanner = WordScanner(text, file)
+    declared = DeclaredNetwork(scanner)
+    kind = scanner.word("'BAYES'")
     if kind == "MARKOV":
-        words.refuse("this is a Markov network; Jensen reads Bayesian networks, 'BAYES'", 0)
+        scanner.refuse("this is a Markov network; Jensen reads Bayesian networks, 'BAYES'", 0)
     if kind != "BAYES":
-        words.refuse(f"expected 'BAYES', but found {shorten(kind)}", 0)
-    n = words.whole("the number of variables")
-    sizes = [_size(words) for _ in range(n)]
-    scopes = [_scope(words, n) for _ in range(words.whole("the number of tables"))]
+        scanner.refuse(f"expected 'BAYES', but found {shorten(kind)}", 0)
+    n = scanner.whole("the number of variables")
+    sizes = [_size(scanner) for _ in range(n)]
+    scopes = [_scope(scanner, n) for _ in range(scanner.whole("the number of tables"))]
     for scope in scopes:
-        _table(words, draft, scope, sizes)
-    if words.at < len(words.words):
-        words.fail("the end of the file")
+        _table(scanner, declared, scope, sizes)
+    if scanner.at < len(scanner.words):
+        scanner.fail("the end of the file")
     for k, (size, at) in enumerate(sizes):
-        # A number of states that no table bears out could be anything; it is refused at the end.
-        labels = [Token(str(state), at) for state in range(size if str(k) in draft.blocks else 1)]
-        draft.declare(Token(str(k), at), labels, {})
-    return draft.finish()
+        # Without a table the number of states could be anything; it is refused at the end.
+        labels = [
+            LexerToken(str(state), at) for state in range(size if str(k) in declared.blocks else 1)
+        ]
+        declared.declare(LexerToken(str(k), at), labels, {})
+    return declared.finish()
 
 
-def _size(words: Words) -> tuple[int, int]:
+def _size(scanner: WordScanner) -> tuple[int, int]:
     """The number of states of a variable, and where it stands."""
-    size = words.whole("a number of states")
+    size = scanner.whole("a number of states")
     if not size:
-        words.refuse("a variable needs one state at least", words.at - 1)
-    return size, words.at - 1
+        scanner.refuse("a variable needs one state at least", scanner.at - 1)
+    return size, scanner.at - 1
 
 
-def _scope(words: Words, n: int) -> list[Token]:
+def _scope(scanner: WordScanner, n: int) -> list[LexerToken]:
     """The variables of a table, the child last."""
-    size = words.whole("the number of variables of a table")
+    size = scanner.whole("the number of variables of a table")
     if not size:
-        words.refuse("a table needs one variable at least", words.at - 1)
+        scanner.refuse("a table needs one variable at least", scanner.at - 1)
     scope = []
     for _ in range(size):
-        variable = words.whole("the number of a variable")
+        variable = scanner.whole("the number of a variable")
         if variable >= n:
-            words.refuse(
+            scanner.refuse(
                 f"there are {plural(n, 'variable')}, numbered from 0: there is no {variable}",
-                words.at - 1,
+                scanner.at - 1,
             )
-        scope.append(Token(str(variable), words.at - 1))
+        scope.append(LexerToken(str(variable), scanner.at - 1))
     return scope
 
 
-def _table(words: Words, draft: Draft, scope: list[Token], sizes: list[tuple[int, int]]) -> None:
-    """A table: how many numbers it has, and these."""
-    n = words.whole("how many numbers the table has")
+def _table(
+    scanner: WordScanner,
+    declared: DeclaredNetwork,
+    scope: list[LexerToken],
+    sizes: list[tuple[int, int]],
+) -> None:
+    """Read one table: how many numbers it has, then the numbers."""
+    n = scanner.whole("how many numbers the table has")
     needed = prod(sizes[int(name.text)][0] for name in scope)
     if n != needed:
-        words.refuse(
+        scanner.refuse(
             f"the table of {scope[-1].text!r} needs {plural(needed, 'number')}, but is said to "
             f"have {n:,}",
-            words.at - 1,
+            scanner.at - 1,
         )
-    at, numbers = words.at, words.words[words.at : words.at + n]
+    at, numbers = scanner.at, scanner.words[scanner.at : scanner.at + n]
     if len(numbers) < n:
-        words.at = len(words.words)
-        words.fail(f"{plural(n - len(numbers), 'number')} more of the table of {scope[-1].text!r}")
-    draft.define(scope[-1], scope[:-1], parse_numbers(numbers, words, at), at)
-    words.at += n
+        scanner.at = len(scanner.words)
+        scanner.fail(
+            f"{plural(n - len(numbers), 'number')} more of the table of {scope[-1].text!r}"
+        )
+    declared.define(scope[-1], scope[:-1], parse_numbers(numbers, scanner, at), at)
+    scanner.at += n
 
 
 def dumps(net: BayesianNetwork) -> str:

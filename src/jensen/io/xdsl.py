@@ -23,13 +23,10 @@ from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
 from jensen.inference import Network
-from jensen.io.bif_syntax import UNNAMED
-from jensen.io.draft import Draft, parse_numbers
-from jensen.io.lexer import Token, shorten
-from jensen.io.losses import warn_of_losses
-from jensen.io.properties import IDENTIFIER, check_identifier, read_point
-from jensen.io.source import check_implied
-from jensen.io.xml_reading import Document, Element, quote
+from jensen.io.declared_network import DeclaredNetwork, check_implied, parse_numbers
+from jensen.io.lexer import LexerToken, shorten
+from jensen.io.properties import IDENTIFIER, UNNAMED, check_identifier, read_point, warn_of_losses
+from jensen.io.xml_reading import Element, XmlDocument, quote
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork
@@ -63,8 +60,8 @@ def loads(text: str, file: str) -> BayesianNetwork:
     >>> net.states
     {'x': ('no', 'yes')}
     """
-    document = Document(text, file)
-    draft = Draft(document)
+    document = XmlDocument(text, file)
+    declared = DeclaredNetwork(document)
     root = document.root
     if root.tag != "SMILE":
         document.refuse(f"expected <smile>, but found <{root.tag.lower()}>", root.at)
@@ -73,23 +70,23 @@ def loads(text: str, file: str) -> BayesianNetwork:
     for genie in drawn:
         name = genie.attributes.get("name", name)  # which need not be an identifier
     if name and name != UNNAMED:
-        draft.properties["name"] = name
-    draft.properties.update(_properties(document, root))
+        declared.properties["name"] = name
+    declared.properties.update(_properties(document, root))
     labels = {node.attributes.get("id", ""): node for genie in drawn for node in genie.all("NODE")}
     nodes = document.only(root, "NODES")
     _check_size(document, nodes)
     turned = any(genie.attributes.get("app", "").startswith("aGrUM ") for genie in drawn)
     for element in nodes.children:
-        _node(document, draft, element, labels, turned)
-    return draft.finish()
+        _node(document, declared, element, labels, turned)
+    return declared.finish()
 
 
-def _properties(document: Document, element: Element) -> dict[str, str]:
+def _properties(document: XmlDocument, element: Element) -> dict[str, str]:
     found = element.all("PROPERTY")
     return {document.attribute(child, "id").text: child.text for child in found}
 
 
-def _check_size(document: Document, nodes: Element) -> None:
+def _check_size(document: XmlDocument, nodes: Element) -> None:
     """Refuse deterministic nodes, of which one word is a whole row, that would be too large."""
     n_entries = 0
     for element in nodes.all("DETERMINISTIC"):
@@ -106,9 +103,13 @@ def _check_size(document: Document, nodes: Element) -> None:
 
 
 def _node(
-    document: Document, draft: Draft, element: Element, labels: dict[str, Element], turned: bool
+    document: XmlDocument,
+    declared: DeclaredNetwork,
+    element: Element,
+    labels: dict[str, Element],
+    turned: bool,
 ) -> None:
-    """Add a node to the draft; `turned`: its last parent runs slowest, not its first."""
+    """Add a node; `turned`: its last parent runs slowest, not its first."""
     name = document.attribute(element, "id")
     if element.tag not in ("CPT", "DETERMINISTIC"):
         document.refuse(
@@ -116,9 +117,11 @@ def _node(
         )
     states = [document.attribute(child, "id") for child in element.all("STATE")]
     properties = _drawing(labels[name.text], name.text) if name.text in labels else {}
-    draft.declare(name, states, properties | _properties(document, element))
+    declared.declare(name, states, properties | _properties(document, element))
     parents = [
-        Token(word, given.at) for given in element.all("PARENTS") for word in given.text.split()
+        LexerToken(word, given.at)
+        for given in element.all("PARENTS")
+        for word in given.text.split()
     ]
     if turned:
         parents.reverse()
@@ -128,10 +131,10 @@ def _node(
     else:
         table = document.only(element, "RESULTINGSTATES")
         values = _certain(document, table, [state.text for state in states])
-    draft.define(name, parents, values, table.at)
+    declared.define(name, parents, values, table.at)
 
 
-def _certain(document: Document, table: Element, states: list[str]) -> NDArray[np.float64]:
+def _certain(document: XmlDocument, table: Element, states: list[str]) -> NDArray[np.float64]:
     """The rows of a node that is a function of its parents."""
     words = table.text.split()
     index = {state: k for k, state in enumerate(states)}

@@ -10,7 +10,7 @@ from xml.parsers import expat
 from xml.sax.saxutils import escape
 
 from jensen.exceptions import FileError, JensenError
-from jensen.io.lexer import Token
+from jensen.io.lexer import LexerToken
 
 DEEPEST = 50
 """How deep elements may be nested; no network needs more."""
@@ -34,16 +34,16 @@ class Element:
         """What stands in it, but for its children and the white space around it."""
         return "".join(self.pieces).strip(_SPACE)
 
-    def token(self) -> Token:
+    def token(self) -> LexerToken:
         """Its text with its place."""
-        return Token(self.text, self.at)
+        return LexerToken(self.text, self.at)
 
     def all(self, *tags: str) -> Iterator[Element]:
         """Its children with one of these tags."""
         return (child for child in self.children if child.tag in tags)
 
 
-class Document:
+class XmlDocument:
     """An XML text, its root, and places in it, which are counted in bytes.
 
     Entities are refused, so that a short text cannot stand for a long one, and nothing outside
@@ -51,7 +51,7 @@ class Document:
 
     Examples
     --------
-    >>> document = Document("<a><b c='d'>x</b></a>", "x.xml")
+    >>> document = XmlDocument("<a><b c='d'>x</b></a>", "x.xml")
     >>> [(child.tag, child.attributes, child.text) for child in document.root.children]
     [('B', {'c': 'd'}, 'x')]
     """
@@ -68,17 +68,17 @@ class Document:
         self.root = self._parse()
 
     def place(self, at: int) -> str:
-        """A place as people count it."""
+        """Line and column, counted from 1."""
         start = self.content.rfind(b"\n", 0, at) + 1
         line = self.content.count(b"\n", 0, at) + 1
         return f"line {line}, column {len(self.content[start:at].decode(errors='replace')) + 1}"
 
     def refuse(self, message: str, at: int) -> NoReturn:
-        """Refuse the text for what stands at this place."""
+        """Raise an error that names this place."""
         raise FileError(f"{self.file}, {self.place(at)}: {message}")
 
     def only(self, parent: Element, tag: str) -> Element:
-        """The one child with this tag, or a refusal."""
+        """The only child with this tag; none, or several, are refused."""
         found = list(parent.all(tag))
         if not found:
             self.refuse(f"<{parent.tag}> has no <{tag}>", parent.at)
@@ -86,11 +86,11 @@ class Document:
             self.refuse(f"<{parent.tag}> has a second <{tag}>", found[1].at)
         return found[0]
 
-    def attribute(self, element: Element, key: str) -> Token:
-        """An attribute with the place of its element, or a refusal."""
+    def attribute(self, element: Element, key: str) -> LexerToken:
+        """An attribute, with the place of its element; an absent one is refused."""
         if key not in element.attributes:
             self.refuse(f"<{element.tag}> has no attribute {key!r}", element.at)
-        return Token(element.attributes[key], element.at)
+        return LexerToken(element.attributes[key], element.at)
 
     def _parse(self) -> Element:
         parser = expat.ParserCreate("utf-8")
@@ -130,7 +130,7 @@ class Document:
 
 
 def quote(text: str, form: str) -> str:
-    """A text as it stands between tags, or in double quotes; all of it reads back the same.
+    """A text escaped for use between tags or in double quotes; it reads back unchanged.
 
     >>> quote('a < "b"', "XMLBIF")
     'a &lt; &quot;b&quot;'
@@ -144,7 +144,7 @@ def quote(text: str, form: str) -> str:
 
 
 def quote_name(text: str, form: str) -> str:
-    """A name between tags, where white space around it means nothing, so there must be none."""
+    """A name between tags; readers strip white space there, so a name with such ends is refused."""
     if text != text.strip(_SPACE):
         raise JensenError(
             f"{form} cannot hold the name {text!r}, because of the white space around it; "

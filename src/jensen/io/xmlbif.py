@@ -18,11 +18,9 @@ from typing import TYPE_CHECKING
 
 from jensen.data.variable import Variable
 from jensen.inference import Network
-from jensen.io.bif_syntax import UNNAMED
-from jensen.io.draft import Draft, parse_numbers
-from jensen.io.losses import warn_of_losses
-from jensen.io.properties import read_pairs, show_point, write_pair
-from jensen.io.xml_reading import Document, Element, quote, quote_name
+from jensen.io.declared_network import DeclaredNetwork, parse_numbers
+from jensen.io.properties import UNNAMED, read_pairs, show_point, warn_of_losses, write_pair
+from jensen.io.xml_reading import Element, XmlDocument, quote, quote_name
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork
@@ -57,20 +55,20 @@ def loads(text: str, file: str) -> BayesianNetwork:
     >>> net.states
     {'x': ('no', 'yes')}
     """
-    document = Document(text, file)
-    draft = Draft(document)
+    document = XmlDocument(text, file)
+    declared = DeclaredNetwork(document)
     if document.root.tag != "BIF":
         document.refuse(f"expected <BIF>, but found <{document.root.tag}>", document.root.at)
     network = document.only(document.root, "NETWORK")
     name = "".join(element.text for element in network.all("NAME"))
     if name and name != UNNAMED:
-        draft.properties["name"] = name
-    draft.properties.update(_properties(network))
+        declared.properties["name"] = name
+    declared.properties.update(_properties(network))
     for element in network.all("VARIABLE"):
-        _variable(document, draft, element)
+        _variable(document, declared, element)
     for element in network.all("DEFINITION", "PROBABILITY"):
-        _definition(document, draft, element)
-    return draft.finish()
+        _definition(document, declared, element)
+    return declared.finish()
 
 
 def _properties(*elements: Element) -> dict[str, str]:
@@ -81,23 +79,23 @@ def _properties(*elements: Element) -> dict[str, str]:
     return pairs
 
 
-def _variable(document: Document, draft: Draft, element: Element) -> None:
+def _variable(document: XmlDocument, declared: DeclaredNetwork, element: Element) -> None:
     kind = element.attributes.get("TYPE", "nature")
     if kind.lower() != "nature":
         document.refuse(f"Jensen reads variables of TYPE 'nature', not {kind!r}", element.at)
     states = [child.token() for child in element.all("OUTCOME", "VALUE")]
-    draft.declare(document.only(element, "NAME").token(), states, _properties(element))
+    declared.declare(document.only(element, "NAME").token(), states, _properties(element))
 
 
-def _definition(document: Document, draft: Draft, element: Element) -> None:
+def _definition(document: XmlDocument, declared: DeclaredNetwork, element: Element) -> None:
     child, table = document.only(element, "FOR").token(), document.only(element, "TABLE")
     parents = [given.token() for given in element.all("GIVEN")]
     values = parse_numbers(table.text.split(), document, table.at)
-    draft.define(child, parents, values, table.at)
-    own = draft.variable_properties.get(child.text, {})
+    declared.define(child, parents, values, table.at)
+    own = declared.variable_properties.get(child.text, {})
     more = {key: text for key, text in _properties(element).items() if key not in own}
     if more:
-        draft.variable_properties[child.text] = {**own, **more}
+        declared.variable_properties[child.text] = {**own, **more}
 
 
 # --- writing ---

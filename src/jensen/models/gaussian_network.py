@@ -28,7 +28,7 @@ from jensen.graphs import DAG
 from jensen.inference.gaussian_joint import joint
 from jensen.inference.gaussian_network import (
     GaussianNetwork,
-    Posterior,
+    RegressionPosteriors,
     point_network,
 )
 from jensen.inference.regression import LinearRegression
@@ -191,7 +191,7 @@ class RegressionNetwork(Conjugate):
         graph, shift = self.graph, self.shift
         if is_posterior:
             standard = tuple(linear_regression.to_standard(eta) for eta in state.eta.regressions)
-            network = point_network(graph, Posterior(shift, standard))
+            network = point_network(graph, RegressionPosteriors(shift, standard))
             return replace(network, prior=self.held, constants=self.constants)
         regressions = []
         for v, (name, t) in enumerate(zip(graph.nodes, state.t.regressions, strict=True)):

@@ -1,14 +1,19 @@
-"""What stands in the box of a node: its name, and its beliefs as rows of bars."""
+"""The content of a node's box: its name, and the probabilities of its states as rows of bars.
+
+Text is measured here, because a box is made as wide as its text.
+"""
 
 from __future__ import annotations
 
 import math
+import re
+import unicodedata
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from jensen.exceptions import JensenError
 from jensen.plots.geometry import Size
-from jensen.plots.text_width import elide, text_width, wrap
 
 if TYPE_CHECKING:
     from jensen.inference import Distribution
@@ -29,8 +34,8 @@ Beliefs: TypeAlias = "Mapping[str, float] | Distribution | Sequence[tuple[str, f
 """Probabilities by state: a mapping, the answer of a query, or pairs."""
 
 
-class Row(NamedTuple):
-    """One state: its label as shown, its share, and the share as text."""
+class StateBar(NamedTuple):
+    """One state: its label as shown, its probability, and that probability as text."""
 
     label: str
     share: float
@@ -38,28 +43,28 @@ class Row(NamedTuple):
 
 
 class Card(NamedTuple):
-    """The content of a box, and how much room it needs."""
+    """The content of a box, and the size that it needs."""
 
     lines: list[str]
-    rows: list[Row]
+    rows: list[StateBar]
     label_width: float
     number_width: float
     size: Size
 
     @property
     def rows_top(self) -> float:
-        """Where the rows begin, from the top of the box."""
+        """Distance from the top of the box to the first bar."""
         return EDGE + LINE * len(self.lines) + 3.0
 
 
 def make_card(name: str, beliefs: Sequence[tuple[str, float]], least: float = 36.0) -> Card:
-    """Measure a name and its beliefs; no box is narrower than `least`.
+    """Lay out a name and its beliefs in a box that is at least `least` wide.
 
     >>> make_card("Rain", []).size
     (48.0, 30.0)
     """
     lines = wrap(name, MOST_NAME, SIZE, MOST_LINES)
-    rows = [Row(elide(k, MOST_LABEL, SMALL), p, percent(p)) for k, p in shorten(beliefs)]
+    rows = [StateBar(elide(k, MOST_LABEL, SMALL), p, percent(p)) for k, p in shorten(beliefs)]
     label_width = max((text_width(row.label, SMALL) for row in rows), default=0.0)
     number_width = max((text_width(row.text, SMALL) for row in rows), default=0.0)
     inner = max(text_width(line, SIZE) for line in lines)
@@ -72,7 +77,7 @@ def make_card(name: str, beliefs: Sequence[tuple[str, float]], least: float = 36
 
 
 def check_beliefs(name: str, beliefs: Beliefs) -> list[tuple[str, float]]:
-    """Labels and probabilities in their order; refused unless they are such."""
+    """Pairs of label and probability; anything else is refused."""
     pairs = beliefs if isinstance(beliefs, Sequence) else beliefs.items()
     checked = []
     for label, p in pairs:
@@ -90,7 +95,7 @@ def check_beliefs(name: str, beliefs: Beliefs) -> list[tuple[str, float]]:
 
 
 def shorten(beliefs: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-    """All states, or the most probable ones in their order and the sum of the rest."""
+    """All states; of many, the most probable ones in their order and the sum of the rest."""
     if len(beliefs) <= MOST_ROWS:
         return list(beliefs)
     by_share = sorted(range(len(beliefs)), key=lambda k: -beliefs[k][1])
@@ -100,7 +105,7 @@ def shorten(beliefs: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
 
 
 def percent(p: float) -> str:
-    """A probability for people; 0% and 100% are exact.
+    """A probability as a percentage; only exact 0 and 1 are shown as 0% and 100%.
 
     >>> percent(0.5), percent(1 / 3), percent(1e-6), percent(0.9999), percent(1.0)
     ('50%', '33.3%', '<0.1%', '>99.9%', '100%')
@@ -110,3 +115,103 @@ def percent(p: float) -> str:
     if 0.9995 <= p < 1:
         return ">99.9%"
     return f"{100 * p:.1f}".removesuffix(".0") + "%"
+
+
+# --- width of text ---
+
+# Hundredths of the font size: the wider of DejaVu Sans (like Verdana) and Liberation Sans (like
+# Arial and Helvetica), so that a text fits in whichever font the reader has.
+_GROUPS = {
+    28: "'ijl",
+    30: "I",
+    32: " ,.",
+    34: "/:;\\|",
+    36: "f",
+    37: "-",
+    41: "()[]t!",
+    42: "r",
+    46: '"',
+    50: "*J`",
+    53: "sz",
+    56: "c?L_",
+    58: "k",
+    60: "vxy",
+    62: "FTaeo",
+    64: "$0123456789bdghnpqu{}",
+    67: "EKPSY",
+    69: "ABVXZ",
+    74: "CRU",
+    76: "NH",
+    79: "&DGOQ",
+    84: "w#+<=>^~",
+    87: "M",
+    99: "%mW",
+    102: "@",
+}
+_WIDTHS = {character: width for width, group in _GROUPS.items() for character in group}
+
+_BREAKS = re.compile(r"(?<=[\s_\-./:,;|])|(?<=[a-z])(?=[A-Z])")
+"""Where a name may be broken: after a space or a sign, and before a Capital in camelCase."""
+
+
+def text_width(text: str, size: float) -> float:
+    """An upper bound of the width of a text in common sans-serif fonts of this size.
+
+    >>> text_width("Rain", 10.0)
+    22.8
+    """
+    return sum(map(_character_width, text)) * size / 100
+
+
+@lru_cache(maxsize=4096)
+def _character_width(character: str) -> int:
+    """The width in hundredths of the font size; an accent may make a letter a little wider."""
+    base = unicodedata.normalize("NFD", character)[0]
+    if base in _WIDTHS:
+        return _WIDTHS[base] + (0 if base == character else 10)
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    if unicodedata.east_asian_width(character) in "WF":
+        return 140 if unicodedata.category(character) == "So" else 105  # emoji, ideographs
+    if ord(character) < 0x530:
+        return 110 if character.isupper() else 103  # Latin, Greek, Cyrillic
+    return 125
+
+
+def elide(text: str, width: float, size: float) -> str:
+    """The text, cut and ended by an ellipsis where it is too wide.
+
+    >>> elide("temperature", 40.0, 10.0)
+    'temp…'
+    """
+    if text_width(text, size) <= width:
+        return text
+    while text and text_width(text + "…", size) > width:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def wrap(text: str, width: float, size: float, most: int) -> list[str]:
+    """Break a text into at most `most` lines that fit, between words where that is possible.
+
+    >>> wrap("LeftVentricularFailure", 60.0, 10.0, most=3)
+    ['Left', 'Ventricular', 'Failure']
+    """
+    lines = [line for part in text.splitlines() or [""] for line in _fill(part, width, size)]
+    if len(lines) > most:
+        rest = "".join(lines[most - 1 :])
+        lines = [*lines[: most - 1], elide(rest, width, size)]
+    return [line.strip() for line in lines]
+
+
+def _fill(text: str, width: float, size: float) -> list[str]:
+    """Fill lines with words, one after the other; a word that is too long is cut."""
+    lines = [""]
+    for word in _BREAKS.split(text):
+        if lines[-1] and text_width((lines[-1] + word).rstrip(), size) > width:
+            lines.append("")
+        for character in word:
+            if lines[-1] and text_width(lines[-1] + character, size) > width:
+                lines.append("")
+            lines[-1] += character
+    return lines

@@ -1,4 +1,4 @@
-"""Where things are on the page; x grows to the right and y downwards."""
+"""Boxes, routes and layouts in page coordinates; x grows to the right and y downwards."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ class Box(NamedTuple):
         return self.y + self.height / 2
 
     def moved(self, dx: float, dy: float) -> Box:
-        """The same box elsewhere."""
+        """The box, shifted."""
         return self._replace(x=self.x + dx, y=self.y + dy)
 
 
 class Route(NamedTuple):
-    """How an edge runs from the border of its first node to that of its second."""
+    """The path of an edge from the border of its first node to that of its second."""
 
     ends: tuple[int, int]
     mark: Mark
     points: tuple[Point, ...]  # straight where x stays, else an S between two heights
 
     def moved(self, dx: float, dy: float) -> Route:
-        """The same route elsewhere."""
+        """The route, shifted."""
         return self._replace(points=tuple((x + dx, y + dy) for x, y in self.points))
 
 
 class Layout(NamedTuple):
-    """A picture without ink: a box per node, a route per edge, and the size of the whole."""
+    """A laid-out graph: a box per node, a route per edge, and the size of the whole."""
 
     boxes: tuple[Box, ...]
     routes: tuple[Route, ...]

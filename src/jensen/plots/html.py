@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 from jensen.data.table import Table
 from jensen.data.variable import Variable
-from jensen.inference.cpt import CPT, show_probability
+from jensen.inference.cpt import CPT, TablePosterior, show_probability
 from jensen.inference.distribution import Distribution, Distributions, combinations, heading
 from jensen.inference.network import Network
-from jensen.inference.posterior import TablePosterior
 from jensen.plots.markup import escape, tag
 from jensen.plots.sparklines import BLUE, HEIGHT, PALE, WIDTH, histogram, interval_bar
 from jensen.plots.svg import graph_svg

@@ -1,4 +1,8 @@
-"""From a graph to a picture without ink: layers, few crossings, straight long edges."""
+"""Layered layout of a graph: few crossings, straight long edges.
+
+The steps are those of Sugiyama et al.: `layers`, `ordering`, `coordinates`. Connected parts are
+laid out one by one and packed side by side.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,10 @@ from jensen.graphs.dag import DAG
 from jensen.graphs.indexed_graph import Mark
 from jensen.graphs.pdag import PDAG
 from jensen.graphs.undirected import UndirectedGraph
-from jensen.plots.coordinates import Space, place_items
-from jensen.plots.directions import distances, neighbours, point_down
+from jensen.plots.coordinates import Space, place_items, route, stack_layers
 from jensen.plots.geometry import Box, Layout, Point, Route, Size, extent
-from jensen.plots.layered import Layered, cut
-from jensen.plots.layers import assign_layers, fold
+from jensen.plots.layers import Layered, assign_layers, cut, distances, fold, neighbours, point_down
 from jensen.plots.ordering import order_layers
-from jensen.plots.packing import pack
-from jensen.plots.routing import route, stack_layers
 
 NODE_SPACE = 24.0  # between two boxes of a layer
 BEND_SPACE = 14.0  # between two long edges, or a long edge and a box
@@ -30,7 +30,7 @@ PART_SPACE = 40.0  # between parts that no edge joins
 Edge = tuple[int, Mark, int]
 
 
-class Part(NamedTuple):
+class ConnectedPart(NamedTuple):
     """A connected part of the graph, laid out from (0, 0)."""
 
     nodes: list[int]
@@ -96,12 +96,12 @@ def layered(edges: Sequence[Edge], sizes: Sequence[Size]) -> Layered:
 
 
 def page_width(sizes: Sequence[Size]) -> float:
-    """How wide a layer may be: a page, or more where many boxes have to find room."""
+    """The largest width of a layer: a page, or more where there are many boxes."""
     area = sum((width + NODE_SPACE) * (height + LAYER_SPACE) for width, height in sizes)
     return max(PAGE, ASPECT * math.sqrt(area))
 
 
-def _part(nodes: list[int], edges: Sequence[Edge], sizes: Sequence[Size]) -> Part:
+def _part(nodes: list[int], edges: Sequence[Edge], sizes: Sequence[Size]) -> ConnectedPart:
     """Lay out one connected part."""
     local = {v: k for k, v in enumerate(nodes)}
     mine = [edge for edge in edges if edge[0] in local]
@@ -121,7 +121,7 @@ def _part(nodes: list[int], edges: Sequence[Edge], sizes: Sequence[Size]) -> Par
     left, top, right, bottom = extent(boxes, routes)
     boxes = [box.moved(-left, -top) for box in boxes]
     routes = [edge.moved(-left, -top) for edge in routes]
-    return Part(nodes, boxes, routes, (right - left, bottom - top))
+    return ConnectedPart(nodes, boxes, routes, (right - left, bottom - top))
 
 
 def _heads(marks: Sequence[Mark], turned: Sequence[bool]) -> tuple[bool, bool]:
@@ -132,16 +132,17 @@ def _heads(marks: Sequence[Mark], turned: Sequence[bool]) -> tuple[bool, bool]:
     return upper, lower
 
 
-def _singles(nodes: Sequence[int], sizes: Sequence[Size]) -> list[Part]:
-    """Nodes without edges, in cells of one size so that they stand in columns."""
+def _singles(nodes: Sequence[int], sizes: Sequence[Size]) -> list[ConnectedPart]:
+    """Nodes without edges, in cells of one size, so that they form columns."""
     cell = tuple(max((sizes[v][k] for v in nodes), default=0.0) for k in (0, 1))
     return [
-        Part([v], [Box(cell[0] / 2, cell[1] / 2, *sizes[v])], [], (cell[0], cell[1])) for v in nodes
+        ConnectedPart([v], [Box(cell[0] / 2, cell[1] / 2, *sizes[v])], [], (cell[0], cell[1]))
+        for v in nodes
     ]
 
 
 def _space(graph: Layered, sizes: Sequence[Size]) -> Space:
-    """From the middle of an item to that of its neighbour."""
+    """The function that gives the distance between the middles of two neighbours in a layer."""
 
     def space(a: int, b: int) -> float:
         widths = [sizes[v][0] for v in (a, b) if v < graph.n_nodes]
@@ -159,7 +160,7 @@ def _boxes(
 
 
 def _components(n: int, edges: Sequence[Edge]) -> list[list[int]]:
-    """The connected parts, each ascending, by their first nodes."""
+    """The connected components, each ascending, in the order of their first nodes."""
     near = neighbours(n, [(i, j) for i, _, j in edges])
     parts: list[list[int]] = []
     seen: set[int] = set()
@@ -171,9 +172,9 @@ def _components(n: int, edges: Sequence[Edge]) -> list[list[int]]:
 
 
 def _packed(
-    parts: Sequence[Part], space: float, width: float, height: float
-) -> tuple[list[Part], float, float]:
-    """Move parts into rows below what is there already; the size of the whole with them."""
+    parts: Sequence[ConnectedPart], space: float, width: float, height: float
+) -> tuple[list[ConnectedPart], float, float]:
+    """Move parts into rows below a drawing of this size; return them and the new size."""
     down = height + PART_SPACE if height and parts else height
     moved = []
     corners = pack([part.size for part in parts], space, width)
@@ -185,3 +186,26 @@ def _packed(
         width = max(width, dx + part.size[0])
         height = max(height, dy + down + part.size[1])
     return moved, width, height
+
+
+WIDER = 1.6  # ratio of width to height of the whole drawing
+
+
+def pack(sizes: Sequence[Size], space: float, width: float = 0.0) -> list[Point]:
+    """Upper left corners of rectangles in rows, in the given order.
+
+    Rows are as wide as makes the whole a little wider than high, and never narrower than `width`
+    or the widest rectangle.
+
+    >>> pack([(10.0, 5.0), (10.0, 5.0), (10.0, 5.0)], space=2.0)
+    [(0.0, 0.0), (0.0, 7.0), (0.0, 14.0)]
+    """
+    area = sum((w + space) * (h + space) for w, h in sizes)
+    limit = max([width, (WIDER * area) ** 0.5, *(w for w, _ in sizes)])
+    corners, x, y, height = [], 0.0, 0.0, 0.0
+    for w, h in sizes:
+        if x > 0 and x + w > limit:
+            x, y, height = 0.0, y + height + space, 0.0
+        corners.append((x, y))
+        x, height = x + w + space, max(height, h)
+    return corners

@@ -1,4 +1,4 @@
-"""XML and HTML written safely: everything that comes from outside passes here."""
+"""XML and HTML elements; all text that comes from outside is escaped here."""
 
 import re
 

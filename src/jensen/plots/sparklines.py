@@ -1,4 +1,4 @@
-"""Pictures as small as a word: how a column spreads, and where an interval lies."""
+"""Sparklines: histograms of columns and intervals, each as small as a word."""
 
 import math
 from itertools import pairwise
@@ -16,7 +16,7 @@ BLUE, PALE = "rgb(76,127,208)", "rgba(128,128,128,.25)"
 
 
 def histogram(column: Column, weights: NDArray[np.float64] | None) -> tuple[str, str]:
-    """The range of a column in words, and a bar per state or class of values; "" if empty."""
+    """The range of a column as text, and its histogram as SVG; "" if the column is empty."""
     known = ~column.missing()
     if column.variable.kind == "categorical":
         labels, heights = _by_state(column, known, weights)
@@ -46,7 +46,7 @@ def _by_state(
 
 
 def _edges(values: NDArray[np.float64], kind: Kind) -> NDArray[np.float64]:
-    """Where classes of values begin and end; those of counts hold equally many whole numbers."""
+    """The edges of the bins; bins of counts hold equally many whole numbers."""
     low, high = float(values.min()), float(values.max())
     if kind == "count":
         step = max(math.ceil((high - low + 1) / MOST_BARS), 1)

@@ -10,13 +10,12 @@ from typing import TypeVar
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs.base import Graph
 from jensen.graphs.names import unknown
-from jensen.plots.cards import Beliefs, check_beliefs, make_card, percent
-from jensen.plots.colours import LIGHT, dark_rules
-from jensen.plots.geometry import Layout
-from jensen.plots.ink import draw_edge, draw_node
+from jensen.plots import cards
+from jensen.plots.cards import Beliefs, Card, check_beliefs, make_card, percent
+from jensen.plots.coordinates import HEAD, side_width
+from jensen.plots.geometry import Box, Layout, Point, Route
 from jensen.plots.layout import edges_of, lay_out
 from jensen.plots.markup import escape, number, tag
-from jensen.plots.ports import side_width
 from jensen.support.text import plural
 
 MARGIN = 8.0
@@ -73,21 +72,21 @@ def graph_svg(
     widths = _least_widths(graph)
     contents = [make_card(texts[v], states[v], widths[v]) for v in graph.nodes]
     layout = lay_out(graph, [card.size for card in contents])
-    ink = []
+    elements = []
     for route in layout.routes:
         i, j = route.ends
-        ink.append(draw_edge((graph.nodes[i], graph.nodes[j]), route, weights.get(route.ends)))
+        elements.append(draw_edge((graph.nodes[i], graph.nodes[j]), route, weights.get(route.ends)))
     for name, card, box in zip(graph.nodes, contents, layout.boxes, strict=True):
         title = "\n".join([name, *(f"{label}: {percent(p)}" for label, p in states[name])])
-        ink.append(draw_node(title, card, box, marked=name in marked))
-    if not ink:
-        ink.append(tag("text", "no nodes", class_="head", x=30, y=15, **LIGHT["head"]))
+        elements.append(draw_node(title, card, box, marked=name in marked))
+    if not elements:
+        elements.append(tag("text", "no nodes", class_="head", x=30, y=15, **LIGHT["head"]))
         layout = layout._replace(width=60.0, height=20.0)
-    return _page(_headline(graph), ink, layout, scale)
+    return _page(_headline(graph), elements, layout, scale)
 
 
 def _known(graph: Graph, by_name: Mapping[str, T]) -> dict[str, T]:
-    """The same mapping, if all its keys are nodes."""
+    """The mapping as a dict; keys that are no nodes are refused."""
     for name in by_name:
         if name not in graph:
             raise unknown(name, graph.nodes)
@@ -97,7 +96,7 @@ def _known(graph: Graph, by_name: Mapping[str, T]) -> dict[str, T]:
 def _check_weights(
     graph: Graph, weights: Mapping[tuple[str, str], float]
 ) -> dict[tuple[int, int], float]:
-    """Weights by the indices of the ends, as the edges have them."""
+    """Weights by pairs of node indices, in the direction of the graph's edges."""
     ends = {(i, j): (i, j) for i, _, j in edges_of(graph)}
     ends |= {(j, i): (i, j) for i, mark, j in edges_of(graph) if mark != "->"}
     checked = {}
@@ -115,7 +114,7 @@ def _check_weights(
 
 
 def _least_widths(graph: Graph) -> dict[str, float]:
-    """How wide each box must be for the arrowheads at it."""
+    """The width that each box needs for its arrowheads."""
     heads = Counter(j for _, mark, j in edges_of(graph) if mark != "--")
     heads.update(i for i, mark, _ in edges_of(graph) if mark == "<->")
     return {name: max(LEAST_WIDTH, side_width(heads[k])) for k, name in enumerate(graph.nodes)}
@@ -126,10 +125,10 @@ def _headline(graph: Graph) -> str:
     return f"{type(graph).__name__}: {plural(len(graph), 'node')}, {plural(n_edges, 'edge')}"
 
 
-def _page(headline: str, ink: Sequence[str], layout: Layout, scale: float) -> str:
-    """The drawing with its title, its own colours for the dark, and its size."""
+def _page(headline: str, elements: Sequence[str], layout: Layout, scale: float) -> str:
+    """The whole SVG: title, colours of the dark scheme, elements and size."""
     width, height = layout.width + 2 * MARGIN, layout.height + 2 * MARGIN
-    body = "\n".join(ink)
+    body = "\n".join(elements)
     identity = "jensen-" + blake2s(f"{headline}{scale}{body}".encode(), digest_size=6).hexdigest()
     return tag(
         "svg",
@@ -147,3 +146,138 @@ def _page(headline: str, ink: Sequence[str], layout: Layout, scale: float) -> st
         font_size=13,
         text_anchor="middle",
     )
+
+
+# --- colours: boxes are opaque and edges of a middle grey, so that each scheme is legible on white
+# and on black pages; notebooks do not always tell the browser that they are dark ---
+
+Colours = dict[str, dict[str, str]]
+
+LIGHT: Colours = {
+    "box": {"fill": "#eef3fb", "stroke": "#5b7aa9"},
+    "marked": {"fill": "#fdf0d3", "stroke": "#c07f13"},
+    "name": {"fill": "#1c2633"},
+    "small": {"fill": "#46525f"},
+    "track": {"fill": "#d5dfee"},
+    "bar": {"fill": "#4c7fd0"},
+    "line": {"stroke": "#6f7b89"},
+    "head": {"fill": "#6f7b89"},
+}
+DARK: Colours = {
+    "box": {"fill": "#223047", "stroke": "#7594c7"},
+    "marked": {"fill": "#4a3a17", "stroke": "#dba03a"},
+    "name": {"fill": "#eef2f8"},
+    "small": {"fill": "#c3ccd8"},
+    "track": {"fill": "#3a4a66"},
+    "bar": {"fill": "#6fa0ee"},
+    "line": {"stroke": "#8b96a4"},
+    "head": {"fill": "#8b96a4"},
+}
+
+
+def dark_rules(identity: str) -> str:
+    """CSS of the dark scheme for one drawing; light colours are attributes and need no CSS."""
+    rules = [
+        f"#{identity} .{kind}{{{';'.join(f'{key}:{value}' for key, value in colours.items())}}}"
+        for kind, colours in DARK.items()
+    ]
+    return f"@media (prefers-color-scheme:dark){{{''.join(rules)}}}"
+
+
+# --- nodes and edges ---
+
+HALF_HEAD = 3.6  # half the width of an arrowhead
+HANDLE = 0.35  # of an S-curve: the share of its height in which it stays vertical
+WIDTH = 1.4  # of a line
+SIGNS = {"->": "→", "--": "—", "<->": "↔"}
+
+
+def draw_node(title: str, card: Card, box: Box, *, marked: bool) -> str:
+    """A box with a name, and a bar per state if there are beliefs."""
+    kind = "marked" if marked else "box"
+    frame = tag(
+        "rect",
+        class_=kind,
+        x=box.left,
+        y=box.top,
+        width=box.width,
+        height=box.height,
+        rx=6,
+        stroke_width=2.0 if marked else 1.2,
+        **LIGHT[kind],
+    )
+    first = box.top + cards.EDGE + 0.78 * cards.LINE
+    lines = [
+        tag("text", escape(line), class_="name", x=box.x, y=first + k * cards.LINE, **LIGHT["name"])
+        for k, line in enumerate(card.lines)
+    ]
+    bars = [_bar(card, box, k) for k in range(len(card.rows))]
+    return tag("g", tag("title", escape(title)), frame, *lines, *bars)
+
+
+def _bar(card: Card, box: Box, k: int) -> str:
+    """Label, bar and number of one state."""
+    row = card.rows[k]
+    top = box.top + card.rows_top + k * cards.ROW
+    base = top + 0.72 * cards.ROW
+    left = box.left + cards.SIDE + card.label_width + cards.BETWEEN
+    right = box.right - cards.SIDE
+    full = right - card.number_width - cards.BETWEEN - left
+    small = {"class_": "small", "y": base, "font_size": cards.SMALL, **LIGHT["small"]}
+    shape = {"x": left, "y": top + 3.0, "height": cards.ROW - 6.0, "rx": 2}
+    return (
+        tag("text", escape(row.label), x=left - cards.BETWEEN, text_anchor="end", **small)
+        + tag("rect", class_="track", width=full, **shape, **LIGHT["track"])
+        + tag("rect", class_="bar", width=full * row.share, **shape, **LIGHT["bar"])
+        + tag("text", escape(row.text), x=right, text_anchor="end", **small)
+    )
+
+
+def draw_edge(names: tuple[str, str], route: Route, weight: float | None) -> str:
+    """A line with its arrowheads; the lower its weight, the fainter and thinner it is."""
+    title = f"{names[0]} {SIGNS[route.mark]} {names[1]}"
+    width, look = WIDTH, {}
+    if weight is not None:
+        title += f": {weight:.3g}"
+        width = 0.8 + 2.0 * weight
+        look = {"opacity": f"{0.3 + 0.7 * weight:.2f}"}
+    points = list(route.points)
+    heads: list[str] = []
+    if route.mark != "--":
+        points[-1] = _draw_head(points[-1], points[-2], heads)
+    if route.mark == "<->":
+        points[0] = _draw_head(points[0], points[1], heads)
+    line = tag(
+        "path",
+        class_="line",
+        d=path(points),
+        fill="none",
+        stroke_width=f"{width:.2g}",
+        **LIGHT["line"],
+    )
+    return tag("g", tag("title", escape(title)), line, *heads, **look)
+
+
+def _draw_head(tip: Point, before: Point, heads: list[str]) -> Point:
+    """Add an arrowhead to `heads`; return the point at its base, where the line must end."""
+    x, y = tip
+    base = y - HEAD if before[1] < y else y + HEAD
+    corners = f"M{number(x)} {number(y)}L{number(x - HALF_HEAD)} {number(base)}"
+    corners += f"H{number(x + HALF_HEAD)}Z"
+    heads.append(tag("path", class_="head", d=corners, **LIGHT["head"]))
+    return x, base
+
+
+def path(points: Sequence[Point]) -> str:
+    """The path through some points: vertical pieces, and an S-curve wherever x changes."""
+    x, y = points[0]
+    drawn = f"M{number(x)} {number(y)}"
+    for next_x, next_y in points[1:]:
+        if next_x == x:
+            drawn += f"V{number(next_y)}"
+        else:
+            reach = HANDLE * (next_y - y)
+            handles = ((x, y + reach), (next_x, next_y - reach), (next_x, next_y))
+            drawn += "C" + " ".join(f"{number(a)} {number(b)}" for a, b in handles)
+        x, y = next_x, next_y
+    return drawn

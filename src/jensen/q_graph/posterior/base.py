@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.graphs.order import reach
-from jensen.io.checked import Checked
 from jensen.q_graph.info import GraphInfo
 from jensen.q_graph.posterior import features
 from jensen.q_graph.posterior.answers import Probabilities
@@ -22,6 +21,7 @@ from jensen.q_graph.posterior.graph_samples import Array, Flags, WeightedGraphs,
 from jensen.q_graph.posterior.views import PosteriorViews
 from jensen.scores.scorer import total
 from jensen.support.checks import check_whole, is_real
+from jensen.support.json_values import Checked
 from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator
 from jensen.support.text import grid, offer, plural

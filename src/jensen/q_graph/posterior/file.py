@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
-from jensen.inference.gaussian_file import plain_prior, read_prior
-from jensen.io.checked import Checked
-from jensen.io.json_arrays import plain_array, read_array
+from jensen.inference.network_files import plain_prior, read_prior
 from jensen.q_graph.posterior.base import StructurePosterior
 from jensen.q_graph.posterior.exact import Draws, ExactPosterior
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples, bits_of
 from jensen.q_graph.posterior.sampled import ChainRun, SampledPosterior
 from jensen.q_graph.sums.exact_posterior import MostProbable
+from jensen.support.json_values import Checked, plain_array, read_array
 
 FORMAT = "jensen-structure-posterior"
 KINDS = ("chains", "draws", "all")

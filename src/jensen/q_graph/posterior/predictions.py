@@ -28,7 +28,7 @@ from jensen.graphs import DAG
 from jensen.inference import Network, gaussian_queries
 from jensen.inference.findings import read_findings
 from jensen.inference.gaussian_network import GaussianNetwork
-from jensen.inference.query import ask, read_answer
+from jensen.inference.network_queries import ask, read_answer
 from jensen.inference.questions import find_question, form_of
 from jensen.inference.regression import LinearRegression
 from jensen.inference.rows import log_likelihood
@@ -177,7 +177,7 @@ class TablePredictions:
         wanted = tuple(map(network.index, names))
         findings = read_findings(network, given, do, wanted)
         question = find_question(network, form_of(findings, wanted))
-        condition = findings.words(network)
+        condition = findings.text(network)
         try:
             found = ask(network, question, findings, count=len(wanted) > 1)
         except ImpossibleError:

@@ -32,7 +32,7 @@ FEE = 8
 """What a sub-problem costs besides."""
 
 
-class SplitRows(NamedTuple):
+class SplitProblems(NamedTuple):
     """The sub-problems of all rows, those of the same set side by side."""
 
     problems: Problems
@@ -72,7 +72,9 @@ def code_rows(block: Block, names: Sequence[str]) -> Entries:
     return rows
 
 
-def split_rows(plans: Plans, read: Callable[[int, int], Entries], weights: Weights) -> SplitRows:
+def split_rows(
+    plans: Plans, read: Callable[[int, int], Entries], weights: Weights
+) -> SplitProblems:
     """The sub-problems of coded rows (-1 is missing); `read(start, stop)` gives some of them."""
 
     def part(start: int) -> tuple[Entries, Weights]:
@@ -141,16 +143,16 @@ class HiddenRows:
         return np.unique(self.entries[at]).astype(np.int64)
 
     @property
-    def split(self) -> SplitRows:
+    def split(self) -> SplitProblems:
         """The sub-problems on trees, which are compiled once, by the first thread that asks."""
         with self._lock:
             return self._split
 
     @cached_property
-    def _split(self) -> SplitRows:
+    def _split(self) -> SplitProblems:
         set_of, sets = self.plans.number(self.entries, self.begin, self.end)
         problems = _with_bases(sets, set_of, self.entries, self.end, self.weight)
-        return SplitRows(problems, sets, self.row_end, self.of_row)
+        return SplitProblems(problems, sets, self.row_end, self.of_row)
 
     def cut(self) -> list[slice]:
         """Sub-problems for units of about equal cost, as far as that is known without trees."""
@@ -222,7 +224,7 @@ def _chain(ends: Sequence[Ints]) -> Ints:
     )
 
 
-def cut(split: SplitRows, unit_cost: int | None = None) -> list[Problems]:
+def cut(split: SplitProblems, unit_cost: int | None = None) -> list[Problems]:
     """The problems in units of about equal cost, whatever the number of threads."""
     cost = split.sets.cost[split.problems.set_of]
     return [pick(split.problems, some) for some in _slices(cost, unit_cost)]

@@ -1,73 +1,49 @@
-"""Tables out of the blocks of a BIF file: in bulk where the file is regular, else row by row."""
+"""Tables that a file gives row by row, as BIF and DSC do; errors say which row is wrong."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from math import prod
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
 from jensen.inference.network import TOLERANCE
-from jensen.io.bif_syntax import PLAIN, Body, Numbers, ProbabilityBlock, Row
-from jensen.io.lexer import Scanner, shorten
-from jensen.io.source import show_row
+from jensen.io.declared_network import show_row
+from jensen.io.lexer import LexerToken, Scanner, shorten
 from jensen.support.text import plural, some
 
-_ROW = re.compile(r"\(([^)]*+)\)([^;]*+);")
-_TABLE = re.compile(r"table()([^;]*+);")
+
+class NumberList(NamedTuple):
+    """Probabilities, and where they begin in the text."""
+
+    values: list[float]
+    at: int
 
 
-def is_plain(variable: Variable) -> bool:
-    """Whether a text between parentheses can be cut at its commas into labels of this variable."""
-    return all(map(PLAIN.fullmatch, variable.states))
+class TableRow(NamedTuple):
+    """``(yes, no) 0.2, 0.8;``."""
+
+    labels: list[LexerToken]
+    numbers: NumberList
+    at: int
 
 
-def regular_table(
-    text: str, block: ProbabilityBlock, parents: Sequence[Variable], n_states: int
-) -> NDArray[np.float64] | None:
-    """The table of a regular body; None unless every row stands there once, as it should.
+class TableEntries(NamedTuple):
+    """The entries of a probability block: rows, a whole table, a default row, properties."""
 
-    Returns
-    -------
-    table : array, shape (states of every parent as listed ..., n_states), or None
-        Whether the rows sum to one is not checked here. The labels of `parents` must be plain.
-    """
-    n_rows = prod(p.n_states for p in parents)
-    rows = (_ROW if parents else _TABLE).findall(text, block.start, block.end)
-    if len(rows) != n_rows:
-        return None
-    combinations = product(*(p.states for p in parents))
-    index = {", ".join(labels): k for k, labels in enumerate(combinations)}
-    places = [index.pop(labels.strip(), -1) for labels, _ in rows]
-    values = _floats([run for _, run in rows], n_states)
-    if index or values is None:  # a row is missing, so another one is unknown or stands twice
-        return None
-    table = np.empty((n_rows, n_states))
-    table[places] = values
-    return table.reshape([*(p.n_states for p in parents), n_states])
-
-
-def _floats(runs: list[str], n: int) -> NDArray[np.float64] | None:
-    """Runs of n numbers each, all with commas or all without; None if there is anything else."""
-    comma = "," if "," in runs[0] else None
-    words = [run.split(comma) for run in runs]
-    if any(len(row) != n for row in words):
-        return None
-    try:
-        return np.array(words, dtype=np.float64)
-    except ValueError:
-        return None
+    rows: list[TableRow]
+    table: NumberList | None
+    default: NumberList | None
+    properties: list[str]
 
 
 @dataclass(frozen=True)
 class TableReader:
-    """Reads the table of one variable; what is wrong with it is refused with its place."""
+    """Reads the table of one variable; errors name the place in the file."""
 
     scanner: Scanner  # for messages
     at: int  # where the block names its variable
@@ -76,11 +52,11 @@ class TableReader:
 
     @property
     def n_rows(self) -> int:
-        """How many combinations the states of the parents have."""
+        """Number of rows: one per combination of the parents' states."""
         return prod(p.n_states for p in self.parents)
 
-    def read(self, body: Body) -> NDArray[np.float64]:
-        """The table of any body: rows before the table before the default.
+    def read(self, body: TableEntries) -> NDArray[np.float64]:
+        """The table of a block; a row overrides the whole table, which overrides the default.
 
         Returns
         -------
@@ -108,10 +84,10 @@ class TableReader:
             self._check_sum(table[k], show_row(k, self.parents), at)
         return table.reshape([*(p.n_states for p in self.parents), n])
 
-    def _places(self, rows: Sequence[Row]) -> dict[int, Row]:
-        """The rows by their place in the table."""
+    def _places(self, rows: Sequence[TableRow]) -> dict[int, TableRow]:
+        """Row number in the table → row; unknown labels and repeated rows are refused."""
         states = [{label: k for k, label in enumerate(p.states)} for p in self.parents]
-        found: dict[int, Row] = {}
+        found: dict[int, TableRow] = {}
         for row in rows:
             if len(row.labels) != len(self.parents):
                 names = some([p.name for p in self.parents]) or "none"
@@ -137,7 +113,7 @@ class TableReader:
             found[place] = row
         return found
 
-    def _check_length(self, numbers: Numbers, n: int, what: str) -> None:
+    def _check_length(self, numbers: NumberList, n: int, what: str) -> None:
         if len(numbers.values) != n:
             self.scanner.refuse(
                 f"this {what} of {self.variable.name!r} has {plural(len(numbers.values), 'number')}"
@@ -151,7 +127,7 @@ class TableReader:
                 f"{what} of {self.variable.name!r} sums to {row.sum():.6g}, not to 1", at
             )
 
-    def _refuse_missing(self, rows: dict[int, Row]) -> NoReturn:
+    def _refuse_missing(self, rows: dict[int, TableRow]) -> NoReturn:
         first = next(k for k in range(self.n_rows) if k not in rows)
         self.scanner.refuse(
             f"the block of {self.variable.name!r} has {len(rows):,} of {plural(self.n_rows, 'row')}"

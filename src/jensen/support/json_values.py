@@ -1,4 +1,9 @@
-"""JSON read with care: every value is asked for by type, and an error says where it stands."""
+"""Values of JSON files: each is asked for by its type, and an error says where it stands.
+
+Arrays and records are exact to the bit; log 0 is the text "-inf".
+"""
+
+from __future__ import annotations
 
 import json
 import math
@@ -6,14 +11,16 @@ import re
 from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import FileError, JensenError
+from jensen.support.fields import is_record
 
-WORDS = {
+TYPE_NAMES = {
     dict: "an object",
     list: "a list",
     str: "text",
@@ -33,11 +40,11 @@ class Checked:
     path: str = "the document"
 
     def fail(self, message: str) -> NoReturn:
-        """Refuse, saying where."""
+        """Raise an error that names the path of this value."""
         raise FileError(f"{self.file}: {self.path} {message}")
 
-    def fields(self, required: Set[str], optional: Set[str] = frozenset()) -> dict[str, "Checked"]:
-        """The members of an object; none may be absent, none unknown."""
+    def fields(self, required: Set[str], optional: Set[str] = frozenset()) -> dict[str, Checked]:
+        """The members of an object; absent and unknown names are refused."""
         members = self._typed(dict)
         for name in sorted(required - members.keys()):
             self.fail(f"lacks {name!r}")
@@ -48,19 +55,19 @@ class Checked:
 
     def parted(
         self, required: Set[str], optional: Set[str] = frozenset()
-    ) -> tuple[dict[str, "Checked"], "Checked"]:
-        """Some members of an object, and an object of all others."""
+    ) -> tuple[dict[str, Checked], Checked]:
+        """The named members of an object, and an object with all others."""
         members = self._typed(dict)
         mine = {name: value for name, value in members.items() if name in required | optional}
         rest = {name: value for name, value in members.items() if name not in mine}
         return replace(self, value=mine).fields(required, optional), replace(self, value=rest)
 
-    def members(self) -> dict[str, "Checked"]:
+    def members(self) -> dict[str, Checked]:
         """The members of an object with any names."""
         found = self._typed(dict)
         return {name: Checked(v, self.file, self._below(name)) for name, v in found.items()}
 
-    def items(self) -> Iterator["Checked"]:
+    def items(self) -> Iterator[Checked]:
         """The items of a list."""
         for k, value in enumerate(self._typed(list)):
             yield Checked(value, self.file, f"{self._below()}[{k}]")
@@ -113,11 +120,11 @@ class Checked:
 
     def _typed(self, kind: type) -> Any:
         if not isinstance(self.value, kind):
-            self.fail(f"must be {WORDS[kind]}, not {self._shown()}")
+            self.fail(f"must be {TYPE_NAMES[kind]}, not {self._shown()}")
         return self.value
 
     def _shown(self) -> str:
-        return WORDS[type(self.value)]
+        return TYPE_NAMES[type(self.value)]
 
     def _below(self, name: str = "") -> str:
         if self.path == "the document":
@@ -155,7 +162,7 @@ def parse_json(text: str, file: str) -> Checked:
 
 @contextmanager
 def refusing(where: str) -> Iterator[None]:
-    """What makes no sense is a fault of the file, and the message says of which part."""
+    """Turn errors of the library into errors of the file; `where` names the part."""
     try:
         yield
     except FileError:
@@ -170,5 +177,75 @@ def dump(value: Any) -> str:
 
 
 def _is_whole(text: str) -> bool:
-    """Whether no half of a character stands alone, which JSON can spell and UTF-8 cannot."""
+    """Whether a text has no lone surrogate, which JSON can spell and UTF-8 cannot."""
     return re.search("[\ud800-\udfff]", text) is None
+
+
+Array = NDArray[np.float64]
+
+LOG_ZERO = "-inf"
+
+
+def plain_array(array: Any) -> Any:
+    """Nested lists of numbers; a number for an array without axes."""
+    listed = np.asarray(array, np.float64).tolist()
+    return listed if np.isfinite(array).all() else _spelled(listed)
+
+
+def _spelled(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_spelled(item) for item in value]
+    return LOG_ZERO if value == -np.inf else value
+
+
+def read_array(value: Checked, shape: tuple[int, ...], *, logs: bool = False) -> Array:
+    """An array of this shape: finite numbers, and -inf where `logs`."""
+    array = at_once(value.value, shape)
+    return _slowly(value, shape, logs) if array is None else array
+
+
+def at_once(value: Any, shape: tuple[int, ...]) -> Array | None:
+    """Nested lists of this shape with nothing but finite floats as an array; else None."""
+    level = [value]
+    for size in shape:
+        if set(map(type, level)) != {list} or set(map(len, level)) != {size}:
+            return None
+        level = list(chain.from_iterable(level))
+    if set(map(type, level)) != {float}:
+        return None
+    array = np.array(level, np.float64)
+    return array.reshape(shape) if np.isfinite(array).all() else None
+
+
+def _slowly(value: Checked, shape: tuple[int, ...], logs: bool) -> Array:
+    """The same value by value; the first fault is refused with its path."""
+    if not shape:
+        return np.array(-np.inf if logs and value.value == LOG_ZERO else value.number())
+    items = list(value.items())
+    if len(items) != shape[0]:
+        value.fail(f"has {len(items)} parts, but must have {shape[0]}")
+    return np.array([_slowly(item, shape[1:], logs) for item in items]).reshape(shape)
+
+
+def plain_record(record: Any) -> Any:
+    """Records as objects, tuples as lists, arrays as nested lists."""
+    if is_record(record):
+        return {name: plain_record(x) for name, x in record._asdict().items()}
+    if isinstance(record, tuple):
+        return [plain_record(x) for x in record]
+    return plain_array(record)
+
+
+def read_record(value: Checked, like: Any, *, logs: bool = False) -> Any:
+    """A record with the fields and shapes of `like`."""
+    if is_record(like):
+        members = value.fields(set(like._fields))
+        fields = zip(like._fields, like, strict=True)
+        return type(like)(*(read_record(members[name], x, logs=logs) for name, x in fields))
+    if isinstance(like, tuple):
+        items = list(value.items())
+        if len(items) != len(like):
+            value.fail(f"has {len(items)} parts, but must have {len(like)}")
+        pairs = zip(items, like, strict=True)
+        return tuple(read_record(item, x, logs=logs) for item, x in pairs)
+    return read_array(value, np.shape(like), logs=logs)

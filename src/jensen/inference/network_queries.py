@@ -1,4 +1,4 @@
-"""Questions to a network that an exact answer is computed for."""
+"""Exact queries to a network of tables: distributions, intervals, marginals, information."""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
+from jensen.families import inner
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.inference.distribution import Distribution, Distributions, Interval
 from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
 from jensen.inference.marginals import Marginals
-from jensen.inference.questions import Answer, Question, find_question, form_of
+from jensen.inference.questions import ExactAnswer, Question, find_question, form_of
 from jensen.support.checks import is_real
 from jensen.support.memory import check_memory
 from jensen.support.text import some
@@ -24,27 +25,28 @@ if TYPE_CHECKING:
     from jensen.inference.network import Network
 
 Array = NDArray[np.float64]
+Names = str | Sequence[str]
 
 DRAWS = 1000
-"""Tables drawn from a posterior for an interval."""
+"""Number of tables drawn from a posterior for an interval."""
 
 _ALONE = np.ones(1)
-"""The weight of the only answer."""
+"""The weights of a single answer."""
 
 
-class Mixture(NamedTuple):
-    """Answers under one or many tables, and how much each counts."""
+class AnswerMixture(NamedTuple):
+    """Answers under one set of tables or many samples, and the weight of each."""
 
-    log_evidence: float  # of all together
+    log_evidence: float  # of the mixture
     weights: Array  # (S,): p(tables | evidence)
-    answers: Sequence[Answer]
+    answers: Sequence[ExactAnswer]
 
     def mean(self, values: Sequence[Array]) -> Array:
         """Σ_s weight · value."""
         return values[0] if len(values) == 1 else np.tensordot(self.weights, np.array(values), 1)
 
 
-def ask(network: Network, question: Question, findings: Findings, *, count: bool) -> Mixture:
+def ask(network: Network, question: Question, findings: Findings, *, count: bool) -> AnswerMixture:
     """The answer, or after Gibbs the answers under every sample; impossible evidence is refused.
 
     p(y | e) = Σ_s p_s(y, e) / Σ_s p_s(e), never the answer under averaged tables.
@@ -53,7 +55,7 @@ def ask(network: Network, question: Question, findings: Findings, *, count: bool
         answer = question.ask(findings, *network.kernel_tables, count=count)
         if answer.log_evidence == -inf:
             raise explain(network, findings)
-        return Mixture(answer.log_evidence, _ALONE, [answer])
+        return AnswerMixture(answer.log_evidence, _ALONE, [answer])
     found = [
         question.ask(findings, tables, _log(tables), count=count)
         for tables in np.array(network.samples)
@@ -64,7 +66,7 @@ def ask(network: Network, question: Question, findings: Findings, *, count: bool
         raise explain(network, findings)
     weights = np.exp(log_each - best)
     log_evidence = float(best + np.log(weights.mean()))
-    return Mixture(log_evidence, weights / weights.sum(), found)
+    return AnswerMixture(log_evidence, weights / weights.sum(), found)
 
 
 def _log(tables: Array) -> Array:
@@ -90,7 +92,7 @@ def query(
     found = None
     if interval is not None:
         found = _interval(network, question, findings, wanted, interval, rng, mixture)
-    return Distribution(variables, values, findings.words(network), found)
+    return Distribution(variables, values, findings.text(network), found)
 
 
 def query_many(
@@ -99,7 +101,7 @@ def query_many(
     evidence: Sequence[Mapping[str, Any]],
     do: Mapping[str, Any] | None = None,
 ) -> Distributions:
-    """P(targets | do, given) for many sets of findings; equal ones are asked once."""
+    """P(targets | do, given) for many sets of findings; equal sets are computed once."""
     wanted = _positions(network, targets)
     cards = [network.variables[v].n_states for v in wanted]
     values = np.empty((len(evidence), *cards))
@@ -116,12 +118,12 @@ def query_many(
 
 
 def _plain(value: Any) -> Any:
-    """A finding whose text tells it apart: that of a long array is cut short."""
+    """A finding with an unabridged text: NumPy shortens that of a long array."""
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
 def _positions(network: Network, targets: str | Sequence[str]) -> tuple[int, ...]:
-    """The variables that are asked for."""
+    """Positions of the targets; repeated ones are refused."""
     if isinstance(targets, str):
         return (network.index(targets),)
     names = list(targets or ())
@@ -144,8 +146,8 @@ def _check_joint(network: Network, wanted: Sequence[int]) -> None:
     )
 
 
-def read_answer(question: Question, wanted: tuple[int, ...], answer: Answer) -> Array:
-    """The distribution that was asked for."""
+def read_answer(question: Question, wanted: tuple[int, ...], answer: ExactAnswer) -> Array:
+    """The distribution of the targets."""
     if len(wanted) == 1:
         at = question.place[wanted[0]]
         values = answer.marginals[at : at + question.network.variables[wanted[0]].n_states]
@@ -164,7 +166,7 @@ def _interval(
     wanted: tuple[int, ...],
     level: float,
     rng: np.random.Generator | None,
-    mixture: Mixture,
+    mixture: AnswerMixture,
 ) -> Interval:
     """Equal-tailed bounds of the probabilities, from tables drawn from their posterior."""
     if not is_real(level) or not 0 < level < 1:
@@ -194,7 +196,7 @@ def _interval(
 
 
 def _quantile(values: Array, weights: Array, p: float) -> Array:
-    """The p-quantile along the first axis, by weight."""
+    """The weighted p-quantile along the first axis."""
     order = np.argsort(values, axis=0, kind="stable")
     mass = np.cumsum(weights[order], axis=0)
     first = np.minimum((mass < p).sum(0), len(values) - 1)
@@ -205,12 +207,12 @@ def _quantile(values: Array, weights: Array, p: float) -> Array:
 def marginals(
     network: Network, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
 ) -> Marginals:
-    """P(X | do, given) of every variable that is not known."""
+    """P(X | do, given) of every variable that is not in `given` or `do`."""
     findings = read_findings(network, given, do)
     question = find_question(network, form_of(findings, everything=True))
     mixture = ask(network, question, findings, count=False)
     flat = question.share(mixture.mean([answer.marginals for answer in mixture.answers]))
-    return Marginals(question.spans, flat, findings.words(network))
+    return Marginals(question.spans, flat, findings.text(network))
 
 
 def log_probability(
@@ -226,3 +228,52 @@ def log_probability(
         for tables in np.array(network.samples)
     ]
     return float(np.logaddexp.reduce(each) - np.log(len(each)))
+
+
+# --- entropy and mutual information ---
+
+
+def entropy(network: Network, targets: Names | None, given: Mapping[str, Any] | None) -> float:
+    """H[P(targets | given)] in nats; targets=None means all variables that are not given."""
+    if targets is not None:
+        return query(network, targets, given).entropy()
+    if network.samples is not None:
+        raise JensenError(
+            "the entropy of all variables under a mixture of sampled tables cannot be computed "
+            "exactly: name the variables, or learn with method='vbem'"
+        )
+    findings = read_findings(network, given)
+    question = find_question(network, form_of(findings, everything=True))
+    answer = ask(network, question, findings, count=True).answers[0]
+    _, log_tables = network.kernel_tables
+    _, log_known = question.with_states(findings, log_tables)
+    if question.n_extra:
+        _, log_tables = question.with_extra(findings, log_tables, log_tables)
+    # H = log Z - E[log potentials], for the part that is hidden
+    return answer.log_evidence - log_known - inner(answer.counts, log_tables)
+
+
+def mutual_information(
+    network: Network,
+    a: Names,
+    b: Names,
+    given: Mapping[str, Any] | Sequence[str] | None,
+) -> float:
+    """I(a; b | given): under evidence, or averaged over the states of variables."""
+    first, second = _names(a), _names(b)
+    if set(first) & set(second):
+        raise JensenError(f"{first} and {second} share a variable")
+    evidence = given if isinstance(given, Mapping) else None
+    over = [] if given is None or evidence is not None else _names(given)
+    for name in over:
+        if name in first or name in second:
+            raise JensenError(f"{name!r} is asked for, but stands in given")
+    joint = query(network, [*first, *second, *over], evidence)
+    h_all = joint.entropy()
+    h_first, h_second = (joint.marginal([*names, *over]).entropy() for names in (first, second))
+    h_over = joint.marginal(over).entropy() if over else 0.0
+    return max(h_first + h_second - h_all - h_over, 0.0)  # rounding may leave -1e-16
+
+
+def _names(names: Any) -> list[str]:
+    return [names] if isinstance(names, str) else list(names)

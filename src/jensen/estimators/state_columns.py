@@ -1,29 +1,23 @@
-"""Columns, and the model without parameters that follows from them and from what was chosen."""
+"""Columns of models with hidden states as plain data, and the model that `fit` makes of them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
-from jensen.exceptions import JensenError
-from jensen.io.checked import Checked
-from jensen.io.json_arrays import plain_array, read_array
-from jensen.models.emissions.building import labels_of, make_columns, make_emission, with_masks
+from jensen.estimators.sequences import WHOLE
+from jensen.models.emissions.building import make_columns, make_emission
 from jensen.models.emissions.column_summary import ColumnSummary
-from jensen.models.emissions.gaussian_states import GaussianStates, family_given
 from jensen.models.emissions.product import parts_of
 from jensen.models.emissions.registry import EMISSIONS, USUAL, EmissionRecord, record_of
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixture
+from jensen.support.json_values import Checked
 
 Array = NDArray[np.float64]
-
-SAME = 1e-4
-"""Of what is held and what the parameters say: matrices may be hard to invert."""
 
 COLUMN_PARTS = {"name", "states", "cuts", "shift", "whole"}
 """What a column may say besides its kind."""
@@ -138,8 +132,6 @@ def _read_variable(name: str, members: dict[str, Checked], is_table: bool) -> Va
 
 def _are_whole(members: dict[str, Checked]) -> bool:
     """Whether the labels of a column were given as whole numbers."""
-    from jensen.estimators.sequences import WHOLE
-
     if "whole" not in members or not members["whole"].flag():
         return False
     if not all(WHOLE.fullmatch(text) for text in members["states"].texts()):
@@ -185,100 +177,3 @@ def without_parameters(estimator: Any, shift: Array) -> Mixture | HiddenMarkov:
     if hasattr(estimator, "n_components"):
         return Mixture(emission, None, K)
     return HiddenMarkov(emission, None, None, K, bool(estimator.end))
-
-
-# --- what is held ---
-
-
-def plain_held(model: Any) -> dict[str, Any]:
-    """Fields that are held as a whole, at the parameters; or one part of them, at these values."""
-    emission = model.emission
-    parts = emission.held if isinstance(emission, GaussianStates) else {}
-    return {**dict.fromkeys(model.held), **{name: plain_array(x) for name, x in parts.items()}}
-
-
-def read_held(model: Any, t: Any, value: Checked | None) -> Any:
-    """The model with what is held."""
-    if value is None:
-        return model
-    members, emission = value.members(), model.emission
-    can_be_parted = isinstance(emission, GaussianStates)
-    known = [*t._fields, *(record_of(emission).held if can_be_parted else ())]
-    parts: dict[str, Array] = {}
-    for name, member in members.items():
-        if name not in known:
-            value.fail(f"names {name!r}, but only {', '.join(known)} can be held")
-        if name in t._fields:
-            if not member.is_null():
-                member.fail("must be null: the parameters say at what it is held")
-            model.held[name] = getattr(t, name)
-        else:
-            parts[name] = _held_part(emission, t[-1], name, member)
-    if len(parts) + (t._fields[-1] in model.held) > 1:
-        value.fail(f"must name {t._fields[-1]!r} where all of it is held")
-    return replace(model, emission=replace(emission, held=parts)) if parts else model
-
-
-def _held_part(emission: GaussianStates, t: Any, name: str, value: Checked) -> Array:
-    """Means (less the shift) or covariances, which are those of the parameters."""
-    shown = emission.show(t)[name] - (emission.shift if name == "means" else 0.0)
-    part = read_array(value, np.shape(shown))
-    slack = SAME * (np.abs(shown).max() + np.abs(emission.shift).max() * (name == "means"))
-    if (np.abs(part - shown) > slack).any():
-        value.fail("is not what the parameters say")
-    try:
-        family_given({name: part}, emission.covariance)
-    except (JensenError, np.linalg.LinAlgError):
-        value.fail("is not positive definite")
-    return part
-
-
-# --- masks ---
-
-
-def plain_masks(model: Any) -> dict[str, Any]:
-    """What may be (1) and what may not (0), of parameters that have something that may not."""
-    masks = getattr(model, "masks", {})
-    found = {x: _plain_mask(masks[x]) for x in ("initial", "transition") if x in masks}
-    emission = [part.mask for part in labels_of(model.emission)]
-    if any(mask is not None for mask in emission):
-        found["emission"] = [None if mask is None else _plain_mask(mask) for mask in emission]
-    return found
-
-
-def read_masks(model: Any, value: Checked | None) -> Any:
-    """The model with its masks."""
-    if value is None:
-        return model
-    if not isinstance(model, HiddenMarkov):
-        value.fail("belongs to hidden Markov models")
-    members = value.fields(frozenset(), {"initial", "transition", "emission"})
-    masks: dict[str, Any] = {
-        name: _read_mask(members[name], np.shape(getattr(model.blank, name)))
-        for name in ("initial", "transition")
-        if name in members
-    }
-    model = replace(model, masks=masks)
-    if "emission" not in members:
-        return model
-    parts, items = labels_of(model.emission), list(members["emission"].items())
-    if not parts or len(items) != len(parts):
-        members["emission"].fail("must have a mask or null for every part of labels")
-    emission = [
-        None if item.is_null() else _read_mask(item, part.blank.shape)
-        for part, item in zip(parts, items, strict=True)
-    ]
-    return replace(model, emission=with_masks(model.emission, emission))
-
-
-def _plain_mask(mask: NDArray[np.bool_]) -> Any:
-    return np.asarray(mask, int).tolist()
-
-
-def _read_mask(value: Checked, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    mask = read_array(value, shape)
-    if not np.isin(mask, (0.0, 1.0)).all():
-        value.fail("must hold 1 (may be) and 0 (may not)")
-    if not mask.any(-1).all():
-        value.fail("leaves a state without any possibility")
-    return mask.astype(bool)
