@@ -208,7 +208,7 @@ def merge_states(strings, n_symbols, alpha=1.0, structure_weight=1.0, lookahead=
                 steps.append(("Recompletion", len(states_of(paths)), score))
             elif found := best_split(paths, new, *choices):
                 split, score, paths = found
-                steps.append(("Split", split, new, score))
+                steps.append(("StateSplit", split, new, score))
                 new += 1
             elif found := merge_anew(paths, *choices, n_pairs=32):
                 steps += found[0]
