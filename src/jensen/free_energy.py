@@ -59,7 +59,7 @@ GIBBS = Algorithm("gibbs", q_hidden.draw, q_theta.draw)
 ALGORITHMS = {a.name: a for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS)}
 
 
-class Sums(NamedTuple):
+class SweepSums(NamedTuple):
     """What a sweep adds up over units."""
 
     value: float  # Σ weight · (E_q[log potentials] + H[q(h)])
@@ -168,13 +168,15 @@ def expect(
     t: Any,
     streams: Streams | None = None,
     memory: tuple[Any, ...] = (),
-) -> tuple[Sums, tuple[Any, ...]]:
+) -> tuple[SweepSums, tuple[Any, ...]]:
     """Update q(h) at this θ, unit by unit: value and statistics, and what the rule remembers."""
     at = model.potentials(t)
 
-    def visit(number: int, unit: Any, kept: Any) -> tuple[Sums, Any]:
+    def visit(number: int, unit: Any, kept: Any) -> tuple[SweepSums, Any]:
         hidden = rule(at(unit), kept, streams(number) if streams else None)
-        return Sums(float(hidden.value.sum()), model.expected_stats(unit, hidden)), hidden.memory
+        return SweepSums(
+            float(hidden.value.sum()), model.expected_stats(unit, hidden)
+        ), hidden.memory
 
     return data.sum(visit, memory)
 

@@ -130,7 +130,7 @@ def _estimator(
 ) -> BayesianNetwork:
     """The network, its graph still to be found; choices of its parameters are checked before."""
     from jensen.estimators.bayesian_network import BayesianNetwork
-    from jensen.estimators.network_choices import NetworkChoices
+    from jensen.estimators.network_choices import NetworkSettings
     from jensen.graphs import DAG
 
     prior = scaled_prior(network, loop, names) if kind.has_scale else read_prior(network.prior)
@@ -139,7 +139,7 @@ def _estimator(
         chosen["equivalent_sample_size"] = network.equivalent_sample_size
     net = BayesianNetwork(DAG((), names), progress=sys.stderr.isatty(), **chosen)
     given = {name: value for name, value in net.get_params().items() if name != "graph"}
-    kind.check(NetworkChoices(**{**given, "hidden": {}}), None)
+    kind.check(NetworkSettings(**{**given, "hidden": {}}), None)
     return net
 
 

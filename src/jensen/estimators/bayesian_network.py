@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from jensen.data import Variable, as_rows
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.estimators.learning import learn
-from jensen.estimators.network_choices import NetworkChoices, split_targets
+from jensen.estimators.network_choices import NetworkSettings, split_targets
 from jensen.estimators.network_kinds import kind_of_data, plain_network, read_network
 from jensen.estimators.network_methods import Estimator, NetworkMethods
 from jensen.estimators.summary import Summary, summarise
@@ -190,7 +190,7 @@ class BayesianNetwork(NetworkMethods, Estimator):
         """
         given = self.get_params()
         graph = given.pop("graph")
-        choices = NetworkChoices(**{**given, "hidden": given["hidden"] or {}})
+        choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
         data, targets = split_targets(graph, as_rows(table), interventions)
         problem = kind_of_data(graph, data).problem(graph, data, choices, targets)
         seen = [x for x in graph.nodes if x in data]

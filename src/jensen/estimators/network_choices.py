@@ -28,7 +28,7 @@ from jensen.support.text import either, offer, some
 
 
 @dataclass(frozen=True)
-class NetworkChoices(LoopChoices):
+class NetworkSettings(LoopChoices):
     """How tables are learned; `BayesianNetwork` says what each of these means."""
 
     equivalent_sample_size: float = 1.0

@@ -11,7 +11,7 @@ import numpy as np
 from jensen.data import RowSource
 from jensen.data.variable import label_text
 from jensen.estimators.learning import Problem
-from jensen.estimators.network_choices import InterventionTargets, NetworkChoices, make_prior
+from jensen.estimators.network_choices import InterventionTargets, NetworkSettings, make_prior
 from jensen.estimators.regression_problem import (
     check_gaussian_choices,
     is_gaussian,
@@ -44,8 +44,10 @@ class NetworkKind(NamedTuple):
 
     fitted: type[FittedNetwork]
     learns: Callable[[DAG, RowSource], bool]  # whether these columns make such a network
-    problem: Callable[[DAG, RowSource, NetworkChoices, InterventionTargets], Problem]
-    check: Callable[[NetworkChoices, FittedNetwork | None], None]  # refuses what `fit` would refuse
+    problem: Callable[[DAG, RowSource, NetworkSettings, InterventionTargets], Problem]
+    check: Callable[
+        [NetworkSettings, FittedNetwork | None], None
+    ]  # refuses what `fit` would refuse
     stored: Mapping[str, Stored]  # the choices that files hold
     has_scale: bool = False  # whether its prior may have a scale
 
@@ -63,7 +65,7 @@ def kind_of_format(name: str) -> NetworkKind:
 # --- tables ---
 
 
-def _check_tables(choices: NetworkChoices, known: FittedNetwork | None) -> None:
+def _check_tables(choices: NetworkSettings, known: FittedNetwork | None) -> None:
     """Refuse choices that make no sense whatever the data, or not with a network."""
     choices.check()
     if known is None:
@@ -108,7 +110,7 @@ def _read_prior(value: Checked) -> Any:
 # --- regressions ---
 
 
-def _check_regressions(choices: NetworkChoices, known: FittedNetwork | None) -> None:
+def _check_regressions(choices: NetworkSettings, known: FittedNetwork | None) -> None:
     check_gaussian_choices(choices)
 
 
@@ -196,7 +198,7 @@ def read_network(make: type[BayesianNetwork], value: Checked) -> BayesianNetwork
     return net
 
 
-def _checked(net: BayesianNetwork, kind: NetworkKind) -> NetworkChoices:
+def _checked(net: BayesianNetwork, kind: NetworkKind) -> NetworkSettings:
     """Choices that no file holds unless `fit` would take them; a file says nothing of a start."""
     names = [name for name in kind.stored if name not in ("hidden", "random_state")]
-    return NetworkChoices(**{name: getattr(net, name) for name in names}, hidden=net.hidden or {})
+    return NetworkSettings(**{name: getattr(net, name) for name in names}, hidden=net.hidden or {})

@@ -11,7 +11,7 @@ from jensen.data import RowSource
 from jensen.data.number_rows import NumberRows
 from jensen.data.statistics import Coordinates, Moments, MomentStatistics
 from jensen.estimators.learning import Problem, Start
-from jensen.estimators.network_choices import InterventionTargets, NetworkChoices, counted_rows
+from jensen.estimators.network_choices import InterventionTargets, NetworkSettings, counted_rows
 from jensen.exceptions import DataError, JensenError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
@@ -41,7 +41,7 @@ def is_gaussian(graph: DAG, table: RowSource) -> bool:
 
 
 def regression_problem(
-    graph: DAG, table: RowSource, choices: NetworkChoices, targets: InterventionTargets = None
+    graph: DAG, table: RowSource, choices: NetworkSettings, targets: InterventionTargets = None
 ) -> Problem:
     """The regressions of a graph, from rows with values missing anywhere.
 
@@ -77,7 +77,7 @@ def regression_problem(
     return Problem(model, data, choices, start)
 
 
-def check_gaussian_choices(choices: NetworkChoices) -> None:
+def check_gaussian_choices(choices: NetworkSettings) -> None:
     """Refuse what cannot be, and what belongs to tables of states."""
     prior = choices.prior
     if not (prior in (None, "bge") or isinstance(prior, Mapping)):
@@ -96,7 +96,7 @@ def check_gaussian_choices(choices: NetworkChoices) -> None:
         raise JensenError(
             f"a Gaussian network is learned by 'em' or 'vbem', not by {choices.algorithm.name!r}"
         )
-    super(NetworkChoices, choices).check()
+    super(NetworkSettings, choices).check()
 
 
 def _rows_that_count(
@@ -117,7 +117,7 @@ def _rows_that_count(
     return rows, targets
 
 
-def _constants(graph: DAG, choices: NetworkChoices, rows: RowSource) -> list[int]:
+def _constants(graph: DAG, choices: NetworkSettings, rows: RowSource) -> list[int]:
     """The columns without spread, which are warned of; none if the prior has its own scale."""
     given = choices.prior if isinstance(choices.prior, Mapping) else {}
     if given.get("scale") is not None:
@@ -136,7 +136,7 @@ def _constants(graph: DAG, choices: NetworkChoices, rows: RowSource) -> list[int
 
 
 def _prior(
-    graph: DAG, choices: NetworkChoices, means: Array, variances: Array
+    graph: DAG, choices: NetworkSettings, means: Array, variances: Array
 ) -> NormalWishartPrior | None:
     """The prior, made once, by the means and variances of the values that are known."""
     prior = choices.prior
@@ -146,7 +146,7 @@ def _prior(
     return make_bge(graph.nodes, means, variances, *(given.get(part) for part in PARTS))
 
 
-def _start(model: RegressionNetwork, choices: NetworkChoices, total_weight: float) -> Regressions:
+def _start(model: RegressionNetwork, choices: NetworkSettings, total_weight: float) -> Regressions:
     """Near a network of the same graph, or by statistics that another one may expect."""
     if not isinstance(choices.start, MomentStatistics):
         return model.start_near(_start_network(model.graph, choices), total_weight)
@@ -163,7 +163,7 @@ def _start(model: RegressionNetwork, choices: NetworkChoices, total_weight: floa
     return model.start_from(Moments(found.weight, found.mean[kept], scatter))
 
 
-def _start_network(graph: DAG, choices: NetworkChoices) -> GaussianNetwork:
+def _start_network(graph: DAG, choices: NetworkSettings) -> GaussianNetwork:
     start = getattr(choices.start, "network_", choices.start)
     if not isinstance(start, GaussianNetwork) or start.graph != graph:
         raise JensenError(

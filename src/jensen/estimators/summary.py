@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jensen.estimators.network_choices import NetworkChoices
+from jensen.estimators.network_choices import NetworkSettings
 from jensen.free_energy import Algorithm
 from jensen.support.text import plural
 
@@ -66,4 +66,4 @@ def is_exact(net: Any) -> bool:
 
 def algorithm_of(net: Any) -> Algorithm:
     """The algorithm that the choices of an estimator name."""
-    return NetworkChoices(prior=net.prior, method=net.method).algorithm
+    return NetworkSettings(prior=net.prior, method=net.method).algorithm

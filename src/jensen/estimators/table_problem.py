@@ -12,7 +12,7 @@ from jensen.data.statistics import CountStatistics
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.network_choices import (
     InterventionTargets,
-    NetworkChoices,
+    NetworkSettings,
     counted_rows,
     learned_variables,
     make_prior,
@@ -31,7 +31,7 @@ ARRAYS = 8
 
 
 def table_problem(
-    graph: DAG, table: RowSource, choices: NetworkChoices, targets: InterventionTargets = None
+    graph: DAG, table: RowSource, choices: NetworkSettings, targets: InterventionTargets = None
 ) -> Problem:
     """The tables of a graph, from rows with values missing anywhere."""
     choices.check()
@@ -78,7 +78,7 @@ def _rows_that_count(
     return rows.counted(), counted_rows(table, targets)
 
 
-def _check_draws(rows: RowSource, choices: NetworkChoices) -> None:
+def _check_draws(rows: RowSource, choices: NetworkSettings) -> None:
     """Refuse parts of rows, and more rows than there is room for, where each is drawn."""
     if rows.is_weighted and rows.sum(lambda block: np.count_nonzero(block.weights % 1.0)):
         raise DataError(
@@ -92,7 +92,7 @@ def _check_draws(rows: RowSource, choices: NetworkChoices) -> None:
     )
 
 
-def _start(model: DiscreteNetwork, choices: NetworkChoices) -> Start | None:
+def _start(model: DiscreteNetwork, choices: NetworkSettings) -> Start | None:
     """The tables to start from; their posterior, where there is one and one is learned."""
     if choices.start is None:
         return None

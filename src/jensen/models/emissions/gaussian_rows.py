@@ -48,7 +48,7 @@ ROOTS = 1 << 22
 """Numbers in all factors that are kept for other units; beyond, each unit makes its own."""
 
 
-class _Rows:
+class _GaussianRows:
     """Rows by pattern, and the distance of each from every state."""
 
     def __init__(
@@ -115,7 +115,7 @@ class _Rows:
         raise NotImplementedError
 
 
-class ObservedGaussian(_Rows, FastObserved):
+class ObservedGaussian(_GaussianRows, FastObserved):
     """Rows at one θ."""
 
     def __init__(
@@ -233,7 +233,7 @@ class ObservedGaussian(_Rows, FastObserved):
         return x
 
 
-class PredictedGaussian(_Rows):
+class PredictedGaussian(_GaussianRows):
     """Rows under multivariate Student distributions."""
 
     def __init__(
