@@ -45,6 +45,10 @@ class ImpossibleSequenceError(ImpossibleError):
         )
 
 
+class TooLargeError(JensenError):
+    """Work that would take more memory than the limit; the text says how much, and the ways out."""
+
+
 class StoppedError(JensenError):
     """An interrupt that came before there was anything to keep; the text says what was going on."""
 

@@ -330,7 +330,8 @@ def test_numbers_with_commas_are_told_in_dataframes_too(form):
         jn.DataWarning, match=r"^this DataFrame: numbers beside other signs stand in"
     ):
         jn.Table(pd.DataFrame({"x": texts}))
-    jn.Table(pd.DataFrame({"x": [f"{k}.5" for k in range(30)]}))
+    with pytest.warns(jn.DataWarning, match="numbers written as texts stand in 'x'"):
+        jn.Table(pd.DataFrame({"x": [f"{k}.5" for k in range(30)]}))
 
 
 @pytest.mark.parametrize("form", ["%02d 4711", "A%d", "%d-%d", "%d kg %d", "030 1234%d"])

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from naive.files import editable
 from sklearn.datasets import load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
@@ -133,7 +134,7 @@ def test_a_file_keeps_the_prior_of_its_bound_in_numbers(covariance, tmp_path):
         for a, b in zip(leaves(model_prior), leaves(prior), strict=True):
             np.testing.assert_array_equal(a, b)
         assert str(loaded.summary()) == str(model.summary())
-    document = json.loads((tmp_path / "model.json").read_text())
+    document = editable((tmp_path / "model.json").read_text())
     assert set(document["prior"]["weights"]) == {-0.75}  # α₀ - 1 of the four that were fitted
     del document["posterior"]
     (tmp_path / "model.json").write_text(json.dumps(document))

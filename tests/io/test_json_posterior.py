@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from naive.files import editable
 from naive.posteriors import dags_of, parents_of, run_of
 
 import jensen as jn
@@ -84,7 +85,7 @@ def test_what_is_not_known_and_what_was_interrupted_comes_back(tmp_path):
     assert again.interrupted is again.convergence.interrupted is True
     np.testing.assert_array_equal(again.outside_share, [0.25, np.nan, 0.0])
     assert repr(post) == repr(again)
-    document = json.loads(file.read_text())
+    document = editable(file.read_text())
     assert document["chains"]["interrupted"] is True
     assert document["chains"]["outside_share"] == [0.25, None, 0.0]
     del document["chains"]["interrupted"]  # it may be absent
@@ -133,13 +134,13 @@ def test_the_most_probable_graph_comes_back(tmp_path):
     assert again.best.info.probability == post.best.info.probability
     assert again.best.info.log_weight == post.best.info.log_weight
     assert again.with_table(table).best.info == post.best.info
-    document = json.loads(file.read_text())
+    document = editable(file.read_text())
     document["exact"].pop("best")  # it may be absent: the best of the draws then
     file.write_text(json.dumps(document))
     assert not jn.load(file).best.info.proven
     orders = jn.structure_posterior(table, "exact", prior="order")
     orders.save(file)
-    assert json.loads(file.read_text())["exact"]["best"] is None
+    assert editable(file.read_text())["exact"]["best"] is None
     assert jn.load(file).best == orders.best
 
 
@@ -155,7 +156,7 @@ BEST_DAMAGES = [
 def test_a_damaged_best_graph_is_refused(tmp_path, damage, words):
     file = tmp_path / "post.json"
     exact().save(file)
-    document = json.loads(file.read_text())
+    document = editable(file.read_text())
     damage(document["exact"]["best"])
     file.write_text(json.dumps(document))
     with pytest.raises(FileError, match=words):
@@ -213,7 +214,7 @@ DAMAGES = [
 def test_damaged_files_are_refused_in_words(tmp_path, damage, words):
     file = tmp_path / "post.json"
     sampled().save(file)
-    document = json.loads(file.read_text())
+    document = editable(file.read_text())
     damage(document)
     file.write_text(json.dumps(document))
     with pytest.raises(FileError, match=words):
@@ -245,7 +246,7 @@ def test_the_prior_of_numbers_is_held(tmp_path, scale):
 def test_older_files_have_the_published_prior(tmp_path):
     post = jn.structure_posterior(numbers(), "exact", scale="unit")
     post.save(tmp_path / "post.json")
-    document = json.loads((tmp_path / "post.json").read_text())
+    document = editable((tmp_path / "post.json").read_text())
     del document["gaussian_prior"], document["settings"]["scale"]
     (tmp_path / "old.json").write_text(json.dumps(document))
     old = jn.load(tmp_path / "old.json")

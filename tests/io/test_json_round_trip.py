@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
+from naive.files import editable, without_checksum
 
 import jensen as jn
 from jensen import io
@@ -142,7 +143,7 @@ def test_every_network_comes_back_to_the_bit(network):
 @given(networks())
 def test_parents_may_stand_in_any_order(network):
     net = jn.BayesianNetwork.from_network(network)
-    document = json.loads(io.to_bytes(net))
+    document = editable(io.to_bytes(net))
     for entry in document["variables"]:
         n = len(entry["parents"])
         entry["parents"].reverse()
@@ -219,12 +220,13 @@ def test_tables_are_read_at_once_and_number_by_number_alike(full_net, monkeypatc
 
 def test_whole_numbers_are_probabilities_too():
     net = jn.BayesianNetwork.from_tables("a -> b", {"a": [0.5, 0.5], "b": [[1.0, 0.0], [0.5, 0.5]]})
-    text = io.to_bytes(net).decode()
+    text = without_checksum(io.to_bytes(net)).decode()
     assert_same(net, io.from_bytes(text.replace("[1.0, 0.0]", "[1, 0]").encode(), "memory"))
 
 
 def test_rows_off_by_little_are_kept_as_written_and_normalised_in_use():
-    text = io.to_bytes(jn.BayesianNetwork.from_tables("a", {"a": [0.5, 0.5]})).decode()
+    net = jn.BayesianNetwork.from_tables("a", {"a": [0.5, 0.5]})
+    text = without_checksum(io.to_bytes(net)).decode()
     net = io.from_bytes(text.replace("[0.5, 0.5]", "[0.3333, 0.66660001]").encode(), "memory")
     assert net.network_.tables.tolist() == [0.3333, 0.66660001]
     assert b"[0.3333, 0.66660001]" in io.to_bytes(net)
@@ -291,7 +293,7 @@ def test_networks_with_other_samples_are_not_equal(chain_net):
 
 
 def test_parents_of_samples_may_stand_in_any_order(chain_net):
-    document = json.loads(io.to_bytes(chain_net))
+    document = editable(io.to_bytes(chain_net))
     (entry,) = [v for v in document["variables"] if v["name"] == "c"]
     assert entry["parents"] == ["a", "b"]
     entry["parents"] = ["b", "a"]
@@ -308,7 +310,7 @@ def test_samples_are_read_at_once_and_number_by_number_alike(chain_net, monkeypa
 
 def test_a_file_says_nothing_of_choices_that_are_as_usual():
     net = jn.BayesianNetwork("a").fit({"a": [0, 1]})
-    document = json.loads(io.to_bytes(net))
+    document = editable(io.to_bytes(net))
     assert document["choices"].keys() == saving.needed(TABLES.stored)
     assert document["learned"].keys() == set(saving.LEARNED)
     again = io.from_bytes(io.to_bytes(net), "memory")
@@ -334,7 +336,7 @@ def test_the_start_is_not_stored():
 def test_what_is_no_number_comes_back(chain_net):
     chain_net.r_hat_, chain_net.effective_sample_size_ = math.inf, math.nan
     content = io.to_bytes(chain_net)
-    learned = json.loads(content)["learned"]
+    learned = editable(content)["learned"]
     assert learned["r_hat"] == "inf"
     assert learned["free_energy"] is None
     assert "effective_sample_size" not in learned

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from naive.files import editable
 from sklearn.base import clone
 
 import jensen as jn
@@ -84,7 +85,7 @@ def reread(model):
 def shown(model):
     """All that a fit ends with, as numbers."""
     fitted = model.fitted_
-    return json.loads(io.to_bytes(model, "m.json")), fitted.counts.tolist()
+    return editable(io.to_bytes(model, "m.json")), fitted.counts.tolist()
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -113,7 +114,7 @@ def test_a_model_to_start_from_comes_back_as_its_parameters():
 
 def test_files_without_a_start_still_load():
     model = jn.GaussianMixture(2, start={"means": MEANS}, fixed=["means"], prior={}).fit(ROWS)
-    document = json.loads(io.to_bytes(model, "m.json"))
+    document = editable(io.to_bytes(model, "m.json"))
     del document["choices"]["start"]
     old = io.from_bytes(json.dumps(document).encode(), "m.json")
     assert old.start is None
@@ -134,7 +135,7 @@ def test_files_without_a_start_still_load():
 )
 def test_a_start_that_makes_no_sense_is_refused(start, message):
     model = jn.GaussianMixture(2, start={"means": MEANS}).fit(ROWS)
-    document = json.loads(io.to_bytes(model, "m.json"))
+    document = editable(io.to_bytes(model, "m.json"))
     document["choices"]["start"] = start
     with pytest.raises(jn.FileError) as error:
         io.from_bytes(json.dumps(document).encode(), "m.json")
@@ -155,7 +156,7 @@ def test_labels_that_are_whole_numbers_come_back_as_such():
     for data, kind in ((LABELS, np.int64), ([str(x) for x in LABELS], object)):
         again = reread(chain(prior={}).fit(data))
         assert again.sample(4, random_state=0)[0].dtype == kind
-    document = json.loads(io.to_bytes(chain(prior={}).fit(PAIRS), "m.json"))
+    document = editable(io.to_bytes(chain(prior={}).fit(PAIRS), "m.json"))
     document["columns"][0]["whole"] = True
     with pytest.raises(
         jn.FileError, match=r"columns\[0\].whole must be false: a state is no whole"

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from naive.files import editable, without_checksum
 
 import jensen as jn
 from jensen import io
@@ -268,7 +269,7 @@ def test_choices_that_contradict_what_was_learned_are_not_saved(change, message)
 
 
 def document_of(model):
-    return json.loads(io.to_bytes(model, "m.json"))
+    return editable(io.to_bytes(model, "m.json"))
 
 
 def refusal(document):
@@ -497,16 +498,16 @@ def test_the_documented_example_is_read():
     assert network.graph == jn.DAG("rain -> wet")
     rain = pd.DataFrame({"rain": ["yes", "yes", "no"]})
     assert states.log_likelihood(rain, [2, 1]).tolist() == [0.0, -np.inf]
-    assert io.to_bytes(states, "m.json").decode().strip() == examples[1].strip()
+    assert without_checksum(io.to_bytes(states, "m.json")).decode().strip() == examples[1].strip()
     assert post.edge_probability("rain", "wet") == 0.5
-    assert io.to_bytes(post, "m.json").decode().strip() == examples[2].strip()
+    assert without_checksum(io.to_bytes(post, "m.json")).decode().strip() == examples[2].strip()
 
 
 def test_starts_that_came_to_nothing_are_kept():
     rows = np.random.default_rng(0).normal(size=(14, 2))
     model = fitted(jn.GaussianMixture(3, n_init=6, random_state=0), rows)
     assert np.isnan(model.starts_).any()
-    document = json.loads(io.to_bytes(model))
+    document = editable(io.to_bytes(model))
     assert None in document["learned"]["starts"]
     again = io.from_bytes(io.to_bytes(model), FILE)
     np.testing.assert_array_equal(again.starts_, model.starts_)
@@ -516,7 +517,7 @@ def test_starts_that_came_to_nothing_are_kept():
 
 
 def test_choices_that_would_be_ignored_are_refused():
-    document = json.loads(io.to_bytes(chain()))
+    document = editable(io.to_bytes(chain()))
     document["choices"]["covariance"] = "tied"
     with pytest.raises(jn.FileError, match="covariance='tied' belongs to emission='gaussian'"):
         io.from_bytes(json.dumps(document).encode(), FILE)

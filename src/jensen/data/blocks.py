@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from jensen.data.encode import Column
 from jensen.data.packed import Packed
-from jensen.data.threads import ordered_map
+from jensen.data.threads import one_blas_thread, ordered_map
 from jensen.data.units import TreeSum
 from jensen.data.variable import Variable
 from jensen.support.fields import add
@@ -142,6 +142,7 @@ class RowSource(Protocol):
         """A hash of all rows, however they are cut into blocks."""
 
 
+@one_blas_thread()
 def sum_blocks(
     blocks: Iterable[Block], f: Callable[[Block], Any], join: Callable[[Any, Any], Any] = add
 ) -> Any:

@@ -211,6 +211,8 @@ def warn_of_labels(
             f"{where}: numbers beside other signs stand in {shown}, which are read as labels: take "
             f"out the signs, or say {say(categorical=list(signed))} if these are labels"
         )
+    if with_words and not is_text:
+        _warn_of_number_texts(columns, where, say)
     misfits = {c.variable.name: found for c in columns if (found := find_misfits(c)) is not None}
     if misfits:
         labels = list(dict.fromkeys(label for each in misfits.values() for label in each.labels))
@@ -221,6 +223,18 @@ def warn_of_labels(
             f"{where}: a few values that are no numbers make labels of all numbers in "
             f"{_shown(misfits, place)}: correct them, or say {say(**mend)}{more} if they mean "
             f"missing, or {say(categorical=list(misfits))} if all are labels"
+        )
+
+
+def _warn_of_number_texts(columns: Sequence[Column], where: str, say: Callable[..., str]) -> None:
+    """Warn of numbers that a dataframe holds as texts; in a text file they would be numbers."""
+    texts = {c.variable.name: c.variable.states[0] for c in columns if _are_number_texts(c)}
+    if texts:
+        shown = some(f"{name!r} ({text!r})" for name, text in texts.items())
+        warn(
+            f"{where}: numbers written as texts stand in {shown}, which are read as labels: say "
+            f"{say(continuous=list(texts))} if they are numbers, "
+            f"{say(categorical=list(texts))} if they are labels"
         )
 
 
@@ -258,6 +272,14 @@ def find_misfits(column: Column) -> Misfits | None:
         row,
         variable.states[int(codes[row])],
     )
+
+
+def _are_number_texts(column: Column) -> bool:
+    """Whether all states are numbers that a text file would have read as numbers."""
+    variable = column.variable
+    if variable.kind != "categorical" or variable.cuts is not None or not variable.states:
+        return False
+    return all(map(is_number, variable.states)) and not _are_labels(variable.states)
 
 
 def _spaced_twins(column: Column) -> tuple[str, str] | None:

@@ -58,9 +58,12 @@ def read_decimals(
     changed: dict[str, str] = {}
     unclear: dict[str, str] = {}
     mixed: dict[str, str] = {}
+    pointed: dict[str, str] = {}
     for k, name in enumerate(table.column_names if decimal != "." else ()):
         found = _look(table[name], neutral, always=decimal is not None)
         if found is None:
+            if decimal is None and (example := _may_be_thousands(table[name], neutral)):
+                pointed[name] = example
             continue
         if decimal == "," and len(found.points) and not found.has_thousands:
             raise DataError(
@@ -81,6 +84,12 @@ def read_decimals(
             mixed[name] = f"{example} and {found.points[0].as_py().strip()}"
     if decimal is None:
         _tell(changed, unclear, mixed, where)
+        if pointed and (changed or mixed):
+            warn(
+                f"{where}: beside decimal commas, the points in {_columns(pointed)} may separate "
+                f"thousands, and are read as they stand: take the points out if they do, or write "
+                f"commas in their place"
+            )
     return table
 
 
@@ -119,6 +128,21 @@ def _look(column: pa.ChunkedArray, neutral: Collection[str], always: bool) -> De
         is_mixed=bool(pc.all(pc.or_(pc.or_(whole, comma), point)).as_py()),
         has_thousands=is_plain and bool(pc.any(pc.match_substring_regex(texts, BOTH)).as_py()),
     )
+
+
+def _may_be_thousands(column: pa.ChunkedArray, neutral: Collection[str]) -> str | None:
+    """A number with a point, if every point of the column stands before three digits."""
+    parts = [chunk.dictionary for chunk in column.chunks]
+    texts = pc.unique(pa.chunked_array(parts, pa.string()))
+    known = {text.strip().casefold() for text in neutral} | {""}
+    pointed = texts.filter(pc.match_substring(texts, "."))
+    others = texts.filter(pc.invert(pc.match_substring(texts, "."))).to_pylist()
+    are_numbers = pc.all(pc.match_substring_regex(pointed, THOUSANDS)).as_py()
+    if not len(pointed) or not are_numbers:
+        return None
+    if not all(text.strip().casefold() in known or text.strip().isdigit() for text in others):
+        return None
+    return str(pointed[0].as_py()).strip()
 
 
 def _with_points(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jensen.data.blocks import Block, RowSource
 from jensen.data.table import Table
-from jensen.data.threads import ordered_map
+from jensen.data.threads import one_blas_thread, ordered_map
 from jensen.data.units import TreeSum, Units
 from jensen.support.fields import add
 from jensen.support.fingerprint import fingerprint
@@ -182,6 +182,7 @@ class NumberRows:
         """Whether anything is missing."""
         return bool((self.profile.n_seen < self.n_rows).any())
 
+    @one_blas_thread()
     def sum(
         self,
         f: Callable[[NumberBlock], Any],

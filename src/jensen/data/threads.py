@@ -4,12 +4,15 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from contextvars import copy_context
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import islice
 from operator import index
-from threading import local
-from typing import NoReturn, SupportsIndex, TypeVar
+from threading import Lock, local
+from typing import Any, NoReturn, SupportsIndex, TypeVar
+
+from threadpoolctl import ThreadpoolController
 
 from jensen.exceptions import JensenError
 
@@ -26,6 +29,8 @@ Done = dict[int, Callable[[], Result]]
 
 _chosen: int | None = None
 _here = local()
+_blas_lock = Lock()
+_blas_limits: list[Any] = []  # what restores BLAS, once for everyone who wants it on one thread
 
 
 def set_threads(n: SupportsIndex | None) -> None:
@@ -67,6 +72,33 @@ def get_threads() -> int:
         raise JensenError(f"{VARIABLE}={text!r} is no number of threads: set it to 1 or more")
     _check(int(text), VARIABLE)
     return int(text)
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Keep matrix products on the thread that asks for them, so that bits depend on no other.
+
+    BLAS cuts long sums by how many threads it has. The setting belongs to the whole process: the
+    first who enters changes it, the last who leaves restores it. May decorate a function.
+    """
+    with _blas_lock:
+        limit = None if _blas_limits else _blas().limit(limits=1, user_api="blas")
+        _blas_limits.append(limit)
+    try:
+        yield
+    finally:
+        with _blas_lock:
+            if len(_blas_limits) == 1:
+                _blas_limits[0].restore_original_limits()
+                _blas_limits.clear()
+            else:
+                _blas_limits.pop()
+
+
+@cache
+def _blas() -> Any:
+    """The BLAS that NumPy has loaded; looking for it takes a while."""
+    return ThreadpoolController()
 
 
 def ordered_map(f: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:

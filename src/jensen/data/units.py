@@ -5,7 +5,7 @@ from functools import reduce
 from itertools import repeat
 from typing import Any, NamedTuple
 
-from jensen.data.threads import ordered_map
+from jensen.data.threads import one_blas_thread, ordered_map
 from jensen.support.fields import add
 
 FEW = 2
@@ -70,6 +70,7 @@ class Units(NamedTuple):
     def __len__(self) -> int:
         return len(tuple(self.items))
 
+    @one_blas_thread()
     def sum(
         self, f: Callable[[int, Any, Any], tuple[Any, Any]], kept: Iterable[Any] = ()
     ) -> tuple[Any, tuple[Any, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from datetime import date, timedelta
 from typing import Any
 
@@ -46,6 +46,7 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
     """
     from sklearn.utils.validation import validate_data  # type: ignore[import-untyped]
 
+    refuse_no_rows(X)
     if is_file(X):
         X = Table(X)
     is_table = isinstance(X, Table)  # which was looked at when it was made
@@ -63,6 +64,19 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
     if reset and not is_table:
         _warn_of_missing_codes(values, names_of(estimator, values.shape[1]))
     return values
+
+
+def refuse_no_rows(X: Any) -> None:
+    """Refuse what is no array, dataframe, table or path, though it can be walked through."""
+    if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
+        raise DataError("X is a list of dicts: give jn.Table(X), or a dataframe")
+    is_walked = isinstance(X, Iterator | Mapping | Set | bytes) and not issparse(X)
+    if X is None or is_walked:
+        what = "None" if X is None else f"a value of type {type(X).__name__!r}"
+        raise DataError(
+            f"X must hold rows, an array, a dataframe, a jn.Table or a path, and is {what}: give "
+            f"jn.Table(X) for a dict of columns, list(X) for what can be read once"
+        )
 
 
 def read_rows(

@@ -24,7 +24,7 @@ from jensen.inference.gaussian_network import GaussianNetwork, network_from_regr
 from jensen.inference.handmade import network_from_tables, replace_table, written_parents
 from jensen.inference.regression import LinearRegression, RegressionPosterior
 from jensen.scores.constant_columns import warn_of_constant_labels
-from jensen.support.json_values import Checked
+from jensen.support.json_values import as_checked
 from jensen.support.text import plural
 
 
@@ -359,9 +359,9 @@ class BayesianNetwork(NetworkMethods, Estimator):
         return plain_network(self)
 
     @classmethod
-    def from_dict(cls, value: Checked) -> BayesianNetwork:
-        """What `to_dict` gave, read from a file."""
-        return read_network(cls, value)
+    def from_dict(cls, value: Any) -> BayesianNetwork:
+        """What `to_dict` gave: plain data, also by way of JSON."""
+        return read_network(cls, as_checked(value))
 
     # --- inside ---
 

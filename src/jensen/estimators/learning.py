@@ -13,14 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen import q_hidden
-from jensen.exceptions import JensenError, StoppedError
+from jensen.data.threads import one_blas_thread
+from jensen.exceptions import JensenError, StoppedError, TooLargeError
 from jensen.free_energy import (
     ALGORITHMS,
     EM,
-    VBEM,
     Algorithm,
     Fit,
     State,
+    SweepSums,
     check_usable,
     expect,
     state_at,
@@ -155,6 +156,11 @@ class LearnedModel(NamedTuple):
 
 def learn(problem: Problem, checkpoint: str | Path | None = None) -> LearnedModel:
     """Learn the parameters of a model, from some starts or by some chains."""
+    with one_blas_thread():  # as a decorator it would be what warnings point at
+        return _learn(problem, checkpoint)
+
+
+def _learn(problem: Problem, checkpoint: str | Path | None) -> LearnedModel:
     model, data, choices, _ = problem
     algorithm = choices.algorithm
     check_usable(model, algorithm)
@@ -180,7 +186,7 @@ def _begin(problem: Problem, k: int, streams: Streams) -> State:
         eta = start.eta
     else:  # a posterior is made of plain parameters by one E-step at them
         t = read_mode(model.families, start.eta)
-        sums, _ = expect(model, units, q_hidden.exact, t)
+        sums = _sums_at(problem, t, streams)
         if sums.value == -np.inf:
             raise model.explain(data, t)
         names = start.eta._fields
@@ -193,6 +199,17 @@ def _begin(problem: Problem, k: int, streams: Streams) -> State:
     if units.is_complete and algorithm.ascends:  # what is counted does not depend on the start
         return step(model, units, algorithm, state)._replace(sweep=0)
     return state
+
+
+def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums:
+    """Value and statistics at this θ: exact, or drawn where only a draw fits in memory."""
+    model, data, choices, _ = problem
+    try:
+        return expect(model, data.units, q_hidden.exact, t)[0]
+    except TooLargeError:
+        if choices.algorithm.ascends:
+            raise
+        return expect(model, data.units, choices.algorithm.q_hidden, t, streams.at(0))[0]
 
 
 def _climb(
@@ -216,7 +233,7 @@ def _climb(
     if found.collapsed:
         warn_of_collapse(found.collapsed, choices.n_init)
     converged = best.converged and not found.was_stopped
-    if converged and job.algorithm is VBEM:
+    if converged and job.algorithm.is_bound:
         best = improve(job, best, max_iter=choices.max_iter, tol=choices.tol)
         converged = best.converged
         starts[np.nanargmax(starts)] = best.trace[-1]
@@ -260,9 +277,18 @@ def _sample(
     report = FitReport(np.nan, chains.trace, False, np.empty(0), n_sweeps, *mixing)
     if not is_mode:
         return LearnedModel(model.finish_draws(draws, best), report)
-    state = state_at(model, job.data, EM, model.average(draws))
+    state = _state_of_average(job, model.average(draws))
     fitted = model.finish(state, is_posterior=False)
     return LearnedModel(fitted, report._replace(free_energy=state.free_energy))
+
+
+def _state_of_average(job: Job, eta: Any) -> State:
+    """The state at the average of a chain; its F is not known where only draws fit in memory."""
+    try:
+        return state_at(job.model, job.data, EM, eta)
+    except TooLargeError:
+        state = state_at(job.model, job.data, job.algorithm, eta, Streams(0, (0,)))
+        return state._replace(free_energy=np.nan)
 
 
 def _mixing(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data import Table
 from jensen.estimators.hidden_markov_model import HiddenMarkovModel
 from jensen.estimators.sequences import (
     are_whole,
@@ -112,17 +113,28 @@ def merge_states(
 
 def _read(sequences: Any) -> list[list[object]]:
     """The labels of every sequence."""
-    if isinstance(sequences, str) or not isinstance(sequences, Iterable):
+    if _has_columns(sequences):
+        raise DataError(
+            f"give a list of sequences, not columns ({type(sequences).__name__}), whose names "
+            f"would be read as sequences: for columns that hold one sequence each write "
+            f"[list(data[name]) for name in names], for one text in every row list(data[name])"
+        )
+    if isinstance(sequences, str | bytes) or not isinstance(sequences, Iterable):
         raise DataError(f"give a list of sequences, not {sequences!r:.40}: [sequence] for one")
     rows = []
     for k, sequence in enumerate(sequences):
-        if not isinstance(sequence, Iterable):
+        if not isinstance(sequence, Iterable) or isinstance(sequence, bytes | Set | Mapping):
             raise DataError(f"sequence {k + 1} is {sequence!r:.40}: give a list or text of labels")
         rows.append(list(sequence))
     if not rows:
         raise DataError("there is nothing to learn from: no sequences")
     refuse_empty(np.array([len(row) for row in rows]))
     return rows
+
+
+def _has_columns(sequences: Any) -> bool:
+    """Whether a walk through it meets names of columns."""
+    return isinstance(sequences, Mapping | Table) or hasattr(sequences, "columns")
 
 
 def _code(

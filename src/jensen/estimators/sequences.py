@@ -16,7 +16,7 @@ from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.model_columns import UnknownLabels, read_known
 from jensen.data.table_choices import check_weights, states_by_column
 from jensen.data.variable import EXACT
-from jensen.estimators.arrays import names_of, read_matrix
+from jensen.estimators.arrays import names_of, read_matrix, refuse_no_rows
 from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
 from jensen.models.emissions.registry import EMISSIONS, owner_of
@@ -37,6 +37,7 @@ def join_sequences(X: Any, lengths: Any) -> tuple[Any, Any]:
     """
     if isinstance(X, Iterator):
         raise DataError("X can be read once only: give a list of sequences, list(X)")
+    refuse_no_rows(X)
     if isinstance(X, list | tuple) and X and not _is_single(X[0]):
         if lengths is None:
             return _join(X)

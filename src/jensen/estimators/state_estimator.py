@@ -22,7 +22,7 @@ from jensen.models.state_model import FittedStates
 from jensen.models.state_starts import LOOKED_AT
 from jensen.q_hidden.states.records import ENTRIES
 from jensen.support.checks import check_whole
-from jensen.support.json_values import Checked
+from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_memory
 from jensen.support.text import plural, some
 
@@ -82,11 +82,11 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
         return plain_states(self)
 
     @classmethod
-    def from_dict(cls, value: Checked) -> StatesEstimator:
-        """What `to_dict` gave, read from a file."""
+    def from_dict(cls, value: Any) -> StatesEstimator:
+        """What `to_dict` gave: plain data, also by way of JSON."""
         from jensen.estimators.states_saving import read_states
 
-        return read_states(value)
+        return of_kind(cls, read_states(as_checked(value)))
 
     def save(self, path: str | Path) -> None:
         """Write the model to a JSON file; `jn.load` reads it back."""

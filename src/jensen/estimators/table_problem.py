@@ -24,6 +24,7 @@ from jensen.inference import Network
 from jensen.inference.handmade import network_from_tables
 from jensen.models.discrete_network import DiscreteNetwork, NetworkRows, Tables, encode
 from jensen.models.protocol import Data
+from jensen.support.estimate_warnings import warn_of_single_sites
 from jensen.support.memory import check_memory
 
 ARRAYS = 8
@@ -58,8 +59,11 @@ def table_problem(
     hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
     may_relabel = choices.start is None and not isinstance(choices.prior, Mapping)
     model = DiscreteNetwork(wiring, prior, graph, variables, hidden, may_relabel)
-    content = (graph.nodes, graph.edges, [v.states for v in variables], rows, targets)
-    data = Data(encoded.units, NetworkRows(encoded, table), content)
+    content: list[Any] = [graph.nodes, graph.edges, [v.states for v in variables], rows, targets]
+    if choices.algorithm.q_hidden.is_random and (n_single := encoded.n_single):
+        _check_single(n_single, rows.total_weight, choices)
+        content.append(n_single)
+    data = Data(encoded.units, NetworkRows(encoded, table), tuple(content))
     return Problem(model, data, choices, _start(model, choices))
 
 
@@ -90,6 +94,16 @@ def _check_draws(rows: RowSource, choices: NetworkSettings) -> None:
         f"drawing what is missing row by row for rows of weight {rows.total_weight:.3g}",
         "use method='em' or 'vbem', which take a weight at once",
     )
+
+
+def _check_single(n_single: int, weight: float, choices: NetworkSettings) -> None:
+    """Tell that cells are drawn one at a time, if there is room for their states."""
+    check_memory(
+        16.0 * weight * n_single,
+        f"the states of {n_single} missing values in each of {weight:.3g} rows",
+        "take fewer rows",
+    )
+    warn_of_single_sites(choices.algorithm.name, n_single)
 
 
 def _start(model: DiscreteNetwork, choices: NetworkSettings) -> Start | None:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
+from jensen.data.threads import one_blas_thread
 from jensen.independence.categorical import CategoricalTests, log_tail
 from jensen.independence.testing import (
     Around,
@@ -221,6 +222,7 @@ class _Regression(NamedTuple):
     rank: int
 
 
+@one_blas_thread()
 def _regression(response: Array, design: Array, weights: Array) -> _Regression:
     roots = np.sqrt(weights)
     scaled = response * roots
@@ -234,6 +236,7 @@ def _design(numbers: Array) -> Array:
     return np.column_stack([np.ones(len(numbers)), numbers])
 
 
+@one_blas_thread()
 def _classification(rows: Stratum) -> tuple[float, int]:
     """The log-likelihood of a logistic regression, and the number of coefficients per state."""
     left, sizes, _ = np.linalg.svd(_design(rows.numbers), full_matrices=False)

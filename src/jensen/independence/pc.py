@@ -20,7 +20,7 @@ from jensen.independence.skeleton import Skeleton, find_skeleton
 from jensen.independence.testing import Tests
 from jensen.q_graph.constraints import Constraints, read_constraints
 from jensen.runs.interrupts import interruptible
-from jensen.scores.constant_columns import warn_of_constant_labels
+from jensen.scores.constant_columns import warn_of_constant_labels, warn_of_constant_numbers
 from jensen.support.checks import check_whole
 
 Named = tuple[str, str]
@@ -131,6 +131,7 @@ def pc(
     check_table(data)
     warn_of_row_names(data)
     warn_of_constant_labels(data)
+    warn_of_constant_numbers(data)
     tests, name = make_tests(data, test, permutations, random_state)
     constraints = read_constraints(tests.names, None, required, forbidden, tiers)
     return pc_by_tests(

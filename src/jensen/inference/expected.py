@@ -32,8 +32,9 @@ from jensen.inference.impossible import explain_row
 from jensen.inference.network import Network
 from jensen.inference.rows import log_likelihood, relevant_variables
 from jensen.q_hidden.trees import run
+from jensen.q_hidden.trees.drawing import pick
 from jensen.q_hidden.trees.plans import InternedLists, Plans, find_families
-from jensen.q_hidden.trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut, pick
+from jensen.q_hidden.trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut
 from jensen.support.memory import check_memory
 
 Array = NDArray[np.float64]

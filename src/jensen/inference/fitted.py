@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from jensen.data.model_columns import MissingColumns
 from jensen.exceptions import JensenError
+from jensen.support.json_values import as_checked
 from jensen.support.text import offer, some
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from jensen.inference.most_probable import Assignment
     from jensen.inference.network import Network
     from jensen.inference.regression import LinearRegression, RegressionPosterior
-    from jensen.support.json_values import Checked
 
     Answer: TypeAlias = Distribution | Distributions | GaussianDistribution | GaussianDistributions
 
@@ -131,11 +131,11 @@ class FittedNetwork(Fitted, Protocol):
         return FILES[self.format].plain(self)
 
     @classmethod
-    def from_dict(cls, value: Checked) -> Self:
-        """The inverse of `to_dict`: a network from the values of a file."""
+    def from_dict(cls, value: Any) -> Self:
+        """The inverse of `to_dict`: a network from plain data, also by way of JSON."""
         from jensen.inference.network_files import FILES
 
-        return cast("Self", FILES[cls.format].read(value))
+        return cast("Self", FILES[cls.format].read(as_checked(value)))
 
     def index(self, name: str) -> int:
         """Position of a variable among the nodes."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,9 +25,6 @@ from jensen.support.checks import is_real
 from jensen.support.fields import leaves
 from jensen.support.text import grid, some
 from jensen.support.wording import for_reader
-
-if TYPE_CHECKING:
-    pass
 
 Array = NDArray[np.float64]
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,6 @@ from jensen.inference.fitted import DEFAULTS, FittedNetwork, Given, Method, Name
 from jensen.inference.marginals import Marginals
 from jensen.inference.most_probable import Assignment, most_probable
 from jensen.support.text import grid, plural, some
-
-if TYPE_CHECKING:
-    pass
 
 TOLERANCE = 1e-4
 """Rows whose sum differs from 1 by at most this are kept as written, and normalised when used."""

@@ -6,6 +6,8 @@ docs/json-format.md describes all formats for other programs.
 
 from __future__ import annotations
 
+import json
+from hashlib import sha256
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -43,7 +45,14 @@ def dumps(model: Savable) -> str:
     document = model.to_dict()
     members = {"format": document.pop("format"), "version": VERSION, **document}
     lines = [f"{dump(name)}: {_laid_out(name, value)}" for name, value in members.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"
+    body = "{\n" + ",\n".join(lines)
+    return f'{body},\n"checksum": "{_checksum(json.loads(body + "}"))}"\n}}\n'
+
+
+def _checksum(members: Any) -> str:
+    """A hash of all members but the checksum, however they are spaced and ordered."""
+    said = {name: value for name, value in members.items() if name != "checksum"}
+    return sha256(json.dumps(said, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
 def _laid_out(name: str, value: Any) -> str:
@@ -65,8 +74,14 @@ def loads(text: str, file: str) -> Any:
     if version != VERSION:
         members["version"].fail(f"is {version}, but this Jensen reads version {VERSION}: update it")
     module, name = SAVED[found].split(":")
-    rest = {name: part.value for name, part in members.items() if name != "version"}
+    rest = {n: part.value for n, part in members.items() if n not in ("version", "checksum")}
     try:
-        return getattr(import_module(module), name).from_dict(Checked(rest, file))
+        model = getattr(import_module(module), name).from_dict(Checked(rest, file))
+        if "checksum" in members and members["checksum"].text() != _checksum(head.value):
+            head.fail(
+                "is not what was saved, by its checksum: it is damaged, or was changed by hand. If "
+                "the change is meant, take out the member 'checksum', the last one"
+            )
+        return model
     except (LinAlgError, OverflowError) as error:
         raise FileError(f"{file}: numbers of which no model can be made ({error})") from None

@@ -231,6 +231,12 @@ class Encoded(NamedTuple):
             found += [w.touch[w.touch_ptr[v] : w.touch_ptr[v + 1]] for v in rows.members]
         return np.unique(np.concatenate(found))
 
+    @property
+    def n_single(self) -> int:
+        """The most variables of a row that are drawn one at a time because memory is short."""
+        sites = [rows.drawing.sites for rows in self.hidden]
+        return max((int(np.diff(found.ptr).max()) for found in sites if found), default=0)
+
 
 def encode(
     table: RowSource, names: Sequence[str], wiring: Wiring, targets: NDArray[np.int64] | None = None

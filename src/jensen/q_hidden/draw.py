@@ -8,7 +8,6 @@ import numpy as np
 from jensen.q_hidden.states import chain, independent
 from jensen.q_hidden.states.records import Chain, Independent
 from jensen.q_hidden.structures import FamilyTables, Hidden, NothingHidden, solve_nothing_hidden
-from jensen.q_hidden.trees import run
 
 
 @singledispatch
@@ -22,8 +21,9 @@ solve.register(NothingHidden)(solve_nothing_hidden)
 
 @solve.register
 def _(potentials: FamilyTables, memory: Any, rng: np.random.Generator) -> Hidden:
-    value, counts = run.drawn_counts(*potentials.on_trees, rng)
-    return Hidden(potentials.weight * value, counts)
+    log_tables, rows, part = potentials
+    value, counts, memory = rows.drawing.solve(log_tables, part, memory, rng)
+    return Hidden(potentials.weight * value, counts, memory)
 
 
 @solve.register

@@ -166,5 +166,6 @@ def _check_version(path: str | Path, line: bytes) -> None:
     if int(found[1]) < VERSION:
         raise FileError(
             f"cannot resume from {path}: an older Jensen wrote it (format {int(found[1])}, this "
-            f"one reads {VERSION}); finish the run with that version, {WAY_OUT}"
+            f"one reads {VERSION}), whose sums differ in their last bits; finish the run with that "
+            f"version, or begin it anew: {WAY_OUT}"
         )

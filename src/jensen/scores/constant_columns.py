@@ -19,7 +19,7 @@ import numpy as np
 from jensen.data import RowSource
 from jensen.data.column_warnings import columns_to_check
 from jensen.exceptions import DataError, warn
-from jensen.support.text import some
+from jensen.support.text import plural, some
 from jensen.support.wording import leave_out
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
@@ -99,6 +99,19 @@ OWN_SCALE = (
     "give the prior a scale of its own, prior={'scale': 'unit'} (--prior bge --scale unit on the "
     "command line)"
 )
+
+
+def warn_of_constant_numbers(data: RowSource) -> None:
+    """Tell of columns of numbers that never vary, for tests, which take them for independent."""
+    numbers = [v.name for v in data.variables if v.kind != "categorical"]
+    ranges = {name: data.range_of(name) for name in numbers if data.n_seen(name)}
+    found = [name for name, each in ranges.items() if each.least == each.most]
+    if found:
+        warn(
+            f"{plural(len(found), 'column')} of numbers never vary, {some(map(repr, found))}, so "
+            f"the data say nothing of edges there, and every test calls them independent: leave "
+            f"them out"
+        )
 
 
 def warn_of_constant_labels(

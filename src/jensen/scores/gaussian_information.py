@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from jensen.data import Table
+from jensen.data.threads import one_blas_thread
 from jensen.exceptions import DataError
 from jensen.scores.categorical_information import Array, CategoricalInformation, Mask
 from jensen.support.memory import check_memory
@@ -48,6 +49,7 @@ class GaussianInformation:
             log_variances = 2.0 * np.log(self._lengths) - np.log(self.total)
         return np.asarray(0.5 * (np.log(2.0 * np.pi) + 1.0 + log_variances))
 
+    @one_blas_thread()
     def matrix(self) -> Array:
         """(n, n): I(x; y) of all pairs."""
         share = self.standardised @ self.standardised.T
@@ -57,6 +59,7 @@ class GaussianInformation:
         """(n,): I(k; v) of all columns v."""
         return np.asarray(self.rows([k])[0])
 
+    @one_blas_thread()
     def rows(self, chosen: Sequence[int]) -> Array:
         """(k, n): I(u; v) of the chosen columns u with all; many at once take little more time."""
         share: Array = self.standardised[list(chosen)] @ self.standardised.T

@@ -69,6 +69,16 @@ def warn_of_disagreement(r_hat: float, of: str = "log joint") -> None:
     )
 
 
+def warn_of_single_sites(method: str, n_single: int) -> None:
+    """Missing values whose joint draw does not fit in memory."""
+    _warn(
+        f"{method!r} draws up to {n_single} missing values of a row one at a time, each given all "
+        f"others, because the junction tree for a joint draw does not fit in memory "
+        f"(jn.set_memory_limit). The chain is right but moves more slowly: compare r_hat_ and "
+        f"effective_sample_size_, and raise burn_in and n_samples"
+    )
+
+
 def warn_of_chains(disagreement: str) -> None:
     """Warn of chains over graphs that disagree; the text says how."""
     _warn(disagreement)

@@ -78,7 +78,8 @@ def pack(value: Any, arrays: list[NDArray[Any]]) -> Any:
     >>> unpack([1.5, {'array': 0}, None], arrays)
     (1.5, array([0, 1, 2]), None)
     """
-    if value is None or isinstance(value, bool | int | float | str):
+    is_plain = value is None or isinstance(value, bool | int | float | str)
+    if is_plain and not isinstance(value, np.generic):
         return value
     if isinstance(value, tuple) and is_record(value):
         name = type(value).__name__
@@ -98,7 +99,7 @@ def unpack(packed: Any, arrays: Sequence[NDArray[Any]]) -> Any:
     if not isinstance(packed, dict):
         return packed
     if "array" in packed:
-        return arrays[packed["array"]]
+        return arrays[packed["array"]][()]  # one number as NumPy's: ~(x > 0) means not, not minus
     return _KNOWN[packed["record"]](*(unpack(part, arrays) for part in packed["fields"]))
 
 

@@ -12,13 +12,15 @@ from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import FileError, JensenError
 from jensen.support.fields import is_record
+
+Kind = TypeVar("Kind")
 
 TYPE_NAMES = {
     dict: "an object",
@@ -130,6 +132,32 @@ class Checked:
         if self.path == "the document":
             return name
         return f"{self.path}.{name}" if name else self.path
+
+
+def as_checked(value: Any) -> Checked:
+    """Plain data, such as `json.loads` or `to_dict` gives, to be read with care."""
+    if isinstance(value, Checked):
+        return value
+    try:
+        plain = json.loads(json.dumps(value, default=lambda part: part.tolist()))
+    except (TypeError, ValueError, AttributeError, RecursionError):
+        raise FileError(
+            f"these data: a model is read from plain data (dicts, lists, texts, numbers), as "
+            f"to_dict() gives them, not from {type(value).__name__!r} or what it holds"
+        ) from None
+    if isinstance(plain, dict):  # what stands in a file besides
+        plain = {name: part for name, part in plain.items() if name not in ("version", "checksum")}
+    return Checked(plain, "these data")
+
+
+def of_kind(wanted: type[Kind], found: Any) -> Kind:
+    """What was read, if it is of the class that was asked to read it."""
+    if not isinstance(found, wanted):
+        raise FileError(
+            f"these data hold a {type(found).__name__}, not a {wanted.__name__}: "
+            f"write jn.{type(found).__name__}.from_dict"
+        )
+    return found
 
 
 def parse_json(text: str, file: str) -> Checked:

@@ -4,7 +4,7 @@ import math
 import os
 from pathlib import Path
 
-from jensen.exceptions import JensenError
+from jensen.exceptions import JensenError, TooLargeError
 from jensen.support.checks import is_real
 
 UNKNOWN = 8 << 30
@@ -38,7 +38,7 @@ def get_memory_limit() -> float:
 def check_memory(n_bytes: float, what: str, way_out: str) -> None:
     """Refuse work that would take more than the limit, before anything is allocated."""
     if n_bytes > get_memory_limit():
-        raise JensenError(
+        raise TooLargeError(
             f"{what} would take {show_bytes(n_bytes)}, more than the limit of "
             f"{show_bytes(get_memory_limit())}: {way_out}, or raise it with jn.set_memory_limit"
         )

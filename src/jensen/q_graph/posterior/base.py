@@ -21,7 +21,7 @@ from jensen.q_graph.posterior.graph_samples import Array, Flags, WeightedGraphs,
 from jensen.q_graph.posterior.views import PosteriorViews
 from jensen.scores.scorer import total
 from jensen.support.checks import check_whole, is_real
-from jensen.support.json_values import Checked
+from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator
 from jensen.support.text import grid, offer, plural
@@ -83,11 +83,11 @@ class StructurePosterior(PosteriorViews):
         return file.plain(self)
 
     @classmethod
-    def from_dict(cls, value: Checked) -> StructurePosterior:
-        """The posterior from the data of `to_dict`, read from a file."""
+    def from_dict(cls, value: Any) -> StructurePosterior:
+        """What `to_dict` gave: plain data, also by way of JSON."""
         from jensen.q_graph.posterior import file
 
-        return file.read(value)
+        return of_kind(cls, file.read(as_checked(value)))
 
     # --- edges ---
 

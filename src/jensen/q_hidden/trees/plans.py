@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from jensen.graphs.elimination import ENOUGH, RULES, best_order, largest_clique, order_all
 from jensen.graphs.wiring import Wiring, wire_families
 from jensen.q_hidden.trees.records import Program, SetFamilies, Sets, make_tree_workspace
-from jensen.support.memory import check_memory
+from jensen.support.memory import check_memory, get_memory_limit
 from jensen.support.text import plural, some
 
 Ints = NDArray[np.int64]
@@ -125,6 +125,19 @@ class Plans:
         sets = self.sets
         return Sets(sets.entries, sets.begin, sets.end.copy(), self.families, program)
 
+    def fits(self, words: NDArray[np.int32], begin: Ints, end: Ints) -> NDArray[np.bool_]:
+        """Whether the tree of each set ``words[begin:end]`` fits in memory; none is compiled."""
+        sets = InternedLists()
+        numbers = sets.number(words, begin, end)
+        if not len(sets):
+            return np.empty(0, bool)
+        ptr, members = np.append(sets.begin, len(sets.entries)), sets.entries
+        families = find_families(ptr, members, self.wiring)
+        _, log_total = self._greedy(ptr, members, families)
+        for p in np.flatnonzero(_bytes(log_total) > get_memory_limit()).tolist():
+            log_total[p] = best_order(*self._graph_of(p, ptr, members, families)).log_total
+        return (_bytes(log_total) <= get_memory_limit())[numbers]
+
     def _compile(self, first: int) -> None:
         """Compile the sets from number `first` on; nothing is changed if one is too large."""
         start = self.sets.begin[first]
@@ -139,27 +152,38 @@ class Plans:
         self, ptr: Ints, members: NDArray[np.int32], families: SetFamilies
     ) -> tuple[Ints, NDArray[np.float64]]:
         """An order of elimination for every set: greedy, and searched for where that is large."""
-        sets = (ptr, members, self.wiring, families.end, families.of)
-        tried = [order_all(*sets, rule=rule, uniforms=np.zeros(1)) for rule in range(RULES)]
-        totals = np.array([sizes[:, 0] for _, sizes in tried])
-        best, log_total = totals.argmin(0), totals.min(0)
-        of_member = np.repeat(best, np.diff(ptr))
-        orders = np.choose(of_member, [found for found, _ in tried])
-        for p in np.flatnonzero(log_total > ENOUGH):
-            here = members[ptr[p] : ptr[p + 1]]
-            touched = families.of[families.end[p - 1] if p else 0 : families.end[p]]
-            adjacent, cards = _graph(self.wiring, here, touched), self.wiring.cards[here]
-            found = best_order(adjacent, cards)
+        orders, log_total = self._greedy(ptr, members, families)
+        for p in np.flatnonzero(log_total > ENOUGH).tolist():
+            adjacent, cards = self._graph_of(p, ptr, members, families)
+            found, here = best_order(adjacent, cards), members[ptr[p] : ptr[p + 1]]
             orders[ptr[p] : ptr[p + 1]], log_total[p] = found.order, found.log_total
             clique = here[largest_clique(adjacent, cards, found.order)]
             self._check_size(found.log_total, clique, len(here))
         return orders, log_total
 
+    def _greedy(
+        self, ptr: Ints, members: NDArray[np.int32], families: SetFamilies
+    ) -> tuple[Ints, NDArray[np.float64]]:
+        """The best greedy order of every set, and the log of its entries."""
+        sets = (ptr, members, self.wiring, families.end, families.of)
+        tried = [order_all(*sets, rule=rule, uniforms=np.zeros(1)) for rule in range(RULES)]
+        totals = np.array([sizes[:, 0] for _, sizes in tried])
+        of_member = np.repeat(totals.argmin(0), np.diff(ptr))
+        return np.choose(of_member, [found for found, _ in tried]), totals.min(0)
+
+    def _graph_of(
+        self, p: int, ptr: Ints, members: NDArray[np.int32], families: SetFamilies
+    ) -> tuple[NDArray[np.bool_], Ints]:
+        """Which members of set p stand together in a family, and their numbers of states."""
+        here = members[ptr[p] : ptr[p + 1]]
+        touched = families.of[families.end[p - 1] if p else 0 : families.end[p]]
+        return _graph(self.wiring, here, touched), self.wiring.cards[here]
+
     def _check_size(self, log_total: float, clique: NDArray[np.int32], n: int) -> None:
         entries = np.prod(self.wiring.cards[clique].astype(float))
         named = some((self.names[v] for v in clique), most=6)
         check_memory(
-            4 * 8.0 * float(np.exp(min(log_total, 700.0))),
+            float(_bytes(np.array(log_total))),
             f"the junction tree of {plural(n, 'unobserved variable')}, whose largest clique has "
             f"{plural(len(clique), 'variable')} and {entries:.3g} entries ({named}),",
             WAYS_OUT,
@@ -201,6 +225,11 @@ class Plans:
                 break
             code = grown(code, 2 * len(code))
         self._code, self._start = code, np.concatenate([self._start, start[1:]])
+
+
+def _bytes(log_total: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What a tree takes whose tables have so many entries together."""
+    return 4 * 8.0 * np.exp(np.minimum(log_total, 700.0))
 
 
 def find_families(ptr: Ints, members: NDArray[np.int32], wiring: Wiring) -> SetFamilies:

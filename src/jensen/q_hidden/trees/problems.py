@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from jensen.data.blocks import Block, RowSource
 from jensen.data.threads import ordered_map
 from jensen.graphs.wiring import Wiring
+from jensen.q_hidden.trees.drawing import Drawing, make_sites, pick, with_bases
 from jensen.q_hidden.trees.plans import InternedLists, Plans, grown
 from jensen.q_hidden.trees.records import Problems, Sets
 
@@ -151,8 +152,27 @@ class HiddenRows:
     @cached_property
     def _split(self) -> SplitProblems:
         set_of, sets = self.plans.number(self.entries, self.begin, self.end)
-        problems = _with_bases(sets, set_of, self.entries, self.end, self.weight)
+        problems = with_bases(sets.families, set_of, self.entries, self.end, self.weight)
         return SplitProblems(problems, sets, self.row_end, self.of_row)
+
+    @property
+    def drawing(self) -> Drawing:
+        """How draws are made, jointly where the tree of a sub-problem fits in memory."""
+        with self._lock:
+            return self._drawing
+
+    @cached_property
+    def _drawing(self) -> Drawing:
+        fits = self.plans.fits(self.entries, self.begin, self.end)
+        if fits.all():
+            return Drawing(fits, self._split.problems, self._split.sets.program)
+        begin, end, weight = self.begin[fits], self.end[fits], self.weight[fits]
+        set_of, sets = self.plans.number(self.entries, begin, end)
+        problems = with_bases(sets.families, set_of, self.entries, end, weight)
+        sites = make_sites(
+            self.plans.wiring, self.entries, *(self.begin, self.end), self.weight, ~fits
+        )
+        return Drawing(fits, problems, sets.program, sites)
 
     def cut(self) -> list[slice]:
         """Sub-problems for units of about equal cost, as far as that is known without trees."""
@@ -204,18 +224,6 @@ def _n_around(wiring: Wiring) -> Ints:
     return np.asarray(np.minimum(around, len(wiring.cards)))
 
 
-def _with_bases(
-    sets: Sets, set_of: Ints, entries: Entries, state_at: Ints, weight: NDArray[np.float64]
-) -> Problems:
-    from jensen.kernels.hidden_sets import find_bases
-
-    n = sets.n_families[set_of]
-    base_ptr = np.cumsum(n) - n
-    bases = np.empty(int(n.sum()), np.int64)
-    find_bases(set_of, entries, state_at, sets.families, base_ptr, bases)
-    return Problems(set_of, base_ptr, bases, weight)
-
-
 def _chain(ends: Sequence[Ints]) -> Ints:
     """Ends within blocks as ends within all of them."""
     shifts = np.cumsum([0, *(end[-1] if len(end) else 0 for end in ends)])
@@ -237,12 +245,3 @@ def _slices(cost: NDArray[Any], unit_cost: int | None = None) -> list[slice]:
     marks = np.arange(unit_cost, total[-1], unit_cost)
     edges = np.unique([0, *np.searchsorted(total, marks), len(total)])
     return [slice(int(a), int(b)) for a, b in pairwise(edges)]
-
-
-def pick(problems: Problems, which: slice | Ints) -> Problems:
-    """Some of the problems; they share their bases."""
-    return problems._replace(
-        set_of=problems.set_of[which],
-        base_ptr=problems.base_ptr[which],
-        weight=problems.weight[which],
-    )

@@ -72,10 +72,15 @@ def drawn_counts(
 
     A part of a row has a draw of its own; together they count the weight.
     """
-    times = np.maximum(np.ceil(problems.weight), 1.0).astype(np.int64)
+    times = draws_of(problems)
     uniforms = _uniforms(program, problems, times, rng)
     value, counts, _ = _choose(log_tables, program, problems, times, uniforms, _NO_INTS)
     return value, counts
+
+
+def draws_of(problems: Problems) -> Ints:
+    """How many draws each problem has: one for every row, or part of a row, that has it."""
+    return np.maximum(np.ceil(problems.weight), 1.0).astype(np.int64)
 
 
 def best_states(
