@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks import alarm
+from benchmarks.beside import beside, find_checkout
 from benchmarks.machine import cores, describe_machine, describe_versions, load
 from benchmarks.race import Result, Rules, race
 from benchmarks.registry import choose, discover
@@ -29,6 +30,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     try:
         chosen = choose(known, said.names)
+        if said.beside:
+            checkout = find_checkout(said.beside)
+            chosen = [beside(workload, checkout) for workload in chosen]
     except ValueError as error:
         parser.error(str(error))
     rules = Rules(1 if said.quick else said.repeats, said.limit)
@@ -42,6 +46,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--json", metavar="FILE", help="write all figures; - is standard output")
     parser.add_argument("--repeats", type=_positive, default=Rules().repeats, metavar="K")
     parser.add_argument("--limit", type=float, default=Rules().limit, metavar="SECONDS")
+    parser.add_argument(
+        "--beside", metavar="CHECKOUT", help="another checkout of Jensen in place of the peers"
+    )
     parser.add_argument("--quick", action="store_true", help="a tenth of the rows, one run")
     return parser
 

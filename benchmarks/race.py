@@ -44,6 +44,11 @@ class Outcome:
         """The fastest run."""
         return min(self.runs, key=lambda run: run.seconds, default=None)
 
+    @property
+    def processor(self) -> float:
+        """The fewest processor seconds of a run; 0 without a run."""
+        return min((run.processor for run in self.runs), default=0.0)
+
 
 class Result(NamedTuple):
     """A workload and what became of its contenders, Jensen first."""
@@ -126,5 +131,5 @@ def compare(
         theirs.agrees = theirs.difference <= (check.tolerance if tolerance is None else tolerance)
     if theirs.agrees is not False:
         theirs.ratio = theirs.best.seconds / ours.best.seconds
-        if ours.best.processor:
-            theirs.processor_ratio = theirs.best.processor / ours.best.processor
+        if ours.processor:
+            theirs.processor_ratio = theirs.processor / ours.processor

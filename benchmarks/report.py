@@ -27,7 +27,7 @@ def show_head(machine: Mapping[str, Any], versions: Mapping[str, str], rules: Ru
             f"Best of {rules.repeats} rounds after a run to warm up (only that one, if it took "
             f"more than {rules.slow:g} s); {rules.limit:g} s at most for a run.",
             "Ratio: the peer's time over Jensen's; above 1 Jensen is faster. Processor: seconds of "
-            "all threads in that run.",
+            "all threads, the fewest of a run.",
             *([DISTURBED] if (machine["load_before"] or 0) > machine["cores"] / 2 else []),
         ]
     )
@@ -71,7 +71,7 @@ def _figures(outcome: Outcome, unit: str) -> list[str]:
     if best is None:
         return [outcome.name, "-", *[""] * (len(HEAD) - 3), outcome.problem or "not run"]
     wall = [duration(best.seconds), times(outcome.ratio)]
-    processor = [duration(best.processor), times(outcome.processor_ratio)]
+    processor = [duration(outcome.processor), times(outcome.processor_ratio)]
     numbers = [str(outcome.threads), str(len(outcome.runs))]
     return [outcome.name, *wall, *processor, *numbers, _agreement(outcome, unit)]
 

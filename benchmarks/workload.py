@@ -95,10 +95,15 @@ class Check:
 
 @dataclass(frozen=True)
 class Goal:
-    """What the project promises: at most so many seconds and GiB, so many times a peer's speed."""
+    """What the project promises: at most so many seconds and GiB, so many times a peer's speed.
+
+    A ratio counts by the clock and in processor time, beside the quickest setting of every peer
+    that gives the same answer. A speedup is that of more threads, and counts by the clock.
+    """
 
     seconds: float | None = None
     ratio: float | None = None
+    speedup: float | None = None
     gib: float | None = None  # of the whole process at its peak, the data included
 
 

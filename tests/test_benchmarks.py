@@ -15,6 +15,7 @@ import jensen as jn
 from benchmarks import alarm, fakes, peers
 from benchmarks.__main__ import main
 from benchmarks.agree import relative_difference, same_numbers, standard_errors
+from benchmarks.beside import beside
 from benchmarks.race import Outcome, Result, Rules, compare, race
 from benchmarks.registry import choose, discover
 from benchmarks.report import as_json, show_head, show_result, show_summary
@@ -213,6 +214,17 @@ def test_goals_are_met_or_not(seconds, ratio, met):
     assert [verdict.met for verdict in quick] == [None, None]
 
 
+def test_a_ratio_is_met_by_the_clock_and_in_processor_time():
+    ours, theirs = outcome("jensen", 0.1), outcome("peer", 2.0, ratio=20.0, processor_ratio=9.0)
+    (verdict,) = verdicts(result(ours, theirs, goal=Goal(ratio=10)))
+    assert (verdict.met, verdict.found) == (False, "9 times")
+    assert "in processor time too" in verdict.goal
+    (verdict,) = verdicts(result(ours, theirs, goal=Goal(speedup=10)))
+    assert (verdict.goal, verdict.met) == ("at least 10 times as fast as on one thread", True)
+    (verdict,) = verdicts(result(ours, goal=Goal(ratio=10)))
+    assert verdict.met is None
+
+
 @pytest.mark.parametrize(("gib", "met"), [(1.5, True), (2.5, False), (None, None)])
 def test_memory_is_a_goal_where_it_is_known(gib, met):
     ours = Outcome("jensen", runs=[Run(0.1, 0.1, (), gib)])
@@ -239,6 +251,34 @@ def test_the_head_says_when_other_work_disturbs():
 def test_numbers_in_words():
     assert [duration(s) for s in (0.05312, 2.5, 0.00012)] == ["53.1 ms", "2.5 s", "0.12 ms"]
     assert [times(r) for r in (0.4567, 15345.6, None)] == ["0.457", "15,346", ""]
+
+
+# --- beside another checkout ---
+
+
+def test_another_checkout_does_the_same_work_in_place_of_the_peers():
+    known = discover()["start-import"]
+    workload = beside(known, ROOT)
+    (other,) = workload.peers
+    assert other.name == f"jensen, {ROOT.name}"
+    assert workload.goal == Goal()
+    found = race(workload, Setting(0, 1, Path()), Rules(repeats=1, round=0.0))
+    assert [o.problem for o in found.outcomes] == [None, None]
+    assert found.outcomes[1].ratio > 0
+
+
+def test_another_checkout_may_lack_a_workload():
+    workload = beside(Workload("new", "", Contender("jensen", fakes.counter)), ROOT)
+    found = race(workload, Setting(0, 1, Path()), Rules(repeats=1, round=0.0))
+    assert found.outcomes[1].problem == "failed: LookupError: it has no workload 'new'"
+
+
+def test_what_is_no_checkout_is_refused(tmp_path, capsys):
+    with pytest.raises(SystemExit):
+        main(["--beside", str(tmp_path)])
+    assert (
+        "is no checkout of Jensen: it has no src/jensen or no benchmarks" in capsys.readouterr().err
+    )
 
 
 # --- races between processes ---

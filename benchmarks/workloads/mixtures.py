@@ -174,6 +174,6 @@ WORKLOADS = [
         [Contender("jensen, one thread", partial(jensen, method="em"), "jensen", threads=1)],
         Check(relative_difference, 1e-12, "relative, of the mean log-likelihood"),
         threads=2,
-        goal=Goal(ratio=1.7),
+        goal=Goal(speedup=1.7),
     ),
 ]

@@ -124,7 +124,7 @@ WORKLOADS = [
         [Contender("jensen, one thread", LARGE, "jensen", threads=1)],
         Check(relative_difference, 1e-12, "relative, of the score"),
         threads=2,
-        goal=Goal(ratio=1.4),
+        goal=Goal(speedup=1.4),
     ),
     Workload(
         "search-wide",

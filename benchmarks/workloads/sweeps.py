@@ -67,7 +67,7 @@ WORKLOADS = [
         rows=200_000,
         missing=0.3,
         threads=2,
-        goal=Goal(ratio=1.7),
+        goal=Goal(speedup=1.7),
     ),
     Workload(
         "sweeps-gibbs",

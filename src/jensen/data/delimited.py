@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 
 from jensen.data.decimals import read_decimals, refuse_commas_of_both_kinds
@@ -70,11 +71,11 @@ def read_delimited(
     quoted = _check_quotes(content.slice(header.stop), where, header)
     if not quoted:
         refuse_commas_of_both_kinds(header.delimiter, choices.decimal, where)
-    gone = () if keep_missing else missing
     try:
-        table = _parse_anyhow(content, header, gone, quoted)
+        table = _parse_anyhow(content, header, quoted)
     except pa.ArrowException as error:
         raise FileError(_explain(error, content, where, header)) from None
+    table = _without_labels(table, ["", *(() if keep_missing else missing)])
     if table.num_rows == 0:
         raise FileError(f"{where} has no rows: its first line names columns, and nothing follows")
     if quoted or header.delimiter != ",":  # else no field holds a comma
@@ -101,21 +102,18 @@ def find_line(content: pa.Buffer, row: int, choices: TextChoices, *, spaces: boo
     return next(islice(kept, row, None))
 
 
-def _parse_anyhow(
-    content: pa.Buffer, header: Header, missing: Sequence[str], quoted: bool
-) -> pa.Table:
+def _parse_anyhow(content: pa.Buffer, header: Header, quoted: bool) -> pa.Table:
     """Parse in blocks, which are quick; in one piece if a row is longer than a block."""
     try:
-        return _parse(content, header, missing, quoted, max(BLOCK, 4 * header.stop))
+        return _parse(content, header, quoted, max(BLOCK, 4 * header.stop))
     except pa.ArrowInvalid as error:
         if "straddling" not in str(error):
             raise
-    return _parse(content, header, missing, quoted, min(content.size, (1 << 31) - 1))
+    return _parse(content, header, quoted, min(content.size, (1 << 31) - 1))
 
 
-def _parse(
-    content: pa.Buffer, header: Header, missing: Sequence[str], quoted: bool, block: int
-) -> pa.Table:
+def _parse(content: pa.Buffer, header: Header, quoted: bool, block: int) -> pa.Table:
+    """Texts as they stand, dictionary-encoded block by block."""
     text = pa.dictionary(pa.int32(), pa.string())
     if content.size == header.stop:
         return pa.table({name: pa.array([], text) for name in header.names})
@@ -129,11 +127,28 @@ def _parse(
             ignore_empty_lines=len(header.names) > 1,  # in one column it is a missing value
         ),
         convert_options=pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(header.names, text),
-            null_values=["", *missing],
-            strings_can_be_null=True,
+            column_types=dict.fromkeys(header.names, text), null_values=[]
         ),
     )
+
+
+def _without_labels(table: pa.Table, labels: Sequence[str]) -> pa.Table:
+    """These labels become null; looking at the distinct ones is quicker than Arrow's own way."""
+    gone = pa.array(labels, pa.string())
+    columns = [
+        pa.chunked_array([_chunk_without(chunk, gone) for chunk in column.chunks], column.type)
+        for column in table.columns
+    ]
+    return pa.table(columns, table.column_names)
+
+
+def _chunk_without(chunk: pa.DictionaryArray, gone: pa.Array) -> pa.DictionaryArray:
+    is_gone = pc.is_in(chunk.dictionary, gone).to_numpy(zero_copy_only=False)
+    if not is_gone.any():
+        return chunk
+    place = pa.array(np.cumsum(~is_gone, dtype=np.int32) - 1, mask=is_gone)
+    kept = chunk.dictionary.filter(pa.array(~is_gone))
+    return pa.DictionaryArray.from_arrays(place.take(chunk.indices), kept)
 
 
 # --- the first record ---

@@ -36,6 +36,7 @@ class DistinctValues(NamedTuple):
     texts: list[str] | None
     numbers: NDArray[np.float64] | None
     codes: NDArray[np.int32] | None  # -1 is missing; None: `numbers` holds one number per row
+    all_occur: bool = False  # whether every distinct value is known to stand in some row
 
 
 def find_distinct(
@@ -50,8 +51,9 @@ def find_distinct(
 
 def _distinct(raw: RawColumn, keep_texts: bool) -> DistinctValues:
     kind = raw.values.type
-    if raw.written:
-        return _distinct_dictionary(raw.values) if keep_texts else _distinct_written(raw.values)
+    if raw.written:  # whose dictionaries were made of the rows
+        read = _distinct_dictionary if keep_texts else _distinct_written
+        return read(raw.values)._replace(all_occur=True)
     if not _holds_labels(kind.value_type if pa.types.is_dictionary(kind) else kind):
         raise DataError(
             f"column {raw.name!r} holds {kind}: a column holds labels or numbers, one per row"
@@ -150,8 +152,12 @@ def _distinct_dictionary(values: pa.ChunkedArray) -> DistinctValues:
 
 
 def _to_codes(parts: Sequence[pa.Array]) -> NDArray[np.int32]:
-    filled = [pc.fill_null(pc.cast(part, pa.int32()), -1).to_numpy() for part in parts]
+    filled = [_filled(pc.cast(part, pa.int32())).to_numpy() for part in parts]
     return np.concatenate(filled) if filled else np.empty(0, np.int32)
+
+
+def _filled(codes: pa.Array) -> pa.Array:
+    return pc.fill_null(codes, -1) if codes.null_count else codes
 
 
 def _to_floats(values: pa.ChunkedArray) -> NDArray[np.float64]:
@@ -188,8 +194,10 @@ def _without(distinct: DistinctValues, missing: Collection[str]) -> DistinctValu
     assert distinct.codes is not None
     labels = labels_of(distinct)
     gone = np.array([canonical(label) in keys for label in labels] + [True])
+    if not gone[:-1].any():
+        return distinct
     codes = np.where(gone[distinct.codes], np.int32(-1), distinct.codes)
-    return distinct._replace(codes=codes)
+    return distinct._replace(codes=codes, all_occur=False)
 
 
 def labels_of(distinct: DistinctValues) -> list[str]:
@@ -203,6 +211,8 @@ def labels_of(distinct: DistinctValues) -> list[str]:
 def occurring(distinct: DistinctValues) -> NDArray[np.int64]:
     """Positions of the distinct values that some row holds."""
     assert distinct.codes is not None
+    if distinct.all_occur:
+        return np.arange(len(labels_of(distinct)))
     seen = np.zeros(len(labels_of(distinct)) + 1, bool)
     seen[distinct.codes] = True
     return np.flatnonzero(seen[:-1])

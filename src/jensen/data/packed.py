@@ -77,6 +77,11 @@ class Packed:
         levels = map(Level, self._sizes, _ranges(self._widths), _ranges(self._n_bits))
         return dict(zip(self._columns, levels, strict=True))
 
+    def size_of(self, name: str) -> int:
+        """How many codes of a variable occur: its states, and one more if something is missing."""
+        places, index = self._places
+        return int(places[2, index[name]])
+
     def places(self, names: Iterable[str]) -> Ints:
         """(3, n): of these variables the first byte, the first bitset, and how many codes occur."""
         places, index = self._places

@@ -190,8 +190,15 @@ class Table:
     def n_missing(self, names: Iterable[str] | None = None) -> dict[str, int]:
         """How many values are missing, for the columns that miss any."""
         chosen = self.names if names is None else list_of_columns(names, "names")
-        counts = {name: int(self.column(name).missing().sum()) for name in chosen}
+        counts = {name: self._count_missing(self.column(name)) for name in chosen}
         return {name: count for name, count in counts.items() if count}
+
+    def _count_missing(self, column: Column) -> int:
+        """Packing has looked at all codes, so columns of labels that miss nothing are known."""
+        name, kind = column.variable.name, column.variable.kind
+        if kind == "categorical" and self.packed.size_of(name) == column.variable.n_states:
+            return 0
+        return int(np.count_nonzero(column.missing()))
 
     def __len__(self) -> int:
         return self.n_rows

@@ -59,7 +59,8 @@ def table_problem(
     hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
     may_relabel = choices.start is None and not isinstance(choices.prior, Mapping)
     model = DiscreteNetwork(wiring, prior, graph, variables, hidden, may_relabel)
-    content: list[Any] = [graph.nodes, graph.edges, [v.states for v in variables], rows, targets]
+    seen = rows.select([name for name in graph.nodes if name in rows])  # in the order of names
+    content: list[Any] = [graph.nodes, graph.edges, [v.states for v in variables], seen, targets]
     if choices.algorithm.q_hidden.is_random and (n_single := encoded.n_single):
         _check_single(n_single, rows.total_weight, choices)
         content.append(n_single)
@@ -76,7 +77,8 @@ def _rows_that_count(
     if table.total_weight == np.inf:
         raise DataError("the weights are too large: their sum is infinite")
     # a column without any value is a hidden variable
-    rows = table.select([v.name for v in variables if v.name in table and table.n_seen(v.name)])
+    names = [v.name for v in variables if v.name in table and table.n_seen(v.name)]
+    rows = table if len(names) == len(table.names) else table.select(names)  # packed for all fits
     if graph.nodes and not rows.names:
         raise DataError("there is nothing to learn from: no node of the graph has values")
     return rows.counted(), counted_rows(table, targets)

@@ -29,8 +29,11 @@ Array = NDArray[np.float64]
 
 Record = TypeVar("Record", bound=NamedTuple)
 
-UNIT_ROWS = 1 << 14
-"""Rows of one unit; fixed, so that sums depend neither on threads nor on the number of rows."""
+UNIT_ROWS = 20_000
+"""Rows of one unit; fixed, so that sums depend neither on threads nor on the number of rows.
+
+No power of two: columns of a unit that lie such distances apart push each other out of the cache.
+"""
 
 
 @record

@@ -95,7 +95,9 @@ class CountScorer:
 
         counter, n, family = self.counter, n_parts(), cells.family
         plane, stride = counter.strides(family)
-        others = counter.by_size[~np.isin(counter.by_size, family)]
+        is_other = np.ones(len(self.names), bool)
+        is_other[list(family)] = False
+        others = counter.by_size[is_other[counter.by_size]]
         parts = [np.ascontiguousarray(others[k::n]) for k in range(n)]
         planes, columns = counter.planes, counter.columns
         r = counter.sizes[family[0]]
