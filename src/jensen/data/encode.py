@@ -106,7 +106,7 @@ def _categorical(
             f"column {raw.name!r} holds {some(map(repr, unknown))}, not among its declared states "
             f"{some(map(repr, declared))}: declare them, or list them in missing=[...]"
         )
-    assert scan.codes is not None
+    assert distinct.codes is not None
     n_states = len(declared)
     lookup = np.full(len(labels) + 1, n_states, smallest_code_type(n_states))
     lookup[:-1][used] = np.array(position)[used]
