@@ -14,10 +14,9 @@ LAYERS = (
     ("families", "graphs"),
     ("data",),
     ("q_theta", "q_hidden"),
-    ("models", "free_energy"),
-    ("runs",),
     ("scores",),
-    ("inference",),
+    ("models", "free_energy", "inference"),  # a model makes what answers, which asks its model
+    ("runs",),
     ("independence", "q_graph", "state_merging"),
     ("estimators",),
     ("io", "plots", "examples"),
@@ -28,7 +27,7 @@ LAYERS = (
 HEIGHT = {package: height for height, layer in enumerate(LAYERS) for package in layer}
 
 CALLED_FROM_BELOW = {"io", "plots"}
-"""A thing that draws or saves itself calls these from inside a method."""
+"""A thing that draws itself, or is read from a file or saved, calls these inside a function."""
 
 
 def imports(tree: ast.AST, inside: bool = False) -> Iterator[tuple[str, bool]]:

@@ -6,12 +6,13 @@ variable of up to 256 states has a byte of its own; one of more has none.
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.threads import ordered_map
+from jensen.support.row_records import HalfBytes
 
 HALF, WHOLE = 16, 256
 WIDE = 2
@@ -21,16 +22,6 @@ LONG = 1 << 16
 """Columns of fewer rows are packed by one thread."""
 
 Ints = NDArray[np.int64]
-
-
-class HalfBytes(NamedTuple):
-    """Packed bytes, and which variables each holds."""
-
-    bytes: NDArray[np.uint8]  # (bytes, N)
-    ptr: Ints  # (bytes + 1,)
-    member: Ints  # byte g holds member[ptr[g]:ptr[g + 1]]
-    half: Ints  # the half of each member
-    divide: Ints  # a member is (half byte // divide) modulo its size
 
 
 def pack_half_bytes(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> HalfBytes:

@@ -18,13 +18,13 @@ from jensen.data.variable import label_text
 from jensen.estimators.learning import LoopChoices
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG
-from jensen.graphs.wiring import Wiring
 from jensen.models.discrete_network import Tables
 from jensen.scores.interventions import NONE, split_interventions
 from jensen.scores.registry import DEFAULTS, PRIORS, SPECS, SPREAD_PRIORS
 from jensen.support.checks import check_sample_size, is_real
 from jensen.support.memory import check_many
 from jensen.support.text import either, offer, some
+from jensen.support.tree_records import Wiring
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from jensen.graphs.cpdag import CPDAG
 from jensen.graphs.dag import DAG
 from jensen.graphs.pdag import PDAG, as_dag
 from jensen.graphs.undirected import UndirectedGraph
-from jensen.graphs.wiring import Wiring, wire
+from jensen.graphs.wiring import wire
+from jensen.support.tree_records import Wiring
 
 __all__ = ["CPDAG", "DAG", "PDAG", "UndirectedGraph", "Wiring", "as_dag", "wire"]

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.graphs.wiring import Wiring, wire_families
+from jensen.graphs.wiring import wire_families
+from jensen.support.tree_records import EliminationWorkspace, Wiring
 
 RULES = 3
 NOISE = (0.0, 0.05, 0.2)
@@ -19,17 +20,6 @@ ENOUGH = math.log(1 << 14)
 
 HOPELESS = math.log(1 << 46)
 """Log size of all tables above which the search stops: they will never fit."""
-
-
-class EliminationWorkspace(NamedTuple):
-    """Workspace of kernels that eliminate one set of variables after another (n in the largest)."""
-
-    adjacent: NDArray[np.bool_]  # (n²,): which variables stand together in a table
-    near: NDArray[np.int64]  # (n²,): the neighbours of each variable, as a list
-    degree: NDArray[np.int64]  # (n,): how many neighbours
-    cost: NDArray[np.float64]  # (n,): what eliminating a variable costs by the rule
-    log_card: NDArray[np.float64]  # (n,): log numbers of states
-    local: NDArray[np.int64]  # of every variable of the wiring: its number in the set, or -1
 
 
 class Elimination(NamedTuple):

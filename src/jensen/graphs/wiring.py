@@ -4,50 +4,15 @@ from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from math import prod
 from operator import mul
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import GraphError
 from jensen.graphs.order import topological_order
+from jensen.support.tree_records import Wiring
 
 LARGEST = 2**62  # entries in all tables together, so that positions and sums fit int64
-
-
-class Wiring(NamedTuple):
-    """Families of discrete variables and their flat tables, as int64.
-
-    The table of family f is the slice ``fam_at[f]:fam_at[f + 1]`` of one long array. Its members
-    are the positions ``fam_ptr[f]:fam_ptr[f + 1]`` of `fam_vars` and `fam_stride`. In a directed
-    graph family v is variable v with its parents: the parents in ascending order, then v.
-    """
-
-    cards: NDArray[np.int64]  # (n,) number of states
-    fam_ptr: NDArray[np.int64]  # (F + 1,)
-    fam_vars: NDArray[np.int64]
-    fam_stride: NDArray[np.int64]  # step of that variable in the table; 1 for the last
-    fam_at: NDArray[np.int64]  # (F + 1,) the last is the size of all tables
-    touch_ptr: NDArray[np.int64]  # (n + 1,) the families that hold variable v are
-    touch: NDArray[np.int64]  # touch[touch_ptr[v]:touch_ptr[v + 1]]
-
-    @property
-    def n_families(self) -> int:
-        """How many families there are."""
-        return len(self.fam_ptr) - 1
-
-    def members(self, family: int) -> NDArray[np.int64]:
-        """The variables of a family, in the order of the axes of its table."""
-        return self.fam_vars[self.fam_ptr[family] : self.fam_ptr[family + 1]]
-
-    def scopes(self) -> list[tuple[int, ...]]:
-        """The variables of every family."""
-        return [tuple(map(int, self.members(f))) for f in range(self.n_families)]
-
-    def row_lengths(self) -> NDArray[np.int64]:
-        """The length of every row of every table of a directed graph, in storage order."""
-        n_rows = np.diff(self.fam_at) // np.maximum(self.cards, 1)
-        return np.repeat(self.cards, n_rows)
 
 
 def wire(parent_indices: Sequence[Sequence[int]], cards: Sequence[int]) -> Wiring:

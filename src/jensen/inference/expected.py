@@ -25,7 +25,7 @@ from jensen.data.statistics import Family, FamilyCounts
 from jensen.data.threads import ordered_map
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.graphs.elimination import order_all
-from jensen.graphs.wiring import Wiring, wire_families
+from jensen.graphs.wiring import wire_families
 from jensen.inference.gaussian_joint import ExpectedMoments, ExpectedStatistics
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.impossible import explain_row
@@ -36,6 +36,7 @@ from jensen.q_hidden.trees.drawing import pick
 from jensen.q_hidden.trees.plans import InternedLists, Plans, find_families
 from jensen.q_hidden.trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut
 from jensen.support.memory import check_memory
+from jensen.support.tree_records import Wiring
 
 Array = NDArray[np.float64]
 

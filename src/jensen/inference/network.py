@@ -17,7 +17,7 @@ from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs import DAG
-from jensen.graphs.wiring import Wiring, wire
+from jensen.graphs.wiring import wire
 from jensen.inference import network_queries, network_rows, sampling
 from jensen.inference.cpt import CPT, TablePosterior
 from jensen.inference.distribution import Distribution, Distributions
@@ -26,6 +26,7 @@ from jensen.inference.fitted import DEFAULTS, FittedNetwork, Given, Method, Name
 from jensen.inference.marginals import Marginals
 from jensen.inference.most_probable import Assignment, most_probable
 from jensen.support.text import grid, plural, some
+from jensen.support.tree_records import Wiring
 
 TOLERANCE = 1e-4
 """Rows whose sum differs from 1 by at most this are kept as written, and normalised when used."""

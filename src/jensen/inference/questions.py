@@ -19,16 +19,17 @@ from numpy.typing import NDArray
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.graphs.order import reach
-from jensen.graphs.wiring import Wiring, wire_families
+from jensen.graphs.wiring import wire_families
 from jensen.inference.findings import Findings
 from jensen.q_hidden.trees.plans import Plans
 from jensen.q_hidden.trees.problems import hidden_sets
-from jensen.q_hidden.trees.records import (
+from jensen.support.tree_records import (
     N_STATES,
     Problems,
     Program,
     Sets,
     SolverWorkspace,
+    Wiring,
     make_solver_workspace,
 )
 

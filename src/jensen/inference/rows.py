@@ -16,11 +16,11 @@ from jensen.data import Block, Table
 from jensen.data.counting import plane_plan
 from jensen.data.threads import ordered_map
 from jensen.graphs.order import reach
-from jensen.graphs.wiring import Wiring, wire_families
+from jensen.graphs.wiring import wire_families
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import plans_of
 from jensen.q_hidden.trees.problems import SplitProblems, code_rows, cut, split_rows
-from jensen.q_hidden.trees.records import Problems, Program
+from jensen.support.tree_records import Problems, Program, Wiring
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

@@ -16,7 +16,7 @@ from jensen.kernels.columns import add_column_stats, add_counts, fill_columns
 from jensen.kernels.gaussians import add_moments, log_densities
 from jensen.kernels.log_tables import look_up_rows, scale_rows
 from jensen.kernels.records import COLUMN_ROWS, COLUMN_SUMS, COLUMN_TABLES, signature
-from jensen.q_hidden.states.records import ChainSums, ChainTables
+from jensen.support.row_records import ChainSums, ChainTables
 
 SMALL = 1e-20  # where alpha is scaled
 TINY = 1e-140  # what a step may leave of alpha

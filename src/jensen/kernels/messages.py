@@ -8,7 +8,7 @@ in log space: what is then left in `psi` are conditional probabilities.
 import numpy as np
 
 from jensen.kernels import helper, part
-from jensen.q_hidden.trees.records import (
+from jensen.support.tree_records import (
     CARD,
     CHILDREN,
     CLUSTERS,

@@ -14,7 +14,7 @@ from jensen.kernels.messages import (
     write_states,
 )
 from jensen.kernels.records import PROBLEMS, PROGRAM, WORK, signature
-from jensen.q_hidden.trees.records import CLUSTERS, MESSAGE, N_CLUSTERS, N_MEMBERS, N_SENT
+from jensen.support.tree_records import CLUSTERS, MESSAGE, N_CLUSTERS, N_MEMBERS, N_SENT
 
 
 @part

@@ -5,23 +5,22 @@ from typing import Any
 from numba import types
 from numba.core.sigutils import normalize_signature
 
-from jensen.data.half_bytes import HalfBytes
-from jensen.graphs.elimination import EliminationWorkspace
-from jensen.graphs.wiring import Wiring
-from jensen.models.emissions.independent_columns import ColumnRows, ColumnSums, ColumnTables
-from jensen.q_hidden.trees.records import (
-    Problems,
-    Program,
-    SetFamilies,
-    SolverWorkspace,
-    TreeWorkspace,
-)
 from jensen.support.chain_records import (
     ChainGraph,
     ChainSamples,
     ChainWorkspace,
     MoveCounts,
     ParentWeights,
+)
+from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables, HalfBytes
+from jensen.support.tree_records import (
+    EliminationWorkspace,
+    Problems,
+    Program,
+    SetFamilies,
+    SolverWorkspace,
+    TreeWorkspace,
+    Wiring,
 )
 
 _INTS = types.int64[::1]

@@ -9,7 +9,7 @@ allocated by the caller (`Desk`): squares and allocations take long to compile.
 from jensen.kernels import helper, kernel, part
 from jensen.kernels.elimination import connect_members
 from jensen.kernels.records import DESK, WIRING, signature
-from jensen.q_hidden.trees.records import (
+from jensen.support.tree_records import (
     BOARD,
     CARD,
     CHILDREN,

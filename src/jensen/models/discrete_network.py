@@ -21,7 +21,6 @@ from jensen.data.units import Units
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs import DAG
-from jensen.graphs.wiring import Wiring
 from jensen.inference.impossible import explain_row
 from jensen.inference.network import Network
 from jensen.models.protocol import Conjugate, Data
@@ -30,6 +29,7 @@ from jensen.q_hidden.trees.plans import plans_of
 from jensen.q_hidden.trees.problems import HiddenRows, split_table
 from jensen.support.estimate_warnings import warn_of_empty_rows
 from jensen.support.fields import add, record
+from jensen.support.tree_records import Wiring
 
 if TYPE_CHECKING:
     from jensen.free_energy import State

@@ -7,7 +7,6 @@ from typing import Any
 from jensen.data import as_table
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG, PDAG, as_dag
-from jensen.io.jkl import read_local_scores
 from jensen.q_graph import methods
 from jensen.q_graph.classes.rules import check_table, with_known_directions
 from jensen.q_graph.constraints import add_prior, read_rules
@@ -249,6 +248,8 @@ def _scorer(
     if (table is None) == (scores is None):
         raise JensenError("give a table, or scores= of local scores that are known already")
     if table is None:
+        from jensen.io.jkl import read_local_scores
+
         given = sorted(choices) if score is None else ["score", *sorted(choices)]
         if given:
             raise JensenError(f"{', '.join(given)}= belongs to a table: scores= says it all")

@@ -10,7 +10,7 @@ from jensen.q_hidden.gaussian_cells import GaussianCells
 from jensen.q_hidden.states.records import Chain, ChainCounts, Independent, Observed, StateCounts
 from jensen.q_hidden.trees.drawing import pick
 from jensen.q_hidden.trees.problems import HiddenRows
-from jensen.q_hidden.trees.records import Problems, Program
+from jensen.support.tree_records import Problems, Program
 
 Array = NDArray[np.float64]
 

@@ -22,8 +22,8 @@ from jensen.exceptions import DataError, JensenError
 from jensen.families import log_evidence
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.families.dirichlet_posterior import PosteriorDirichlet, symmetric_log_evidence
-from jensen.graphs.wiring import Wiring
 from jensen.scores.registry import penalty_of
+from jensen.support.tree_records import Wiring
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table
 from jensen.data.counting import MAX_LANED_CELLS, count_meetings
-from jensen.data.half_bytes import HALF, WHOLE, HalfBytes, cut, pack_half_bytes
+from jensen.data.half_bytes import HALF, WHOLE, cut, pack_half_bytes
 from jensen.data.threads import n_parts, run_all
 from jensen.scores.set_counts import (
     MANY_CELLS,
@@ -32,6 +32,7 @@ from jensen.scores.set_counts import (
     FamilyCells,
     SetCounts,
 )
+from jensen.support.row_records import HalfBytes
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

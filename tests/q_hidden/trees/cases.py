@@ -9,9 +9,9 @@ from naive import hidden as naive
 from jensen.graphs.wiring import wire_families
 from jensen.q_hidden.trees.plans import Plans
 from jensen.q_hidden.trees.problems import split_rows
-from jensen.q_hidden.trees.records import CHILDREN as N_CHILDREN
-from jensen.q_hidden.trees.records import CLUSTERS, KIND, N_CLUSTERS, SIZE, SLOT, SLOTS, TILE
-from jensen.q_hidden.trees.records import FAMILIES as N_FAMILIES
+from jensen.support.tree_records import CHILDREN as N_CHILDREN
+from jensen.support.tree_records import CLUSTERS, KIND, N_CLUSTERS, SIZE, SLOT, SLOTS, TILE
+from jensen.support.tree_records import FAMILIES as N_FAMILIES
 
 
 class Case(NamedTuple):

@@ -7,7 +7,7 @@ from q_hidden.trees import cases
 from scipy import stats
 
 from jensen.q_hidden.trees import run
-from jensen.q_hidden.trees.records import CONSTANT, CONTIGUOUS, GATHER, make_solver_workspace
+from jensen.support.tree_records import CONSTANT, CONTIGUOUS, GATHER, make_solver_workspace
 
 LOG_TOL = {"rtol": 1e-12, "atol": 1e-11}
 SHARE_ATOL = 1e-10

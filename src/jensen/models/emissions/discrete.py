@@ -14,12 +14,7 @@ from numpy.typing import NDArray
 from jensen.families.dirichlet import MaskedDirichlet, beta, dirichlet
 from jensen.models.emissions import Survey
 from jensen.models.emissions.column_summary import ColumnSummary
-from jensen.models.emissions.independent_columns import (
-    ColumnRows,
-    ColumnSums,
-    ColumnTables,
-    FastColumns,
-)
+from jensen.models.emissions.independent_columns import FastColumns
 from jensen.models.emissions.kinds import (
     TOLERANCE,
     Chosen,
@@ -32,8 +27,9 @@ from jensen.models.emissions.kinds import (
 )
 from jensen.models.emissions.priors import label_prior
 from jensen.models.emissions.state_parameters import read_array, read_shares
-from jensen.q_hidden.states.records import MAX, SUM, ChainSums, ChainTables, ReadMode
+from jensen.q_hidden.states.records import MAX, SUM, ReadMode
 from jensen.support.array_pool import pooled_array
+from jensen.support.row_records import ChainSums, ChainTables, ColumnRows, ColumnSums, ColumnTables
 
 Array = NDArray[np.float64]
 

@@ -14,12 +14,7 @@ from jensen.families.gamma import Gamma
 from jensen.families.gamma_ratio import log_rising
 from jensen.models.emissions import Survey
 from jensen.models.emissions.column_summary import ColumnSummary, column_moments, standardised
-from jensen.models.emissions.independent_columns import (
-    ColumnRows,
-    ColumnSums,
-    ColumnTables,
-    FastColumns,
-)
+from jensen.models.emissions.independent_columns import FastColumns
 from jensen.models.emissions.kinds import (
     TOLERANCE,
     Chosen,
@@ -35,6 +30,7 @@ from jensen.models.emissions.registry import USUAL
 from jensen.models.emissions.state_parameters import mean_record, read_array
 from jensen.q_hidden.states.records import MAX, SUM, ReadMode
 from jensen.support.array_pool import pooled_array
+from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables
 
 Array = NDArray[np.float64]
 

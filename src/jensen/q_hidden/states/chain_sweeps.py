@@ -16,12 +16,12 @@ from jensen.q_hidden.states.records import (
     SUM,
     Chain,
     ChainCounts,
-    ChainSums,
     FastObserved,
     ReadMode,
     segment_rows,
 )
 from jensen.support.fields import add
+from jensen.support.row_records import ChainSums
 
 Ints = NDArray[np.int64]
 

@@ -11,6 +11,8 @@ from typing import Any, Literal, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.support.row_records import ChainSums, ChainTables
+
 Array = NDArray[np.float64]
 
 
@@ -119,30 +121,6 @@ class ChainCounts(NamedTuple):
     pairs: Array  # (K, K): of neighbouring steps
     last: Array  # (K,): states of last steps
     observed: Any  # what `Observed.stats` gave
-
-
-class ChainTables(NamedTuple):
-    """A chain in linear space; wide tables have at least the eight columns that kernels read."""
-
-    first: Array  # (K,)
-    wide: Array  # (K, at least 8): the transitions
-    wide_t: Array  # (K, at least 8): and transposed
-    last: Array  # (K,)
-
-
-class ChainSums(NamedTuple):
-    """What kernels add up over sequences, by weight."""
-
-    first: Array  # (K,): states of first steps
-    pairs: Array  # (K, K): of neighbouring steps, yet to be multiplied by the transitions
-    last: Array  # (K,): states of last steps
-    states: Array  # (K,): of all steps
-
-    @classmethod
-    def zero(cls, n_states: int) -> "ChainSums":
-        """Nothing added yet."""
-        K = n_states
-        return cls(np.zeros(K), np.zeros((K, K)), np.zeros(K), np.zeros(K))
 
 
 ENTRIES = 1 << 18

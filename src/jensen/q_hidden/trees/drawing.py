@@ -9,10 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.graphs.wiring import Wiring
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import InternedLists, find_families
-from jensen.q_hidden.trees.records import Problems, Program, SetFamilies
+from jensen.support.tree_records import Problems, Program, SetFamilies, Wiring
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.trees.records import (
+from jensen.support.tree_records import (
     N_CLUSTERS,
     N_MEMBERS,
     N_STATES,

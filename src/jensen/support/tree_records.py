@@ -1,4 +1,4 @@
-"""What kernels read: compiled trees, sub-problems, and work arrays."""
+"""Records of arrays that discrete networks, their cluster trees and kernels share."""
 
 from typing import NamedTuple
 
@@ -145,3 +145,49 @@ def make_solver_workspace(program: Program, sets: Ints) -> SolverWorkspace:
     return SolverWorkspace(
         np.empty(entries), np.empty(sent), np.empty(sent), np.empty(sent, np.int64)
     )
+
+
+class Wiring(NamedTuple):
+    """Families of discrete variables and their flat tables, as int64.
+
+    The table of family f is the slice ``fam_at[f]:fam_at[f + 1]`` of one long array. Its members
+    are the positions ``fam_ptr[f]:fam_ptr[f + 1]`` of `fam_vars` and `fam_stride`. In a directed
+    graph family v is variable v with its parents: the parents in ascending order, then v.
+    """
+
+    cards: NDArray[np.int64]  # (n,) number of states
+    fam_ptr: NDArray[np.int64]  # (F + 1,)
+    fam_vars: NDArray[np.int64]
+    fam_stride: NDArray[np.int64]  # step of that variable in the table; 1 for the last
+    fam_at: NDArray[np.int64]  # (F + 1,) the last is the size of all tables
+    touch_ptr: NDArray[np.int64]  # (n + 1,) the families that hold variable v are
+    touch: NDArray[np.int64]  # touch[touch_ptr[v]:touch_ptr[v + 1]]
+
+    @property
+    def n_families(self) -> int:
+        """How many families there are."""
+        return len(self.fam_ptr) - 1
+
+    def members(self, family: int) -> NDArray[np.int64]:
+        """The variables of a family, in the order of the axes of its table."""
+        return self.fam_vars[self.fam_ptr[family] : self.fam_ptr[family + 1]]
+
+    def scopes(self) -> list[tuple[int, ...]]:
+        """The variables of every family."""
+        return [tuple(map(int, self.members(f))) for f in range(self.n_families)]
+
+    def row_lengths(self) -> NDArray[np.int64]:
+        """The length of every row of every table of a directed graph, in storage order."""
+        n_rows = np.diff(self.fam_at) // np.maximum(self.cards, 1)
+        return np.repeat(self.cards, n_rows)
+
+
+class EliminationWorkspace(NamedTuple):
+    """Workspace of kernels that eliminate one set of variables after another (n in the largest)."""
+
+    adjacent: NDArray[np.bool_]  # (n²,): which variables stand together in a table
+    near: NDArray[np.int64]  # (n²,): the neighbours of each variable, as a list
+    degree: NDArray[np.int64]  # (n,): how many neighbours
+    cost: NDArray[np.float64]  # (n,): what eliminating a variable costs by the rule
+    log_card: NDArray[np.float64]  # (n,): log numbers of states
+    local: NDArray[np.int64]  # of every variable of the wiring: its number in the set, or -1
