@@ -266,11 +266,11 @@ def test_complete_rows_take_several_sweeps(algorithm):
     case = make_case("regression")
     assert case.units.is_complete
     learned = learn(problem(case, algorithm.name, tol=1e-14))
-    assert learned.course.converged
-    assert learned.course.n_sweeps >= 3
-    assert np.diff(learned.course.trace)[:2].min() > 1e-7
+    assert learned.report.converged
+    assert learned.report.n_sweeps >= 3
+    assert np.diff(learned.report.trace)[:2].min() > 1e-7
     best = at_rest(case, algorithm)
-    assert learned.course.free_energy == pytest.approx(best.free_energy, rel=1e-12)
+    assert learned.report.free_energy == pytest.approx(best.free_energy, rel=1e-12)
     assert max(relative_slopes(case, algorithm, learned.fitted)) < 1e-4
 
 
@@ -284,8 +284,8 @@ def test_complete_rows_are_the_answer_where_the_other_fields_are_known(algorithm
     )
     case = case._replace(model=ArdRegression(2, 2, held=known))
     learned = learn(problem(case, algorithm.name))
-    assert learned.course.converged
-    assert learned.course.n_sweeps == 0
+    assert learned.report.converged
+    assert learned.report.n_sweeps == 0
     y, weight = case.y, case.weight
     for d, psi in enumerate((3.0, 5.0)):  # ridge regression in closed form
         square = psi * (case.h.T * weight) @ case.h + np.diag([0.5, 2.0])

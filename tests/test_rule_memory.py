@@ -392,15 +392,15 @@ def run(path=None, **choices):
 @pytest.mark.usefixtures("_known")
 def test_learn_resumes_to_the_same_bits(tmp_path, kill_at):
     straight, path = run(), tmp_path / "run"
-    assert straight.course.converged
-    assert straight.course.n_sweeps > 8
+    assert straight.report.converged
+    assert straight.report.n_sweeps > 8
     for n in (3, 5, 4):
         kill_at(n, lambda: run(path))
     resumed = run(path)
     assert flat(resumed.fitted).tobytes() == flat(straight.fitted).tobytes()
     assert isinstance(resumed.fitted.memory[0], PairMemory)
-    assert resumed.course.trace.tobytes() == straight.course.trace.tobytes()
-    assert resumed.course.starts.tobytes() == straight.course.starts.tobytes()
+    assert resumed.report.trace.tobytes() == straight.report.trace.tobytes()
+    assert resumed.report.starts.tobytes() == straight.report.starts.tobytes()
     assert not resumed.fitted.is_bound  # a point θ is no distribution
     with pytest.raises(jn.FileError, match="it belongs to another run"):
         run(path, max_iter=999)

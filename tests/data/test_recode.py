@@ -59,6 +59,7 @@ def test_declared_states_that_never_occur_are_not_unknown():
     assert read_as(["1"], jn.Variable("x", "continuous"), states={"x": ["1", "z"]})[0] == [1.0]
 
 
+@pytest.mark.filterwarnings("ignore:.*numbers written as texts:jensen.DataWarning")
 @pytest.mark.parametrize(
     "values",
     [

@@ -125,7 +125,7 @@ def test_many_states(score):
     rng = np.random.default_rng(0)
     columns = {"a": rng.integers(0, 700, 900), "b": rng.integers(0, 60, 900)}
     columns["c"] = columns["a"] % 3
-    table = jn.Table({k: v.astype(str) for k, v in columns.items()}, categorical=["a"])
+    table = jn.Table({k: v.astype(str) for k, v in columns.items()}, categorical=["a", "b"])
     check_by_family(make_scorer(table, score))
 
 

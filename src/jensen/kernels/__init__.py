@@ -19,10 +19,9 @@ from numba.core import event
 from numba.core.dispatcher import Dispatcher
 from numba.core.sigutils import normalize_signature
 
-from jensen.exceptions import FileError
 from jensen.support.kernel_cache import VARIABLE, KernelCache, writable_folder
 
-MODULES = tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+MODULES = tuple(sorted(x.name for x in pkgutil.iter_modules(__path__) if not x.ispkg))
 """Every module of kernels, found in this folder; `jensen compile` goes through them."""
 
 LONGEST = ("partition_chain", "structure_chain", "order_chain", "further_rows", "tree_programs")
@@ -128,6 +127,8 @@ def cache_all(
     Numba compiles one function at a time in a process, so the work is shared by several processes.
     `wanted` names the kernels to compile; by default all are.
     """
+    from jensen.exceptions import FileError  # at the top it would be a source of all kernels
+
     if writable_folder() is None and never_cached():
         raise FileError(NOT_KEPT)
     modules = [*LONGEST, *(module for module in MODULES if module not in LONGEST)]

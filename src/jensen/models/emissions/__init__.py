@@ -7,14 +7,18 @@ sees, so that under VB a missing cell costs what sub-normalised tables lack.
 `registry` has a row for each of them, by the word that people choose it with.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families import Family
-from jensen.q_hidden.states.records import Observed, RowLikelihood
+
+if TYPE_CHECKING:
+    from jensen.q_hidden.states.records import Observed, RowLikelihood
 
 Array = NDArray[np.float64]
 
