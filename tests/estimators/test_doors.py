@@ -36,7 +36,6 @@ NO_ROWS = {
     "None": None,
     "bytes": b"alpha",
     "a set": {1.0, 2.0},
-    "a dict": {"a": [1.0, 2.0, 3.0]},
 }
 
 
@@ -60,3 +59,11 @@ def test_rows_as_dicts(kind):
 def test_rows_that_can_be_read_once(kind):
     with pytest.raises(jn.JensenError, match=r"list\(X\)"):
         kind(2).fit(iter([[1.0], [2.0], [3.0]]))
+
+
+@pytest.mark.parametrize("kind", [jn.GaussianMixture, jn.HiddenMarkovModel])
+def test_a_dict_of_columns_is_a_table(kind):
+    columns = {"a": [0.25, 1.5, 2.75, 0.5, 1.25] * 5, "b": [3.5, 0.25, 1.75, 2.5, 2.25] * 5}
+    found = kind(2, random_state=0).fit(columns)
+    same = kind(2, random_state=0).fit(jn.Table(columns))
+    np.testing.assert_array_equal(found.means_, same.means_)

@@ -47,7 +47,7 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
     from sklearn.utils.validation import validate_data  # type: ignore[import-untyped]
 
     refuse_no_rows(X)
-    if is_file(X):
+    if is_file(X) or isinstance(X, Mapping):
         X = Table(X)
     is_table = isinstance(X, Table)  # which was looked at when it was made
     refuse_dates(X, otherwise)
@@ -70,12 +70,12 @@ def refuse_no_rows(X: Any) -> None:
     """Refuse what is no array, dataframe, table or path, though it can be walked through."""
     if isinstance(X, list | tuple) and X and isinstance(X[0], Mapping):
         raise DataError("X is a list of dicts: give jn.Table(X), or a dataframe")
-    is_walked = isinstance(X, Iterator | Mapping | Set | bytes) and not issparse(X)
+    is_walked = isinstance(X, Iterator | Set | bytes) and not issparse(X)
     if X is None or is_walked:
         what = "None" if X is None else f"a value of type {type(X).__name__!r}"
         raise DataError(
-            f"X must hold rows, an array, a dataframe, a jn.Table or a path, and is {what}: give "
-            f"jn.Table(X) for a dict of columns, list(X) for what can be read once"
+            f"X must hold rows, an array, a dataframe, a jn.Table or a path, and is {what}; "
+            f"what can be read only once is given as list(X)"
         )
 
 

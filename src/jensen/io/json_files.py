@@ -21,7 +21,7 @@ NETWORK_FORMAT = "jensen-network"
 SAVED = {
     "jensen-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-gaussian-network": "jensen.estimators.bayesian_network:BayesianNetwork",
-    "jensen-states": "jensen.estimators.states_estimator:StatesEstimator",
+    "jensen-states": "jensen.estimators.state_estimator:StatesEstimator",
     "jensen-structure-posterior": "jensen.q_graph.posterior.base:StructurePosterior",
 }
 """Format → the class that reads it. Each has `to_dict()`, which returns plain data with "format"
