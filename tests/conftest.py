@@ -22,8 +22,16 @@ SMALL_TABLES = ("estimators", "independence", "inference", "q_graph", "scores")
 
 
 def pytest_collection_modifyitems(items):
-    """Where small tables are not what is tested, they may be what they are."""
+    """Mark the quick tests; let small tables be small where they are not what is tested.
+
+    The first case of every test function is quick, unless the function is marked as slow.
+    """
+    functions = set()
     for item in items:
+        function = item.nodeid.partition("[")[0]
+        if function not in functions and item.get_closest_marker("slow") is None:
+            item.add_marker(pytest.mark.quick)
+        functions.add(function)
         folders = item.path.relative_to(item.config.rootpath).parts
         if {*SMALL_TABLES} & {*folders} and item.path.name != "test_constant_labels.py":
             for text in ("column.* one label only", "there is one row", "the whole numbers of"):

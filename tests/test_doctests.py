@@ -23,6 +23,7 @@ def test_docstrings(name):
     assert doctest.testmod(import_module(name)).failed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_pages(page):
     assert doctest.testfile(str(page), module_relative=False, encoding="utf-8").failed == 0

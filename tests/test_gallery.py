@@ -9,6 +9,7 @@ import pytest
 SCRIPTS = sorted((Path(__file__).parents[1] / "examples").glob("*.py"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
 def test_script_runs_and_prints_a_table(script, tmp_path):
     done = subprocess.run(

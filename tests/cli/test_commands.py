@@ -334,6 +334,7 @@ def test_show_in_json_is_the_file(run, asia):
 # --- compile, demo ---
 
 
+@pytest.mark.slow
 def test_compile_readies_every_kernel(run):
     seconds = json.loads(run("compile", "--json").out)
     assert {"count_bits", "draw_rows", "add_log_probabilities"} <= seconds.keys()

@@ -167,6 +167,7 @@ def test_a_checkpoint_is_resumed(run, answers):
     assert run("learn", answers, *words, "--tol", 1e-3).code == 2  # another run
 
 
+@pytest.mark.slow
 def test_a_run_that_is_interrupted_keeps_what_it_has_and_says_so(holes):
     words = ["learn", holes, *GRAPH, "--prior", "1", "--method", "gibbs", "--n-chains", "1"]
     words += ["--n-samples", "100000", "--burn-in", "0", "--thin", "1000", "--seed", "0"]

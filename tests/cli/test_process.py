@@ -22,6 +22,7 @@ def news(done):
     return [line for line in lines if not line.startswith("jensen: compiling")]
 
 
+@pytest.mark.slow
 def test_a_pipe_of_commands(rain):
     with open(rain, "rb") as file:
         learned = run("learn", "-", "--graph", "rain -> wet", "-o", "-", stdin=file.read())
@@ -74,6 +75,7 @@ def test_a_full_disk_is_told_in_one_line(asia):
     assert news(done) == ["jensen: the system refused: No space left on device"]
 
 
+@pytest.mark.slow
 def test_nobody_is_told_to_wait_twice(asia):
     """Kernels are compiled once: the second run has them from the cache and says nothing."""
     run("sample", asia, "-n", 1)

@@ -399,6 +399,7 @@ def test_a_model_without_names_takes_the_columns_that_there_are(run, points):
     assert found == model.predict(frame.to_numpy()).tolist()
 
 
+@pytest.mark.slow
 def test_convert_copies_and_other_formats_refuse(run, refuse, models):
     assert run("convert", "mixture.json", "copy.json.gz").code == 0
     assert run("show", "copy.json.gz") == run("show", "mixture.json")

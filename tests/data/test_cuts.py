@@ -29,6 +29,7 @@ def distinct(x):
     return values, counts.astype(float)
 
 
+@pytest.mark.slow
 @given(st.one_of(small, any_size), bins)
 def test_quantile_cuts_equal_their_twin(x, bins):
     cuts = quantile_cuts(*distinct(x), bins)

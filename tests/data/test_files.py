@@ -153,6 +153,7 @@ def small_memory():
     jn.set_memory_limit(None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compression", COMPRESSIONS[1:])
 def test_a_bomb_of_text_is_refused(tmp_path, small_memory, compression):
     path = tmp_path / f"bomb.csv{compression}"

@@ -74,6 +74,7 @@ def test_numbers_keep_their_value_whatever_their_kind(values):
         assert variable.kind == "continuous"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::jensen.exceptions.DataWarning")  # any text may be drawn
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), max_size=20))
 def test_labels_of_a_text_column_stay_as_they_are(values):

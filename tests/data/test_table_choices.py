@@ -32,6 +32,7 @@ def test_texts_are_numbers_where_the_caller_says_so(text):
     assert naive.plain(jn.Table({"x": [text]}, continuous=["x"]))["x"][1] == [1.0]
 
 
+@pytest.mark.slow
 def test_many_distinct_numbers_can_be_states():
     numbers = np.arange(70_000)
     table = jn.Table({"x": numbers}, categorical=["x"])

@@ -256,6 +256,7 @@ def run_script(number, at, method, path, threads=2):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "at"), [("em", 33), ("gibbs", 75)])
 def test_a_process_that_is_killed_leaves_a_file_to_resume_from(method, at, tmp_path):
     path = tmp_path / "run.checkpoint"
@@ -266,6 +267,7 @@ def test_a_process_that_is_killed_leaves_a_file_to_resume_from(method, at, tmp_p
     assert_same(resumed, estimator(method).fit(make_table()))
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_process_keeps_the_best_so_far_and_resumes(tmp_path):
     path = tmp_path / "run.checkpoint"
     done = run_script(signal.SIGINT, 20, "em", path, threads=1)

@@ -168,6 +168,7 @@ def test_vbem_bounds_the_evidence_and_is_stationary():
     assert np.all(np.diff(net.trace_) >= -1e-10)
 
 
+@pytest.mark.slow
 def test_vbem_with_gaps_is_below_the_evidence():
     """The evidence by brute force: the missing cell on a fine grid."""
     data = {"a": np.array([0.5, 1.5, -1.0, 2.0]), "b": np.array([0.7, 1.0, np.nan, 2.5])}

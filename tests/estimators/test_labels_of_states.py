@@ -181,6 +181,7 @@ def log_evidence(x, K, concentration):
     return logsumexp(total)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("concentration", [0.01, 10.0])
 @pytest.mark.parametrize("rows", [[0.0, 0.3, 4.0, 4.2], [1.0, 1.3, 1.5, 2.2], [2.0] * 4])
 def test_the_corrected_bound_stays_below_the_evidence(rows, concentration):
@@ -193,6 +194,7 @@ def test_the_corrected_bound_stays_below_the_evidence(rows, concentration):
         assert found.free_energy_ + found.label_correction_ <= exact + 1e-9
 
 
+@pytest.mark.slow
 def test_dead_components_are_no_modes():
     x = jn.examples.faithful()
     found = jn.choose_components(x, [1, 2, 3, 5, 10, 20], label_correction=True)

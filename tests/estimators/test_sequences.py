@@ -70,6 +70,7 @@ def test_numbers_in_any_container_are_the_same(emission):
         same(model(emission).fit(other, lengths=(5, 3)), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("emission", ["gaussian", "poisson", "categorical"])
 def test_one_column_may_be_plain_sequences(emission):
     """A list is one of sequences, whatever the states make, and whether these are equally long."""

@@ -239,6 +239,7 @@ def test_repr_is_short_for_big_graphs():
     assert repr(DAG("B -> A; C")) == "DAG('B -> A; C')"
 
 
+@pytest.mark.slow
 def test_two_thousand_nodes_are_no_burden():
     rng = np.random.default_rng(0)
     ends = np.sort(rng.integers(0, 2000, (4000, 2)))

@@ -31,6 +31,7 @@ def test_isolated_nodes_stay():
     assert graph.meek() == graph
 
 
+@pytest.mark.slow
 def test_every_mixture_of_four_nodes_has_an_extension_if_the_definition_finds_one():
     n_complete = 0
     for directed, undirected in naive_graphs.all_mixed(NODES):

@@ -24,6 +24,7 @@ def test_the_empty_graph():
     assert graph.is_chordal()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", range(1, 6))
 def test_chordality_equals_the_definition_on_all_graphs(n):
     nodes = tuple("ABCDE"[:n])

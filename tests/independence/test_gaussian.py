@@ -112,6 +112,7 @@ def test_too_few_rows_reject_nothing():
     assert tests.log_p_values([(0, 1, (2, 3))]).tolist() == [0.0]
 
 
+@pytest.mark.slow
 def test_p_values_of_independent_columns_are_uniform():
     """Kolmogorov and Smirnov's test may find less than 0.001 in one of 1,000."""
     rng, p_values = np.random.default_rng(5), []

@@ -40,6 +40,7 @@ def run(oracle, **choices):
     return pc_by_tests(oracle, read_constraints(oracle.names, **rules), **choices)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, 1000, 250))
 def test_an_oracle_leads_to_the_class_of_its_graph(first):
     for seed in range(first, first + 250):
@@ -169,6 +170,7 @@ def test_column_order_changes_nothing():
         assert turned.info.separators == graph.info.separators
 
 
+@pytest.mark.slow
 def test_renaming_changes_nothing_but_names():
     """Other names are another order of tests: the stable way does not mind, nor does a majority."""
     table = jn.examples.load("sachs").sample(500, random_state=1)

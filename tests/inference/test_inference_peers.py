@@ -71,6 +71,7 @@ def test_joint_posteriors_are_pyagrums(pyagrum):
         assert p == pytest.approx(theirs[state], rel=RTOL, abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_shipped_network_answers_or_is_refused(name):
     """All marginals, under a limit of 4 GiB; roots have what their tables say.

@@ -103,6 +103,7 @@ def test_a_point_is_drawn_from_as_it_is():
     assert p_value(rows[:, 0], model.score_samples) > P
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("masks", [None, {"transition": [[True, True], [False, True]]}])
 def test_first_steps_of_chains(masks):
     model = jn.HiddenMarkovModel(2, emission="gaussian", prior={}, masks=masks, random_state=0).fit(

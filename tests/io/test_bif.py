@@ -49,12 +49,14 @@ def test_pgmpy_ships_24_networks():
     assert sorted(shipped()) == NAMES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_shipped_networks_come_back_exactly(name):
     net = read_both(shipped()[name])
     assert_same(bif.loads(bif.dumps(net), "x.bif").network_, net.network_)
 
 
+@pytest.mark.slow
 def test_shipped_networks_are_read_in_bulk(monkeypatch):
     monkeypatch.setattr(bif, "parse_body", None)
     monkeypatch.setattr(bif_syntax, "parse_body", None)
@@ -63,6 +65,7 @@ def test_shipped_networks_are_read_in_bulk(monkeypatch):
             assert len(bif.loads(shipped()[name], name).graph) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_tables_are_what_the_slow_twin_reads(name):
     text = shipped()[name]

@@ -278,6 +278,7 @@ def test_defaults_are_weighed_together():
         jn.set_memory_limit(None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

@@ -52,6 +52,7 @@ def pyagrum():
     return pyagrum
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["asia", "insurance", "sachs", "child", "plain", "quoted"])
 def test_pgmpy_reads_what_is_written(name, pgmpy):
     net = {"plain": PLAIN, "quoted": QUOTED}.get(name) or read_both(shipped()[name])
@@ -64,6 +65,7 @@ def test_pgmpy_reads_what_is_written(name, pgmpy):
         np.testing.assert_array_equal(np.moveaxis(cpd.values, 0, -1), table(net, node))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["asia", "alarm", "hepar2", "water", "munin1", "plain"])
 def test_pyagrum_reads_what_is_written_in_single_precision(name, pyagrum, tmp_path):
     net = PLAIN if name == "plain" else read_both(shipped()[name])
@@ -78,6 +80,7 @@ def test_pyagrum_reads_what_is_written_in_single_precision(name, pyagrum, tmp_pa
         np.testing.assert_allclose(values, table(net, node), rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_what_the_others_write_is_read(pgmpy, pyagrum, tmp_path):
     model = pgmpy.BIFReader(string=bif.dumps(PLAIN)).get_model()
     assert read_both(str(pgmpy.BIFWriter(model))).equals(PLAIN)

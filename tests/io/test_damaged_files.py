@@ -45,6 +45,7 @@ def test_damaged_tables(tmp_path, suffix):
     check(path, jn.read_table, seed=1)
 
 
+@pytest.mark.slow
 def test_a_wrong_bit_in_our_own_parquet_changes_no_value(tmp_path):
     """Pages have checksums; the names of columns have none."""
     path, rng, n_read = tmp_path / "t.parquet", np.random.default_rng(0), 0
@@ -93,6 +94,7 @@ def test_text_files_as_programs_write_them_are_read_right_or_refused_in_words(tm
     assert met == {None, *FAULTS, *ENCODINGS}
 
 
+@pytest.mark.slow
 def test_the_command_line_learns_from_them_or_refuses_them_in_words(tmp_path, capsys):
     rng = np.random.default_rng(6)
     for k in range(60):
@@ -128,6 +130,7 @@ def is_refused(read, path):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", MODELS)
 def test_damaged_models(tmp_path, kind):
     path, rng = tmp_path / "model.json", np.random.default_rng(3)

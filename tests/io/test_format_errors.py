@@ -543,6 +543,7 @@ HARMFUL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("form", "text"),
     [(form, text) for form, texts in HARMFUL.items() for text in texts],

@@ -88,6 +88,7 @@ def networks(draw, names, states):
     return jn.BayesianNetwork.from_network(assemble(dag, variables, tables))
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_network_comes_back_exactly(data):
@@ -552,6 +553,7 @@ def test_who_wrote_xdsl_tells_which_parent_runs_slowest(app, first):
     assert table(xdsl.loads(text, "x"), "x")[0, 1, 0] == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PEERS)
 @pytest.mark.parametrize("form", ["net", "xmlbif", "xdsl"])
 def test_pgmpy_reads_what_is_written_and_writes_what_is_read(form, name, pgmpy, tmp_path):

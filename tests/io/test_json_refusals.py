@@ -330,6 +330,7 @@ def chains(chain_net):
     return editable(io.to_bytes(chain_net))
 
 
+@pytest.mark.slow
 def test_a_wrong_type_is_refused_at_every_place_of_chains(chains):
     null = {"learned", "learned.free_energy", "learned.r_hat", "learned.effective_sample_size"}
     for path in paths(chains):
@@ -543,6 +544,7 @@ print(sorted(set(seen)))
 """
 
 
+@pytest.mark.slow
 def test_loading_runs_no_code(full_net, document, tmp_path):
     full_net.save(tmp_path / "good.json")
     evil = changed(document, ("properties", "title"), "__import__('os').system('touch owned')")

@@ -129,6 +129,7 @@ def assert_same(net, again):
         assert [getattr(again, x) for x in learned] == [getattr(net, x) for x in learned]
 
 
+@pytest.mark.slow
 @quick
 @given(networks())
 def test_every_network_comes_back_to_the_bit(network):
@@ -139,6 +140,7 @@ def test_every_network_comes_back_to_the_bit(network):
     json.loads(content.decode("utf-8"))
 
 
+@pytest.mark.slow
 @quick
 @given(networks())
 def test_parents_may_stand_in_any_order(network):

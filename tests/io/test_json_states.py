@@ -457,6 +457,7 @@ def paths(value, path=()):
             yield from paths(part, (*path, key))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("document", [VB_MIXTURE, VB_CLASSES, VB_CHAIN], ids=["m", "c", "h"])
 def test_a_wrong_value_at_any_place_is_read_or_refused_in_words(document):
     rng = random.Random(0)

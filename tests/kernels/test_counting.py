@@ -79,6 +79,7 @@ def test_counts_over_several_units(way):
     check(make_table(200_000, 0.02), [("a",), ("b", "a"), ("a", "b", "c"), ("a", "w300")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_rows", [0, 1, 300, 70_001])
 def test_variables_with_very_many_states(n_rows):
     check(make_table(n_rows), WIDE)
@@ -99,6 +100,7 @@ def test_weighted_counts(way, n_rows, missing):
     check(make_table(n_rows, missing, rng.exponential(1.0, n_rows)), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_weighted_counts_over_several_units():
     weights = np.random.default_rng(0).integers(0, 1000, 200_000) / 8.0  # sums are exact
     check(make_table(200_000, 0.02, weights), [("b", "a"), ("a", "w300"), ("w70k",)])

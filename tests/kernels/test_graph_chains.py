@@ -134,6 +134,7 @@ def from_standard(words):
     return (words[:, bits // 64] >> (bits % 64).astype(np.uint64) & np.uint64(1) == 1).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", SIZES)
 def test_descendants_and_layers(n):
     rng = np.random.default_rng(n)
@@ -158,6 +159,7 @@ def test_descendants_and_layers(n):
     np.testing.assert_array_equal(layer, expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("n", SIZES)
 def test_long_chains_keep_their_books(n, kind):

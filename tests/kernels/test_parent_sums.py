@@ -140,6 +140,7 @@ def check_sums(raw, rng, n_queries, beta=1.0):
         np.testing.assert_allclose(np.where(found > least, found, -np.inf), expected, **CLOSE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 3.0, 300.0, 3000.0])
 @pytest.mark.parametrize("outside", [0, 1, 2])
 @pytest.mark.parametrize("n", [5, 8])
@@ -164,11 +165,13 @@ def alarm():
     return raw_weights(scorer, prior, read_constraints(scorer.names), 12, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("beta", [1.0, 0.2])
 def test_sums_over_a_real_table(alarm, beta):
     check_sums(alarm, np.random.default_rng(0), 3000 if beta == 1.0 else 100, beta)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "outside"), [(70, 2), (130, 1), (130, 2)])
 def test_sums_over_many_variables(n, outside):
     check_sums(random_raw(n, 6, outside, 300.0, n), np.random.default_rng(n), 100)
@@ -230,6 +233,7 @@ def check_draws(raw, read, v, level, must_meet, seed, n_draws=2000):
     assert seen.sum() == 1 or chi2.sf(statistic, seen.sum() - 1) > P_VALUE
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 3.0, 3000.0])
 @pytest.mark.parametrize("outside", [0, 1, 2])
 @pytest.mark.parametrize("n_candidates", [0, 2, 6])

@@ -127,6 +127,7 @@ def count_in_a_new_process(cache):
     ).stderr
 
 
+@pytest.mark.slow
 def test_compiling_is_announced_once_and_loading_from_the_cache_is_silent(tmp_path):
     first = count_in_a_new_process(tmp_path)
     assert first.count("\n") == 1
@@ -134,6 +135,7 @@ def test_compiling_is_announced_once_and_loading_from_the_cache_is_silent(tmp_pa
     assert count_in_a_new_process(tmp_path) == ""
 
 
+@pytest.mark.slow
 def test_a_call_finds_what_was_compiled_beforehand(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     wanted = {"count_weighted"}
@@ -142,6 +144,7 @@ def test_a_call_finds_what_was_compiled_beforehand(tmp_path, monkeypatch):
     assert count_in_a_new_process(tmp_path) == ""
 
 
+@pytest.mark.slow
 def test_what_was_never_compiled_is_known(tmp_path):
     script = "from jensen import kernels; print(set(kernels.never_cached()) >= {'count_weighted'})"
     for known in ("True", "False"):
@@ -165,6 +168,7 @@ assert called == set(demo.KERNELS), called ^ set(demo.KERNELS)
 """
 
 
+@pytest.mark.slow
 def test_the_demo_names_the_kernels_it_calls(monkeypatch):
     monkeypatch.setenv("JENSEN_THREADS", "1")  # nothing is compiled beforehand
     subprocess.run([sys.executable, "-c", DEMO], capture_output=True, check=True)

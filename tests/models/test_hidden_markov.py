@@ -408,6 +408,7 @@ def test_units_hold_whole_sequences_in_order():
 # --- Gibbs ---
 
 
+@pytest.mark.slow
 def test_gibbs_finds_the_posterior_that_all_paths_have():
     """Means of the tables, and of what they are squared, within four standard errors.
 
@@ -439,6 +440,7 @@ def test_gibbs_finds_the_posterior_that_all_paths_have():
         assert np.all(np.abs(batches.mean(0) - wanted) < 4.0 * error + 1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "K", "end"), [("labels", 3, True), ("product", 2, False)])
 def test_gibbs_leaves_the_joint_distribution_as_it_is(kind, K, end):
     """Geweke (2004): θ₀ from the prior, x given θ₀; after some sweeps θ given x is like θ₀.

@@ -354,6 +354,7 @@ def numbers(t, stats):
     return np.concatenate([np.ravel(x) for x in (*leaves(t), *leaves(stats))])
 
 
+@pytest.mark.slow
 @every_kind
 def test_gibbs_leaves_the_joint_distribution_alone(kind):
     """Geweke (2004): θ from the prior, x from θ, then sweeps given what is seen of x.

@@ -12,6 +12,7 @@ from jensen.plots import cpt, trace
 figure = pytest.importorskip("matplotlib.figure")
 
 
+@pytest.mark.slow
 def test_the_trace_is_drawn_as_it_is():
     ax = trace(SimpleNamespace(trace_=np.array([-9.0, -5.0, -4.5]), converged_=False))
     (line,) = ax.lines
@@ -74,6 +75,7 @@ def test_given_axes_are_used():
     assert cpt(jn.examples.load("asia"), "dysp", ax) is ax
 
 
+@pytest.mark.slow
 def test_pyplot_is_not_touched(tmp_path):
     code = (
         "import sys, jensen as jn; from jensen import plots; "

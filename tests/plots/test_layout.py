@@ -154,6 +154,7 @@ def test_nothing_needs_no_room(graph):
     assert lay_out(graph, []) == ((), (), 0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_the_same_graph_gives_the_same_picture_in_another_process():
     code = (
         "import jensen as jn; from jensen.plots import graph_svg; "

@@ -192,6 +192,7 @@ def call(package, **environment):
     return int(done.stdout), done.stderr.splitlines()
 
 
+@pytest.mark.slow
 def test_a_changed_move_is_compiled_again_and_a_moved_package_is_not(tiny, tmp_path):
     """A folder that was filled beforehand, as in an image, serves any copy of the same sources."""
     place = tmp_path / "kept"
@@ -209,6 +210,7 @@ def test_a_changed_move_is_compiled_again_and_a_moved_package_is_not(tiny, tmp_p
     assert call(tiny, JENSEN_CACHE_DIR=place) == (2, [kernels.COMPILING])
 
 
+@pytest.mark.slow
 def test_damaged_files_are_compiled_again(tiny, tmp_path):
     place = tmp_path / "kept"
     call(tiny, JENSEN_CACHE_DIR=place)
@@ -220,6 +222,7 @@ def test_damaged_files_are_compiled_again(tiny, tmp_path):
     assert call(tiny, JENSEN_CACHE_DIR=place) == (1, [])
 
 
+@pytest.mark.slow
 def test_neither_the_package_nor_the_home_can_be_written(tiny, tmp_path):
     """Not by root either: where there should be folders, there are files."""
     (tiny / "kernels" / "__pycache__").write_text("")

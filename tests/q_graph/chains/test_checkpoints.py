@@ -127,6 +127,7 @@ for thread in threads:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the chains disagree")
 def test_killed_in_the_middle(tmp_path):
     tests = Path(__file__).parents[2]
@@ -290,6 +291,7 @@ print(post.samples.which.shape[1])
 """
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_process():
     command = [sys.executable, "-W", "ignore", "-c", INTERRUPTED, str(Path(__file__).parents[2])]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -119,6 +119,7 @@ def make_desk(kind, case):
     return words, read_weights(case.raw)[0], make_workspace(case.n), moves, kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_moves_of_orders(name):
     case = CASES[name]
@@ -147,6 +148,7 @@ def test_moves_of_partitions(name, cycle):
     check_rows(found, before, rows, p, kinds, moves, name == "all candidates")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cycle", [(1, 0), (0, 1)])
 @pytest.mark.parametrize("name", CASES)
 def test_moves_of_graphs(name, cycle):

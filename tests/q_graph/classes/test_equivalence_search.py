@@ -63,6 +63,7 @@ def true_class(joined):
     return jn.DAG.from_adjacency(joined, [f"x{v}" for v in range(n)]).cpdag()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [5, 6, 7, 8])
 def test_the_generating_class_of_gaussian_networks(n):
     """50 graphs each; the start is given, so hill climbing has no part in it."""

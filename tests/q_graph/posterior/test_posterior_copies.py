@@ -61,6 +61,7 @@ def check_same(post, again):
     np.testing.assert_array_equal(getattr(theirs, values), getattr(ours, values))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_copies_are_the_same(kind, tmp_path):
     table, choices = KINDS[kind]

@@ -162,6 +162,7 @@ FIVE = (*NAMES, "E")
 EDGES = {("B", "A"): 0.9, ("C", "D"): 0.2, ("A", "E"): 1.0, ("E", "B"): 0.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["uniform", "fair", EDGES])
 @pytest.mark.parametrize("rules", [{}, {"max_parents": 1, "forbidden": "A -> C; B -> E"}])
 @pytest.mark.parametrize("seed", range(3))

@@ -212,6 +212,7 @@ def many(n, n_rows=60):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the chains disagree")
 @pytest.mark.parametrize("outside", [1, 2])
 def test_a_hundred_variables(outside):

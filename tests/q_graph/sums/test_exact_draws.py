@@ -26,6 +26,7 @@ def matrices_of(parents):
     return parents[:, None, :, 0] >> bits & np.uint64(1) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["uniform", "order"])
 @pytest.mark.parametrize(("n", "spread"), [(2, 1.0), (3, 0.0), (3, 1.5), (4, 0.0), (4, 1.0)])
 def test_each_graph_is_drawn_as_often_as_it_should(n, spread, prior):

@@ -61,6 +61,7 @@ def sets_of(post):
     return np.array([post.parent_set_probabilities(v) for v in range(len(post.names))])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spread", [0.0, 1.0, 30.0, 500.0])
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5])
 def test_all_dags(n, spread):

@@ -216,6 +216,7 @@ def test_of_equal_paths_the_first_states_are_taken(size):
     assert chains.best_path(turns)[1].tolist() == [1, 0, 1, 0, 0, 1, 0, 1, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("zeros", [0.0, 0.25])
 def test_draws_have_the_probabilities_of_the_paths(zeros, size, space):
     chain = possible(make_chain(3, [3, 1, 4], 3, zeros, spread=1.0))

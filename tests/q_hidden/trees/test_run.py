@@ -164,6 +164,7 @@ LARGE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("families", "cards", "n", "largest"), LARGE.values(), ids=LARGE)
 @pytest.mark.parametrize("kind", ["normal", "with_zeros", "to_minus_1000"])
 def test_tables_of_many_tiles(families, cards, n, largest, kind):
@@ -177,6 +178,7 @@ def test_tables_of_many_tiles(families, cards, n, largest, kind):
     assert all(size % tile == 0 and size > tile > 1 for size, tile, _ in found if size > 16)
 
 
+@pytest.mark.slow
 def test_tables_of_the_largest_tiles():
     """A table of 2**21 entries in tiles of 2048, the largest there are."""
     case = cases.make_case(np.random.default_rng(6), [(0, 1), (1, 2), (2, 0)], [2, 1024, 1024])
