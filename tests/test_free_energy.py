@@ -562,7 +562,7 @@ def test_vbem_needs_a_prior():
     with pytest.raises(
         jn.JensenError,
         match=r"^vbem keeps a posterior, so it needs a prior of its tables: "
-        r"give prior='bdeu' \(--prior bdeu\) or a "
+        r"give prior='bdeu' or a "
         r"concentration, or use method='em' for the frequencies$",
     ):
         learn("a -> b", make_table(), None, VBEM)

@@ -5,10 +5,22 @@ import warnings
 from collections.abc import Sequence
 
 from jensen.support.text import many
+from jensen.support.wording import in_python
 
 
 class JensenError(ValueError):
-    """Something the caller can put right; the command line shows it as one line."""
+    """Something the caller can put right; the command line shows it as one line.
+
+    Attributes
+    ----------
+    marked
+        The text with the choices that it names (`jensen.support.wording`), from which the
+        command line makes options.
+    """
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(in_python(text))
+        self.marked = text
 
 
 class DataError(JensenError):
@@ -83,15 +95,23 @@ class NotFittedError(JensenError, AttributeError):
     """A result was asked of an estimator before `fit`."""
 
 
-class EstimateWarning(UserWarning):
+class JensenWarning(UserWarning):
+    """What Jensen warns of; `marked` is its text with the choices that it names."""
+
+    def __init__(self, text: str = "") -> None:
+        super().__init__(in_python(text))
+        self.marked = text
+
+
+class EstimateWarning(JensenWarning):
     """An estimate that the data do not determine; the text says what was done instead."""
 
 
-class DataWarning(UserWarning):
+class DataWarning(JensenWarning):
     """Data that were probably meant in another way; the text says how to say so."""
 
 
-class FormatWarning(UserWarning):
+class FormatWarning(JensenWarning):
     """A file format that cannot hold all of a network; the text says what is lost."""
 
 
@@ -100,4 +120,4 @@ def warn(text: str, category: type[Warning] = DataWarning) -> None:
     frame, level = sys._getframe(), 1
     while frame.f_back is not None and frame.f_globals["__name__"].startswith("jensen."):
         frame, level = frame.f_back, level + 1
-    warnings.warn(text, category, stacklevel=level)
+    warnings.warn(category(text), stacklevel=level)

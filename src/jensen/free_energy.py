@@ -20,6 +20,7 @@ from jensen.models.protocol import Model
 from jensen.q_theta import Improving
 from jensen.support.fields import leaves, rebuild, record, zip_fields
 from jensen.support.randomness import Streams
+from jensen.support.wording import for_reader, option
 
 
 class Algorithm(NamedTuple):
@@ -309,7 +310,8 @@ def check_usable(model: Any, algorithm: Algorithm) -> None:
         elif prior is None:
             raise JensenError(
                 f"{algorithm.name} keeps a posterior, so it needs a prior of its {name}: give "
-                f"prior='bdeu' (--prior bdeu) or a concentration, or use method='em' for the "
+                f"{option('prior', 'bdeu')} or a concentration, or use "
+                f"{option('method', 'em')} for the "
                 f"frequencies"
             )
 
@@ -325,10 +327,13 @@ def _check_mode(name: str, family: Any, prior: Any, algorithm: Algorithm) -> Non
     if not family.has_mode(prior):
         raise JensenError(
             f"{algorithm.name} needs a prior with a mode, but the prior of the {name} has none: "
-            f"{_what_lacks(prior)}. Raise the prior, or use method='vbem', which needs no mode"
+            f"{_what_lacks(prior)}. Raise the prior, or use {option('method', 'vbem')}, which "
+            f"needs "
+            f"no mode"
         )
     if isinstance(prior, np.ndarray) and not prior.any():
         raise JensenError(
             f"{algorithm.name} would not feel a prior of the {name} with all concentrations 1: it "
-            f"is flat. Use prior=None for the frequencies, or method='vbem', which does feel it"
+            f"is flat. {for_reader('Use prior=None', 'Leave --prior out')} for the frequencies, or "
+            f"{option('method', 'vbem')}, which does feel it"
         )

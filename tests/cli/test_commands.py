@@ -7,22 +7,9 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.cli.app import COMMANDS
 from jensen.scores import SCORES
 from jensen.support.kernel_cache import places
-
-COMMANDS = [
-    "learn",
-    "query",
-    "predict",
-    "impute",
-    "score",
-    "sample",
-    "show",
-    "convert",
-    "compile",
-    "demo",
-]
-
 
 # --- help ---
 

@@ -5,7 +5,7 @@ import os
 import pytest
 
 import jensen as jn
-from jensen.cli.app import NOTHING_KEPT
+from jensen.cli.command import NOTHING_KEPT
 
 GRAPH = ["--graph", "rain -> wet"]
 
@@ -58,7 +58,7 @@ def test_an_option_without_its_value_is_refused(refuse, rain):
         (["--states", "wet=no"], "column 'wet' holds 'yes', not among its declared states 'no'"),
         (["--threads", "0"], "Invalid value for '--threads'"),
         (["--weights", "n"], "there is no column 'n'; the columns are: rain, wet"),
-        (["--weights", "wet"], "weights='wet': column 'wet' cannot be continuous"),
+        (["--weights", "wet"], "--weights wet: column 'wet' cannot be continuous"),
         (["--categorical", "n"], "there is no column 'n'; the columns are: rain, wet"),
         (["-o", "net.xyz"], "cannot tell the format of net.xyz: a network ends in"),
         (["-o", "gone/net.json"], "cannot write gone/net.json: there is no folder"),
@@ -98,8 +98,11 @@ def test_wrong_graphs(refuse, rain, graph, message):
     ("words", "message"),
     [
         (["--score", "bdx"], "there is no score 'bdx': choose one of loglik, aic, bic"),
-        (["--score", "bic", "--equivalent-sample-size", "3"], "bic has no equivalent_sample_size"),
-        (["--equivalent-sample-size", "0"], "equivalent_sample_size must be positive and finite"),
+        (
+            ["--score", "bic", "--equivalent-sample-size", "3"],
+            "bic has no --equivalent-sample-size",
+        ),
+        (["--equivalent-sample-size", "0"], "--equivalent-sample-size must be positive and finite"),
         (["--available-case"], "missing='available-case' has a meaning for loglik, aic"),
     ],
 )

@@ -134,7 +134,7 @@ def test_scales(run, table, text, scale):
          "--scale belongs to the prior of columns of numbers: use it with --score bge, --prior"),
         (["learn", "small.csv", "--graph", "x -> y", "--scale", "unit"],
          "--scale belongs to the prior of columns of numbers: use it with --score bge, --prior"),
-        (["learn", "small.csv", "--scale", "-1"], "scale must be positive"),
+        (["learn", "small.csv", "--scale", "-1"], "--scale must be positive"),
         (["learn", "small.csv", "--without", "y", "--scale", "scale.csv"],
          "--scale scale.csv: its first line must name each column once: x"),
         (["score", "x -> y", "small.csv", "--scale", "small.csv"],

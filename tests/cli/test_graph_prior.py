@@ -50,8 +50,14 @@ def test_a_graph_is_scored_with_a_prior(run, patients):
         (["--graph-prior", "flat"], "there is no --graph-prior flat: choose uniform, fair"),
         (["--graph-prior", "A -> B"], "write one edge and its probability: --graph-prior 'A -> B="),
         (["--graph-prior", "Smoker -> B=0.5"], "--graph-prior names 'B', which is no column"),
-        (["--structure", "pc", "--graph-prior", "fair"], "pc and --graph-prior do not go together"),
-        (["--structure", "tree", "--graph-prior", "fair"], "tree and --graph-prior do not go toge"),
+        (
+            ["--structure", "pc", "--graph-prior", "fair"],
+            "--graph-prior belongs to --structure hill-climb",
+        ),
+        (
+            ["--structure", "tree", "--graph-prior", "fair"],
+            "--graph-prior belongs to --structure hill-climb",
+        ),
         (
             ["--structure", "ges", "--graph-prior", "Smoker -> Xray=0.9"],
             "--graph-prior has other odds for Smoker -> Xray than for Xray -> Smoker",

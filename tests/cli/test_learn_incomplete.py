@@ -195,12 +195,12 @@ def test_a_run_that_is_interrupted_keeps_what_it_has_and_says_so(holes):
         (["--hidden", "rain"], "--hidden rain: write the node, =, and its number of states"),
         (["--hidden", "rain=2"], "'rain' is declared hidden, but its column has values"),
         (["--hidden", "snow=2"], "hidden={'snow': ...}: the graph has no node 'snow'"),
-        (["--n-init", 0], "n_init must be a whole number, 1 or more, not 0"),
+        (["--n-init", 0], "--n-init must be a whole number, 1 or more, not 0"),
         (["--n-init", "x"], "Invalid value for '--n-init'"),
         (["--n-samples", 5], "n_samples belongs to methods such as 'gibbs'"),
         (["--method", "gibbs", "--prior", 1, "--n-init", 3], "n_init belongs to methods such as"),
         (["--tol", -1], "tol must be a number, 0 or more"),
-        (["--max-iter", -1], "max_iter must be a whole number, 0 or more, not -1"),
+        (["--max-iter", -1], "--max-iter must be a whole number, 0 or more, not -1"),
         (["--seed", -1], "Invalid value for '--seed'"),
         (["--start", "gone.json"], "cannot read gone.json: No such file or directory"),
         (["--start", "other.json"], "start= must have the graph and the states of the network"),
@@ -223,7 +223,7 @@ def test_a_hidden_variable_needs_two_states(refuse, answers, n_states):
 
 def test_a_node_without_a_column_is_told_what_to_do(refuse, answers):
     line = refuse("learn", answers, *LATENT)
-    assert line.endswith("hidden={'kind': 2} (--hidden kind=2)")
+    assert line.endswith("of states, --hidden kind=2")
 
 
 @pytest.mark.filterwarnings("always::jensen.DataWarning")

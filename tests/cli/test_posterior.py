@@ -151,7 +151,7 @@ def test_chains_that_disagree_are_told_in_words_of_the_command_line(run):
     columns = [w for x in sorted(jn.read_table("alarm.csv").names)[:15] for w in ("--column", x)]
     short = ("--samples", "5", "--burn-in", "0", "--thin", "1", "--seed", "0")
     done = run("posterior", "alarm.csv", *columns, *short, "--candidates", "4")
-    advice = "raise --burn-in and --samples, or try --temperatures 4"
+    advice = "raise --burn-in and --n-samples, or try --temperatures 4"
     assert done.code == 0
     assert "the chains disagree (" in done.out
     assert advice in done.out
@@ -245,13 +245,13 @@ def test_a_run_goes_on_from_its_checkpoint(run, cancer):
         (["--prior", "Smoker -> Cancer"], "write one edge and its probability"),
         (["--prior", "Smoker -> Cancer=often"], "write one edge and its probability"),
         (["--prior", "Smoker -> Cancer=2"], "it must be between 0 and 1"),
-        (["--prior", "Smoker -> nobody=0.5"], "--prior names 'nobody', which is no column"),
-        (["--prior", "order"], "--prior order is for --method order and 'exact'"),
+        (["--prior", "Smoker -> nobody=0.5"], "--graph-prior names 'nobody', which is no column"),
+        (["--prior", "order"], "--graph-prior order is for --method order and 'exact'"),
         (["--candidates", "many"], "--candidates many: write one number, or once for a variable"),
         (["--candidates", "Xray=nobody"], "--candidates names 'nobody', which is no column"),
         (["--candidates", "Xray=Xray"], "--candidates has 'Xray' among its own parents"),
-        (["--method", "exact", "--chains", "4"], "--method exact and --chains do not go together"),
-        (["--method", "exact", "--checkpoint", "x"], "--method exact and --checkpoint do not go"),
+        (["--method", "exact", "--chains", "4"], "--chains belongs to --method partition, order"),
+        (["--method", "exact", "--checkpoint", "x"], "--checkpoint belongs to --method partition"),
         (["--equivalent-sample-size", "2", "--score", "bic"], "--equivalent-sample-size belongs"),
         (["--score", "bde"], "--score bde and --prior-network go together"),
         (["--samples", "0"], "Invalid value for '--samples'"),

@@ -150,7 +150,7 @@ def test_names_and_states_may_hold_an_equals_sign(run):
         (["lung", "-k", "2"], "-k belongs to --most-probable"),
         (["lung", "--most-probable"], "--most-probable and TARGET do not go together"),
         (["--most-probable", "--interval", "0.9"], "--most-probable and --interval do not go"),
-        (["--most-probable", "-k", "0"], "k must be a whole number, 1 or more, not 0"),
+        (["--most-probable", "-k", "0"], "-k must be a whole number, 1 or more, not 0"),
         (
             ["lung", "--given", "either=no", "--given", "tub=yes"],
             "the evidence is impossible: either=no, tub=yes cannot occur together",
@@ -212,10 +212,10 @@ def test_impossible_and_unknown_rows_are_refused_or_left_out(run, refuse, asia):
     words = ["predict", asia, "rows.csv", "--target", "bronc"]
     line = run(*words).err.splitlines()[-1]
     assert "the first one is 'maybe' in column 'smoke'" in line
-    assert line.endswith("(--unknown missing)")
+    assert line.endswith("or pass --unknown missing")
     line = run(*words, "--unknown", "missing").err.splitlines()[-1]
     assert "either=no, tub=yes cannot occur together" in line
-    assert line.endswith("(--impossible nan)")
+    assert line.endswith("or pass --impossible nan")
     more = ["--unknown", "missing", "--impossible", "nan"]
     done = run(*words, *more, "--probabilities")
     first, second, _ = table_of(done.out)

@@ -27,7 +27,7 @@ def refuse(message, table=TABLE, graph="a -> b", error=jn.JensenError, **choices
 def test_a_node_without_a_column():
     refuse(
         "the node 'h' has no column: rename one of a, b, e, or declare it hidden with its number "
-        "of states, hidden={'h': 2} (--hidden h=2)",
+        "of states, hidden={'h': 2}",
         graph="h -> a",
         error=jn.DataError,
     )
@@ -46,7 +46,7 @@ def test_a_table_without_columns(hidden):
 def test_a_column_without_values_and_without_declared_states():
     refuse(
         "column 'e' has no value and no declared states: leave it out of the graph, declare "
-        "states={'e': [...]}, or learn it as hidden={'e': 2} (--hidden e=2)",
+        "states={'e': [...]}, or learn it as hidden={'e': 2}",
         graph="e -> a",
         error=jn.DataError,
     )

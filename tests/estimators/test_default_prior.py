@@ -214,8 +214,8 @@ def messages(learn, data):
 
 GUESSED = (
     "column 'k' is constant, so nothing says how much it varies: the prior takes the variance for "
-    "1, and all that is learned of it is this guess. Leave the column out (--without on the "
-    "command line), or give the prior a scale, prior={'scale': ...} (--prior scale=...)"
+    "1, and all that is learned of it is this guess. Leave the column out, or give the "
+    "prior a scale, prior={'scale': ...}"
 )
 LEARNERS = {
     "mixture": lambda data, **how: jn.GaussianMixture(2, random_state=0, **how).fit(data),

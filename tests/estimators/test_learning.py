@@ -196,7 +196,7 @@ def test_an_unseen_configuration_is_named_and_filled_with_equal_probabilities():
     assert str(warning.message) == (
         "1 parent configuration never occurred, so the data say nothing about P(b | a=z). Uniform "
         "probabilities were filled in; "
-        "a prior (prior='bdeu', --prior bdeu) makes an honest estimate of them"
+        "a prior (prior='bdeu') makes an honest estimate of them"
     )
     assert warning.filename == __file__
     assert net.cpt("b")["z"] == {"n": 0.5, "y": 0.5}

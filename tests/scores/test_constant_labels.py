@@ -73,8 +73,8 @@ def test_a_network_knows_no_other_label():
     (text,) = told(jn.BayesianNetwork("a -> b; c").fit, rows)
     assert text == (
         "column 'c' ('u') holds one label only, to which the network gives the probability 1, as "
-        "if there were no other: say which there are, states={'c': [...]} of a jn.Table (--states "
-        "on the command line), or leave it out of the graph"
+        "if there were no other: say which there are, states={'c': [...]} of a jn.Table, "
+        "or leave it out of the graph"
     )
     jn.BayesianNetwork("a -> b").fit(rows)  # which does not look at it
 

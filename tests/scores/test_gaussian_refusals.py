@@ -72,8 +72,7 @@ def test_missing_values():
     data = {"x": np.where(X > 1.0, np.nan, X), "y": Y}
     with refused(
         r"^the score 'bge' needs complete data, but \d values are missing: x \(\d\); fill them in "
-        r"\(net.impute\), or keep only the 2\d complete rows of 30 with table.complete_rows\(\) "
-        r"\(--complete-rows on the command line\)$"
+        r"\(net.impute\), or keep only the 2\d complete rows of 30 with table.complete_rows\(\)$"
     ):
         jn.score("x -> y", data, "bge")
 

@@ -115,9 +115,8 @@ REFUSALS = [
         {"a": ["x", None, "y"], "b": ["u", "v", "u"]},
         {},
         r"^the score 'bdeu' needs complete data, but 1 value is missing: a \(1\); keep only "
-        r"the 2 complete rows of 3 with table\.complete_rows\(\) \(--complete-rows on the command "
-        r"line\), or, if hardly any are missing, use 'bic' with missing='available-case' "
-        r"\(--score bic --available-case\)$",
+        r"the 2 complete rows of 3 with table\.complete_rows\(\), "
+        r"or, if hardly any are missing, use 'bic' with missing='available-case'$",
     ),
     (
         {"a": [0.5, None, 1.5]},

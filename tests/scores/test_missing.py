@@ -67,7 +67,7 @@ def test_missing_values_are_refused_by_name(name):
         jn.score("a -> b -> c", table, name)
     assert str(error.value) == (
         f"the score {name!r} needs complete data, but 3 values are missing: a (1), b (2); "
-        f"use 'bic' with missing='available-case' (--score bic --available-case), or leave out the "
+        f"use 'bic' with missing='available-case', or leave out the "
         f"columns with the most gaps (none of the 3 rows is complete)"
     )
 

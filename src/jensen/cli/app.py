@@ -1,65 +1,70 @@
 """The commands together, and what happens when one of them fails."""
 
+from __future__ import annotations
+
 import io
 import logging
 import os
+import pkgutil
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
-from functools import wraps
+from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from jensen import __version__
-from jensen.cli import compile as compile_command
-from jensen.cli import convert, demo, impute, learn, posterior, predict, query, sample, score, show
+from jensen.cli.command import INTERRUPTED, NOTHING_KEPT, Command
 from jensen.exceptions import JensenError, StoppedError
-from jensen.support.wording import for_shell
+from jensen.support.wording import in_shell
 
-INTERRUPTED = 130
 EPILOG = "Example: jensen learn patients.csv --svg net.svg -o net.json"
+GROUPS = ("Learn", "Ask", "Tools")
+"""The groups of commands, in the order of the help."""
+
+
+def _find_commands() -> dict[str, Command]:
+    """Every command by its name: those modules of this package that have a COMMAND."""
+    names = [
+        module.name
+        for module in pkgutil.iter_modules([os.path.dirname(__file__)])
+        if module.name != "app"
+    ]
+    modules = [import_module(f"jensen.cli.{name}") for name in names]
+    found = [module.COMMAND for module in modules if hasattr(module, "COMMAND")]
+    found.sort(key=lambda command: (GROUPS.index(command.group), command.name))
+    return {command.name: command for command in found}
+
+
+COMMANDS = _find_commands()
+
+
+class _Commands(TyperGroup):
+    """All commands; the help lists them in groups."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for group in GROUPS:
+            names = [name for name, command in COMMANDS.items() if command.group == group]
+            with formatter.section(group):
+                formatter.write_dl([(x, self.commands[x].get_short_help_str(200)) for x in names])
+
 
 app = typer.Typer(
     name="jensen",
+    cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     epilog=EPILOG,
 )
-COMMANDS = (
-    learn,
-    posterior,
-    query,
-    predict,
-    impute,
-    score,
-    sample,
-    show,
-    convert,
-    compile_command,
-    demo,
-)
-NOTHING_KEPT = "interrupted before there was a result to keep: nothing was written"
-
-
-def _stoppable(command: Callable[..., None]) -> Callable[..., None]:
-    """A command that says so if an interrupt leaves nothing; commands that keep something tell."""
-
-    @wraps(command)
-    def run(*arguments: Any, **choices: Any) -> None:
-        try:
-            command(*arguments, **choices)
-        except KeyboardInterrupt:
-            raise StoppedError(NOTHING_KEPT) from None
-
-    return run
-
-
-for module in COMMANDS:
-    app.command(module.NAME, epilog=module.EPILOG)(_stoppable(module.command))
+for name, command in COMMANDS.items():
+    app.command(name, cls=command.typer_class(), epilog=command.epilog)(command.callback())
 
 
 def _show_version(wanted: bool) -> None:
@@ -89,8 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _prepare_streams()
     try:
         words = given or ["--help"]
-        with for_shell():
-            code = int(app(words, prog_name="jensen", standalone_mode=False, obj=given) or 0)
+        code = int(app(words, prog_name="jensen", standalone_mode=False, obj=given) or 0)
         sys.stdout.flush()
         return _complain("interrupted", code) if code == INTERRUPTED else code
     except (BrokenPipeError, SystemExit):  # whoever read our output has seen enough
@@ -114,7 +118,7 @@ def _in_one_line(error: Exception) -> str:
         hint = f" (try {context.command_path} --help)" if context else ""
         return f"{error.format_message()}{hint}"
     if isinstance(error, JensenError):
-        return str(error)
+        return in_shell(error.marked)
     if isinstance(error, OSError):
         return f"the system refused: {error.strerror or error}"
     return f"a fault of the program: {type(error).__name__}: {error} (--traceback shows where)"
@@ -128,10 +132,11 @@ def _complain(text: str, code: int) -> int:
 def _prepare_streams() -> None:
     """Results alone go to standard output; warnings and log messages are plain lines apart."""
 
-    def say(message: Warning | str, *_: Any, **__: Any) -> None:
-        print("jensen: warning:", " ".join(str(message).split()), file=sys.stderr)
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = in_shell(getattr(message, "marked", str(message)))
+        print("jensen: warning:", " ".join(text.split()), file=sys.stderr)
 
-    warnings.showwarning = say
+    warnings.showwarning = show
     if isinstance(sys.stdout, io.TextIOWrapper):  # a letter that the terminal lacks is spelled out
         sys.stdout.reconfigure(errors="backslashreplace")
     log = logging.getLogger("jensen")

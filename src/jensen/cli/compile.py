@@ -5,12 +5,10 @@ import time
 from collections.abc import Collection
 
 from jensen.cli import options, outputs
-
-NAME = "compile"
-EPILOG = "Example: jensen compile"
+from jensen.cli.command import Command, Given
 
 
-def command(as_json: options.Json = False) -> None:
+def run(given: Given) -> None:
     """Compile all kernels and cache them, so that nothing has to wait for it later.
 
     They are kept in the folder that JENSEN_CACHE_DIR names, else in that of the package or of the
@@ -20,7 +18,7 @@ def command(as_json: options.Json = False) -> None:
 
     begin = time.perf_counter()
     seconds = cache()
-    if as_json:
+    if given.as_json:
         outputs.print_json(seconds)
     else:
         where = f" in {places().write}" if places().write else ""
@@ -41,3 +39,8 @@ def cache(wanted: Collection[str] | None = None) -> dict[str, float]:
             seconds |= some
             bar.update(len(some))
     return dict(sorted(seconds.items()))
+
+
+COMMAND = Command(
+    name="compile", run=run, group="Tools", options=(options.JSON,), examples=("jensen compile",)
+)

@@ -1,9 +1,7 @@
 """`jensen demo`: a bundled example, end to end, with an explanation of what is done."""
 
+from jensen.cli.command import Command, Given
 from jensen.support.text import plural
-
-NAME = "demo"
-EPILOG = "Example: jensen demo"
 
 ROWS = 5000
 
@@ -17,7 +15,7 @@ KERNELS = (
 """What is called on the way: on the first day compiled side by side rather than one by one."""
 
 
-def command() -> None:
+def run(given: Given) -> None:
     """Learn a bundled example end to end, and explain what is done."""
     from jensen import examples
     from jensen.estimators.bayesian_network import BayesianNetwork
@@ -86,3 +84,6 @@ def _compile() -> None:
 
 def _indent(thing: object) -> str:
     return "\n".join(f"   {line}" for line in repr(thing).splitlines())
+
+
+COMMAND = Command(name="demo", run=run, group="Tools", options=(), examples=("jensen demo",))

@@ -1,79 +1,69 @@
 """`jensen impute`: missing values filled in."""
 
-from enum import StrEnum
-from typing import Annotated
-
-import typer
+from __future__ import annotations
 
 from jensen.cli import inputs, options, outputs
-from jensen.cli.rows import read_written, write_rows
+from jensen.cli.command import QUESTION, Command, Given, Option
+from jensen.cli.table_rows import read_network_rows
 from jensen.support.text import plural
 
-NAME = "impute"
-EPILOG = "Example: jensen impute net.json patients.csv -o filled.csv --method draw --seed 0"
 
-
-class Method(StrEnum):
-    """How a missing value is chosen."""
-
-    MODE = "mode"
-    MARGINAL = "marginal"
-    DRAW = "draw"
-
-
-How = Annotated[
-    Method,
-    typer.Option(
-        "--method",
-        help="The most probable completion of the row, of each cell alone, or a random draw.",
-    ),
-]
-
-
-def command(
-    net: options.Net,
-    data: options.Data,
-    method: How = Method.MODE,
-    seed: options.Seed = None,
-    output: options.Rows = "-",
-    missing: options.Missing = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = None,
-    missing_columns: options.OnMissingColumns = options.MissingColumns.WARN,
-    impossible: options.OnImpossible = options.Impossible.RAISE,
-    unknown: options.OnUnknown = options.Unknown.RAISE,
-    threads: options.Threads = None,
-    as_json: options.Json = False,
-) -> None:
+def run(given: Given) -> None:
     """Fill in the missing values of a table; all else stays as it is written."""
     import pyarrow as pa
 
     from jensen.data.fill_missing import fill_arrow
 
-    options.set_threads(threads)
-    options.refuse_two_inputs(net, data)
-    outputs.check_table_path(output, net, data)
-    asked = inputs.read_net(net)
-    reading = inputs.Reading(missing, separator, decimal)
-    rows = read_written(data, reading, asked, missing_columns=missing_columns.value)
-    filled = asked.filled_cells(
+    inputs.set_threads(given.threads)
+    given.refuse_two_inputs("file", "data")
+    outputs.check_table_path(given.output, given.file, given.data)
+    net = inputs.read_net(given.file)
+    rows = read_network_rows(given, net)
+    filled = net.filled_cells(
         rows.table,
-        method.value,
-        random_state=seed,
-        impossible=impossible.value,
-        unknown=unknown.value,
+        given.method,
+        random_state=given.seed,
+        impossible=given.impossible,
+        unknown=given.unknown,
         missing_columns="ignore",
     )
     n_filled = 0
     for name, cells in filled.items():
         rows.columns[name] = fill_arrow(rows.columns[name], cells)
         n_filled += int(cells.where().sum())
-    answer = {"rows": rows.n_rows, "filled": n_filled, "output": output}
-    if output != "-" or not as_json:
-        write_rows(rows.columns, output)
-    if as_json:
-        listed = pa.table(rows.columns).to_pylist() if output == "-" else answer
-        outputs.print_json(listed)
-    elif output != "-":
-        values = plural(n_filled, "value")
-        outputs.tell(f"{values} filled in, {plural(rows.n_rows, 'row')} written to {output}")
+    outputs.write_answer(
+        rows.columns,
+        given,
+        in_json=lambda: pa.table(rows.columns).to_pylist(),
+        notes={"rows": rows.n_rows, "filled": n_filled},
+        done=f"{plural(n_filled, 'value')} filled in, {plural(rows.n_rows, 'row')}",
+    )
+
+
+METHOD = Option(
+    "method",
+    "The most probable completion of the row (mode), of each cell alone (marginal), or a random "
+    "draw (draw).",
+    QUESTION,
+    values=("mode", "marginal", "draw"),
+    default="mode",
+)
+COMMAND = Command(
+    name="impute",
+    run=run,
+    group="Ask",
+    options=(
+        options.NETWORK_FILE,
+        options.TABLE,
+        METHOD,
+        options.IMPOSSIBLE,
+        *options.READING,
+        options.UNKNOWN,
+        options.MISSING_COLUMNS,
+        options.SEED,
+        options.ROWS_FILE,
+        options.JSON,
+        options.THREADS,
+    ),
+    examples=("jensen impute net.json patients.csv -o filled.csv --method draw --seed 0",),
+)

@@ -1,12 +1,13 @@
-"""Reading what arguments and options name: tables, models, graphs, findings."""
+"""Reading what arguments and options name: tables, models, graphs, evidence."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from jensen.cli.command import Given
 from jensen.exceptions import JensenError
 
 if TYPE_CHECKING:
@@ -15,48 +16,32 @@ if TYPE_CHECKING:
     from jensen.graphs import DAG
 
 
-class Reading(NamedTuple):
-    """How a table is written, as far as options say."""
-
-    missing: list[str] | None = None
-    separator: str | None = None
-    decimal: str | None = None
-
-    def text(self) -> dict[str, str | None]:
-        """What is said of a text file, as `read_table` takes it."""
-        is_tab = self.separator in ("tab", "\\t")
-        return {"separator": "\t" if is_tab else self.separator, "decimal": self.decimal}
-
-    def columns(self, data: str) -> list[Any]:
-        """All columns of a DATA argument, as they are written; labels for missing are kept."""
-        from jensen.data.files import read_columns
-        from jensen.data.separators import TextChoices
-
-        text = TextChoices(**self.text())
-        return read_columns(data, self.missing or (), text, keep_missing=True)
+def text_choices(given: Given) -> dict[str, str | None]:
+    """What options say of a text file, as `read_table` takes it."""
+    is_tab = given.separator in ("tab", "\\t")
+    return {"separator": "\t" if is_tab else given.separator, "decimal": given.decimal}
 
 
-def read_data(
-    data: str,
-    reading: Reading,
-    categorical: list[str] | None = None,
-    weights: str | None = None,
-    states: list[str] | None = None,
-    continuous: list[str] | None = None,
-    counts: list[str] | None = None,
-) -> Table:
-    """The table that a DATA argument names."""
+def read_columns(given: Given) -> list[Any]:
+    """All columns of the DATA argument as they are written; labels for missing are kept."""
+    from jensen.data.files import read_columns
+    from jensen.data.separators import TextChoices
+
+    text = TextChoices(**text_choices(given))
+    return read_columns(given.data, given.missing, text, keep_missing=True)
+
+
+def read_table(given: Given, states: list[str]) -> Table:
+    """The table that the DATA argument names; `states` declares those of some columns."""
     from jensen.data import read_table
 
+    kinds = [x for x in ("categorical", "continuous", "counts", "weights") if x in given.table]
     return read_table(
-        data,
-        **reading.text(),
-        missing=reading.missing,
-        categorical=categorical or [],
-        continuous=continuous or [],
-        counts=counts or [],
-        weights=weights,
-        states=dict(map(_one_states, states or [])),
+        given.data,
+        **text_choices(given),
+        missing=given.missing or None,
+        states=dict(map(_one_states, states)),
+        **given.chosen(*kinds),
     )
 
 
@@ -68,15 +53,14 @@ def _one_states(text: str) -> tuple[str, list[str]]:
 
 
 def choose_columns(
-    table: Table, named: list[str] | None, left_out: list[str] | None, beside: str | None = None
+    table: Table, named: list[str], left_out: list[str], beside: str | None = None
 ) -> Table:
-    """The columns that --column names, or all; without those of --without; one more in any case."""
-    dropped = set(left_out or [])
-    for name in sorted(dropped):
+    """The columns that --column names, or all, without those of --without; and `beside`."""
+    for name in sorted(left_out):
         table.column(name)  # refused if there is none
-        if name in (named or []):
+        if name in named:
             raise JensenError(f"--column and --without both name {name}: choose one")
-    chosen = [name for name in named or table.names if name not in dropped]
+    chosen = [name for name in named or table.names if name not in left_out]
     return table.select(dict.fromkeys(chosen if beside is None else [*chosen, beside]))
 
 
@@ -110,22 +94,29 @@ def check_columns(
     )
 
 
-def read_findings(option: str, texts: list[str] | None, net: BayesianNetwork) -> dict[str, str]:
-    """What --given or --do say, by variable."""
+def read_evidence(given: Given, net: BayesianNetwork) -> dict[str, dict[str, str]]:
+    """What --given and --do say, by variable."""
+    return {
+        name: _evidence(given.table[name].flag, getattr(given, name), net)
+        for name in ("given", "do")
+    }
+
+
+def _evidence(option: str, texts: list[str], net: BayesianNetwork) -> dict[str, str]:
     found: dict[str, str] = {}
-    for text in texts or []:
+    for text in texts:
         if "=" not in text:
             raise JensenError(
                 f"{option} {text}: write the variable, =, and its state: {option} {text}=yes"
             )
-        name, state = _split_finding(text, net)
+        name, state = _split_evidence(text, net)
         if name in found:
             raise JensenError(f"{option} names {name!r} twice: a variable has one state")
         found[name] = state
     return found
 
 
-def _split_finding(text: str, net: BayesianNetwork) -> tuple[str, str]:
+def _split_evidence(text: str, net: BayesianNetwork) -> tuple[str, str]:
     """At the first =, unless a name or a state holds one and only a later one makes sense."""
     from jensen.data.variable import find_state
 
@@ -161,7 +152,7 @@ def names_net(text: str) -> bool:
 def read_net(net: str) -> BayesianNetwork:
     """The network that a NET argument names; another model is refused."""
     found = read_model(net)
-    if not is_network(found):
+    if kind_of(found) != "network":
         raise JensenError(
             f"{_file(net)} holds a {type(found).__name__}, but a network is needed here"
         )
@@ -171,7 +162,7 @@ def read_net(net: str) -> BayesianNetwork:
 def read_states(file: str) -> Any:
     """The mixture or hidden Markov model in a file; a network is refused."""
     found = read_model(file)
-    if is_network(found):
+    if kind_of(found) == "network":
         raise JensenError(
             f"{_file(file)} holds a network, but a mixture or hidden Markov model is needed here"
         )
@@ -181,7 +172,7 @@ def read_states(file: str) -> Any:
 def read_model(file: str) -> Any:
     """Whatever model a file holds; a posterior over graphs is none."""
     found = read_file(file)
-    if is_posterior(found):
+    if kind_of(found) == "posterior":
         raise JensenError(
             f"{_file(file)} holds a posterior over graphs: look at it with jensen show, and ask it "
             f"more with jn.load in Python"
@@ -198,15 +189,23 @@ def read_file(file: str) -> Any:
     return io.load(file)
 
 
-def is_posterior(found: Any) -> bool:
-    """Whether it is a posterior over graphs."""
-    return hasattr(found, "edge_matrix")
-
-
-def is_network(model: Any) -> bool:
-    """Whether a model is a Bayesian network."""
-    return hasattr(model, "require_network")
+def kind_of(found: Any) -> str:
+    """Which kind of model a file holds, as `--model` names it; or a posterior over graphs."""
+    if hasattr(found, "edge_matrix"):
+        return "posterior"
+    if hasattr(found, "require_network"):
+        return "network"
+    nouns = {"component": "mixture", "class": "latent-class", "state": "hmm"}
+    return nouns[found.noun]
 
 
 def _file(name: str) -> str:
     return "standard input" if name == "-" else name
+
+
+def set_threads(threads: int | None) -> None:
+    """Apply --threads."""
+    if threads is not None:
+        from jensen.data import set_threads
+
+        set_threads(threads)

@@ -1,257 +1,343 @@
-"""The options of `jensen learn`, and those that go together."""
+"""The options of `jensen learn`, in the order of its help page."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import Any
 
-import typer
-
-from jensen.cli.inputs import Reading, read_data
-from jensen.exceptions import JensenError
+from jensen.cli import options
+from jensen.cli.command import (
+    DATA,
+    HIDDEN_STATES,
+    OUTPUT,
+    PARAMETERS,
+    SAMPLING,
+    STRUCTURE,
+    Option,
+)
 from jensen.models.emissions.registry import EMISSIONS, USUAL
+from jensen.q_graph.method_choices import HAVE, METHODS
 from jensen.scores.registry import DEFAULTS, PRIORS, WITH_JOINT_PRIOR
 from jensen.support.text import either
 
-if TYPE_CHECKING:
-    from jensen.data import Table
+NETWORK: dict[str, tuple[str, ...]] = {"model": ("network",)}
+"""Belongs to networks alone."""
 
-
+LEARNED, KNOWN = "a graph that is learned", "a graph that is given by --graph"
+STRUCTURES = (*METHODS, "tree")
 KINDS = ("categorical", "continuous", "count")
-"""Of columns, in the order in which the help names what states make of them."""
+"""Kinds of columns, in the order in which the help names what states make of them."""
 
 
-class ModelKind(StrEnum):
-    """What is learned."""
-
-    NETWORK = "network"
-    MIXTURE = "mixture"
-    LATENT_CLASS = "latent-class"
-    HMM = "hmm"
+def _of_graph(name: str, text: str, argument: str = "", **more: Any) -> Option:
+    """An option of learned graphs; the library's table says which structures have its argument."""
+    return _for_learned(Option(name, text, STRUCTURE, **more), argument)
 
 
-Model = Annotated[
-    ModelKind,
-    typer.Option(
-        "--model",
-        help="A network, or hidden states (need --states K): a Gaussian mixture of columns of "
-        "numbers, latent classes of columns of any kind, a hidden Markov model.",
+def _for_learned(option: Option, argument: str = "") -> Option:
+    owners = HAVE.get(argument or option.name, METHODS)
+    return option.but(belongs={**NETWORK, "graph": (LEARNED,), "structure": owners})
+
+
+DATA_OPTIONS = (
+    options.TABLE,
+    options.COLUMN.but(belongs={"graph": (LEARNED,)}),
+    options.WITHOUT.but(belongs={"graph": (LEARNED,)}),
+    *options.READING,
+    options.CATEGORICAL,
+    options.CONTINUOUS,
+    Option(
+        "counts",
+        "A column of whole numbers to read as counts, not as states; repeatable.",
+        DATA,
+        many=True,
+        metavar="COLUMN",
+        belongs={"model": ("mixture", "latent-class", "hmm")},
     ),
-]
-Graph = Annotated[
-    str | None,
-    typer.Option(
-        "--graph",
+    options.WEIGHTS,
+    options.COMPLETE_ROWS,
+    options.SEQUENCES,
+    _of_graph(
+        "interventions",
+        "The column that names, row by row, the variable that was set by an intervention, or is "
+        "empty. Such a row does not count for the score and the parameters of that variable.",
+        metavar="COLUMN",
+    ).but(group=DATA),
+)
+
+STRUCTURE_OPTIONS = (
+    Option(
+        "graph",
+        "The graph of a network: 'A -> B <- C; B -> D', '[A][C][B|A:C][D|B]', or a network file "
+        "(default: learned from all columns).",
+        STRUCTURE,
         metavar="GRAPH",
-        help="Of a network: 'A -> B <- C; B -> D', '[A][C][B|A:C][D|B]', or a network file; "
-        "learned from all columns unless given.",
+        belongs=NETWORK,
     ),
-]
-Prior = Annotated[
-    str | None,
-    typer.Option(
-        "--prior",
+    Option(
+        "structure",
+        "How a graph is learned. hill-climb: by the best change of one edge, until none gains; "
+        "tabu: the same, and on over losses; exact: the proven optimum (for more than 24 variables "
+        "with --max-parents 3 or so, and the extra jensen[exact]); ges: by changes of whole "
+        "classes of equivalent graphs; pc: by tests of independence; mmhc: by tests, then hill "
+        "climbing; tree: the most likely tree (a forest with --score bic or aic).",
+        STRUCTURE,
+        values=STRUCTURES,
+        default="hill-climb",
+        belongs={**NETWORK, "graph": (LEARNED,)},
+    ),
+    options.SCORE.but(
+        belongs={**NETWORK, "graph": (LEARNED,), "structure": (*HAVE["score"], "tree")}
+    ),
+    _of_graph(
+        "max_parents",
+        "The largest number of parents of a variable.",
+        kind=int,
+        metavar="N",
+        at_least=0,
+    ),
+    _of_graph(
+        "required", "An edge that the graph must have; repeatable.", many=True, metavar="'A -> B'"
+    ),
+    _of_graph(
+        "forbidden",
+        "An edge that the graph must not have; repeatable.",
+        many=True,
+        metavar="'A -> B'",
+    ),
+    _of_graph(
+        "tier",
+        "Variables of the same time. Give two or more tiers, from first to last: no edge leads "
+        "back to an earlier one. A variable in no tier may have any edge.",
+        many=True,
+        metavar="A,B",
+    ),
+    _for_learned(options.GRAPH_PRIOR, "prior"),
+    _for_learned(options.PRIOR_NETWORK),
+    _for_learned(options.AVAILABLE_CASE, "missing"),
+    _of_graph(
+        "start_graph",
+        "The graph with which a search begins, written as in --graph.",
+        "start",
+        metavar="GRAPH",
+    ),
+    _of_graph(
+        "restarts",
+        "How often a search begins again from its best graph, changed at random (--seed).",
+        kind=int,
+        metavar="N",
+        at_least=0,
+    ),
+    _of_graph(
+        "tabu_length",
+        "How many moves tabu goes on without a better graph (default 100). Without --restarts a "
+        "longer one never ends at a worse graph.",
+        kind=int,
+        metavar="N",
+        at_least=0,
+    ),
+    _of_graph(
+        "time_limit",
+        "Seconds after which exact ends with the best graph so far, and says how much better "
+        "another one may be.",
+        kind=float,
+        metavar="SECONDS",
+    ),
+    _of_graph(
+        "bootstrap",
+        "Learn N graphs from rows that are drawn again (--seed), and keep the edges that are found "
+        "often enough.",
+        kind=int,
+        metavar="N",
+        at_least=1,
+    ),
+    _of_graph(
+        "test",
+        "The test of independence for pc and mmhc: g2, x2 or mutual-information for columns of "
+        "labels, fisher-z for columns of numbers, conditional-gaussian for both (default g2 or "
+        "fisher-z).",
+        values=("g2", "x2", "mutual-information", "fisher-z", "conditional-gaussian"),
+    ),
+    _of_graph(
+        "alpha",
+        "Significance level for the tests of pc and mmhc (default 0.05).",
+        kind=float,
+        metavar="P",
+    ),
+    _of_graph(
+        "max_given",
+        "The largest number of variables that a test of pc and mmhc conditions on (default: the "
+        "number of neighbours).",
+        kind=int,
+        metavar="N",
+        at_least=0,
+    ),
+    _of_graph(
+        "correction",
+        "Correction for the many tests of pc. bonferroni: with probability 1 - alpha no edge is "
+        "false; fdr: about a share alpha of the edges is false.",
+        values=("bonferroni", "fdr"),
+    ),
+    _of_graph(
+        "permutations",
+        "How often the rows are shuffled for a p-value in the tests of pc and mmhc, for columns of "
+        "labels (--seed; default: p-values from the chi-squared distribution).",
+        kind=int,
+        metavar="N",
+        at_least=0,
+    ),
+)
+
+PARAMETER_OPTIONS = (
+    Option(
+        "prior",
+        f"The prior of the parameters. For a network: {', '.join(PRIORS)}, or the Dirichlet "
+        f"concentration of every cell; {either(WITH_JOINT_PRIOR)} for columns of numbers (default: "
+        f"flat; {either(DEFAULTS.values())} for vbem, me and gibbs). For other models: default, or "
+        "parts with their numbers, as in concentration=0.01,mean_strength=2, with the names that "
+        "they have in Python (default: flat; default for vbem, me and gibbs).",
+        PARAMETERS,
         metavar="PRIOR",
-        help=f"Of the parameters of a network, its graph given or learned: {', '.join(PRIORS)}, or "
-        f"the Dirichlet concentration of every cell; {either(WITH_JOINT_PRIOR)} of columns of "
-        f"numbers; flat unless given ({either(DEFAULTS.values())} for vbem, me and gibbs). Of "
-        "other models: default, or parts with their numbers, as in "
-        "concentration=0.01,mean_strength=2 (each part as in Python); flat unless given (default "
-        "for vbem, me and gibbs).",
+        suggested=(*PRIORS, *WITH_JOINT_PRIOR, "default"),
     ),
-]
-Method = Annotated[
-    str | None,
-    typer.Option(
-        "--method",
+    Option(
+        "method",
+        "How parameters are learned: em (the most likely ones), vbem (their posterior), viterbi "
+        "and me (the same, with the most probable completion of the rows), stochastic-em and gibbs "
+        "(with drawn completions); default: em without a prior, vbem with one.",
+        PARAMETERS,
         metavar="METHOD",
-        help="em (most likely parameters), vbem (their posterior), viterbi and me (the same with "
-        "the most probable completion of the rows), stochastic-em and gibbs (with drawn ones); em "
-        "without a prior, vbem with one.",
+        suggested=("em", "vbem", "viterbi", "me", "stochastic-em", "gibbs"),
     ),
-]
-Hidden = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--hidden",
-        metavar="NAME=N",
-        help="Of a network: a node without a column and its number of states, or NAME=A,B,C; "
-        "repeatable.",
+    options.SAMPLE_SIZE.but(belongs=NETWORK),
+    options.SCALE.but(belongs=NETWORK),
+    Option(
+        "n_init",
+        "The number of random starts, of which the best is kept (default 1).",
+        PARAMETERS,
+        kind=int,
+        metavar="N",
     ),
-]
-States = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--states",
-        metavar="K",
-        help="How many components, classes or hidden states. COLUMN=A,B instead: all states of a "
-        "column in their order, also those that never occur; repeatable.",
+    Option(
+        "max_iter",
+        "The largest number of sweeps (default 1000).",
+        PARAMETERS,
+        kind=int,
+        metavar="N",
     ),
-]
-Covariance = Annotated[
-    str | None,
-    typer.Option(
-        "--covariance",
-        metavar="KIND",
-        help="Of Gaussians: full, diagonal, spherical or tied; full unless given.",
+    Option(
+        "tol",
+        "The relative gain below which sweeps end (default 1e-8).",
+        PARAMETERS,
+        kind=float,
+        metavar="T",
     ),
-]
-Emission = Annotated[
-    str | None,
-    typer.Option(
-        "--emission",
-        metavar="KIND",
-        help=f"What a state of an hmm makes: {either(EMISSIONS)}; by the kinds of the columns "
-        f"unless given ({', '.join(USUAL[kind].makes for kind in KINDS)}).",
-    ),
-]
-End = Annotated[
-    bool,
-    typer.Option("--end", help="Of an hmm: sequences end by themselves, with a probability."),
-]
-Columns = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--column",
-        metavar="NAME",
-        help="Without --graph: a column to learn from, all unless given; repeatable.",
-    ),
-]
-Starts = Annotated[
-    int | None,
-    typer.Option("--n-init", metavar="N", help="Random starts, the best is kept; 1 unless given."),
-]
-MaxIter = Annotated[
-    int | None,
-    typer.Option("--max-iter", metavar="N", help="Sweeps at most; 1000 unless given."),
-]
-Tol = Annotated[
-    float | None,
-    typer.Option(
-        "--tol", metavar="T", help="The relative gain at which sweeps end; 1e-8 unless given."
-    ),
-]
-Samples = Annotated[
-    int | None,
-    typer.Option(
-        "--n-samples", metavar="N", help="Of each chain of gibbs, stochastic-em; 1000 unless given."
-    ),
-]
-BurnIn = Annotated[
-    int | None,
-    typer.Option("--burn-in", metavar="N", help="Sweeps before the samples; 1000 unless given."),
-]
-Thin = Annotated[
-    int | None,
-    typer.Option("--thin", metavar="N", help="Sweeps from sample to sample; 1 unless given."),
-]
-Chains = Annotated[
-    int | None, typer.Option("--n-chains", metavar="N", help="How many chains; 4 unless given.")
-]
-Start = Annotated[
-    str | None,
-    typer.Option(
-        "--start", metavar="FILE", help="A file of such a model, whose parameters are the start."
-    ),
-]
-Checkpoint = Annotated[
-    str | None,
-    typer.Option(
-        "--checkpoint",
+    Option(
+        "start",
+        "A file of such a model, whose parameters are the start.",
+        PARAMETERS,
         metavar="FILE",
-        help="Where a run that is killed leaves its state: the same command goes on from there.",
+        belongs={"graph": (KNOWN,)},
+        because="the parameters to start with are those of a known graph; --start-graph says where "
+        "a search begins",
     ),
-]
-Output = Annotated[
-    str | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Where to write the model; - prints it."),
-]
+)
 
+STATE_OPTIONS = (
+    Option(
+        "model",
+        "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
+        "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
+        "a hidden Markov model.",
+        HIDDEN_STATES,
+        values=("network", "mixture", "latent-class", "hmm"),
+        default="network",
+    ),
+    options.STATES.but(
+        help="The number of components, classes or hidden states. Or COLUMN=A,B: all states of a "
+        "column in their order, also those that never occur; repeatable.",
+        group=HIDDEN_STATES,
+        metavar="K",
+    ),
+    Option(
+        "hidden",
+        "A node of --graph that has no column, and its number of states or, as NAME=A,B,C, their "
+        "names; repeatable.",
+        HIDDEN_STATES,
+        many=True,
+        metavar="NAME=N",
+        belongs={**NETWORK, "graph": (KNOWN,)},
+        because="a graph is learned from columns, and a hidden variable has none",
+    ),
+    Option(
+        "covariance",
+        "The covariances of Gaussians: full, diagonal, spherical or tied (default full).",
+        HIDDEN_STATES,
+        metavar="KIND",
+        suggested=("full", "diagonal", "spherical", "tied"),
+        belongs={"model": ("mixture", "hmm")},
+    ),
+    Option(
+        "emission",
+        f"The distribution of a row given the state of an hmm: {either(EMISSIONS)} (default by the "
+        f"kinds of the columns: {', '.join(USUAL[kind].makes for kind in KINDS)}).",
+        HIDDEN_STATES,
+        metavar="KIND",
+        suggested=tuple(EMISSIONS),
+        belongs={"model": ("hmm",)},
+    ),
+    Option(
+        "end",
+        "Sequences of an hmm end by themselves, with a probability that is learned.",
+        HIDDEN_STATES,
+        kind=bool,
+        default=False,
+        belongs={"model": ("hmm",)},
+    ),
+)
 
-class Loop(NamedTuple):
-    """How to learn, whatever is learned; None leaves a choice to the library."""
+SAMPLING_OPTIONS = (
+    options.SEED,
+    Option(
+        "n_samples",
+        "The number of samples of each chain of gibbs and stochastic-em (default 1000).",
+        SAMPLING,
+        kind=int,
+        metavar="N",
+    ),
+    Option(
+        "burn_in", "Sweeps before the first sample (default 1000).", SAMPLING, kind=int, metavar="N"
+    ),
+    Option(
+        "thin", "Sweeps from one sample to the next (default 1).", SAMPLING, kind=int, metavar="N"
+    ),
+    Option("n_chains", "The number of chains (default 4).", SAMPLING, kind=int, metavar="N"),
+)
 
-    method: str | None
-    n_init: int | None
-    max_iter: int | None
-    tol: float | None
-    n_samples: int | None
-    burn_in: int | None
-    thin: int | None
-    n_chains: int | None
-    random_state: int | None
+OUTPUT_OPTIONS = (
+    Option(
+        "output",
+        "The file for the model; - prints it.",
+        OUTPUT,
+        flags=("-o", "--output"),
+        metavar="FILE",
+    ),
+    options.SVG.but(belongs=NETWORK),
+    options.JSON,
+    options.CHECKPOINT,
+    options.THREADS,
+)
 
-    def chosen(self) -> dict[str, Any]:
-        """What was chosen, as estimators take it."""
-        return {name: value for name, value in self._asdict().items() if value is not None}
+OPTIONS = (
+    *DATA_OPTIONS,
+    *STRUCTURE_OPTIONS,
+    *PARAMETER_OPTIONS,
+    *STATE_OPTIONS,
+    *SAMPLING_OPTIONS,
+    *OUTPUT_OPTIONS,
+)
 
+TESTS = ("test", "alpha", "max_given", "permutations", "correction")
+"""How tests of independence are made."""
 
-class Source(NamedTuple):
-    """What is read."""
-
-    data: str
-    reading: Reading
-    categorical: list[str] | None
-    weights: str | None
-    complete_rows: bool
-    continuous: list[str] | None
-    counts: list[str] | None
-
-    def read(self, states: list[str] | None) -> Table:
-        """The table; what is known of the states of columns is said with it."""
-        return read_data(
-            self.data,
-            self.reading,
-            self.categorical,
-            self.weights,
-            states,
-            self.continuous,
-            self.counts,
-        )
-
-
-class NetworkChoices(NamedTuple):
-    """What was said of a network, whether its graph is given or learned."""
-
-    graph: str | None
-    prior: str | None
-    equivalent_sample_size: float | None
-    scale: str | None
-    hidden: list[str] | None
-    states: list[str] | None
-    start: str | None
-    checkpoint: str | None
-    output: str | None
-
-    def given(self) -> list[str]:
-        """The options that stand on the command line."""
-        return spelled(self)
-
-    def check_output(self, holds: str) -> None:
-        """Refuse a file that cannot hold such a network, before it is learned."""
-        from jensen import io
-
-        if self.output is not None and self.output != "-":
-            io.check_path(self.output, holds=holds)
-
-    def refuse_without_graph(self) -> None:
-        """Refuse what only a graph gives a meaning."""
-        if self.hidden:
-            raise JensenError(
-                "--hidden belongs to --graph: a graph is learned of columns, and a hidden variable "
-                "has none"
-            )
-        if self.start is not None:
-            raise JensenError(
-                "--start belongs to --graph: it holds the parameters of a graph that is known; "
-                "--start-graph says where a search begins"
-            )
-
-
-def spelled(choices: NamedTuple) -> list[str]:
-    """The options that were given, as they stand on the command line."""
-    return [
-        f"--{name.replace('_', '-')}"
-        for name, value in choices._asdict().items()
-        if not (value is None or value is False or value == [])
-    ]
+LOOP = ("method", "n_init", "max_iter", "tol", "n_samples", "burn_in", "thin", "n_chains")
+"""How parameters are learned, whatever the model is: keyword arguments of all estimators."""

@@ -1,216 +1,105 @@
-"""`jensen learn --model mixture|latent-class|hmm`: what hidden states make of rows."""
+"""`jensen learn --model mixture|latent-class|hmm`: models with a hidden state for every row."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.cli import inputs
-from jensen.cli.learn_options import Loop, ModelKind, Source
-from jensen.cli.state_rows import Groups, group_rows, require_numbers
+from jensen.cli.command import Given
+from jensen.cli.learn_network import loop_choices
+from jensen.cli.table_rows import Sequences, find_sequences, require_numbers
 from jensen.exceptions import JensenError, StoppedError
 from jensen.models.emissions.registry import EMISSIONS, owner_of
 
 if TYPE_CHECKING:
     from jensen.data import Table
 
-
 BY_KIND = "name columns of one kind with --column, or say which with --emission"
 OTHERWISE = ", name columns of numbers with --column, or use --model latent-class"
 
 
-class StateChoices(NamedTuple):
-    """What was said of hidden states on the command line."""
-
-    states: list[str] | None
-    prior: str | None
-    covariance: str | None
-    emission: str | None
-    end: bool
-    sequences: str | None
-    columns: list[str] | None
-    without: list[str] | None
-    start: str | None
-
-    def refuse_for_networks(self) -> None:
-        """Refuse what a network would ignore."""
-        self._refuse(("covariance", "emission", "end", "sequences"), "network")
-        if any(_is_number(text) for text in self.states or []):
-            raise JensenError(
-                "--states K belongs to --model mixture, latent-class or hmm; for a column of a "
-                "network write its states: --states x=a,b,c"
-            )
-
-    def check(self, model: ModelKind, source: Source) -> None:
-        """Refuse what this model would ignore."""
-        if model is not ModelKind.HMM:
-            self._refuse(("emission", "end", "sequences"), model.value)
-        if model is ModelKind.LATENT_CLASS:
-            self._refuse(("covariance",), model.value)
-        for text in self.labels():
-            if "=" not in text:
-                raise JensenError(f"--states {text}: write how many there are: --states 3")
-        if model is ModelKind.MIXTURE or not _may_have_labels(self.emission):
-            given = {"--states": self.labels(), "--categorical": source.categorical}
-            for option, texts in given.items():
-                if texts:
-                    raise JensenError(f"{option} {texts[0]}: the columns here hold numbers")
-        if source.complete_rows and model is ModelKind.HMM:
-            raise JensenError(
-                "--complete-rows would tear holes into sequences: values may be missing, keep them"
-            )
-
-    def n_states(self) -> int:
-        """K, which must be said once."""
-        numbers = [text for text in self.states or [] if _is_number(text)]
-        if len(numbers) != 1:
-            raise JensenError("say once how many hidden states there are: --states 3")
-        if int(numbers[0]) < 1:
-            raise JensenError(f"--states {numbers[0]}: there must be one at least")
-        return int(numbers[0])
-
-    def labels(self) -> list[str]:
-        """What --states says of columns."""
-        return [text for text in self.states or [] if not _is_number(text)]
-
-    def _refuse(self, names: tuple[str, ...], model: str) -> None:
-        for name in names:
-            if getattr(self, name):
-                raise JensenError(f"--{name} does not belong to --model {model}")
-
-
-class Learned(NamedTuple):
-    """What a model was learned from."""
+class LearnedRows(NamedTuple):
+    """The rows that a model was learned from."""
 
     weight: float  # of all rows
     n_rows: int
     n_sequences: int | None
 
 
-def learn_states(
-    model: ModelKind, source: Source, loop: Loop, chosen: StateChoices, checkpoint: str | None
-) -> tuple[Any, Learned]:
-    """Learn; the model, and from what."""
-    chosen.check(model, source)
-    K, prior = chosen.n_states(), read_prior(chosen.prior)
-    choices: dict[str, Any] = {**loop.chosen(), "prior": prior, "progress": sys.stderr.isatty()}
-    if chosen.start is not None:
-        choices["start"] = inputs.read_states(chosen.start)
-    table, groups = _read(source, chosen)
-    _stop_if_wished()
-    estimator = _LEARNERS[model](K, choices, chosen, table, groups, checkpoint)
-    n_sequences = len(groups.lengths) if model is ModelKind.HMM else None
-    return estimator, Learned(table.total_weight, table.n_rows, n_sequences)
+def learn_states(given: Given) -> tuple[Any, LearnedRows]:
+    """Learn; the model, and the rows that it was learned from."""
+    _check(given)
+    n_states = _n_states(given)
+    choices = {**loop_choices(given), "prior": read_prior(given.prior)}
+    if given.start is not None:
+        choices["start"] = inputs.read_states(given.start)
+    table = inputs.read_table(given, _labels(given))
+    sequences = find_sequences(table, given.sequences)
+    table = _choose_columns(table, given)
+    if given.complete_rows:
+        table = table.complete_rows()
+    _stop_if_interrupted()
+    if given.model == "hmm":
+        model = _learn_hmm(n_states, choices, given, table, sequences)
+    else:
+        model = _learn_mixture(n_states, choices, given, table)
+    n_sequences = len(sequences.lengths) if given.model == "hmm" else None
+    return model, LearnedRows(table.total_weight, table.n_rows, n_sequences)
 
 
-def _read(source: Source, chosen: StateChoices) -> tuple[Table, Groups]:
-    table = source.read(chosen.labels())
-    groups = group_rows(table, chosen.sequences)
-    table = _columns(table, chosen)
-    return (table.complete_rows() if source.complete_rows else table), groups
+# --- what was said ---
 
 
-def _stop_if_wished() -> None:
-    """End before learning begins, if that is wished already."""
-    from jensen.runs.interrupts import interruptible
-
-    with interruptible() as wish:
-        if wish.is_set():
-            raise StoppedError(
-                "interrupted: the table was still being read, so nothing was learned, and nothing "
-                "was written"
-            )
+def refuse_state_numbers(given: Given) -> None:
+    """Refuse --states K for a network."""
+    if any(map(_is_number, given.states)):
+        raise JensenError(
+            "--states K belongs to --model mixture, latent-class or hmm; for a column of a "
+            "network write its states: --states x=a,b,c"
+        )
 
 
-def _columns(table: Table, chosen: StateChoices) -> Table:
-    """The columns to learn from: all but that of the sequences, unless they are named."""
-    others = [name for name in table.names if name != chosen.sequences]
-    for option, given in (("--column", chosen.columns), ("--without", chosen.without)):
-        if given and chosen.sequences in given:
-            raise JensenError(f"{option} {chosen.sequences} names the column of the sequences")
-    table = inputs.choose_columns(table.select(others), chosen.columns, chosen.without)
-    if not table.names:
-        raise JensenError("there is no column to learn from")
-    return table
+def _check(given: Given) -> None:
+    """Refuse what this model would ignore."""
+    for text in _labels(given):
+        if "=" not in text:
+            raise JensenError(f"--states {text}: write how many there are: --states 3")
+    if given.model == "mixture" or not _may_have_labels(given.emission):
+        for option, texts in (("--states", _labels(given)), ("--categorical", given.categorical)):
+            if texts:
+                raise JensenError(f"{option} {texts[0]}: the columns here hold numbers")
+    if given.complete_rows and given.model == "hmm":
+        raise JensenError(
+            "--complete-rows would tear holes into sequences: values may be missing, keep them"
+        )
 
 
-def _mixture(
-    K: int,
-    choices: dict[str, Any],
-    chosen: StateChoices,
-    table: Table,
-    groups: Groups,
-    checkpoint: str | None,
-) -> Any:
-    from jensen.estimators.gaussian_mixture import GaussianMixture
-
-    require_numbers(table, "a mixture", OTHERWISE)
-    if chosen.covariance is not None:
-        choices["covariance"] = chosen.covariance
-    estimator = GaussianMixture(K, **choices)
-    return estimator.fit(table, checkpoint=checkpoint)
+def _n_states(given: Given) -> int:
+    """The number of hidden states, which must be said once."""
+    numbers = [text for text in given.states if _is_number(text)]
+    if len(numbers) != 1:
+        raise JensenError("say once how many hidden states there are: --states 3")
+    if int(numbers[0]) < 1:
+        raise JensenError(f"--states {numbers[0]}: there must be one at least")
+    return int(numbers[0])
 
 
-def _latent_class(
-    K: int,
-    choices: dict[str, Any],
-    chosen: StateChoices,
-    table: Table,
-    groups: Groups,
-    checkpoint: str | None,
-) -> Any:
-    from jensen.estimators.latent_class import LatentClass
-
-    return LatentClass(K, **choices).fit(table, checkpoint=checkpoint)
+def _labels(given: Given) -> list[str]:
+    """What --states says of columns."""
+    return [text for text in given.states if not _is_number(text)]
 
 
-def _hmm(
-    K: int,
-    choices: dict[str, Any],
-    chosen: StateChoices,
-    table: Table,
-    groups: Groups,
-    checkpoint: str | None,
-) -> Any:
-    from jensen.estimators.chain_choices import emission_of
-    from jensen.estimators.hidden_markov_model import HiddenMarkovModel
-
-    usual = getattr(choices.get("start"), "kind_", None)
-    emission = chosen.emission or usual or emission_of(table.variables, BY_KIND)
-    if not _may_have_labels(emission):
-        require_numbers(table, f"an hmm with --emission {emission}", OTHERWISE)
-    if chosen.covariance is not None:
-        owner = owner_of("covariance").word
-        if emission != owner:
-            raise JensenError(
-                f"--covariance does not belong to an hmm whose states make {emission} columns: "
-                f"add --emission {owner}"
-            )
-        choices["covariance"] = chosen.covariance
-    choices["emission"] = emission
-    estimator = HiddenMarkovModel(K, end=chosen.end, **choices)
-    return estimator.fit(
-        table.with_weights(None),
-        lengths=groups.lengths,
-        sequence_weight=groups.weights(table.weights),
-        checkpoint=checkpoint,
-    )
-
-
-_LEARNERS = {
-    ModelKind.MIXTURE: _mixture,
-    ModelKind.LATENT_CLASS: _latent_class,
-    ModelKind.HMM: _hmm,
-}
+def _is_number(text: str) -> bool:
+    return "=" not in text and text.strip().lstrip("+-").isdecimal()
 
 
 def read_prior(text: str | None) -> dict[str, float] | None:
-    """A prior in words: `default`, or parts with their numbers."""
+    """The prior, as the library takes it: `default`, or parts with their numbers."""
     if text is None:
         return None
     if text == "default":
         return {}
-    words: dict[str, float] = {}
+    parts: dict[str, float] = {}
     for part in text.split(","):
         name, _, number = (word.strip() for word in part.partition("="))
         try:
@@ -220,16 +109,80 @@ def read_prior(text: str | None) -> dict[str, float] | None:
                 f"--prior {text}: write default, or parts with their numbers: "
                 f"--prior concentration=0.01,mean_strength=2"
             ) from None
-        if name in words:
+        if name in parts:
             raise JensenError(f"--prior {text} names {name!r} twice")
-        words[name] = value
-    return words
+        parts[name] = value
+    return parts
+
+
+# --- the rows ---
+
+
+def _choose_columns(table: Table, given: Given) -> Table:
+    """The columns to learn from: all but that of the sequences, unless they are named."""
+    others = [name for name in table.names if name != given.sequences]
+    for option, names in (("--column", given.column), ("--without", given.without)):
+        if given.sequences in names:
+            raise JensenError(f"{option} {given.sequences} names the column of the sequences")
+    table = inputs.choose_columns(table.select(others), given.column, given.without)
+    if not table.names:
+        raise JensenError("there is no column to learn from")
+    return table
+
+
+def _stop_if_interrupted() -> None:
+    """End before learning begins, if an interrupt came while the table was read."""
+    from jensen.runs.interrupts import interruptible
+
+    with interruptible() as stop:
+        if stop.is_set():
+            raise StoppedError(
+                "interrupted: the table was still being read, so nothing was learned, and nothing "
+                "was written"
+            )
+
+
+# --- the models ---
+
+
+def _learn_mixture(n_states: int, choices: dict[str, Any], given: Given, table: Table) -> Any:
+    from jensen.estimators.gaussian_mixture import GaussianMixture
+    from jensen.estimators.latent_class import LatentClass
+
+    if given.model == "latent-class":
+        return LatentClass(n_states, **choices).fit(table, checkpoint=given.checkpoint)
+    require_numbers(table, "a mixture", OTHERWISE)
+    mixture = GaussianMixture(n_states, **choices, **given.chosen("covariance"))
+    return mixture.fit(table, checkpoint=given.checkpoint)
+
+
+def _learn_hmm(
+    n_states: int, choices: dict[str, Any], given: Given, table: Table, sequences: Sequences
+) -> Any:
+    from jensen.estimators.chain_choices import emission_of
+    from jensen.estimators.hidden_markov_model import HiddenMarkovModel
+
+    usual = getattr(choices.get("start"), "kind_", None)
+    emission = given.emission or usual or emission_of(table.variables, BY_KIND)
+    if not _may_have_labels(emission):
+        require_numbers(table, f"an hmm with --emission {emission}", OTHERWISE)
+    owner = owner_of("covariance").word
+    if given.covariance is not None and emission != owner:
+        raise JensenError(
+            f"--covariance does not belong to an hmm whose states make {emission} columns: "
+            f"add --emission {owner}"
+        )
+    estimator = HiddenMarkovModel(
+        n_states, end=given.end, emission=emission, **choices, **given.chosen("covariance")
+    )
+    return estimator.fit(
+        table.with_weights(None),
+        lengths=sequences.lengths,
+        sequence_weight=sequences.weights(table.weights),
+        checkpoint=given.checkpoint,
+    )
 
 
 def _may_have_labels(emission: str | None) -> bool:
-    """Whether columns of labels may be what states make; a word that is none is refused later."""
+    """Whether columns of labels may be what states make; an unknown word is refused later."""
     return emission is None or (emission in EMISSIONS and EMISSIONS[emission].has_labels)
-
-
-def _is_number(text: str) -> bool:
-    return "=" not in text and text.strip().lstrip("+-").isdecimal()

@@ -1,232 +1,243 @@
-"""Options that several commands share, and those that do not go together."""
+"""The options that several commands share."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import StrEnum
-from typing import Annotated, Any
-
-import typer
-
-from jensen.exceptions import JensenError
-from jensen.scores.registry import AVAILABLE, SAMPLE_SIZED, SPREAD_PRIORS, WITH_NETWORK
+from jensen.cli.command import (
+    DATA,
+    OUTPUT,
+    PARAMETERS,
+    QUESTION,
+    SAMPLING,
+    STRUCTURE,
+    Option,
+)
+from jensen.scores.registry import (
+    AVAILABLE,
+    SAMPLE_SIZED,
+    SPECS,
+    SPREAD_PRIORS,
+    TOLD,
+    WITH_JOINT_PRIOR,
+    WITH_NETWORK,
+)
 from jensen.support.text import either
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA", help="A table: CSV, TSV or Parquet, also .gz; - is CSV on standard input."
-    ),
-]
-Model = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A file of a model; - is standard input.")
-]
-Net = Annotated[str, typer.Argument(metavar="NET", help="A network file; - is standard input.")]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--missing",
-        metavar="LABEL",
-        help="A label that means missing, as in --missing '?'; repeatable. --missing '' says that "
-        "only empty fields are missing, and labels like NA are labels.",
-    ),
-]
-Separator = Annotated[
-    str | None,
-    typer.Option(
-        "--separator",
-        metavar="CHAR",
-        help="What stands between the fields of a text file: , ; | or tab, or any other character; "
-        "found from the first lines unless given.",
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        "--decimal",
-        metavar="CHAR",
-        help="What stands before the decimals of numbers in a text file, . or ,; found column by "
-        "column unless given.",
-    ),
-]
-Categorical = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--categorical", metavar="COLUMN", help="A column of numbers to read as states; repeatable."
-    ),
-]
-Continuous = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--continuous",
-        metavar="COLUMN",
-        help="A column of whole numbers to read as measurements; repeatable.",
-    ),
-]
-Counts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--counts",
-        metavar="COLUMN",
-        help="A column of whole numbers to read as counts, not as states; repeatable.",
-    ),
-]
-Weights = Annotated[
-    str | None,
-    typer.Option(
-        "--weights", metavar="COLUMN", help="The column that says how often each row counts."
-    ),
-]
-CompleteRows = Annotated[
-    bool, typer.Option("--complete-rows", help="Leave out rows in which a value is missing.")
-]
-States = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--states",
-        metavar="COLUMN=A,B",
-        help="All states of a column in their order, also those that never occur; repeatable.",
-    ),
-]
-Sequences = Annotated[
-    str | None,
-    typer.Option(
-        "--sequences",
-        metavar="COLUMN",
-        help="Of an hmm: the column that tells sequences apart. Rows of one sequence have the same "
-        "value, stand together, and keep their order; all rows are one sequence unless given.",
-    ),
-]
-SampleSize = Annotated[
-    float | None,
-    typer.Option(
-        "--equivalent-sample-size",
-        metavar="SIZE",
-        help=f"Of the scores {either(SAMPLE_SIZED, 'and')}, and of the priors "
-        f"{either(SPREAD_PRIORS, 'and')}; 1 unless given.",
-    ),
-]
-PriorNetwork = Annotated[
-    str | None,
-    typer.Option(
-        "--prior-network",
-        metavar="NET",
-        help=f"Of {either(WITH_NETWORK)}: a network that spreads the prior sample.",
-    ),
-]
-AvailableCase = Annotated[
-    bool,
-    typer.Option(
-        "--available-case",
-        help="Where values are missing: average over the rows known to each family (score "
-        f"{either(AVAILABLE[::-1])}). Graphs learned so have false edges, unless hardly any are "
-        "missing.",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print the answer as JSON, for programs.")]
-Threads = Annotated[
-    int | None,
-    typer.Option("--threads", metavar="N", min=1, help="How many threads; all unless given."),
-]
-Seed = Annotated[
-    int | None,
-    typer.Option("--seed", metavar="N", min=0, help="The same seed gives the same answer."),
-]
-Given = Annotated[
-    list[str] | None,
-    typer.Option("--given", metavar="NAME=STATE", help="What is known of a variable; repeatable."),
-]
-Do = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--do",
-        metavar="NAME=STATE",
-        help="The state that a variable is set to, its causes cut off; repeatable.",
-    ),
-]
-Rows = Annotated[
-    str,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="A CSV, TSV or Parquet file, also .gz; - prints CSV.",
-    ),
-]
+# --- arguments ---
 
+TABLE = Option(
+    "data",
+    "The table: a CSV, TSV or Parquet file, also .gz; - reads CSV from standard input.",
+    metavar="DATA",
+)
+MODEL_FILE = Option("file", "The file of a model; - reads it from standard input.", metavar="MODEL")
+NETWORK_FILE = Option(
+    "file", "The file of a network; - reads it from standard input.", metavar="NET"
+)
 
-class Impossible(StrEnum):
-    """What to do with rows of probability 0."""
+# --- how a table is read ---
 
-    RAISE = "raise"
-    NAN = "nan"
+MISSING = Option(
+    "missing",
+    "A label that means missing, as in --missing '?'; repeatable. --missing '' says that only "
+    "empty fields are missing, and labels like NA are labels.",
+    DATA,
+    many=True,
+    metavar="LABEL",
+)
+SEPARATOR = Option(
+    "separator",
+    "The character between the fields of a text file: , ; | or tab, or any other character "
+    "(default: found from the first lines).",
+    DATA,
+    metavar="CHAR",
+    suggested=("tab",),
+)
+DECIMAL = Option(
+    "decimal",
+    "The decimal mark of numbers in a text file, . or , (default: found column by column).",
+    DATA,
+    metavar="CHAR",
+)
+READING = (MISSING, SEPARATOR, DECIMAL)
+"""Options of every command that reads a table."""
 
+CATEGORICAL = Option(
+    "categorical",
+    "A column of numbers to read as states; repeatable.",
+    DATA,
+    many=True,
+    metavar="COLUMN",
+)
+CONTINUOUS = Option(
+    "continuous",
+    "A column of whole numbers to read as measurements; repeatable.",
+    DATA,
+    many=True,
+    metavar="COLUMN",
+)
+STATES = Option(
+    "states",
+    "All states of a column in their order, also those that never occur; repeatable.",
+    DATA,
+    many=True,
+    metavar="COLUMN=A,B",
+)
+WEIGHTS = Option(
+    "weights", "The column that says how often each row counts.", DATA, metavar="COLUMN"
+)
+COMPLETE_ROWS = Option(
+    "complete_rows",
+    "Leave out the rows in which a value is missing.",
+    DATA,
+    kind=bool,
+    default=False,
+)
+COLUMN = Option(
+    "column",
+    "A column to learn from; repeatable (default: all columns).",
+    DATA,
+    many=True,
+    metavar="NAME",
+)
+WITHOUT = Option("without", "A column to leave out; repeatable.", DATA, many=True, metavar="NAME")
+SEQUENCES = Option(
+    "sequences",
+    "For an hmm: the column that tells sequences apart. The rows of a sequence have the same value "
+    "in it, stand together, and keep their order (default: all rows are one sequence).",
+    DATA,
+    metavar="COLUMN",
+    belongs={"model": ("hmm",)},
+)
 
-class Unknown(StrEnum):
-    """What to do with labels that the network does not know."""
+# --- how graphs are scored ---
 
-    RAISE = "raise"
-    MISSING = "missing"
+SCORE = Option(
+    "score",
+    f"The score by which graphs are compared: {TOLD}",
+    STRUCTURE,
+    metavar="SCORE",
+    suggested=tuple(SPECS),
+)
+SAMPLE_SIZE = Option(
+    "equivalent_sample_size",
+    f"How many rows the prior is worth, for the scores {either(SAMPLE_SIZED, 'and')} and the "
+    f"priors {either(SPREAD_PRIORS, 'and')} (default 1).",
+    PARAMETERS,
+    kind=float,
+    metavar="SIZE",
+)
+SCALE = Option(
+    "scale",
+    "The scale of the prior of columns of numbers, for the score and the prior "
+    f"{either(WITH_JOINT_PRIOR)}: unit, the published one, for columns in comparable units; a "
+    "number, which multiplies the identity matrix; or a .csv file with the matrix below a line "
+    "with the names of the columns (default: the variances of the columns, so that units change "
+    "nothing).",
+    PARAMETERS,
+    metavar="SCALE",
+    suggested=("unit",),
+)
+PRIOR_NETWORK = Option(
+    "prior_network",
+    f"For the score {either(WITH_NETWORK)}: a network that spreads the prior sample.",
+    STRUCTURE,
+    metavar="NET",
+)
+GRAPH_PRIOR = Option(
+    "graph_prior",
+    "A prior over graphs, its logarithm added to their score: uniform; fair (every number of "
+    "parents is equally probable); or edges with their probabilities, as in 'A -> B=0.9', "
+    "repeatable (default uniform).",
+    STRUCTURE,
+    many=True,
+    metavar="PRIOR",
+    suggested=("uniform", "fair"),
+)
+AVAILABLE_CASE = Option(
+    "available_case",
+    "Where values are missing, average over the rows in which a family is known (score "
+    f"{either(AVAILABLE[::-1])}). Graphs that are learned like this have false edges, unless "
+    "hardly any value is missing.",
+    STRUCTURE,
+    kind=bool,
+    default=False,
+)
 
+# --- questions to a model ---
 
-class MissingColumns(StrEnum):
-    """What to do with variables of the network that have no column."""
+GIVEN = Option(
+    "given",
+    "What is known of a variable; repeatable.",
+    QUESTION,
+    many=True,
+    metavar="NAME=STATE",
+    belongs={"model": ("network",)},
+)
+DO = Option(
+    "do",
+    "The state that a variable is set to by an intervention; repeatable.",
+    QUESTION,
+    many=True,
+    metavar="NAME=STATE",
+    belongs={"model": ("network",)},
+)
+MISSING_COLUMNS = Option(
+    "missing_columns",
+    "Variables of the network that have no column are missing in every row: warn of them, or not.",
+    DATA,
+    values=("warn", "ignore"),
+    default="warn",
+    belongs={"model": ("network",)},
+)
+IMPOSSIBLE = Option(
+    "impossible",
+    "Rows of probability 0: an error, or left without an answer.",
+    QUESTION,
+    values=("raise", "nan"),
+    default="raise",
+)
+UNKNOWN = Option(
+    "unknown",
+    "Labels that the model does not know: an error, or taken as missing.",
+    DATA,
+    values=("raise", "missing"),
+    default="raise",
+)
 
-    WARN = "warn"
-    IGNORE = "ignore"
+# --- runs and their output ---
 
-
-OnMissingColumns = Annotated[
-    MissingColumns,
-    typer.Option(
-        "--missing-columns",
-        help="Variables of the network without a column are missing in every row: warn, or not.",
-    ),
-]
-OnImpossible = Annotated[
-    Impossible,
-    typer.Option(
-        "--impossible", help="Rows of probability 0: an error, or left without an answer."
-    ),
-]
-OnUnknown = Annotated[
-    Unknown,
-    typer.Option(
-        "--unknown", help="Labels that the network does not know: an error, or taken as missing."
-    ),
-]
-
-
-def set_threads(threads: int | None) -> None:
-    """Apply --threads."""
-    if threads is not None:
-        from jensen.data import set_threads
-
-        set_threads(threads)
-
-
-def refuse_together(given: dict[str, object]) -> None:
-    """Refuse options of which all but the first would be ignored."""
-    chosen = [name for name, value in given.items() if value]
-    if len(chosen) > 1:
-        raise JensenError(f"{chosen[0]} and {chosen[1]} do not go together: choose one")
-
-
-def refuse_two_inputs(*inputs: str | None) -> None:
-    """Standard input can be read once."""
-    if inputs.count("-") > 1:
-        raise JensenError("- stands twice, but standard input can be read once: name a file")
-
-
-def refuse_for_states(model: Any, given: Mapping[str, object]) -> None:
-    """Refuse options of networks for another model; none is ignored in silence."""
-    for name, is_given in given.items():
-        if is_given:
-            raise JensenError(f"{name} belongs to networks, not to a {type(model).__name__}")
-
-
-def refuse_for_networks(given: Mapping[str, object]) -> None:
-    """Refuse options of other models for a network."""
-    for name, is_given in given.items():
-        if is_given:
-            raise JensenError(f"{name} does not belong to networks")
+SEED = Option(
+    "seed", "The same seed gives the same answer.", SAMPLING, kind=int, metavar="N", at_least=0
+)
+CHECKPOINT = Option(
+    "checkpoint",
+    "A file that keeps the state of the run: after an end by force the same command goes on from "
+    "there.",
+    OUTPUT,
+    metavar="FILE",
+)
+ROWS_FILE = Option(
+    "output",
+    "The file for the rows: CSV, TSV or Parquet, also .gz; - prints CSV.",
+    OUTPUT,
+    flags=("-o", "--output"),
+    metavar="FILE",
+    default="-",
+)
+SVG = Option(
+    "svg",
+    "Draw the network into this file too; - prints the picture.",
+    OUTPUT,
+    metavar="FILE",
+)
+THREADS = Option(
+    "threads", "The number of threads (default: all).", OUTPUT, kind=int, metavar="N", at_least=1
+)
+JSON = Option(
+    "as_json",
+    "Print the answer as JSON, for programs.",
+    OUTPUT,
+    kind=bool,
+    flags=("--json",),
+    default=False,
+)

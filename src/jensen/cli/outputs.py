@@ -6,8 +6,11 @@ import math
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+import typer
+
+from jensen.cli.command import INTERRUPTED, Given
 from jensen.exceptions import JensenError
 
 
@@ -58,28 +61,78 @@ def check_table_path(path: str, *inputs: str) -> None:
                 )
 
 
-def check_text_path(path: str) -> None:
-    """Refuse a file that cannot be written, before there is anything to write."""
-    from jensen.support.atomic import check_target
-
-    if path != "-":
-        check_target(path)
-
-
 def check_svg_path(path: str) -> None:
     """Refuse a picture that cannot be written, or whose name promises another format."""
+    from jensen.support.atomic import check_target
+
     ending = Path(path).suffix
     if path != "-" and ending.lower() not in ("", ".svg"):
         raise JensenError(
             f"--svg {path}: a picture is written as SVG, not as {ending}: name it "
             f"{Path(path).with_suffix('.svg')}"
         )
-    check_text_path(path)
+    if path != "-":
+        check_target(path)
 
 
-def tell(text: str) -> None:
-    """What was done, beside the results."""
+def check_files(given: Given) -> None:
+    """Refuse files of -o, --checkpoint and --svg that cannot be written, or that are the same."""
+    from jensen.support.atomic import check_writable
+
+    if given.checkpoint == "-":
+        raise JensenError("--checkpoint - : a run resumes from a file, so name one")
+    if given.svg is not None:
+        check_svg_path(given.svg)
+    written: dict[str, str] = {}
+    for name in ("output", "checkpoint", "svg"):
+        path, flag = getattr(given, name), given.table[name].flag
+        if path in (None, "-"):
+            continue
+        check_writable(path)
+        if path in written:
+            raise JensenError(f"{written[path]} and {flag} both name {path}: name two files")
+        written[path] = flag
+
+
+def write_rows(columns: dict[str, Any], output: str) -> None:
+    """Write the columns of a table, arrays of Arrow, to a file; - prints CSV."""
+    import pyarrow as pa
+
+    from jensen.data.convert import write_file
+    from jensen.data.files import write_arrow
+
+    if output == "-":
+        sys.stdout.flush()
+        write_arrow(pa.table(columns), sys.stdout.buffer, ".csv")
+    else:
+        write_file(pa.table(columns), output)
+
+
+def write_answer(
+    columns: dict[str, Any], given: Given, in_json: Any, notes: dict[str, Any], done: str
+) -> None:
+    """Write rows to -o, and print or report what --json and people want to know.
+
+    With --json and without a file `in_json` is printed instead of the rows; with a file `notes`
+    are. People read `done` on standard error.
+    """
+    output = given.output
+    if output != "-" or not given.as_json:
+        write_rows(columns, output)
+    if given.as_json:
+        print_json(in_json() if output == "-" else {**notes, "output": output})
+    elif output != "-":
+        report(f"{done} written to {output}")
+
+
+def report(text: str) -> None:
+    """Say on standard error what was done, beside the results."""
     print(text, file=sys.stderr)
+
+
+def exit_interrupted() -> NoReturn:
+    """End a command whose run was interrupted, after its result was written."""
+    raise typer.Exit(INTERRUPTED)
 
 
 def show_number(value: float) -> str:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from jensen.cli import inputs, options, outputs
-from jensen.cli.predict_states import predict_states
-from jensen.cli.rows import Written, read_written, write_rows
-from jensen.cli.state_rows import read_state_rows
+from jensen.cli.command import QUESTION, Command, Given, Option
+from jensen.cli.table_rows import FileRows, StateRows, read_network_rows, read_state_rows
 from jensen.exceptions import JensenError
 from jensen.support.text import plural
 
@@ -17,105 +14,59 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NAME = "predict"
-EPILOG = (
-    "Example: jensen predict net.json patients.csv --target cancer -o predicted.csv; "
-    "jensen predict hmm.json walks.csv --sequences walk --path"
-)
 
-Target = Annotated[
-    str | None,
-    typer.Option(
-        "--target",
-        metavar="NAME",
-        help="Of a network: the variable to predict; its own column is not used.",
-    ),
-]
-Probabilities = Annotated[
-    bool,
-    typer.Option("--probabilities", help="Also a column for each state, named P(NAME=STATE)."),
-]
-Path = Annotated[
-    bool,
-    typer.Option("--path", help="Of an hmm: the most probable path, not state by state."),
-]
-
-
-def command(
-    net: options.Model,
-    data: options.Data,
-    target: Target = None,
-    sequences: options.Sequences = None,
-    path: Path = False,
-    probabilities: Probabilities = False,
-    output: options.Rows = "-",
-    missing: options.Missing = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = None,
-    missing_columns: options.OnMissingColumns = options.MissingColumns.WARN,
-    impossible: options.OnImpossible = options.Impossible.RAISE,
-    unknown: options.OnUnknown = options.Unknown.RAISE,
-    threads: options.Threads = None,
-    as_json: options.Json = False,
-) -> None:
+def run(given: Given) -> None:
     """Predict a variable in every row from the rest of the row, or the hidden state that made it.
 
     The rows are written as they were, with one more column, predicted_NAME (predicted_component,
     predicted_class, predicted_state): the most probable state, or of a continuous variable its
     mean. Values may be missing anywhere.
     """
+    inputs.set_threads(given.threads)
+    given.refuse_two_inputs("file", "data")
+    outputs.check_table_path(given.output, given.file, given.data)
+    model = inputs.read_model(given.file)
+    kind = inputs.kind_of(model)
+    given.check(model=kind)
+    if kind == "network":
+        _predict_variable(given, model)
+    else:
+        given.refuse_together(("--path", given.path), ("--probabilities", given.probabilities))
+        _predict_state(given, model, read_state_rows(given, model))
+
+
+# --- a variable of a network ---
+
+
+def _predict_variable(given: Given, net: Any) -> None:
     import pyarrow as pa
 
-    options.set_threads(threads)
-    options.refuse_two_inputs(net, data)
-    outputs.check_table_path(output, net, data)
-    asked, reading = inputs.read_model(net), inputs.Reading(missing, separator, decimal)
-    if not inputs.is_network(asked):
-        warns = missing_columns is options.MissingColumns.WARN
-        options.refuse_for_states(asked, {"--target": target, "--missing-columns": not warns})
-        of_states = read_state_rows(asked, data, reading, sequences)
-        lenient = {"impossible": impossible.value, "unknown": unknown.value}
-        predict_states(asked, of_states, path, probabilities, lenient, output, as_json)
-        return
-    options.refuse_for_networks({"--sequences": sequences, "--path": path})
+    target = given.target
     if target is None:
         raise JensenError("Missing option '--target'. (try jensen predict --help)")
-    network = asked.require_any()
+    network = net.require_any()
     states = network.variables[network.index(target)].states  # refused before any row is read
-    rows = read_written(data, reading, asked, skip=target, missing_columns=missing_columns.value)
+    rows = read_network_rows(given, net, skip=target)
     if not states:
-        if probabilities:
+        if given.probabilities:
             raise JensenError(f"--probabilities belongs to states, and {target!r} is continuous")
-        numbers = asked.predict(rows.table, target, missing_columns="ignore")
+        numbers = net.predict(rows.table, target, missing_columns="ignore")
         rows.add(f"predicted_{target}", pa.array(numbers))
-        _write(rows, target, [{"predicted": x} for x in numbers.tolist()], output, as_json)
+        _write(rows, given, target, [{"predicted": x} for x in numbers.tolist()])
         return
-    values = asked.predict_proba(
+    values = net.predict_proba(
         rows.table,
         target,
-        impossible=impossible.value,
-        unknown=unknown.value,
+        impossible=given.impossible,
+        unknown=given.unknown,
         missing_columns="ignore",
     )
     best = _best(values, states)
     rows.add(f"predicted_{target}", pa.array(best, pa.string()))
-    if probabilities:
+    if given.probabilities:
         for k, state in enumerate(states):
             rows.add(f"P({target}={state})", pa.array(values[:, k], from_pandas=True))
-    _write(rows, target, _answers(best, values, states, probabilities), output, as_json)
-
-
-def _write(
-    rows: Written, target: str, answers: list[dict[str, Any]], output: str, as_json: bool
-) -> None:
-    if output != "-" or not as_json:
-        write_rows(rows.columns, output)
-    if as_json and output == "-":
-        outputs.print_json(answers)
-    elif as_json:
-        outputs.print_json({"rows": rows.n_rows, "target": target, "output": output})
-    elif output != "-":
-        outputs.tell(f"{plural(rows.n_rows, 'row')} written to {output}")
+    _write(rows, given, target, _answers(best, values.tolist(), states, given.probabilities))
 
 
 def _best(values: NDArray[np.float64], states: tuple[str, ...]) -> list[str | None]:
@@ -126,15 +77,109 @@ def _best(values: NDArray[np.float64], states: tuple[str, ...]) -> list[str | No
     return [None if gone else states[k] for k, gone in zip(values.argmax(1), lost, strict=True)]
 
 
+# --- the state of a mixture or hidden Markov model ---
+
+
+def _predict_state(given: Given, model: Any, rows: StateRows) -> None:
+    import pyarrow as pa
+
+    best, values = _ask(given, model, rows)
+    lost = best < 0
+    rows.written.add(f"predicted_{model.noun}", pa.array(best, pa.int64(), mask=lost))
+    if given.probabilities:
+        for k in range(values.shape[1]):
+            rows.written.add(f"P({model.noun}={k})", pa.array(values[:, k], mask=lost))
+    states = tuple(map(str, range(values.shape[1])))
+    found = [None if gone else k for k, gone in zip(best.tolist(), lost.tolist(), strict=True)]
+    shown = [
+        [None] * len(row) if k is None else row
+        for k, row in zip(found, values.tolist(), strict=True)
+    ]
+    _write(rows.written, given, model.noun, _answers(found, shown, states, given.probabilities))
+
+
+def _ask(
+    given: Given, model: Any, rows: StateRows
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """The best state of each row, -1 where there is none, and the probabilities of all."""
+    import numpy as np
+
+    from jensen.estimators.state_estimator import best_states
+
+    choices: dict[str, Any] = {"impossible": given.impossible, "unknown": given.unknown}
+    if model.noun == "state":
+        choices["lengths"] = rows.sequences.lengths
+    if given.path:
+        best = model.decode(rows.inputs, **choices)
+        return best, np.empty((len(best), 0))
+    values = model.predict_proba(rows.inputs, **choices)
+    return best_states(values), values
+
+
+# --- answers ---
+
+
 def _answers(
-    best: list[str | None],
-    values: NDArray[np.float64],
-    states: tuple[str, ...],
-    probabilities: bool,
+    best: list[Any], values: list[list[Any]], states: tuple[str, ...], probabilities: bool
 ) -> list[dict[str, Any]]:
     if not probabilities:
         return [{"predicted": state} for state in best]
     return [
         {"predicted": state, "probabilities": dict(zip(states, row, strict=True))}
-        for state, row in zip(best, values.tolist(), strict=True)
+        for state, row in zip(best, values, strict=True)
     ]
+
+
+def _write(rows: FileRows, given: Given, target: str, answers: list[dict[str, Any]]) -> None:
+    outputs.write_answer(
+        rows.columns,
+        given,
+        in_json=lambda: answers,
+        notes={"rows": rows.n_rows, "target": target},
+        done=plural(rows.n_rows, "row"),
+    )
+
+
+COMMAND = Command(
+    name="predict",
+    run=run,
+    group="Ask",
+    options=(
+        options.MODEL_FILE,
+        options.TABLE,
+        Option(
+            "target",
+            "The variable of a network to predict; its own column is not used.",
+            QUESTION,
+            metavar="NAME",
+            belongs={"model": ("network",)},
+        ),
+        Option(
+            "probabilities",
+            "Add a column for each state too, named P(NAME=STATE).",
+            QUESTION,
+            kind=bool,
+            default=False,
+        ),
+        Option(
+            "path",
+            "For an hmm: the most probable path of states, instead of each state alone.",
+            QUESTION,
+            kind=bool,
+            default=False,
+            belongs={"model": ("hmm",)},
+        ),
+        options.IMPOSSIBLE,
+        options.SEQUENCES,
+        *options.READING,
+        options.UNKNOWN,
+        options.MISSING_COLUMNS,
+        options.ROWS_FILE,
+        options.JSON,
+        options.THREADS,
+    ),
+    examples=(
+        "jensen predict net.json patients.csv --target cancer -o predicted.csv",
+        "jensen predict hmm.json walks.csv --sequences walk --path",
+    ),
+)

@@ -1,80 +1,31 @@
 """`jensen query`: distributions, given what is known and what was done."""
 
-from typing import Annotated, Any
+from __future__ import annotations
 
-import typer
+from typing import Any
 
 from jensen.cli import inputs, options, outputs
-from jensen.exceptions import JensenError
-
-NAME = "query"
-EPILOG = (
-    "Example: jensen query net.json cancer --given xray=abnormal --do smoker=yes. "
-    "With --json the answer is {targets, given, do, probabilities: [{state: {variable: state}, "
-    "probability}]}, with lower and upper if --interval is given; without TARGET {given, do, "
-    "marginals: [{targets, probabilities}]}; with --most-probable {given, do, most_probable: "
-    "[{state, log_probability, log_conditional}]}, where the first is jointly with what is given "
-    "and the second given it."
-)
-
-Targets = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="TARGET",
-        help="Variables to ask for, several of them jointly; all, one by one, unless given.",
-    ),
-]
-Interval = Annotated[
-    float | None,
-    typer.Option(
-        "--interval",
-        metavar="LEVEL",
-        help="Also how sure the probabilities of states are (after vbem and gibbs): 0.9 for 90 %.",
-    ),
-]
-MostProbable = Annotated[
-    bool,
-    typer.Option(
-        "--most-probable", help="The most probable states of everything that is not known instead."
-    ),
-]
-Best = Annotated[
-    int | None,
-    typer.Option("-k", metavar="N", help="How many of the most probable; 1 unless given."),
-]
+from jensen.cli.command import QUESTION, Command, Given, Option
 
 
-def command(
-    net: options.Net,
-    targets: Targets = None,
-    given: options.Given = None,
-    do: options.Do = None,
-    interval: Interval = None,
-    most_probable: MostProbable = False,
-    k: Best = None,
-    as_json: options.Json = False,
-) -> None:
+def run(given: Given) -> None:
     """Ask for P(TARGET | given, do), or for the most probable states of all that is not known."""
-    if k is not None and not most_probable:
-        raise JensenError("-k belongs to --most-probable: it says how many of them")
-    if most_probable:
-        options.refuse_together({"--most-probable": True, "TARGET": targets})
-        options.refuse_together({"--most-probable": True, "--interval": interval is not None})
-    asked = inputs.read_net(net)
-    known = {
-        "given": inputs.read_findings("--given", given, asked),
-        "do": inputs.read_findings("--do", do, asked),
-    }
-    if most_probable:
-        best = asked.most_probable(**known, k=1 if k is None else k)
-        _print(best, {**known, "most_probable": [_assignment(one) for one in best]}, as_json)
-    elif targets:
-        found: Any = asked.query(targets, **known, interval=interval)
-        _print([found], {"targets": targets, **known, **found.plain()}, as_json)
+    given.check()
+    best_first = ("--most-probable", given.most_probable)
+    given.refuse_together(best_first, ("TARGET", given.targets))
+    given.refuse_together(best_first, ("--interval", given.interval is not None))
+    net = inputs.read_net(given.file)
+    known = inputs.read_evidence(given, net)
+    if given.most_probable:
+        best = net.most_probable(**known, k=1 if given.k is None else given.k)
+        _print(best, {**known, "most_probable": [_assignment(one) for one in best]}, given)
+    elif given.targets:
+        found: Any = net.query(given.targets, **known, interval=given.interval)
+        _print([found], {"targets": given.targets, **known, **found.plain()}, given)
     else:
-        each = _each(asked, known, interval)
+        each = _each(net, known, given.interval)
         marginals = [{"targets": list(one.names), **one.plain()} for one in each]
-        _print(each, {**known, "marginals": marginals}, as_json)
+        _print(each, {**known, "marginals": marginals}, given)
 
 
 def _each(net: Any, known: dict[str, Any], interval: float | None) -> list[Any]:
@@ -85,8 +36,8 @@ def _each(net: Any, known: dict[str, Any], interval: float | None) -> list[Any]:
     return [net.query(name, **known, interval=interval) for name in found]
 
 
-def _print(answers: list[Any], in_json: dict[str, Any], as_json: bool) -> None:
-    if as_json:
+def _print(answers: list[Any], in_json: dict[str, Any], given: Given) -> None:
+    if given.as_json:
         outputs.print_json(in_json)
     else:
         print("\n\n".join(map(repr, answers)))
@@ -95,3 +46,51 @@ def _print(answers: list[Any], in_json: dict[str, Any], as_json: bool) -> None:
 def _assignment(found: Any) -> dict[str, Any]:
     numbers = {"log_probability": found.log_probability, "log_conditional": found.log_conditional}
     return {"state": dict(found.states), **numbers}
+
+
+COMMAND = Command(
+    name="query",
+    run=run,
+    group="Ask",
+    options=(
+        options.NETWORK_FILE,
+        Option(
+            "targets",
+            "The variables to ask for, several of them jointly (default: all, one by one).",
+            many=True,
+            metavar="TARGET",
+        ),
+        options.GIVEN,
+        options.DO,
+        Option(
+            "interval",
+            "Show how sure the probabilities of states are, after vbem and gibbs: 0.9 for 90 %.",
+            QUESTION,
+            kind=float,
+            metavar="LEVEL",
+        ),
+        Option(
+            "most_probable",
+            "Ask for the most probable states of everything that is not known instead.",
+            QUESTION,
+            kind=bool,
+            default=False,
+        ),
+        Option(
+            "k",
+            "How many of the most probable (default 1).",
+            QUESTION,
+            kind=int,
+            flags=("-k",),
+            metavar="N",
+            needs="most_probable",
+        ),
+        options.JSON,
+    ),
+    examples=("jensen query net.json cancer --given xray=abnormal --do smoker=yes",),
+    notes="With --json the answer is {targets, given, do, probabilities: [{state: {variable: "
+    "state}, probability}]}, with lower and upper if --interval is given; without TARGET {given, "
+    "do, marginals: [{targets, probabilities}]}; with --most-probable {given, do, most_probable: "
+    "[{state, log_probability, log_conditional}]}, where the first is jointly with what is given "
+    "and the second given it.",
+)

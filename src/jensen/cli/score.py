@@ -1,146 +1,58 @@
 """`jensen score`: how well a graph or a model explains data."""
 
+from __future__ import annotations
+
 import math
 import warnings
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from jensen.cli import inputs, options, outputs
-from jensen.cli.gaussian_scale import Scale, check_scaled, read_scale
-from jensen.cli.graph_prior import GraphPrior, name_score, read_summed_prior
-from jensen.cli.state_rows import read_state_rows
-from jensen.exceptions import JensenError
+from jensen.cli.command import OUTPUT, Command, Given, Option
+from jensen.cli.graph_scoring import check_scaled, name_score, read_scale, read_summed_prior
+from jensen.cli.table_rows import read_state_rows
 from jensen.scores.registry import DEFAULTS, TOLD
 from jensen.support.text import grid
 
-NAME = "score"
-EPILOG = "Example: jensen score 'smoker -> cancer' patients.csv --score bic"
-
-Subject = Annotated[
-    str, typer.Argument(metavar="MODEL|GRAPH", help="A file of a model, or a graph like 'A -> B'.")
-]
-Name = Annotated[
-    str | None,
-    typer.Option(
-        "--score",
-        metavar="SCORE",
-        help=f"Of a graph: {TOLD}",
-    ),
-]
-Local = Annotated[bool, typer.Option("--local", help="Show the term of every variable.")]
+GRAPH, TABLES = "the score of a graph", "a network's own tables"
+"""What rows are scored by, where a network is given."""
 
 
-def command(
-    subject: Subject,
-    data: options.Data,
-    score: Name = None,
-    equivalent_sample_size: options.SampleSize = None,
-    scale: Scale = None,
-    prior_network: options.PriorNetwork = None,
-    graph_prior: GraphPrior = None,
-    available_case: options.AvailableCase = False,
-    local: Local = False,
-    sequences: options.Sequences = None,
-    missing: options.Missing = None,
-    separator: options.Separator = None,
-    decimal: options.Decimal = None,
-    missing_columns: options.OnMissingColumns = options.MissingColumns.WARN,
-    categorical: options.Categorical = None,
-    continuous: options.Continuous = None,
-    weights: options.Weights = None,
-    states: options.States = None,
-    complete_rows: options.CompleteRows = False,
-    threads: options.Threads = None,
-    as_json: options.Json = False,
-) -> None:
+def run(given: Given) -> None:
     """Score a graph (a total, higher is better) or the rows under a network's own tables.
 
     A network's own tables score rows with values missing anywhere, as do other models, with their
     AIC and BIC (of these lower is better); the score of a graph needs complete rows.
     """
-    options.set_threads(threads)
-    options.refuse_two_inputs(subject, data, prior_network)
-    net = inputs.read_model(subject) if inputs.names_net(subject) else None
-    reading = inputs.Reading(missing, separator, decimal)
-    if net is not None and not inputs.is_network(net):
-        of_graphs = {
-            "--score": score,
-            "--equivalent-sample-size": equivalent_sample_size is not None,
-            "--scale": scale,
-            "--prior-network": prior_network,
-            "--graph-prior": graph_prior,
-            "--available-case": available_case,
-            "--local": local,
-            "--categorical": categorical,
-            "--continuous": continuous,
-            "--states": states,
-            "--complete-rows": complete_rows,
-            "--missing-columns": missing_columns is not options.MissingColumns.WARN,
-        }
-        options.refuse_for_states(net, of_graphs)
-        _print(_score_states(net, data, reading, sequences, weights), as_json)
+    inputs.set_threads(given.threads)
+    given.refuse_two_inputs("subject", "data", "prior_network")
+    model = inputs.read_model(given.subject) if inputs.names_net(given.subject) else None
+    kind = "network" if model is None else inputs.kind_of(model)
+    given.check(model=kind)
+    if kind != "network":
+        _print(_score_states(given, model), given)
         return
-    options.refuse_for_networks({"--sequences": sequences})
-    graph = inputs.read_graph(subject) if net is None else net.graph
-    table = inputs.read_data(data, reading, categorical, weights, states, continuous)
-    if complete_rows:
+    by_tables = model is not None and given.score is None
+    given.check(model=kind, scored_by=TABLES if by_tables else GRAPH)
+    graph = inputs.read_graph(given.subject) if model is None else model.graph
+    table = inputs.read_table(given, given.states)
+    if given.complete_rows:
         table = table.complete_rows([name for name in graph.nodes if name in table])
-    if score is None and net is not None:
-        _refuse_options(
-            {
-                "--local": local,
-                "--available-case": available_case,
-                "--equivalent-sample-size": equivalent_sample_size is not None,
-                "--scale": scale,
-                "--prior-network": prior_network,
-                "--graph-prior": graph_prior,
-            }
-        )
-        answer = _score_rows(net, table, missing_columns.value)
+    if by_tables:
+        _print(_score_rows(model, table, given.missing_columns), given)
     else:
-        if missing_columns is not options.MissingColumns.WARN:
-            raise JensenError(
-                "--missing-columns belongs to a network's own tables: the score of a graph needs "
-                "a column for every variable"
-            )
-        name = score or _usual_score(graph, table)
-        if scale is not None:
-            check_scaled(name)
-        given = {} if scale is None else {"scale": read_scale(scale, graph.nodes)}
-        answer = _score_graph(
-            graph,
-            table,
-            name,
-            **given,
-            equivalent_sample_size=equivalent_sample_size,
-            missing="available-case" if available_case else "refuse",
-            prior_network=None if prior_network is None else inputs.read_net(prior_network),
-            prior=read_summed_prior(graph_prior),
-        )
-    _print(answer, as_json, local)
+        _print(_score_graph(given, graph, table), given)
 
 
-def _print(answer: dict[str, Any], as_json: bool, local: bool = False) -> None:
-    if as_json:
+def _print(answer: dict[str, Any], given: Given) -> None:
+    if given.as_json:
         outputs.print_json(answer)
         return
     terms = answer.pop("terms", {})
     shown = [[name.replace("_", " "), outputs.show_number(x)] for name, x in answer.items()]
     print(grid(shown, left=1))
-    if local:
+    if given.local:
         print()
         print(grid([[name, f"{value:.6f}"] for name, value in terms.items()], left=1))
-
-
-def _refuse_options(given: dict[str, object]) -> None:
-    """Say which options belong to a score; none is ignored in silence."""
-    for name, is_given in given.items():
-        if is_given:
-            raise JensenError(
-                f"{name} belongs to the score of a graph, but a network's own tables score the "
-                f"rows: add --score {DEFAULTS['categorical']} (or another) to score its graph"
-            )
 
 
 def _score_rows(net: Any, table: Any, missing_columns: str) -> dict[str, Any]:
@@ -162,18 +74,16 @@ def _impossible(net: Any, table: Any) -> int:
     return int((each == -math.inf).sum())
 
 
-def _score_states(
-    model: Any, data: str, reading: inputs.Reading, sequences: str | None, weights: str | None
-) -> dict[str, Any]:
+def _score_states(given: Given, model: Any) -> dict[str, Any]:
     """Rows, or the steps of sequences, under a mixture or hidden Markov model."""
     import numpy as np
 
-    rows = read_state_rows(model, data, reading, sequences, weights)
-    table, lengths = rows.written.table, rows.groups.lengths
+    rows = read_state_rows(given, model, given.weights)
+    table, lengths = rows.written.table, rows.sequences.lengths
     answer: dict[str, Any] = {"rows": table.total_weight}
     if model.noun == "state":
         log_like = model.log_likelihood(rows.inputs, lengths)
-        weight = rows.groups.weights(table.weights)
+        weight = rows.sequences.weights(table.weights)
         answer = {"sequences": float(len(lengths)), **answer}
     else:
         log_like = model.log_likelihood(rows.inputs)
@@ -190,14 +100,69 @@ def _score_states(
     return answer
 
 
+def _score_graph(given: Given, graph: Any, table: Any) -> dict[str, Any]:
+    from jensen.scores import local_scores
+
+    name = given.score or _usual_score(graph, table)
+    choices: dict[str, Any] = given.chosen("equivalent_sample_size")
+    if given.scale is not None:
+        check_scaled(name)
+        choices["scale"] = read_scale(given.scale, graph.nodes)
+    if given.available_case:
+        choices["missing"] = "available-case"
+    if given.prior_network is not None:
+        choices["prior_network"] = inputs.read_net(given.prior_network)
+    prior = read_summed_prior(given.graph_prior)
+    terms = local_scores(graph, table, name, **choices, prior=prior)
+    shown = name_score(name, prior)
+    return {"rows": table.total_weight, shown: sum(terms.values()), "terms": terms}
+
+
 def _usual_score(graph: Any, table: Any) -> str:
     kinds = {table.variable(name).kind for name in graph.nodes}
     return DEFAULTS["continuous" if kinds == {"continuous"} else "categorical"]
 
 
-def _score_graph(graph: Any, table: Any, name: str, **choices: Any) -> dict[str, Any]:
-    from jensen.scores import local_scores
+def _for_networks(option: Option) -> Option:
+    return option.but(belongs={"model": ("network",)})
 
-    terms = local_scores(graph, table, name, **choices)
-    shown = name_score(name, choices["prior"])
-    return {"rows": table.total_weight, shown: sum(terms.values()), "terms": terms}
+
+def _for_graphs(option: Option) -> Option:
+    return option.but(
+        belongs={"model": ("network",), "scored_by": (GRAPH,)},
+        because=f"add --score {DEFAULTS['categorical']} (or another) to score its graph",
+    )
+
+
+COMMAND = Command(
+    name="score",
+    run=run,
+    group="Ask",
+    options=(
+        Option("subject", "The file of a model, or a graph like 'A -> B'.", metavar="MODEL|GRAPH"),
+        options.TABLE,
+        *options.READING,
+        _for_networks(options.CATEGORICAL),
+        _for_networks(options.CONTINUOUS),
+        _for_networks(options.STATES),
+        options.WEIGHTS,
+        _for_networks(options.COMPLETE_ROWS),
+        options.SEQUENCES,
+        options.MISSING_COLUMNS.but(
+            belongs={"model": ("network",), "scored_by": (TABLES,)},
+            because="the score of a graph needs a column for every variable",
+        ),
+        _for_networks(options.SCORE).but(help=f"The score of a graph: {TOLD}"),
+        _for_graphs(options.GRAPH_PRIOR),
+        _for_graphs(options.PRIOR_NETWORK),
+        _for_graphs(options.AVAILABLE_CASE),
+        _for_graphs(options.SAMPLE_SIZE),
+        _for_graphs(options.SCALE),
+        _for_graphs(
+            Option("local", "Show the term of every variable.", OUTPUT, kind=bool, default=False)
+        ),
+        options.JSON,
+        options.THREADS,
+    ),
+    examples=("jensen score 'smoker -> cancer' patients.csv --score bic",),
+)

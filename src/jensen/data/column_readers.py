@@ -17,6 +17,7 @@ from jensen.data.sources import collected, kind_of_source, raw_columns
 from jensen.data.variable import Kind
 from jensen.exceptions import DataError
 from jensen.support.text import offer
+from jensen.support.wording import option
 
 Reader = Callable[[Kind | None, Sequence[str] | None, Collection[str]], Column]
 """Encodes one column as the caller's choices say: kind, states, missing labels."""
@@ -60,7 +61,7 @@ def take_weights(
     try:
         column = chosen[0]("continuous", None, ())
     except DataError as error:
-        raise DataError(f"weights={name!r}: {error}") from None
+        raise DataError(f"{option('weights', name)}: {error.marked}") from None
     return np.asarray(column.data, np.float64), [pair for pair in readers if pair[0] != name]
 
 

@@ -15,7 +15,7 @@ from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.support.memory import check_memory
 from jensen.support.text import plural, some
-from jensen.support.wording import leave_out, of_frame
+from jensen.support.wording import for_reader, leave_out, of_frame
 
 NS_PER_WORD = 0.33
 """Measured cost of one cell per 64 rows, counted by bitsets."""
@@ -189,7 +189,7 @@ def _keep_complete(table: RowSource, names: Sequence[str]) -> str:
         )
     return (
         f"keep only the {plural(n, 'complete row')} of {table.n_rows:,} with "
-        f"table.complete_rows() (--complete-rows on the command line)"
+        f"{for_reader('table.complete_rows()', '--complete-rows')}"
     )
 
 
@@ -240,8 +240,9 @@ def require_states(table: RowSource, name: str) -> Variable:
     if not variable.states:
         raise DataError(
             f"column {name!r} has no value and no declared states: "
-            f"leave it out of the graph, declare states={{{name!r}: [...]}}, or learn it as "
-            f"hidden={{{name!r}: 2}} (--hidden {name}=2)"
+            f"leave it out of the graph, declare "
+            f"{for_reader(f'states={{{name!r}: [...]}}', f'--states {name}=A,B')}, or learn it as "
+            f"{for_reader(f'hidden={{{name!r}: 2}}', f'--hidden {name}=2')}"
         )
     return variable
 

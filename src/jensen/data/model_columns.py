@@ -104,9 +104,7 @@ def refuse_unknown(found: UnknownLabels | None, unknown: str) -> None:
     if unknown not in ("raise", "missing"):
         raise JensenError(f"unknown must be 'raise' or 'missing', not {unknown!r}")
     if found is not None and unknown == "raise":
-        raise DataError(
-            f"{_describe(found)}: correct them, or pass unknown='missing' (--unknown missing)"
-        )
+        raise DataError(f"{_describe(found)}: correct them, or pass {option('unknown', 'missing')}")
 
 
 def warn_of_unknown(found: UnknownLabels) -> None:

@@ -25,6 +25,7 @@ from jensen.support.checks import check_sample_size, is_real
 from jensen.support.memory import check_many
 from jensen.support.text import either, offer, some
 from jensen.support.tree_records import Wiring
+from jensen.support.wording import for_reader
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,8 @@ def _seen(name: str, table: RowSource) -> Variable:
     if name not in table:
         raise DataError(
             f"the node {name!r} has no column: rename one of {some(table.names)}, or declare it "
-            f"hidden with its number of states, hidden={{{name!r}: 2}} (--hidden {name}=2)"
+            f"hidden with its number of states, "
+            f"{for_reader(f'hidden={{{name!r}: 2}}', f'--hidden {name}=2')}"
         )
     return require_states(table, name)
 

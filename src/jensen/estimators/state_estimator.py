@@ -25,6 +25,7 @@ from jensen.support.checks import check_whole
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_memory
 from jensen.support.text import plural, some
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 
@@ -253,7 +254,7 @@ def refuse_impossible(lost: NDArray[np.bool_], impossible: str, noun: str = "row
     raise ImpossibleError(
         f"{plural(len(numbers), noun)} cannot occur ({some(numbers)}), having probability 0 under "
         f"this model: correct the data, learn with a prior, which leaves nothing impossible, or "
-        f"pass impossible='nan' (--impossible nan)"
+        f"pass {option('impossible', 'nan')}"
     )
 
 

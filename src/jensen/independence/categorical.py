@@ -25,6 +25,7 @@ from jensen.independence.testing import (
     Verdict,
     search_in_turn,
 )
+from jensen.support.wording import keyword
 
 Statistic = Literal["g2", "x2", "mutual-information"]
 Codes = NDArray[np.int64]
@@ -166,8 +167,9 @@ class CategoricalTests:
         self._workspaces: list[Array] = []
         if permutations and table.weights is not None and np.any(table.weights % 1.0):
             raise DataError(
-                "permutations= shuffles rows, and these weights are no whole numbers of rows: "
-                "leave permutations= out"
+                f"{keyword('permutations')} shuffles rows, and these weights are no whole "
+                f"numbers of rows: "
+                f"leave {keyword('permutations')} out"
             )
 
     def measure(self, a: int, b: int, given: Given) -> Measured:

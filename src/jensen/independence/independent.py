@@ -20,6 +20,7 @@ from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator
 from jensen.support.text import plural
+from jensen.support.wording import keyword, option
 
 TestName = Literal["g2", "x2", "mutual-information", "fisher-z", "conditional-gaussian"]
 
@@ -262,12 +263,14 @@ def make_tests(
         if variable.kind not in wanted:
             raise DataError(
                 f"the test {name!r} is for {wanted.pop()} columns, and {variable.name!r} is "
-                f"{variable.kind}: use test='conditional-gaussian', or leave test= out"
+                f"{variable.kind}: use {option('test', 'conditional-gaussian')}, or "
+                f"leave {keyword('test')} out"
             )
     refuse_infinite(table, [v.name for v in table.variables if v.kind == "continuous"])
     if permutations and name not in FOR_STATES:
         raise DataError(
-            f"permutations= belongs to tests of categorical columns ({', '.join(FOR_STATES)}), "
+            f"{keyword('permutations')} belongs to tests of categorical columns "
+            f"({', '.join(FOR_STATES)}), "
             f"not to {name!r}"
         )
     if name in FOR_STATES:

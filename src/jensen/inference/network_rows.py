@@ -29,6 +29,7 @@ from jensen.inference.rows import SplitRows, all_posteriors, log_tables_of
 from jensen.inference.rows import log_likelihood as each_log_likelihood
 from jensen.q_hidden.trees import run
 from jensen.support.text import plural, some
+from jensen.support.wording import option
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network
@@ -83,7 +84,7 @@ class RowReader(NamedTuple):
         error = explain_row(self.network, rows, "in this network")
         raise ImpossibleError(
             f"{plural(len(first), 'row')} cannot occur ({some(int(i) + 1 for i in first)}); "
-            f"{error}, or pass impossible='nan' (--impossible nan)"
+            f"{error.marked}, or pass {option('impossible', 'nan')}"
         )
 
 

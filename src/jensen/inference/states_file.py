@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
-from jensen.families.product import Product
 from jensen.models.emissions.building import labels_of, with_masks
 from jensen.models.emissions.discrete import concentration_fault, shares_fault
 from jensen.models.emissions.gaussian_states import GaussianStates, family_given
 from jensen.models.emissions.kinds import Fault
+from jensen.models.emissions.product import ProductEmission
 from jensen.models.emissions.registry import record_of
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.state_model import FittedStates, flatten, unflatten
@@ -158,7 +158,7 @@ def belief_fault(model: Any, eta: Any, t: Any = None) -> Fault | None:
 
 def _parts(emission: Any, record: Any) -> Iterator[tuple[str, Any, Any]]:
     """The path, the emission and the parameters of each part of an emission."""
-    if isinstance(emission, Product):
+    if isinstance(emission, ProductEmission):
         for k, (part, own) in enumerate(zip(emission.parts, record, strict=True)):
             yield f"[{k}]", part, own
     else:

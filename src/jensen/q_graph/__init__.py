@@ -2,7 +2,8 @@
 
 q(G) is a point (one graph, found by search or proven optimal), a sum over all graphs, or samples.
 
-- `learning`: `learn_structure`, the public function; `methods` runs the method that it names.
+- `learning`: `learn_structure`, the public function; `methods` runs the method that it names, and
+  `method_choices` lists the choices of each.
 - `search/`: hill climbing and tabu search over DAGs.
 - `classes/`: greedy search over Markov equivalence classes (GES).
 - `optimum/`: the best graph, proven: dynamic programming over subsets, integer programming with

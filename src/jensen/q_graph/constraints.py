@@ -18,8 +18,11 @@ from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
 from jensen.scores.scorer import Scorer, isolated
 from jensen.support.checks import check_whole
 from jensen.support.text import offer
+from jensen.support.wording import keyword, option
 
 Flags = NDArray[np.bool_]
+
+START, TIERS = keyword("start", "start_graph"), keyword("tiers", "tier")
 
 
 class Constraints(NamedTuple):
@@ -61,7 +64,10 @@ def read_constraints(
     """
     if max_parents is not None:
         check_whole("max_parents", max_parents, at_least=0)
-    must, never = _edges(names, required, "required"), _edges(names, forbidden, "forbidden")
+    must, never = (
+        _edges(names, required, keyword("required")),
+        _edges(names, forbidden, keyword("forbidden")),
+    )
     back = _backwards(names, tiers)
     _refuse(names, must & never, "is required and forbidden at once: leave one out")
     _refuse(names, must & back, "is required, but leads back to an earlier tier")
@@ -73,7 +79,7 @@ def read_constraints(
     crowded = np.flatnonzero(must.sum(0) > most)
     if len(crowded):
         raise GraphError(
-            f"max_parents={most}, but {must[:, crowded[0]].sum()} edges to "
+            f"{option('max_parents', most)}, but {must[:, crowded[0]].sum()} edges to "
             f"{names[crowded[0]]!r} are required"
         )
     return Constraints(must, never | back, most)
@@ -150,20 +156,20 @@ def read_start(start: Any, names: Sequence[str], constraints: Constraints) -> Fl
     unknown = sorted(set(dag.nodes) - set(names))
     if unknown:
         raise GraphError(
-            f"start= has a node {unknown[0]!r} that is no column; "
+            f"{START} has a node {unknown[0]!r} that is no column; "
             f"{offer(unknown[0], names, 'column')}"
         )
-    joined |= _edges(names, dag.edges, "start")
-    _refuse(names, joined & constraints.forbidden, "of start= is forbidden")
+    joined |= _edges(names, dag.edges, START)
+    _refuse(names, joined & constraints.forbidden, f"of {START} is forbidden")
     cycle = find_cycle([tuple(np.flatnonzero(column)) for column in joined.T])
     if cycle:
         path = show_path([names[i] for i in cycle])
-        raise GraphError(f"start= together with the required edges makes a cycle: {path}")
+        raise GraphError(f"{START} together with the required edges makes a cycle: {path}")
     crowded = np.flatnonzero(joined.sum(0) > constraints.most_parents)
     if len(crowded):
         raise GraphError(
-            f"start= gives {names[crowded[0]]!r} more parents than "
-            f"max_parents={constraints.most_parents}"
+            f"{START} gives {names[crowded[0]]!r} more parents than "
+            f"{option('max_parents', constraints.most_parents)}"
         )
     return joined
 
@@ -176,10 +182,10 @@ def _edges(names: Sequence[str], given: Any, what: str) -> Flags:
         for name in pair:
             if name not in at:
                 raise GraphError(
-                    f"{what}= names {name!r}, which is no column; {offer(name, names, 'column')}"
+                    f"{what} names {name!r}, which is no column; {offer(name, names, 'column')}"
                 )
         if pair[0] == pair[1]:
-            raise GraphError(f"{what}= has an edge from {pair[0]!r} to itself")
+            raise GraphError(f"{what} has an edge from {pair[0]!r} to itself")
         flags[at[pair[0]], at[pair[1]]] = True
     return flags
 
@@ -192,10 +198,10 @@ def _pairs(given: Any, what: str) -> list[tuple[str, str]]:
         edges = formats.parse(given).edges
         for edge in edges:
             if edge[1] != "->":
-                raise GraphError(f"{what}= lists arrows, not {show_edge(edge)!r}")
+                raise GraphError(f"{what} lists arrows, not {show_edge(edge)!r}")
         return [(a, b) for a, _, b in edges]
     if not isinstance(given, Iterable):
-        raise GraphError(f"{what}= lists pairs (from, to), and is not {given!r}")
+        raise GraphError(f"{what} lists pairs (from, to), and is not {given!r}")
     return [_pair(pair, what) for pair in given]
 
 
@@ -203,11 +209,11 @@ def _pair(given: Any, what: str) -> tuple[str, str]:
     is_group = isinstance(given, Iterable) and not isinstance(given, str)
     names = list(given) if is_group else []
     if len(names) != 2 or not all(isinstance(name, str) for name in names):
-        raise GraphError(f"{what}= lists pairs (from, to), not {given!r}")
+        raise GraphError(f"{what} lists pairs (from, to), not {given!r}")
     if isinstance(given, Set):
         a, b = sorted(names)
         raise GraphError(
-            f"{what}= has the set of {a!r} and {b!r}, which has no direction: write the pair "
+            f"{what} has the set of {a!r} and {b!r}, which has no direction: write the pair "
             f"({a!r}, {b!r}), or ({b!r}, {a!r})"
         )
     return str(names[0]), str(names[1])
@@ -216,11 +222,11 @@ def _pair(given: Any, what: str) -> tuple[str, str]:
 def _groups(tiers: Any) -> list[list[str]]:
     """The names of each tier, sorted, because the order of a set is not reproducible."""
     if isinstance(tiers, str) or not isinstance(tiers, Iterable):
-        raise GraphError(f"tiers= is a list of lists of names, not {tiers!r}")
+        raise GraphError(f"{TIERS} is a list of lists of names, not {tiers!r}")
     groups: list[list[str]] = []
     for tier in tiers:
         if isinstance(tier, str) or not isinstance(tier, Iterable):
-            raise GraphError(f"tiers= is a list of lists of names; write [{tier!r}]")
+            raise GraphError(f"{TIERS} is a list of lists of names; write [{tier!r}]")
         groups.append(sorted(tier, key=str))
     return groups
 
@@ -230,19 +236,19 @@ def _backwards(names: Sequence[str], tiers: Any) -> Flags:
     tier_of: dict[str, int] = {}
     groups = _groups(tiers)
     if [] in groups:
-        raise GraphError("tiers= has a tier without names: leave it out")
+        raise GraphError(f"{TIERS} has a tier without names: leave it out")
     for number, tier in enumerate(groups):
         for name in tier:
             if name not in names:
                 raise GraphError(
-                    f"tiers= names {name!r}, which is no column; {offer(name, names, 'column')}"
+                    f"{TIERS} names {name!r}, which is no column; {offer(name, names, 'column')}"
                 )
             if name in tier_of:
-                raise GraphError(f"tiers= names {name!r} twice")
+                raise GraphError(f"{TIERS} names {name!r} twice")
             tier_of[name] = number
     if len(groups) == 1:
         raise GraphError(
-            "tiers= has a single tier, which forbids nothing, for a variable in no tier may have "
+            f"{TIERS} has a single tier, which forbids nothing, for a variable in no tier may have "
             "any edge: add a tier of those that come later"
         )
     last = len(tier_of) + 1

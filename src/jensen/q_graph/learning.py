@@ -11,7 +11,7 @@ from jensen.q_graph import methods
 from jensen.q_graph.classes.rules import check_table, with_known_directions
 from jensen.q_graph.constraints import add_prior, read_rules
 from jensen.q_graph.info import Outcome, StructureInfo
-from jensen.q_graph.methods import TESTED, Method, check_choices
+from jensen.q_graph.method_choices import TESTED, Method, check_choices
 from jensen.q_graph.optimum.dynamic_programming import n_bytes
 from jensen.q_graph.search import climbing
 from jensen.scores.listed_scores import LocalScores
@@ -29,6 +29,7 @@ from jensen.scores.scorer import (
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import STREAM, check_many, get_memory_limit
 from jensen.support.randomness import as_generator
+from jensen.support.wording import bare
 
 MOST_SUBSETS = 24
 """More variables have too many subsets for dynamic programming: the tables take 2 GiB for 24."""
@@ -153,7 +154,9 @@ def learn_structure(
         check_whole("tabu_length", tabu_length, at_least=0)
         check_many(tabu_length, 40.0, "moves without a better graph (tabu_length)", "choose fewer")
     if time_limit is not None and not (is_real(time_limit) and time_limit > 0):
-        raise JensenError(f"time_limit must be a number of seconds above 0, not {time_limit!r}")
+        raise JensenError(
+            f"{bare('time_limit')} must be a number of seconds above 0, not {time_limit!r}"
+        )
     rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
     chosen = check_choices(
         method,

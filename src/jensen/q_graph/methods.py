@@ -1,15 +1,14 @@
-"""Methods of learning a graph: the choices that each of them has, and how it runs."""
+"""How each method of learning a graph runs; `method_choices` lists their choices."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from jensen.exceptions import JensenError
 from jensen.q_graph.classes.equivalence_search import equivalence_search
 from jensen.q_graph.classes.rules import read_class
 from jensen.q_graph.constraints import Constraints, read_start
@@ -28,39 +27,9 @@ from jensen.runs.interrupts import interruptible
 from jensen.scores.scorer import Scorer, log_jacobian_of_units
 
 Flags = NDArray[np.bool_]
-Method = Literal["hill-climb", "tabu", "exact", "ges", "pc", "mmhc"]
 
 SHARE = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
 """The format of a progress bar whose total is known: a percentage."""
-
-METHODS: tuple[str, ...] = get_args(Method)
-
-SCORED = tuple(method for method in METHODS if method != "pc")
-
-CLIMBING = ("hill-climb", "tabu")
-
-TESTED = ("pc", "mmhc")
-
-HAVE: Mapping[str, tuple[str, ...]] = {
-    "score": SCORED,
-    "equivalent_sample_size": SCORED,
-    "prior_network": SCORED,
-    "prior": SCORED,
-    "missing": (*CLIMBING, "exact"),
-    "interventions": (*CLIMBING, "exact"),
-    "scores": (*CLIMBING, "exact"),
-    "max_parents": SCORED,
-    "start": (*CLIMBING, "ges"),
-    "restarts": CLIMBING,
-    "tabu_length": ("tabu",),
-    "time_limit": ("exact",),
-    "test": TESTED,
-    "alpha": TESTED,
-    "max_given": TESTED,
-    "permutations": TESTED,
-    "correction": ("pc",),
-}
-"""The methods to which a choice applies; choices that are not listed apply to all."""
 
 
 class SearchTask(NamedTuple):
@@ -177,16 +146,3 @@ def _shown(bar: Any) -> Callable[[float], None]:
 def _bar(method: str, progress: bool, total: float | None = None) -> Any:
     form = None if total is None else SHARE
     return tqdm(total=total, desc=method, disable=not progress, delay=1.0, bar_format=form)
-
-
-def check_choices(method: object, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The choices that are not None; an error if one of them does not apply to the method."""
-    if method not in METHODS:
-        raise JensenError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
-    chosen = {name: value for name, value in given.items() if value is not None}
-    for name in chosen:
-        if method not in HAVE.get(name, METHODS):
-            raise JensenError(
-                f"{name}= has no meaning for method={method!r}: only for {', '.join(HAVE[name])}"
-            )
-    return chosen

@@ -24,6 +24,7 @@ from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.families.dirichlet_posterior import PosteriorDirichlet, symmetric_log_evidence
 from jensen.scores.registry import penalty_of
 from jensen.support.tree_records import Wiring
+from jensen.support.wording import bare
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class DirichletScore:
         alpha = self.concentration(counts)
         if not alpha > 0.0:
             raise JensenError(
-                f"equivalent_sample_size is too small to be spread over {counts.n_configs:.3g} "
+                f"{bare('equivalent_sample_size')} is too small to be spread over "
+                f"{counts.n_configs:.3g} "
                 f"parent configurations: raise it, or leave out parents"
             )
         cells, lengths = counts.stored()  # empty cells add nothing

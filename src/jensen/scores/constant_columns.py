@@ -20,7 +20,7 @@ from jensen.data import RowSource
 from jensen.data.column_warnings import columns_to_check
 from jensen.exceptions import DataError, warn
 from jensen.support.text import plural, some
-from jensen.support.wording import leave_out
+from jensen.support.wording import for_reader, leave_out
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """A column whose range is a smaller share of its largest value is constant up to rounding."""
@@ -66,13 +66,12 @@ def warn_of_constants(names: Sequence[str], left_out_of: str = "score") -> None:
             it_is, varies, alone, column = "it is", "it varies", "stands alone", "column"
         consequences = {
             "score": f"the data say nothing of edges there: {it_is} left out of the score, and "
-            f"{alone} in the graph. Leave the {column} out of the table (--without on the command "
-            f"line) to silence this",
+            f"{alone} in the graph. Leave the {column} out {OF_TABLE} to silence this",
             "network": f"nothing says how much {varies}: {it_is} left out of the network. Leave "
             f"the {column} out of the graph to silence this, or {OWN_SCALE}",
             "both": f"the data say nothing of edges there, nor of how much {varies}: {it_is} left "
             f"out of the score and of the network, and {alone} in the graph. Leave the {column} "
-            f"out of the table (--without on the command line) to silence this",
+            f"out {OF_TABLE} to silence this",
         }
         warn(f"{_are(names)} constant, so {consequences[left_out_of]}")
 
@@ -89,15 +88,17 @@ def warn_of_guessed_spread(names: Sequence[str]) -> None:
         varies, column = ("it varies", "column") if len(names) == 1 else ("they vary", "columns")
         warn(
             f"{_are(names)} constant, so nothing says how much {varies}: the prior takes the "
-            f"variance for 1, and all that is learned of it is this guess. Leave the {column} out "
-            f"(--without on the command line), or give the prior a scale, prior={{'scale': ...}} "
-            f"(--prior scale=...)"
+            f"variance for 1, and all that is learned of it is this guess. Leave the {column} out"
+            f"{for_reader('', ' with --without')}, or give the prior a scale, "
+            f"{GIVEN_SCALE}"
         )
 
 
-OWN_SCALE = (
-    "give the prior a scale of its own, prior={'scale': 'unit'} (--prior bge --scale unit on the "
-    "command line)"
+GIVEN_SCALE = for_reader("prior={'scale': ...}", "--prior scale=...")
+OF_TABLE = for_reader("of the table", "with --without")
+OWN_SCALE = for_reader(
+    "give the prior a scale of its own, prior={'scale': 'unit'}",
+    "give the prior a scale of its own, --prior bge --scale unit",
 )
 
 
@@ -172,10 +173,11 @@ def _warn_of_labels(found: Mapping[str, str], learned: str) -> None:
         )
     else:
         first = next(iter(found))
+        declared = for_reader(f"states={{{first!r}: [...]}} of a jn.Table", f"--states {first}=A,B")
         warn(
             f"{columns} one label only{each}, to which the network gives the probability 1, as if "
-            f"there were no other: say which there are, states={{{first!r}: [...]}} of a jn.Table "
-            f"(--states on the command line), or leave {them} out of the graph"
+            f"there were no other: say which there are, {declared}, or leave {them} out of "
+            f"the graph"
         )
 
 

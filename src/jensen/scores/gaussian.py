@@ -22,6 +22,7 @@ from jensen.families.schur import Left
 from jensen.scores.registry import WITH_JOINT_PRIOR
 from jensen.support.checks import is_real
 from jensen.support.text import either
+from jensen.support.wording import bare, keyword, option
 
 Array = NDArray[np.float64]
 
@@ -150,7 +151,11 @@ def make_bge(
     if not degrees > least:
         raise JensenError(
             f"degrees_of_freedom={degrees:g} are too few for {n} columns: give more than {least}"
-            + (f", or a scale= in numbers, for which more than {n - 1} will do" if is_made else "")
+            + (
+                f", or a {keyword('scale')} in numbers, for which more than {n - 1} will do"
+                if is_made
+                else ""
+            )
         )
     share = strength * (degrees - n - 1.0) / (strength + 1.0)
     if is_made:
@@ -208,7 +213,8 @@ def _mean(prior_mean: Any, names: Sequence[str]) -> Array:
 def _scale(scale: Any, n: int) -> Array:
     if isinstance(scale, str):
         raise JensenError(
-            f"scale={scale!r}: give {UNIT!r}, a number, or a matrix ({n}, {n}) of the columns "
+            f"{option('scale', scale)}: give {UNIT!r}, a number, or a matrix ({n}, {n}) of "
+            f"the columns "
             f"sorted by name; None is the variances of the columns"
         )
     values = _numbers("scale", scale)
@@ -216,12 +222,15 @@ def _scale(scale: Any, n: int) -> Array:
         values = values * np.eye(n)
     if values.shape != (n, n) or not np.isfinite(values).all():
         raise JensenError(
-            f"scale must be a number, or a matrix ({n}, {n}) of the columns sorted by name"
+            f"{bare('scale')} must be a number, or a matrix ({n}, {n}) of the columns sorted "
+            f"by name"
         )
     if not np.allclose(values, values.T, rtol=1e-10, atol=0.0) or (
         n and np.linalg.eigvalsh(values).min() <= 0.0
     ):
-        raise JensenError("scale must be positive; a matrix symmetric and positive definite")
+        raise JensenError(
+            f"{bare('scale')} must be positive; a matrix symmetric and positive definite"
+        )
     return np.asarray(0.5 * (values + values.T))
 
 

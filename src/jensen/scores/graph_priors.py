@@ -27,12 +27,15 @@ from jensen.scores.scorer import (
 from jensen.scores.set_functions import sizes_of_sets
 from jensen.support.checks import is_real
 from jensen.support.text import offer
+from jensen.support.wording import keyword
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 ORDER = "order"
 NAMED = ("uniform", "fair")
+
+PRIOR = keyword("prior", "graph_prior")
 
 
 class GraphPrior(NamedTuple):
@@ -122,7 +125,7 @@ def read_prior(prior: Any, names: Sequence[str]) -> ReadPrior:
             log_odds[u, v] = math.log(p / (1 - p)) if 0 < p < 1 else 0.0
     elif not (isinstance(inner, str) and inner in NAMED):
         raise GraphError(
-            f"prior= is 'uniform', 'fair', a dictionary of edge probabilities, 'order', or "
+            f"{PRIOR} is 'uniform', 'fair', a dictionary of edge probabilities, 'order', or "
             f"('order', one of these), not {prior!r}"
         )
     elif inner == "fair":
@@ -132,21 +135,21 @@ def read_prior(prior: Any, names: Sequence[str]) -> ReadPrior:
 
 def _positions(pair: Any, names: Sequence[str]) -> tuple[int, int]:
     if not (isinstance(pair, tuple) and len(pair) == 2):
-        raise GraphError(f"prior= has an edge {pair!r}: write it as a pair (from, to)")
+        raise GraphError(f"{PRIOR} has an edge {pair!r}: write it as a pair (from, to)")
     for name in pair:
         if name not in names:
             raise GraphError(
-                f"prior= names {name!r}, which is no column; {offer(name, names, 'column')}"
+                f"{PRIOR} names {name!r}, which is no column; {offer(name, names, 'column')}"
             )
     if pair[0] == pair[1]:
-        raise GraphError(f"prior= has an edge from {pair[0]!r} to itself")
+        raise GraphError(f"{PRIOR} has an edge from {pair[0]!r} to itself")
     return names.index(pair[0]), names.index(pair[1])
 
 
 def _check_probability(pair: tuple[str, str], p: Any) -> None:
     if not (is_real(p) and 0 <= p <= 1):
         raise GraphError(
-            f"prior= gives the edge {pair[0]} -> {pair[1]} the probability {p!r}: "
+            f"{PRIOR} gives the edge {pair[0]} -> {pair[1]} the probability {p!r}: "
             f"it must be between 0 and 1"
         )
 

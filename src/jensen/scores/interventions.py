@@ -17,6 +17,7 @@ from jensen.scores.parent_sets import SupersetBound, candidate_scores, fill_rows
 from jensen.scores.scorer import HasCounts, Progress, Scorer, name_of, offered
 from jensen.scores.set_functions import between
 from jensen.support.text import offer
+from jensen.support.wording import bare, option
 
 if TYPE_CHECKING:
     from jensen.scores.categorical_scorer import CategoricalScorer
@@ -45,14 +46,16 @@ def split_interventions(
         return table if nodes is None else table.select(nodes), None
     if isinstance(interventions, str) and interventions in (nodes or ()):
         raise DataError(
-            f"interventions={interventions!r} tells what was set in each row, so it is no variable "
+            f"{option('interventions', interventions)} tells what was set in each row, so it "
+            f"is no variable "
             f"of a graph: leave it out of the graph"
         )
     if isinstance(interventions, str):
         column = table.gather([interventions]).column(interventions)
         if column.variable.kind != "categorical":
             raise DataError(
-                f"interventions={interventions!r}: the column must name the variable that was set "
+                f"{option('interventions', interventions)}: the column must name the variable "
+                f"that was set "
                 f"in each row, or be empty; it holds numbers"
             )
         states, codes = column.variable.states, np.asarray(column.data, np.int64)
@@ -74,8 +77,8 @@ def split_interventions(
     unknown = [label for label in states if label and label not in rest]
     if unknown:
         raise DataError(
-            f"interventions: {unknown[0]!r} is no column; each row names the column that was set "
-            f"in it (by its name, not by its number), or nothing; "
+            f"{bare('interventions')}: {unknown[0]!r} is no column; each row names the column "
+            f"that was set in it (by its name, not by its number), or nothing; "
             f"{offer(unknown[0], rest.names, 'column')}"
         )
     if nodes is not None:

@@ -37,6 +37,7 @@ from jensen.scores.scorer import (
     offered,
 )
 from jensen.scores.set_functions import differences
+from jensen.support.wording import bare, option
 
 Array = NDArray[np.float64]
 
@@ -165,8 +166,9 @@ def _check_work(n_families: int) -> None:
     if n_families > MOST_FAMILIES:
         raise JensenError(
             f"the exact optimum would score {n_families:,} families one by one, more than "
-            f"{MOST_FAMILIES:,}: choose max_parents, leave out variables, or use a search "
-            f"(method='hill-climb')"
+            f"{MOST_FAMILIES:,}: choose {bare('max_parents')}, leave out variables, or use a "
+            f"search "
+            f"({option('method', 'hill-climb', 'structure')})"
         )
 
 

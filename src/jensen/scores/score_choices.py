@@ -22,6 +22,7 @@ from jensen.scores.registry import (
 )
 from jensen.support.checks import check_sample_size
 from jensen.support.text import either
+from jensen.support.wording import bare, for_reader
 
 
 class Score(Protocol):
@@ -105,7 +106,8 @@ def make_score(
     size = 1.0 if equivalent_sample_size is None else equivalent_sample_size
     if equivalent_sample_size is not None and not spec.has_sample_size:
         raise JensenError(
-            f"{name} has no equivalent_sample_size: only {either(SAMPLE_SIZED, 'and')} have one"
+            f"{name} has no {bare('equivalent_sample_size')}: only "
+            f"{either(SAMPLE_SIZED, 'and')} have one"
         )
     check_sample_size(size)
     if spec.needs_prior_network:
@@ -140,7 +142,9 @@ CHOICES = (
 """Keywords that may have been meant where one is mistyped: of scores and of structure learning."""
 
 
-AVAILABLE = "use 'bic' with missing='available-case' (--score bic --available-case)"
+AVAILABLE = for_reader(
+    "use 'bic' with missing='available-case'", "use --score bic with --available-case"
+)
 
 
 def check_integer_counts(statistics: CountStatistics, name: str) -> None:

@@ -19,6 +19,7 @@ from jensen.families.gamma_ratio import log_rising
 from jensen.scores.categorical import log_regret
 from jensen.scores.scorer import Progress
 from jensen.support.memory import check_memory
+from jensen.support.wording import bare
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]
@@ -165,7 +166,8 @@ def spread_evenly(rows: DistinctRows, equivalent_sample_size: float) -> CellFunc
         alphas = equivalent_sample_size / n_cells
     if not alphas.all():
         raise JensenError(
-            f"equivalent_sample_size is too small to be spread over {n_cells.max():.3g} cells: "
+            f"{bare('equivalent_sample_size')} is too small to be spread over "
+            f"{n_cells.max():.3g} cells: "
             f"raise it, or leave out variables"
         )
     return rising(rows, alphas, index)

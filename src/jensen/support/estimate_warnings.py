@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import CollapseError, EstimateWarning
 from jensen.support.text import plural
+from jensen.support.wording import bare, option
 
 if TYPE_CHECKING:
     from jensen.inference import Network
@@ -28,7 +29,7 @@ def warn_of_empty_rows(network: Network, empty: NDArray[np.bool_]) -> None:
     _warn(
         f"{plural(n, 'parent configuration')} never occurred, so the data say nothing about "
         f"{'; '.join(shown)}{more}. Uniform probabilities were filled in; "
-        f"a prior (prior='bdeu', --prior bdeu) makes an honest estimate of them"
+        f"a prior ({option('prior', 'bdeu')}) makes an honest estimate of them"
     )
 
 
@@ -36,7 +37,7 @@ def warn_of_limit(n_sweeps: int) -> None:
     """Warn that an ascent reached its limit of sweeps before it converged."""
     _warn(
         f"F was still rising after {plural(n_sweeps, 'sweep')}, so converged_ is False: raise "
-        f"max_iter, or tol if this is close enough"
+        f"{bare('max_iter')}, or {bare('tol')} if this is close enough"
     )
 
 
@@ -65,7 +66,7 @@ def warn_of_disagreement(r_hat: float, of: str = "log joint") -> None:
     """Warn of chains that have not mixed; `of` names the quantity with the largest R-hat."""
     _warn(
         f"the chains disagree (R-hat of the {of} is {r_hat:.3f}, and should be below 1.05): "
-        f"raise burn_in and n_samples"
+        f"raise {bare('burn_in')} and {bare('n_samples')}"
     )
 
 

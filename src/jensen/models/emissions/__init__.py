@@ -4,7 +4,8 @@ An emission knows its family and prior, encodes rows once, and looks at them at 
 A missing cell belongs to h: it is summed or integrated out with the potentials that the algorithm
 sees, so that under VB a missing cell costs what sub-normalised tables lack.
 
-`registry` has a row for each of them, by the word that people choose it with.
+`registry` has a row for each of them, by the word that people choose it with. The command line
+reads it for its help, so nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -15,9 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.families import Family
-
 if TYPE_CHECKING:
+    from jensen.families import Family
     from jensen.q_hidden.states.records import Observed, RowLikelihood
 
 Array = NDArray[np.float64]

@@ -27,6 +27,7 @@ from jensen.support.fields import leaves, rebuild
 from jensen.support.memory import STREAM, check_many, check_memory
 from jensen.support.randomness import Streams
 from jensen.support.text import offer
+from jensen.support.wording import keyword, option
 
 STAGES = 0.1, 0.2, 0.4, 0.7, 1.0
 """Inverse temperatures that burn-in goes through, if chains have no hot copies.
@@ -190,8 +191,8 @@ def sample_graphs(
     )
     if not len(outcome.rows[0]):
         raise StoppedError(
-            "stopped before the first sample: burn-in was not over; with checkpoint= a run "
-            "goes on from where it was stopped"
+            f"stopped before the first sample: burn-in was not over; with "
+            f"{keyword('checkpoint')} a run goes on from where it was stopped"
         )
     ladders = [ladder for ladder in outcome.states if ladder is not None]
     samples = [from_rows(rows, task.n, task.kind.keeps_orders) for rows in outcome.rows]
@@ -274,7 +275,9 @@ class ChainChoices(NamedTuple):
         """Refuse any of these choices: exact sums over all graphs have no chains."""
         for name, value in self._asdict().items():
             if value is not None:
-                raise JensenError(f"{name}= belongs to chains, and method='exact' has none")
+                raise JensenError(
+                    f"{keyword(name)} belongs to chains, and {option('method', 'exact')} has none"
+                )
 
     def plan(self, method: str, cycle_length: int) -> ChainPlan:
         """Check the choices, and return how long chains run, in whole cycles."""
@@ -298,7 +301,9 @@ class ChainChoices(NamedTuple):
         if self.outside is not None:
             check_whole("outside", self.outside, at_least=0)
             if self.outside > MOST_OUTSIDE:
-                raise JensenError(f"outside= is at most {MOST_OUTSIDE}, not {self.outside}")
+                raise JensenError(
+                    f"{keyword('outside')} is at most {MOST_OUTSIDE}, not {self.outside}"
+                )
         if not isinstance(self.candidates, Mapping):
             if self.candidates is None:
                 return None
@@ -308,16 +313,18 @@ class ChainChoices(NamedTuple):
         found = {}
         for child, listed in self.candidates.items():
             if isinstance(listed, str) or not isinstance(listed, Iterable):
-                raise GraphError(f"candidates= lists parents of {child!r}: write [{listed!r}]")
+                raise GraphError(
+                    f"{keyword('candidates')} lists parents of {child!r}: write [{listed!r}]"
+                )
             listed = list(listed)
             for name in (child, *listed):
                 if name not in at:
                     raise GraphError(
-                        f"candidates= names {name!r}, which is no column; "
+                        f"{keyword('candidates')} names {name!r}, which is no column; "
                         f"{offer(name, names, 'column')}"
                     )
             if child in listed:
-                raise GraphError(f"candidates= has {child!r} among its own parents")
+                raise GraphError(f"{keyword('candidates')} has {child!r} among its own parents")
             found[at[child]] = sorted({at[name] for name in listed})
         return found
 

@@ -27,11 +27,14 @@ from jensen.support.chain_records import (
     ParentWeights,
     make_workspace,
 )
+from jensen.support.wording import for_reader, option
 
 MOST_ORDERED = 30
 """With more variables, the orders that a graph allows are not counted."""
 
 Counts = dict[str, tuple[Integers, Integers]]
+
+OR_FAIR = for_reader(" (or ('order', 'fair'))", ", also with --graph-prior fair beside it")
 
 
 def check_weighable(n: int) -> None:
@@ -40,8 +43,9 @@ def check_weighable(n: int) -> None:
         raise GraphError(
             f"a chain over orders has a prior that counts each graph once for every order that it "
             f"allows; for another prior these orders are counted, which is not done for {n} "
-            f"variables, only up to {MOST_ORDERED}: use method='partition', or keep that prior "
-            f"with prior='order' (or ('order', 'fair'))"
+            f"variables, only up to {MOST_ORDERED}: use {option('method', 'partition')}, or "
+            f"keep that prior "
+            f"with {option('prior', 'order', 'graph_prior')}{OR_FAIR}"
         )
 
 

@@ -24,6 +24,7 @@ from jensen.q_graph.constraints import Constraints
 from jensen.scores.registry import names_where
 from jensen.scores.scorer import HasGraphPrior, HasOwnRows, Scorer, offered
 from jensen.support.text import either, offer
+from jensen.support.wording import keyword, option
 
 OTHERWISE = "use method='hill-climb' or 'tabu'"
 
@@ -43,9 +44,9 @@ def check_scorer(scorer: Scorer) -> None:
         odds = believed.prior.log_odds
         u, v = (scorer.names[i] for i in np.argwhere(odds != odds.T)[0])
         raise JensenError(
-            f"method='ges' needs a prior that is the same for all graphs of an equivalence class, "
-            f"and prior= has other odds for {u} -> {v} than for {v} -> {u}: give both the same "
-            f"probability, or {OTHERWISE}"
+            f"{option('method', 'ges', 'structure')} needs a prior that is the same for all graphs "
+            f"of an equivalence class, and {keyword('prior', 'graph_prior')} has other odds for "
+            f"{u} -> {v} than for {v} -> {u}: give both the same probability, or {OTHERWISE}"
         )
     if rows is not None and rows.has_own_rows():
         raise JensenError(

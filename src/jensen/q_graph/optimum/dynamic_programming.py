@@ -21,6 +21,7 @@ from jensen.scores.parent_sets import fill_family_scores
 from jensen.scores.scorer import Progress, Scorer
 from jensen.scores.set_functions import between, sizes_of_sets
 from jensen.support.memory import check_memory
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 Edges = NDArray[np.bool_]
@@ -110,7 +111,7 @@ def family_table(
     check_memory(
         n_bytes(n),
         f"the exact optimum of {n} variables",
-        "leave out variables, or search with method='hill-climb'",
+        f"leave out variables, or search with {option('method', 'hill-climb', 'structure')}",
     )
     most = n - 1 if max_parents is None else min(max_parents, n - 1)
     scores = np.full((n, 1 << max(n - 1, 0)), -np.inf)

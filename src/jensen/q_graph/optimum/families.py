@@ -18,6 +18,7 @@ from jensen.scores.parent_sets import SupersetBound, superset_bound
 from jensen.scores.scorer import ListsFamilies, Progress, Scorer, offered
 from jensen.scores.set_functions import between
 from jensen.support.memory import check_memory
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -250,5 +251,5 @@ class _Growth:
         if n_sets and not self.is_few and len(self.free) ** size >= 1 << BITS:
             raise JensenError(
                 f"{name!r} may have {n_parents} parents of {len(self.free)}, more than can be "
-                f"numbered: choose max_parents={n_parents - 1} at most, or forbid edges"
+                f"numbered: choose {option('max_parents', n_parents - 1)} at most, or forbid edges"
             )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.runs.diagnostics import effective_sample_size, split_r_hat
 from jensen.support.text import grid, plural
+from jensen.support.wording import bare, for_reader, in_python
 
 Edge = tuple[str, str]
 Moves = Mapping[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
@@ -166,7 +167,14 @@ class Convergence:
     @property
     def disagreement(self) -> str | None:
         """A text that says how the chains disagree and what to do; None if they do not."""
-        apart, advice = self.agreement, "raise burn_in and n_samples, or try tempering"
+        return None if self.marked_disagreement is None else in_python(self.marked_disagreement)
+
+    @property
+    def marked_disagreement(self) -> str | None:
+        """The same with choices that the command line shows as options (`support.wording`)."""
+        apart = self.agreement
+        tempering = for_reader("tempering", "--temperatures 4")
+        advice = f"raise {bare('burn_in')} and {bare('n_samples')}, or try {tempering}"
         edge = ""
         # the difference to expect by chance for an edge of probability 1/2 (four deviations)
         by_chance = 4.0 * math.sqrt(0.5 / self.samples.which.shape[1])

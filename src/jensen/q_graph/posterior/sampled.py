@@ -133,8 +133,9 @@ class SampledPosterior(StructurePosterior):
         """Warn if the chains disagree."""
         from jensen.support.estimate_warnings import warn_of_chains
 
-        if self.convergence.disagreement is not None:
-            warn_of_chains(self.convergence.disagreement)
+        disagreement = self.convergence.marked_disagreement
+        if disagreement is not None:
+            warn_of_chains(disagreement)
 
     @cached_property
     def _edges(self) -> Edges:

@@ -25,6 +25,7 @@ from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
 from jensen.support.randomness import as_generator, generator_state
 from jensen.support.text import some
+from jensen.support.wording import for_reader, keyword, option
 
 Method = Literal["partition", "order", "structure", "exact"]
 
@@ -185,7 +186,10 @@ def structure_posterior(
     if is_weighted:
         check_weighable(len(scorer.names))
     if read.prior.counts_orders and method != "order":
-        raise GraphError(f"prior={prior!r} is for method='order' and 'exact', not for {method!r}")
+        raise GraphError(
+            f"{for_reader(f'prior={prior!r}', '--graph-prior order')} is for "
+            f"{option('method', 'order')} and 'exact', not for {method!r}"
+        )
     with _share_bar("scores", progress) as show:
         listed = choices.listed(scorer.names)
         raw = raw_weights(scorer, read.prior, constraints, listed, outside, show)
@@ -207,7 +211,7 @@ def _check_path(checkpoint: Any) -> None:
     if checkpoint is None:
         return
     if not isinstance(checkpoint, str | Path):
-        raise JensenError(f"checkpoint= is the path of a file, not {checkpoint!r}")
+        raise JensenError(f"{keyword('checkpoint')} is the path of a file, not {checkpoint!r}")
     check_writable(checkpoint)
 
 

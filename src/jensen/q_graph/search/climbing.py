@@ -26,6 +26,7 @@ from jensen.exceptions import DataError
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.search.family_scores import FamilyScores, ScoredFamily
 from jensen.scores.scorer import Scorer
+from jensen.support.wording import keyword, option
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -111,7 +112,8 @@ class Climber:
             raise DataError(
                 f"the search cannot begin: {self.scorer.names[impossible[0]]!r} with its parents "
                 f"at the start has the score -inf (never seen together, or not listed): begin "
-                f"with another start=, or use method='exact'"
+                f"with another {keyword('start', 'start_graph')}, or use "
+                f"{option('method', 'exact', 'structure')}"
             )
         self._sum_up()
         return self

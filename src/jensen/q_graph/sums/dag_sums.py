@@ -50,6 +50,7 @@ from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
 from jensen.q_graph.sums.graph_sums import LOG_2, Predecessors, split
 from jensen.scores.scorer import Progress
 from jensen.scores.set_functions import members, sizes_of_sets
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -174,7 +175,8 @@ def check_size(n: int) -> None:
         raise JensenError(
             f"the exact posterior over DAGs takes {MOST_VARIABLES} variables at most, not {n}: it "
             f"would take some {minutes:,.0f} minutes, and rounding could show. Leave out "
-            f"variables, sum over orders (prior='order'), or sample with method='partition'"
+            f"variables, sum over orders ({option('prior', 'order', 'graph_prior')}), or sample "
+            f"with {option('method', 'partition')}"
         )
 
 
@@ -190,7 +192,7 @@ def sum_dags(log_weights: Array, progress: Progress = None) -> DagSums:
         raise JensenError(
             f"the sums over all graphs lost digits: forwards they are e^{log_total!r}, backwards "
             f"e^{above.log(0)!r}. This is a fault of Jensen, please report it; sample with "
-            f"method='partition' instead"
+            f"{option('method', 'partition')} instead"
         )
     for child in range(n):
         high = members(below.high, child, False) / below.high[-1]

@@ -27,6 +27,7 @@ from jensen.scores.scorer import Progress, Scorer, log_jacobian_of_units
 from jensen.scores.set_functions import between
 from jensen.support.checks import check_whole
 from jensen.support.memory import check_memory
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 Bits = NDArray[np.uint64]
@@ -234,13 +235,16 @@ def _check_room(n: int, prior: GraphPrior) -> None:
         tables, way_out = order_sums.N_TABLES, ""
     else:
         dag_sums.check_size(n)
-        tables, way_out = dag_sums.N_TABLES, "sum over orders (prior='order'), "
+        tables, way_out = (
+            dag_sums.N_TABLES,
+            f"sum over orders ({option('prior', 'order', 'graph_prior')}), ",
+        )
     # Beside the tables there are vectors of all sets: for each thread, for the scores, for all.
     n_bytes = 8.0 * 2.0**n * (tables * n / 2 + 8 * get_threads() + 8)
     check_memory(
         n_bytes,
         f"the exact posterior of {n} variables",
-        f"leave out variables, {way_out}or sample with method='partition'",
+        f"leave out variables, {way_out}or sample with {option('method', 'partition')}",
     )
 
 
@@ -250,5 +254,5 @@ def _check_sum(total: float, name: str) -> None:
         raise JensenError(
             f"the sums over all graphs lost digits: the probabilities of the parents of {name!r} "
             f"add up to {total!r}. This is a fault of Jensen, please report it; sample with "
-            f"method='partition' instead"
+            f"{option('method', 'partition')} instead"
         )

@@ -28,6 +28,7 @@ from jensen.scores.gaussian_information import MixedInformation
 from jensen.scores.mutual_information import complete, conditional_information, pair_information
 from jensen.scores.registry import PENALISED, UNPENALISED, penalty_of
 from jensen.support.text import either, plural
+from jensen.support.wording import for_reader
 
 Array = NDArray[np.float64]
 
@@ -252,7 +253,7 @@ def _refuse_constant(entropies: Array, names: Sequence[str]) -> None:
     if constant.size:
         raise DataError(
             f"column {names[constant[0]]!r} is constant, so the likelihood of a tree has no "
-            f"bound: leave it out (--without on the command line)"
+            f"bound: leave it out{for_reader('', ' with --without')}"
         )
 
 

@@ -1,23 +1,80 @@
-"""Rows for a model of hidden states: its columns, in sequences if it is a chain."""
+"""Rows for a fitted model, beside the same rows as they are written in the file."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jensen.cli.inputs import Reading
-from jensen.cli.rows import Written, as_written
+from jensen.cli import inputs
+from jensen.cli.command import Given
 from jensen.exceptions import JensenError
 from jensen.support.text import some
 
 if TYPE_CHECKING:
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from jensen.data import Table
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 
-class Groups(NamedTuple):
+class FileRows(NamedTuple):
+    """All columns as they stand in the file, and the table of those that a model reads."""
+
+    columns: dict[str, pa.ChunkedArray]
+    table: Table
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.table.n_rows
+
+    def add(self, name: str, values: pa.Array) -> None:
+        """Add a column; refuse a name that is taken."""
+        import pyarrow as pa
+
+        if name in self.columns:
+            raise JensenError(
+                f"the table has a column {name!r} already, and the answer would need that name: "
+                f"rename it"
+            )
+        self.columns[name] = pa.chunked_array([values])
+
+
+def read_network_rows(given: Given, net: BayesianNetwork, skip: str | None = None) -> FileRows:
+    """Read the DATA argument for a network; the column `skip` is not needed."""
+    from jensen.data import Table
+    from jensen.data.encode import encode
+    from jensen.data.model_columns import check_own_columns
+
+    raws = inputs.read_columns(given)
+    check_own_columns(
+        net.graph.nodes,
+        [raw.name for raw in raws],
+        hidden=net.hidden or {},
+        skip=() if skip is None else (skip,),
+        missing_columns=given.missing_columns,
+    )
+    known = [encode(raw, None, None, given.missing) for raw in raws if raw.name in net.graph]
+    return FileRows(_as_written(raws), Table.from_columns(known))
+
+
+def _as_written(raws: Iterable[Any]) -> dict[str, pa.ChunkedArray]:
+    """All columns as they stand in the file."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    return {
+        raw.name: pc.cast(raw.values, raw.values.type.value_type)
+        if pa.types.is_dictionary(raw.values.type)
+        else raw.values
+        for raw in raws
+    }
+
+
+class Sequences(NamedTuple):
     """Which rows are sequences, one after the other."""
 
     lengths: NDArray[np.int64]
@@ -33,18 +90,18 @@ class Groups(NamedTuple):
 class StateRows(NamedTuple):
     """A table as a model reads it, and as it was written."""
 
-    written: Written
-    groups: Groups
+    written: FileRows
+    sequences: Sequences
     inputs: Any  # what the model is asked with
 
 
-def group_rows(table: Table, column: str | None) -> Groups:
+def find_sequences(table: Table, column: str | None) -> Sequences:
     """Sequences by a column: rows that stand together and have the same value in it."""
     import numpy as np
 
     if column is None or table.n_rows == 0:
         n = table.n_rows
-        return Groups(np.array([n] if n else [], np.int64), column)
+        return Sequences(np.array([n] if n else [], np.int64), column)
     found = table.column(column)
     missing = found.missing()
     if missing.any():
@@ -63,7 +120,7 @@ def group_rows(table: Table, column: str | None) -> Groups:
                 f"a sequence stand together, in their order, so sort the table by {column!r}"
             )
         seen.add(value)
-    return Groups(np.diff(np.append(begins, table.n_rows)), column)
+    return Sequences(np.diff(np.append(begins, table.n_rows)), column)
 
 
 def require_numbers(table: Table, what: str, otherwise: str = "") -> None:
@@ -79,39 +136,31 @@ def require_numbers(table: Table, what: str, otherwise: str = "") -> None:
                 )
 
 
-def read_state_rows(
-    model: Any,
-    data: str,
-    reading: Reading,
-    sequences: str | None,
-    weights: str | None = None,
-) -> StateRows:
-    """Read a DATA argument for a model."""
+def read_state_rows(given: Given, model: Any, weights: str | None = None) -> StateRows:
+    """Read the DATA argument for a model with hidden states."""
     from jensen.data import Table
     from jensen.data.encode import encode
     from jensen.estimators.states_summary import column_names
 
-    raws = {raw.name: raw for raw in reading.columns(data)}
-    missing = reading.missing or ()
-    if sequences is not None and model.noun != "state":
-        raise JensenError(f"--sequences belongs to hidden Markov models, not to {_what(model)}")
-    names = _names(model, [name for name in raws if name not in (sequences, weights)])
-    for name in (*names, sequences, weights):
+    column = given.sequences
+    raws = {raw.name: raw for raw in inputs.read_columns(given)}
+    names = _names(model, [name for name in raws if name not in (column, weights)])
+    for name in (*names, column, weights):
         if name is not None and name not in raws:
             raise JensenError(
                 f"the table has no column {name!r}: its columns are {some(raws)}, and "
                 f"{_what(model)} knows {some(column_names(model))}"
             )
-    table = Table.from_columns(encode(raws[name], None, None, missing) for name in names)
+    table = Table.from_columns(encode(raws[name], None, None, given.missing) for name in names)
     table = _as_known(model, table)
     if weights is not None:
         table = table.with_weights(encode(raws[weights], "continuous", None, ()).data)
-    groups = group_rows(table, None)
-    if sequences is not None:
-        column = Table.from_columns([encode(raws[sequences], None, None, missing)])
-        groups = group_rows(column, sequences)
-    written = Written(as_written(raws.values()), table)
-    return StateRows(written, groups, _inputs(model, table))
+    told_apart = table
+    if column is not None:
+        told_apart = Table.from_columns([encode(raws[column], None, None, given.missing)])
+    sequences = find_sequences(told_apart, column)
+    written = FileRows(_as_written(raws.values()), table)
+    return StateRows(written, sequences, _inputs(model, table))
 
 
 def _what(model: Any) -> str:

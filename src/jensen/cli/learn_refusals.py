@@ -1,14 +1,14 @@
-"""Tables of which no graph is learned, and the command that works instead."""
+"""Tables from which no graph is learned, and the commands that work instead."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NoReturn
 
-from jensen.cli.structure_options import BEYOND, Search, StructureChoices
+from jensen.cli.command import PARAMETERS, SAMPLING, Given, Option
 from jensen.exceptions import JensenError
-from jensen.scores.registry import AVAILABLE, SPREAD_PRIORS
+from jensen.scores.registry import AVAILABLE, PENALISED, SPREAD_PRIORS
 from jensen.support.text import plural, some
 
 if TYPE_CHECKING:
@@ -19,16 +19,13 @@ FLAGS = ("--complete-rows", "--available-case")
 ENOUGH = 50
 """From so many complete rows on, the graph is better learned from these alone."""
 
-NO_AVAILABLE_CASE = (Search.TREE, *BEYOND)
-"""Structures that have no such score."""
-
 FAMILY_BY_FAMILY = (
     "each family by the rows in which it is known (families are then compared by different rows, "
     "so edges appear between independent variables, the more the more is missing)"
 )
 
 
-class AskAgainError(JensenError):
+class RetryError(JensenError):
     """A refusal, and commands that work, each to stand in a line of its own."""
 
     def __init__(self, text: str, commands: Sequence[str]) -> None:
@@ -36,29 +33,60 @@ class AskAgainError(JensenError):
         self.commands = tuple(commands)
 
 
-class Asked(NamedTuple):
-    """A command line, as it was typed."""
+class Retry:
+    """The command line as it was typed, to be suggested with other options."""
 
-    words: Sequence[str]
-    choices: StructureChoices
-    prior: str | None
-    no_parameters: bool = False  # whether nothing was said of parameters, which a tree may lack
+    def __init__(self, given: Given) -> None:
+        self.given = given
+        self.structure = given.structure if "structure" in given.table else None
+
+    @property
+    def parameter_prior(self) -> str | None:
+        """What --prior says of parameters; of `jensen posterior`, which has none, nothing."""
+        return self.given.prior if self.structure is not None else None
 
     def but(self, *more: str, without: Sequence[str] = ()) -> str:
         """The command with other options."""
-        words = _drop(self.words, without)
+        if "--prior" in more and self.structure is None:  # graphs alone need no such prior
+            more, without = more[: more.index("--prior")], FLAGS
+        words = _drop(self.given.words, without)
         end = words.index("--") if "--" in words else len(words)
         return shlex.join(["jensen", *words[:end], *more, *words[end:]])
 
     def naming(self, option: str, columns: Sequence[str], *more: str) -> str:
         """The command with an option for each of some columns, and more options."""
-        if option == "--without" and self.choices.column:
-            kept = [name for name in self.choices.column if name not in columns]
+        if option == "--without" and self.given.column:
+            kept = [name for name in self.given.column if name not in columns]
             return self.but(*more, *_each("--column", kept), without=["--column"])
         return self.but(*more, *_each(option, columns))
 
+    @property
+    def fits_tree(self) -> bool:
+        """Whether --structure tree would be accepted with all other options."""
+        if self.structure is None or any(parameter_options(self.given)):
+            return False
+        has_score = self.given.score in (None, *PENALISED)
+        return has_score and all(map(_belongs_to_tree, self.given.options()))
 
-def refuse_empty(table: Table, names: Sequence[str], asked: Asked) -> None:
+    @property
+    def has_available_case(self) -> bool:
+        """Whether the structure can be learned from the rows that each family has."""
+        owners = self.given.table["available_case"].belongs.get("structure")
+        return owners is None or self.structure in owners
+
+
+def parameter_options(given: Given) -> Iterator[Option]:
+    """The options that were given and belong to parameters."""
+    for option in given.options():
+        if option.group in (PARAMETERS, SAMPLING) or option.name in ("checkpoint", "output"):
+            yield option
+
+
+def _belongs_to_tree(option: Option) -> bool:
+    return "tree" in option.belongs.get("structure", ("tree",))
+
+
+def refuse_empty(table: Table, names: Sequence[str], retry: Retry) -> None:
     """Refuse columns without any value, and without states that were declared."""
     empty = [x for x in names if _is_empty(table, x)]
     if not empty:
@@ -67,10 +95,10 @@ def refuse_empty(table: Table, names: Sequence[str], asked: Asked) -> None:
     if len(empty) == len(names):
         raise JensenError(f"{text}: there is nothing to learn from")
     it = "it" if len(empty) == 1 else "them"
-    raise AskAgainError(f"{text}; this leaves {it} out:", [asked.naming("--without", empty)])
+    raise RetryError(f"{text}; this leaves {it} out:", [retry.naming("--without", empty)])
 
 
-def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
+def refuse_kinds(table: Table, names: Sequence[str], retry: Retry) -> None:
     """Refuse columns of different kinds, and whole numbers that may mean anything."""
     from jensen.data.column_warnings import what_names_rows
     from jensen.data.encode import MAX_INTEGER_STATES
@@ -82,33 +110,33 @@ def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
     found = {x: what for x in counts if (what := what_names_rows(table.column(x))) is not None}
     if found and len(found) < len(names):
         shown = some(f"{name} {what}" for name, what in found.items())
-        raise AskAgainError(
+        raise RetryError(
             f"{shown}, so it tells nothing of other rows; this leaves it out (if it measures "
             f"something, say --continuous):",
-            [asked.naming("--without", list(found))],
+            [retry.naming("--without", list(found))],
         )
     measured = _each("--continuous", counts)
     others = [name for name in names if name not in labels]
-    if labels and others and asked.choices.search is not Search.TREE:
-        ways = [asked.naming("--without", labels, *measured)]
+    if labels and others and retry.structure != "tree":
+        ways = [retry.naming("--without", labels, *measured)]
         tree = ""
-        if asked.no_parameters and asked.choices.fits_tree:
+        if retry.fits_tree:
             tree = "learn a tree, which may have both (without parameters), "
-            ways.append(asked.but(*measured, "--structure", "tree", without=["--structure"]))
+            ways.append(retry.but(*measured, "--structure", "tree", without=["--structure"]))
         if counts and not numbers:
-            ways.append(asked.naming("--categorical", counts))
-        ways.append(asked.naming("--without", others))
-        raise AskAgainError(
+            ways.append(retry.naming("--categorical", counts))
+        ways.append(retry.naming("--without", others))
+        raise RetryError(
             f"a graph has columns of labels or of numbers, and here are both: {some(labels)} with "
             f"labels, {some(others)} with numbers; leave one kind out, {tree}or make "
             f"labels of numbers with jn.discretize in Python:",
             ways,
         )
     if counts:
-        ways = [asked.naming("--continuous", counts)]
-        ways += [] if numbers else [asked.naming("--categorical", counts)]
-        ways += [asked.naming("--without", counts)] if len(counts) < len(names) else []
-        raise AskAgainError(
+        ways = [retry.naming("--continuous", counts)]
+        ways += [] if numbers else [retry.naming("--categorical", counts)]
+        ways += [retry.naming("--without", counts)] if len(counts) < len(names) else []
+        raise RetryError(
             f"{some(counts)} {'holds' if len(counts) == 1 else 'hold'} whole numbers with more "
             f"than {MAX_INTEGER_STATES} different values, which may be measurements or labels: say "
             f"which:",
@@ -116,19 +144,19 @@ def refuse_kinds(table: Table, names: Sequence[str], asked: Asked) -> None:
         )
 
 
-def refuse_missing(table: Table, names: Sequence[str], asked: Asked) -> NoReturn:
+def refuse_missing(table: Table, names: Sequence[str], retry: Retry) -> NoReturn:
     """Say what is missing, and which commands work."""
     absent = table.n_missing(names)
     shown = some(f"{name} ({count:,})" for name, count in absent.items())
     total = sum(absent.values())
-    ways = _ways(table, names, list(absent), asked)
+    ways = _ways(table, names, list(absent), retry)
     if not ways:
         raise JensenError(
             f"{plural(total, 'value')} missing: {shown}; no row and no column is known throughout, "
             f"so there is nothing to learn a graph from"
         )
     how = ", or ".join(ways)
-    raise AskAgainError(
+    raise RetryError(
         f"a graph is learned from complete data, and {plural(total, 'value')} "
         f"{'is' if total == 1 else 'are'} missing: {shown}; this works, {how}:",
         list(ways.values()),
@@ -136,7 +164,7 @@ def refuse_missing(table: Table, names: Sequence[str], asked: Asked) -> NoReturn
 
 
 def _ways(
-    table: Table, names: Sequence[str], absent: Sequence[str], asked: Asked
+    table: Table, names: Sequence[str], absent: Sequence[str], retry: Retry
 ) -> dict[str, str]:
     """How to go on, and by which command."""
     is_numbers = table.variable(names[0]).kind == "continuous"
@@ -144,39 +172,39 @@ def _ways(
     ways = {}
     if complete.n_rows:
         how = f"with the {plural(complete.n_rows, 'complete row')} of {table.n_rows:,}"
-        ways[how] = _complete_rows(complete, names, asked, is_numbers)
-    if not is_numbers and asked.choices.search not in NO_AVAILABLE_CASE and asked.prior != "bds":
-        other = {FAMILY_BY_FAMILY: _available_case(asked)}
+        ways[how] = _complete_rows(complete, names, retry, is_numbers)
+    if not is_numbers and retry.has_available_case and retry.parameter_prior != "bds":
+        other = {FAMILY_BY_FAMILY: _available_case(retry)}
         ways = ways | other if complete.n_rows >= ENOUGH else other | ways
     if not ways and len(absent) < len(names):
-        ways["without the columns that have gaps"] = asked.naming("--without", absent)
+        ways["without the columns that have gaps"] = retry.naming("--without", absent)
     return ways
 
 
-def _available_case(asked: Asked) -> str:
-    if asked.choices.score in AVAILABLE:
-        return asked.but("--available-case", without=FLAGS)
+def _available_case(retry: Retry) -> str:
+    if retry.given.score in AVAILABLE:
+        return retry.but("--available-case", without=FLAGS)
     foreign = [*FLAGS, "--score", "--prior-network"]
-    if asked.prior not in SPREAD_PRIORS:
+    if retry.parameter_prior not in SPREAD_PRIORS:
         foreign.append("--equivalent-sample-size")
-    return asked.but("--score", "bic", "--available-case", without=foreign)
+    return retry.but("--score", "bic", "--available-case", without=foreign)
 
 
-def _complete_rows(rows: Table, names: Sequence[str], asked: Asked, is_numbers: bool) -> str:
+def _complete_rows(rows: Table, names: Sequence[str], retry: Retry, is_numbers: bool) -> str:
     """So few numbers may be left that only a prior keeps the variances from zero.
 
     Where a column is constant in them, that prior needs a scale that is not made of variances.
     """
     from jensen.scores.constant_columns import is_constant
 
-    if not is_numbers or asked.choices.search is Search.TREE:
-        return asked.but("--complete-rows", without=FLAGS)
+    if not is_numbers or retry.structure == "tree":
+        return retry.but("--complete-rows", without=FLAGS)
     prior, foreign = ["--prior", "bge"], [*FLAGS, "--score", "--prior", "--scale"]
     if any(is_constant(*rows.range_of(x)[1:]) for x in names):
-        return asked.but("--complete-rows", *prior, "--scale", "unit", without=foreign)
+        return retry.but("--complete-rows", *prior, "--scale", "unit", without=foreign)
     if rows.n_rows < len(names) + 2:
-        return asked.but("--complete-rows", *prior, without=foreign[:-1])
-    return asked.but("--complete-rows", without=FLAGS)
+        return retry.but("--complete-rows", *prior, without=foreign[:-1])
+    return retry.but("--complete-rows", without=FLAGS)
 
 
 def _each(option: str, values: Sequence[str]) -> list[str]:

@@ -1,37 +1,17 @@
-"""What `jensen posterior` tells: edges, and whether the chains can be trusted."""
+"""Descriptions of a posterior over graphs: its edges, and whether its chains can be trusted."""
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
-from jensen.cli.learn_structure import IN_WORDS
-from jensen.graphs.names import show_path
 from jensen.support.text import grid, plural, some
+from jensen.support.wording import in_shell
 
 if TYPE_CHECKING:
     from jensen.q_graph.posterior import StructurePosterior
 
 THRESHOLD = 0.1
 """Edges that are less probable are counted, not listed."""
-
-OF_CHAINS = (
-    (r"\bn_(samples|chains)\b", r"--\1"),
-    (r"\bburn_in\b", "--burn-in"),
-    (r"\btry tempering\b", "try --temperatures 4"),
-    (r"\bmethod='(\w+)'", r"--method \1"),
-    (r"\bprior=\('order', '(\w+)'\)", r"--prior order --prior \1"),
-    (r"\b(candidates|outside|checkpoint)=(\d+)", r"--\1 \2"),
-    (r"\b(candidates|outside|checkpoint|prior)=(?!')", r"--\1"),
-)
-"""How further choices of the library are spelled on the command line."""
-
-
-def spell(text: str) -> str:
-    """A text of the library in the words of the command line."""
-    for pattern, spelled in (*OF_CHAINS, *IN_WORDS):
-        text = re.sub(pattern, spelled, text)
-    return text
 
 
 def _is_sampled(post: StructurePosterior) -> bool:
@@ -45,8 +25,10 @@ def _listed(post: StructurePosterior, threshold: float) -> list[dict[str, Any]]:
     return list(nw.from_native(post.edges(threshold), eager_only=True).rows(named=True))
 
 
-def tell(post: StructurePosterior, threshold: float) -> None:
+def show(post: StructurePosterior, threshold: float) -> None:
     """The edges, and whether to believe them."""
+    from jensen.graphs.names import show_path
+
     print(_headline(post), end="\n\n")
     edges = _listed(post, threshold)
     rows = [["edge", "probability", "error"]]
@@ -77,16 +59,19 @@ def _headline(post: StructurePosterior) -> str:
 
 
 def _convergence(post: Any) -> list[str]:
-    """Whether chains agree, in words."""
-    from jensen.q_graph.posterior.convergence import show
+    """Whether the chains agree, in sentences."""
+    from jensen.graphs.names import show_path
+    from jensen.q_graph.posterior.convergence import show as shown
 
     found = post.convergence
-    mixed = f"R-hat {show(found.r_hat)}, effective sample size {show(found.effective_sample_size)}"
+    mixed = (
+        f"R-hat {shown(found.r_hat)}, effective sample size {shown(found.effective_sample_size)}"
+    )
     lines = [f"log score: {mixed}"]
     if post.samples.n_chains == 1:
         lines.append("One chain cannot show whether it has seen all: give --chains 4.")
-    elif found.disagreement is not None:
-        lines.append(spell(found.disagreement))
+    elif found.marked_disagreement is not None:
+        lines.append(in_shell(found.marked_disagreement))
     else:
         apart = found.agreement
         where = "" if apart.edge is None else f" ({show_path(apart.edge)})"
@@ -139,10 +124,15 @@ def summary(post: Any, threshold: float, output: str | None, svg: str | None) ->
             "r_hat": found.r_hat,
             "effective_sample_size": found.effective_sample_size,
             "largest_difference": found.agreement.largest,
-            "disagreement": found.disagreement and spell(found.disagreement),
+            "disagreement": _disagreement(found),
             "acceptance": found.acceptance,
             "n_samples": post.samples.which.shape[1],
             "interrupted": post.interrupted,
             "outside_share": None if share is None else dict(zip(post.names, share, strict=True)),
         }
     return answer
+
+
+def _disagreement(found: Any) -> str | None:
+    marked = found.marked_disagreement
+    return None if marked is None else in_shell(marked)
