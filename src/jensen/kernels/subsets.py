@@ -154,6 +154,17 @@ def carry_on(entries, part_of, next_rest, sizes, n_parts, starts, cells, rests, 
     return kept
 
 
+@helper
+def summarize_codes(codes):
+    """Return the largest number of states, and whether no value is missing."""
+    n_codes, is_complete = 1, True
+    for v in range(codes.shape[0]):
+        for x in range(codes.shape[1]):
+            n_codes = max(n_codes, np.int64(codes[v, x]) + 1)
+            is_complete &= codes[v, x] >= 0
+    return n_codes, is_complete
+
+
 @kernel(
     "void(int32[:, ::1], int32[:, ::1], float64[::1], int64[::1], int64, int64, int64, int64, "
     "float64[::1], float64[:, ::1], int32[::1], float64[::1])"
@@ -176,11 +187,7 @@ def fill_set_values(
         Row index[S] of alphas (Q,) and table (Q, C), f of 0 .. C - 1, belongs to S.
     """
     n, n_rows = codes.shape
-    n_codes, is_complete = 1, True
-    for v in range(n):
-        for x in range(n_rows):
-            n_codes = max(n_codes, np.int64(codes[v, x]) + 1)
-            is_complete &= codes[v, x] >= 0
+    n_codes, is_complete = summarize_codes(codes)
     # An entry that a larger set may not count is never settled.
     n_settled = min(MOST_SETTLED, table.shape[1]) if is_complete else 0
     settled = np.zeros((n + 1, n_settled + SPARE))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 
-class Outcome(NamedTuple):
+class SearchOutcome(NamedTuple):
     """The result of a method, before it becomes a graph with names.
 
     `gap`, where it is known: how much higher another graph may score. `n_tried`: moves whose gain

@@ -10,7 +10,7 @@ from jensen.graphs import DAG, PDAG, as_dag
 from jensen.q_graph import methods
 from jensen.q_graph.classes.rules import check_table, with_known_directions
 from jensen.q_graph.constraints import add_prior, read_rules
-from jensen.q_graph.info import Outcome, StructureInfo
+from jensen.q_graph.info import SearchOutcome, StructureInfo
 from jensen.q_graph.method_choices import TESTED, Method, check_choices
 from jensen.q_graph.optimum.dynamic_programming import n_bytes
 from jensen.q_graph.search import climbing
@@ -213,7 +213,7 @@ def _without_edges_at(start: Any, columns: set[str]) -> DAG:
     return DAG([edge for edge in dag.edges if columns.isdisjoint(edge)], dag.nodes)
 
 
-def _find(method: str, task: methods.SearchTask, time_limit: float | None) -> Outcome:
+def _find(method: str, task: methods.SearchTask, time_limit: float | None) -> SearchOutcome:
     if method == "exact":
         find = methods.by_subsets if _by_subsets(task) else methods.by_cuts
         return find(task, time_limit)

@@ -12,7 +12,7 @@ from tqdm import tqdm
 from jensen.q_graph.classes.equivalence_search import equivalence_search
 from jensen.q_graph.classes.rules import read_class
 from jensen.q_graph.constraints import Constraints, read_start
-from jensen.q_graph.info import Outcome
+from jensen.q_graph.info import SearchOutcome
 from jensen.q_graph.optimum.dynamic_programming import best_network
 from jensen.q_graph.optimum.integer_program import (
     OutOfTimeError,
@@ -43,7 +43,7 @@ class SearchTask(NamedTuple):
     tabu_length: int = climbing.TABU_LENGTH
 
 
-def by_search(method: str, task: SearchTask) -> Outcome:
+def by_search(method: str, task: SearchTask) -> SearchOutcome:
     """The best graph of a search and of its restarts, which begin after random moves."""
 
     def climb(climber: climbing.Climber, watch: climbing.Watch) -> climbing.Found:
@@ -65,13 +65,13 @@ def by_search(method: str, task: SearchTask) -> Outcome:
             trace, stopped = trace + found.trace[1:], found.stopped
             if found.score > best.score + climber.tie:
                 best = found
-    return Outcome(
+    return SearchOutcome(
         best.joined, best.score, np.array(trace), climber.families.n_scored, proven=False,
         interrupted=stopped, n_tried=climber.n_tried,
     )  # fmt: skip
 
 
-def by_classes(task: SearchTask) -> Outcome:
+def by_classes(task: SearchTask) -> SearchOutcome:
     """The best Markov equivalence class that greedy equivalence search finds."""
     names, constraints = task.scorer.names, task.constraints
     first = None if task.start is None else read_class(task.start, names, constraints)
@@ -79,7 +79,7 @@ def by_classes(task: SearchTask) -> Outcome:
         return equivalence_search(task.scorer, constraints, first, watch)
 
 
-def by_subsets(task: SearchTask, time_limit: float | None) -> Outcome:
+def by_subsets(task: SearchTask, time_limit: float | None) -> SearchOutcome:
     """The optimum by dynamic programming, or the result of hill climbing if time runs out."""
     with _bar("exact", task.progress, total=1.0) as bar:
         try:
@@ -99,10 +99,10 @@ def by_subsets(task: SearchTask, time_limit: float | None) -> Outcome:
         joined[list(above), v] = True
     most = min(task.constraints.most_parents, n - 1)
     n_scored = n * sum(math.comb(n - 1, k) for k in range(most + 1))
-    return Outcome(joined, total, np.array([total]), n_scored, proven=True, gap=0.0)
+    return SearchOutcome(joined, total, np.array([total]), n_scored, proven=True, gap=0.0)
 
 
-def by_cuts(task: SearchTask, time_limit: float | None) -> Outcome:
+def by_cuts(task: SearchTask, time_limit: float | None) -> SearchOutcome:
     """The optimum by integer programming, or the best graph and its gap if time runs out."""
     with (
         _bar("exact: families", task.progress, total=1.0) as scored,

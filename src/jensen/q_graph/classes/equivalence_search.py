@@ -31,7 +31,7 @@ from jensen.q_graph.classes.graph import (
 )
 from jensen.q_graph.classes.rules import BackgroundKnowledge, check_scorer
 from jensen.q_graph.constraints import Constraints
-from jensen.q_graph.info import Outcome
+from jensen.q_graph.info import SearchOutcome
 from jensen.q_graph.search.climbing import TIE, Climber, Watch
 from jensen.q_graph.search.recombining import thorough_climb
 from jensen.scores.scorer import Scorer
@@ -165,7 +165,7 @@ class ClassClimber:
 
 def equivalence_search(
     scorer: Scorer, constraints: Constraints, start: Flags | None, watch: Watch
-) -> Outcome:
+) -> SearchOutcome:
     """Greedy equivalence search: delete, turn and insert edges until no move gains.
 
     With enough rows from a distribution that has exactly the independences of a DAG, the search
@@ -189,7 +189,7 @@ def equivalence_search(
 
     Returns
     -------
-    Outcome
+    SearchOutcome
         `joined` is a completed PDAG, undirected edges in both directions; `trace` concatenates the
         scores of the climbs that led to a better class.
 
@@ -218,7 +218,7 @@ def equivalence_search(
         best = _after_hill_climbing(best, constraints, watch)
     best = _climb_without_each(best, watch)
     top = best.top
-    return Outcome(
+    return SearchOutcome(
         joined=top.graph.matrix,
         score=top.total,
         trace=np.array(best.trace),

@@ -21,7 +21,7 @@ import numpy as np
 
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.q_graph.constraints import Constraints
-from jensen.q_graph.info import Outcome
+from jensen.q_graph.info import SearchOutcome
 from jensen.q_graph.optimum.branch_and_bound import CutSearch
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
 from jensen.q_graph.optimum.families import CandidateFamilies, candidate_families
@@ -60,14 +60,14 @@ def end_after(time_limit: float | None) -> float:
     return math.inf if time_limit is None else time.perf_counter() + time_limit
 
 
-def climb_instead(scorer: Scorer, constraints: Constraints) -> Outcome:
+def climb_instead(scorer: Scorer, constraints: Constraints) -> SearchOutcome:
     """The result of hill climbing, without a bound: what is returned if time runs out."""
     try:
         climber = Climber(scorer, constraints).begin(constraints.required)
     except DataError:  # the start graph is impossible, so no graph is known
         raise JensenError(NOTHING_FOUND) from None
     found = thorough_climb(climber, lambda score, n_moves: False)
-    return Outcome(
+    return SearchOutcome(
         found.joined, found.score, np.array(found.trace), climber.families.n_scored, proven=False,
         interrupted=True, gap=math.inf, n_tried=climber.n_tried,
     )  # fmt: skip
@@ -80,7 +80,7 @@ def prove_best(
     time_limit: float | None = None,
     progress: Progress = None,
     watch: Watch | None = None,
-) -> Outcome:
+) -> SearchOutcome:
     """The network with the highest score of all that the constraints allow, with its proof.
 
     Parameters
@@ -105,7 +105,7 @@ def prove_best(
 
 def solve_by_cuts(
     families: CandidateFamilies, *, end: float = math.inf, watch: Watch | None = None
-) -> Outcome:
+) -> SearchOutcome:
     """The best network of these families, with its proof.
 
     If time runs out, after Ctrl-C, or if `watch` returns True, it is the best network so far, with
@@ -124,7 +124,7 @@ def solve_by_cuts(
     return _outcome(search, families.n_scored)
 
 
-def _outcome(search: CutSearch, n_scored: int) -> Outcome:
+def _outcome(search: CutSearch, n_scored: int) -> SearchOutcome:
     if search.best is None:
         if not search.stopped:
             raise GraphError(IMPOSSIBLE)
@@ -138,4 +138,4 @@ def _outcome(search: CutSearch, n_scored: int) -> Outcome:
     trace = np.array(search.trace)
     interrupted = search.stopped and not proven
     score = search.best.score
-    return Outcome(joined, score, trace, n_scored, proven, interrupted, gap)
+    return SearchOutcome(joined, score, trace, n_scored, proven, interrupted, gap)

@@ -32,7 +32,7 @@ class ClosedForm(Protocol):
         """Likely parents of v; (chains, batches, sets) their probabilities along the chains."""
 
 
-class SampledChains(Protocol):
+class FinishedChains(Protocol):
     """The results of chains that a posterior reads."""
 
     @property
@@ -95,7 +95,7 @@ class SampledPosterior(StructurePosterior):
 
     def __init__(
         self,
-        run: SampledChains,
+        run: FinishedChains,
         scorer: Scorer | None = None,
         settings: Mapping[str, Any] | None = None,
         *,

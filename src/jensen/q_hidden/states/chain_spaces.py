@@ -56,7 +56,7 @@ class ChainRows:
         scale_rows(np.ascontiguousarray(self.log_like), like, shift)
 
 
-class ChainWorkspace:
+class SumWorkspace:
     """Arrays that all blocks use in turn."""
 
     def __init__(self) -> None:
@@ -91,14 +91,14 @@ class Scaled(NamedTuple):
     last: Array  # (K,)
     wide: Array  # (K, at least 8): the transitions
     wide_t: Array  # (K, at least 8): and transposed
-    room: ChainWorkspace
+    room: SumWorkspace
 
     @classmethod
     def of(cls, chain: Chain) -> Scaled:
         """The tables of a chain."""
         trans = np.exp(chain.log_trans)
         tables = _widened(trans), _widened(trans.T)
-        return cls(np.exp(chain.log_init), trans, np.exp(chain.log_end), *tables, ChainWorkspace())
+        return cls(np.exp(chain.log_init), trans, np.exp(chain.log_end), *tables, SumWorkspace())
 
     @property
     def tables(self) -> ChainTables:
@@ -185,13 +185,13 @@ class Logs(NamedTuple):
     trans: Array  # (K, K)
     last: Array  # (K,)
     trans_t: Array  # (K, K)
-    room: ChainWorkspace
+    room: SumWorkspace
 
     @classmethod
     def of(cls, chain: Chain) -> Logs:
         """The tables of a chain."""
         trans_t = chain.log_trans.T.copy()
-        return cls(chain.log_init, chain.log_trans, chain.log_end, trans_t, ChainWorkspace())
+        return cls(chain.log_init, chain.log_trans, chain.log_end, trans_t, SumWorkspace())
 
     @property
     def is_sound_forwards(self) -> bool:
