@@ -824,8 +824,8 @@ def wished():
 
 @pytest.mark.parametrize("words", [[], ["--bootstrap", "50", "--seed", "0"]])
 def test_an_interrupt_keeps_the_best_so_far(run, clinic, monkeypatch, words):
-    where = "bootstrap" if words else "methods"
-    monkeypatch.setattr(f"jensen.q_graph.{where}.interruptible", wished)
+    where = "runs.runner" if words else "q_graph.methods"
+    monkeypatch.setattr(f"jensen.{where}.interruptible", wished)
     done = run("learn", clinic, *words, "-o", "net.json", "--svg", "net.svg")
     assert done.code == 130
     assert done.err.splitlines()[-1] == "jensen: interrupted"

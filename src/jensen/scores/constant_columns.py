@@ -103,11 +103,17 @@ OWN_SCALE = for_reader(
 
 
 def warn_of_constant_numbers(data: RowSource) -> None:
-    """Tell of columns of numbers that never vary, for tests, which take them for independent."""
+    """Warn of columns of numbers that never vary, which tests take for independent.
+
+    Under `noting` their names are collected instead.
+    """
     numbers = [v.name for v in data.variables if v.kind != "categorical"]
     ranges = {name: data.range_of(name) for name in numbers if data.n_seen(name)}
     found = [name for name, each in ranges.items() if each.least == each.most]
-    if found:
+    notes = _notes.get()
+    if notes is not None:
+        notes.names.update(found)
+    elif found:
         warn(
             f"{plural(len(found), 'column')} of numbers never vary, {some(map(repr, found))}, so "
             f"the data say nothing of edges there, and every test calls them independent: leave "
