@@ -47,7 +47,7 @@ def read_matrix(estimator: Any, X: Any, *, reset: bool, otherwise: str = OTHERWI
     from sklearn.utils.validation import validate_data  # type: ignore[import-untyped]
 
     refuse_no_rows(X)
-    if is_file(X) or isinstance(X, Mapping):
+    if is_file(X) or (isinstance(X, Mapping) and not issparse(X)):
         X = Table(X)
     is_table = isinstance(X, Table)  # which was looked at when it was made
     refuse_dates(X, otherwise)
