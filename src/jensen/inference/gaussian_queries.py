@@ -272,7 +272,7 @@ def _read_dicts(network: GaussianNetwork, given: Sequence[Any], targets: Sequenc
         try:
             known = read_evidence(network, row, None, targets).given
         except JensenError as error:
-            raise type(error)(f"row {i + 1}: {error}") from None
+            raise type(error)(f"row {i + 1}: {error.marked}") from None
         values[i, list(known)] = list(known.values())
     return values
 

@@ -115,7 +115,7 @@ def warn_of_constant_numbers(data: RowSource) -> None:
         notes.names.update(found)
     elif found:
         warn(
-            f"{plural(len(found), 'column')} of numbers never vary, {some(map(repr, found))}, so "
+            f"{plural(len(found), 'column')} of numbers without variation, {some(map(repr, found))}: "
             f"the data say nothing of edges there, and every test calls them independent: leave "
             f"them out"
         )
