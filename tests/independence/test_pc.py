@@ -449,6 +449,6 @@ def test_a_table_without_rows_is_refused():
 
 def test_numbers_that_never_vary_are_told():
     x = np.random.default_rng(0).normal(size=50)
-    with pytest.warns(jn.DataWarning, match="1 column of numbers without variation, 'c': the data say"):
+    with pytest.warns(jn.DataWarning, match="1 column of numbers without variation, 'c': the data"):
         found = jn.learn_structure({"a": x, "b": x**3, "c": np.full(50, 2.5)}, method="pc")
     assert found == jn.CPDAG("a -- b; c")

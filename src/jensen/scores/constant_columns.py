@@ -115,8 +115,8 @@ def warn_of_constant_numbers(data: RowSource) -> None:
         notes.names.update(found)
     elif found:
         warn(
-            f"{plural(len(found), 'column')} of numbers without variation, {some(map(repr, found))}: "
-            f"the data say nothing of edges there, and every test calls them independent: leave "
+            f"{plural(len(found), 'column')} of numbers without variation, "
+            f"{some(map(repr, found))}: the data say nothing of edges there, and every test calls them independent: leave "
             f"them out"
         )
 
