@@ -116,8 +116,8 @@ def warn_of_constant_numbers(data: RowSource) -> None:
     elif found:
         warn(
             f"{plural(len(found), 'column')} of numbers without variation, "
-            f"{some(map(repr, found))}: the data say nothing of edges there, and every test calls them independent: leave "
-            f"them out"
+            f"{some(map(repr, found))}: the data say nothing of edges there, and every test calls "
+            f"them independent: leave them out"
         )
 
 
