@@ -162,7 +162,7 @@ def test_what_was_never_compiled_is_known(tmp_path):
 DEMO = """
 from jensen import kernels
 from jensen.cli import demo
-demo.command()
+demo.run(None)
 called = {item.function.__name__ for item in kernels.KERNELS if item.function.signatures}
 assert called == set(demo.KERNELS), called ^ set(demo.KERNELS)
 """

@@ -324,7 +324,7 @@ def test_samples_that_a_finished_run_has_lost_are_drawn_again(how, tmp_path, cap
         end_badly(tmp_path / "run.samples", how, rng)
         caplog.clear()
         assert same(sample("order", checkpoint=tmp_path / "run"), expected)
-        (told,) = caplog.messages
+        (told,) = [x.getMessage() for x in caplog.records if x.levelname == "WARNING"]
         assert f"in {tmp_path / 'run.samples'} only " in told
         assert told.endswith("begins anew from its seed, and draws the same samples again")
         caplog.clear()
