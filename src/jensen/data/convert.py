@@ -18,6 +18,9 @@ from jensen.support.atomic import check_name, write_whole
 from jensen.support.text import grid, plural
 
 if TYPE_CHECKING:
+    from jensen.data.table import Table
+
+if TYPE_CHECKING:
     import pandas
     import polars
 
@@ -135,9 +138,6 @@ def _need(package: str) -> None:
     except ImportError:
         raise JensenError(f"this needs {package}: pip install {package}") from None
 
-
-if TYPE_CHECKING:
-    from jensen.data.table import Table
 
 MOST_COLUMNS = 20
 MOST_STATES = 6

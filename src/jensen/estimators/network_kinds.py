@@ -38,6 +38,9 @@ from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.network import Network
 from jensen.support.json_values import Checked, refusing
 
+if TYPE_CHECKING:
+    from jensen.estimators.bayesian_network import BayesianNetwork
+
 
 class NetworkKind(NamedTuple):
     """A kind of network."""
@@ -161,10 +164,6 @@ TABLES = NetworkKind(
 )
 KINDS = (REGRESSIONS, TABLES)
 """The first that learns the columns of a graph does."""
-
-
-if TYPE_CHECKING:
-    from jensen.estimators.bayesian_network import BayesianNetwork
 
 
 def plain_network(net: BayesianNetwork) -> dict[str, Any]:

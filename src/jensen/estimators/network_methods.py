@@ -13,6 +13,9 @@ from jensen.graphs import DAG
 from jensen.inference import Network
 from jensen.inference.fitted import FittedNetwork
 
+if TYPE_CHECKING:
+    from jensen.plots.cards import Beliefs
+
 
 class Estimator:
     """Choices can be read, changed and copied (`sklearn.base.clone` works)."""
@@ -39,10 +42,6 @@ class Estimator:
         from sklearn.utils import Tags, TargetTags  # type: ignore[import-untyped]
 
         return Tags(estimator_type=None, target_tags=TargetTags(required=False))
-
-
-if TYPE_CHECKING:
-    from jensen.plots.cards import Beliefs
 
 
 class NetworkMethods(Questions):

@@ -17,6 +17,9 @@ from jensen.exceptions import GraphError
 from jensen.graphs.indexed_graph import Edge, GraphDraft, IndexedGraph, show_edge
 from jensen.graphs.names import BARE, distinct, quote, show, unquote
 
+if TYPE_CHECKING:
+    import networkx as nx
+
 TOKEN = re.compile(
     rf"""(?P<space> [^\S\n]+)
     | (?P<end> [;,\n])
@@ -162,10 +165,6 @@ def _unexpected(text: str, token: NotationToken, expected: str) -> GraphError:
 def _short(text: str) -> str:
     """Quote a text for an error, cut if it is long."""
     return repr(text if len(text) <= 60 else text[:57] + "...")
-
-
-if TYPE_CHECKING:
-    import networkx as nx
 
 
 @runtime_checkable
