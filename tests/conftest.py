@@ -1,9 +1,25 @@
 """Kernels are compiled once for all workers, on all cores, or each would compile them by itself."""
 
+import logging
+import warnings
+
 import pytest
 
+import jensen as jn
 from jensen import kernels
 from jensen.data import get_threads
+
+
+@pytest.fixture(autouse=True)
+def _usual_world():
+    """Leave logging, warnings and threads as they were: a command line changes all three."""
+    log, show = logging.getLogger("jensen"), warnings.showwarning
+    handlers, level = [*log.handlers], log.level
+    yield
+    jn.set_threads(None)
+    log.handlers[:] = handlers
+    log.setLevel(level)
+    warnings.showwarning = show
 
 
 def pytest_sessionstart(session):

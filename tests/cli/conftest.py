@@ -1,4 +1,3 @@
-import logging
 from typing import NamedTuple
 
 import pytest
@@ -16,13 +15,9 @@ class Done(NamedTuple):
 
 
 @pytest.fixture(autouse=True)
-def _usual_world(tmp_path, monkeypatch):
-    """Work in an empty folder, and leave logging and threads as they were."""
+def _empty_folder(tmp_path, monkeypatch):
+    """Work in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    yield
-    jn.set_threads(None)
-    logging.getLogger("jensen").handlers.clear()
-    logging.getLogger("jensen").setLevel(logging.NOTSET)
 
 
 @pytest.fixture
