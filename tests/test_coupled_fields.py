@@ -17,7 +17,7 @@ from scipy.stats import multivariate_normal, norm
 from scipy.stats import t as student
 
 from jensen import q_hidden
-from jensen.data.units import Units
+from jensen.data.blocks import Units
 from jensen.estimators.learning import LoopChoices, Problem, learn
 from jensen.families.gamma import Gamma
 from jensen.free_energy import EM, VBEM, Algorithm, fit, state_at, step

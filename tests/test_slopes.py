@@ -18,8 +18,8 @@ from models import mixture_cases as rows_of
 from naive.families import gradient
 
 import jensen as jn
+from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberRows
-from jensen.data.units import Units
 from jensen.free_energy import EM, ME, VBEM, VITERBI, fit, state_at, step
 from jensen.models.discrete_network import encode as encode_labels
 from jensen.models.gaussian_network import RegressionNetwork, Regressions, make_prior

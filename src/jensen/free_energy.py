@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from jensen import q_hidden, q_theta
-from jensen.data.units import Units
+from jensen.data.blocks import Units
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.families import inner
 from jensen.families.point_mass import PointMass

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jensen.data.half_bytes import HALF, WHOLE, WIDE, pack_half_bytes
+from jensen.data.packed import HALF, WHOLE, WIDE, pack_half_bytes
 
 SIZES = {
     "mixed": [*range(1, 301, 7), 2, 2, 2, 3, 5, 16, 17, 256, 257, 1, 1],

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.data.blocks import FEW, TreeSum, Units
 from jensen.data.threads import ordered_map
-from jensen.data.units import FEW, TreeSum, Units
 
 
 class Sums(NamedTuple):

@@ -9,7 +9,7 @@ from naive import learning as naive
 from scipy import stats
 
 import jensen as jn
-from jensen.data.units import TreeSum, Units
+from jensen.data.blocks import TreeSum, Units
 from jensen.free_energy import GIBBS, STOCHASTIC_EM, chain, step
 from jensen.models.discrete_network import Complete, Tables
 from jensen.q_hidden.trees import problems

@@ -8,8 +8,8 @@ from naive.networks import by_name
 import jensen as jn
 from jensen.data.encode import Column, smallest_code_type
 from jensen.graphs import wire
-from jensen.graphs.order import topological_order
-from jensen.inference import sampling
+from jensen.graphs.indexed_graph import topological_order
+from jensen.inference import network_rows
 from jensen.kernels.forward import draw_rows
 
 GRAPHS = {
@@ -80,7 +80,7 @@ def test_what_has_probability_zero_is_never_drawn(uniform):
     tables = {"x": [0.0, *[0.1] * 10, 0.0], "y": [0.0, 1.0]}
     assert sum(tables["x"]) < 1.0
     net = jn.BayesianNetwork.from_tables("x; y", tables)
-    drawn = sampling.sample(net.network_, 5, Constant(uniform))
+    drawn = network_rows.sample(net.network_, 5, Constant(uniform))
     assert drawn.column("y").data.tolist() == [1] * 5
     assert drawn.column("x").data.tolist() == [1 if uniform == 0.0 else 10] * 5
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from jensen.data.units import Units
+from jensen.data.blocks import Units
 from jensen.families import gamma, log_partition
 from jensen.families.gamma import Gamma
 from jensen.families.point_mass import PointMass

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import logsumexp, softmax, xlogy
 
 from jensen import q_theta
-from jensen.data.units import Units
+from jensen.data.blocks import Units
 from jensen.families.dirichlet import dirichlet
 from jensen.free_energy import Algorithm
 from jensen.models.protocol import Conjugate

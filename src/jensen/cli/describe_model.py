@@ -270,7 +270,7 @@ def _how_much_better(gap: float | None) -> str:
 
 
 def _print_strengths(strengths: EdgeStrengths) -> None:
-    from jensen.graphs.names import show_path
+    from jensen.graphs.indexed_graph import show_path
 
     graph = strengths.averaged()
     if not graph.edges:

@@ -27,7 +27,7 @@ def _listed(post: StructurePosterior, threshold: float) -> list[dict[str, Any]]:
 
 def show(post: StructurePosterior, threshold: float) -> None:
     """The edges, and whether to believe them."""
-    from jensen.graphs.names import show_path
+    from jensen.graphs.indexed_graph import show_path
 
     print(_headline(post), end="\n\n")
     edges = _listed(post, threshold)
@@ -60,7 +60,7 @@ def _headline(post: StructurePosterior) -> str:
 
 def _convergence(post: Any) -> list[str]:
     """Whether the chains agree, in sentences."""
-    from jensen.graphs.names import show_path
+    from jensen.graphs.indexed_graph import show_path
     from jensen.q_graph.posterior.convergence import show as shown
 
     found = post.convergence

@@ -12,10 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.blocks import Block, RowSource
+from jensen.data.blocks import Block, RowSource, TreeSum, Units
 from jensen.data.table import Table
 from jensen.data.threads import one_blas_thread, ordered_map
-from jensen.data.units import TreeSum, Units
 from jensen.support.fields import add
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import check_memory

@@ -1,19 +1,21 @@
 """Categorical columns as the counting kernels read them: bytes and bitsets, filled once.
 
 Both matrices are allocated whole. The bytes of a small table are copied at once. Of a large one
-only the rows of variables that are counted are filled; untouched pages cost no memory.
+only the rows of variables that are counted are filled; untouched pages cost no memory. Columns of
+few states are also packed several to a byte (`pack_half_bytes`).
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import accumulate, count, islice
-from typing import NamedTuple
+from itertools import accumulate, count, islice, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.encode import Column
 from jensen.data.threads import ordered_map
+from jensen.support.row_records import HalfBytes
 
 MAX_PACKED_STATES = 64
 """A variable with more states is never counted by bitsets: they would be larger than its codes."""
@@ -159,3 +161,86 @@ def _ranges(lengths: Iterable[int]) -> list[range]:
 def _without(names: Iterable[str], done: set[str]) -> list[str]:
     wanted = dict.fromkeys(names)
     return [] if done.issuperset(wanted) else [name for name in wanted if name not in done]
+
+
+# --- several columns to a byte ---
+
+HALF, WHOLE = 16, 256
+"""The most states of variables that share half a byte, and of one that has a byte."""
+
+WIDE = 2
+"""`half` of a variable that fills a byte; the others have half 0 or 1."""
+
+
+def pack_half_bytes(columns: Sequence[NDArray[Any]], sizes: Sequence[int]) -> HalfBytes:
+    """Pack columns of few states several to a byte: counting the bytes counts all of them.
+
+    A byte has two halves, and a half holds variables whose numbers of states multiply to 16 at
+    most. A variable of up to 256 states has a byte of its own; one of more has none.
+
+    Parameters
+    ----------
+    columns
+        V columns of codes, (N,) each.
+    sizes
+        (V,): how many states each column has; its codes are below.
+    """
+    halves = _fill_halves(sizes)
+    wide = [v for v, size in enumerate(sizes) if HALF < size <= WHOLE]
+    n_bytes = (len(halves) + 1) // 2 + len(wide)
+    packed = np.empty((n_bytes, len(columns[0]) if columns else 0), np.uint8)
+    member: list[tuple[int, int, int]] = []
+    ptr = [0]
+    for g in range(n_bytes - len(wide)):
+        for half, variables in enumerate(halves[2 * g : 2 * g + 2]):
+            divide = 1
+            for v in variables:
+                member.append((v, half, divide))
+                divide *= sizes[v]
+        ptr.append(len(member))
+    for v in wide:
+        member.append((v, WIDE, 1))
+        ptr.append(len(member))
+
+    def fill(g: int) -> None:
+        room = np.empty_like(packed[g])
+        for k, (v, half, divide) in enumerate(member[ptr[g] : ptr[g + 1]]):
+            factor = np.uint8(divide << 4 * (half % 2))
+            out = room if k else packed[g]
+            np.multiply(columns[v], factor, out=out, dtype=np.uint8, casting="unsafe")
+            if k:
+                packed[g] += room
+
+    is_long = packed.shape[1] >= LONG
+    for _ in ordered_map(fill, range(n_bytes)) if is_long else map(fill, range(n_bytes)):
+        pass
+    fields = np.array(member, np.int64).reshape(-1, 3).T
+    return HalfBytes(packed, np.array(ptr, np.int64), *(np.ascontiguousarray(f) for f in fields))
+
+
+def cut_bytes(packed: HalfBytes, n: int) -> list[HalfBytes]:
+    """Cut into n parts with about equally many bytes each; fewer if there are fewer bytes."""
+    cuts = np.linspace(0, len(packed.bytes), n + 1).astype(int)
+    return [
+        packed._replace(bytes=packed.bytes[a:b], ptr=packed.ptr[a : b + 1])
+        for a, b in pairwise(cuts)
+        if a < b
+    ]
+
+
+def _fill_halves(sizes: Sequence[int]) -> list[list[int]]:
+    """Variables of each half byte, by first fit, the largest first."""
+    halves: list[list[int]] = []
+    products: list[int] = []
+    for v in sorted(range(len(sizes)), key=lambda v: -sizes[v]):
+        if sizes[v] > HALF:
+            continue
+        for h, product in enumerate(products):
+            if product * sizes[v] <= HALF:
+                halves[h].append(v)
+                products[h] *= sizes[v]
+                break
+        else:
+            halves.append([v])
+            products.append(sizes[v])
+    return halves

@@ -9,9 +9,8 @@ and `elimination` (orders that keep tables small). `wiring` lays out the tables 
 network as flat arrays for the kernels.
 """
 
-from jensen.graphs.cpdag import CPDAG
 from jensen.graphs.dag import DAG
-from jensen.graphs.pdag import PDAG, as_dag
+from jensen.graphs.pdag import CPDAG, PDAG, as_dag
 from jensen.graphs.undirected import UndirectedGraph
 from jensen.graphs.wiring import wire
 from jensen.support.tree_records import Wiring

@@ -13,8 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jensen.exceptions import GraphError
-from jensen.graphs import formats, names
-from jensen.graphs.indexed_graph import Edge, GraphDraft, IndexedGraph, Mark, Pair, build
+from jensen.graphs import formats
+from jensen.graphs.indexed_graph import (
+    Edge,
+    GraphDraft,
+    IndexedGraph,
+    Mark,
+    Pair,
+    build,
+    check_names,
+    unknown_node,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -37,7 +46,7 @@ class Graph(ABC):
 
     def __init__(self, edges: GraphLike = (), nodes: Iterable[str] = ()) -> None:
         draft = self._read(edges)
-        indexed = build(GraphDraft([*draft.nodes, *names.distinct(nodes)], draft.edges))
+        indexed = build(GraphDraft([*draft.nodes, *check_names(nodes)], draft.edges))
         self._check(indexed)
         self.__dict__["_indexed"] = indexed  # bypasses __setattr__, here and in _of only
 
@@ -146,7 +155,7 @@ class Graph(ABC):
         self._indices(mapping)
         new = {name: mapping.get(name, name) for name in self.nodes}
         edges: list[Edge] = [(new[a], mark, new[b]) for a, mark, b in self._indexed.edges]
-        return self._of(build(GraphDraft(names.distinct(new.values()), edges)))
+        return self._of(build(GraphDraft(check_names(new.values()), edges)))
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -236,7 +245,7 @@ class Graph(ABC):
     def _at(self, name: str) -> int:
         """Find the index of a node."""
         if not isinstance(name, str) or name not in self.index:
-            raise names.unknown(name, self.nodes)
+            raise unknown_node(name, self.nodes)
         return self.index[name]
 
     def _indices(self, wanted: str | Iterable[str]) -> set[int]:

@@ -10,16 +10,23 @@ from typing import TYPE_CHECKING, Self
 from jensen.exceptions import GraphError
 from jensen.graphs import formats, markov
 from jensen.graphs.base import Graph, Named
-from jensen.graphs.indexed_graph import Edge, GraphDraft, IndexedGraph, show_edge
+from jensen.graphs.indexed_graph import (
+    Edge,
+    GraphDraft,
+    IndexedGraph,
+    find_cycle,
+    inverse,
+    reach,
+    show_edge,
+    show_path,
+    topological_order,
+)
 from jensen.graphs.linear_extensions import count_linear_extensions
 from jensen.graphs.markov import d_separated
-from jensen.graphs.names import show_path
-from jensen.graphs.order import find_cycle, inverse, reach, topological_order
 from jensen.graphs.undirected import UndirectedGraph
 
 if TYPE_CHECKING:
-    from jensen.graphs.cpdag import CPDAG
-    from jensen.graphs.pdag import PDAG
+    from jensen.graphs.pdag import CPDAG, PDAG
 
 
 class DAG(Graph):
@@ -218,7 +225,7 @@ class DAG(Graph):
         >>> DAG("A -> C <- B; C -> D").cpdag()
         CPDAG('A -> C; B -> C; C -> D')
         """
-        from jensen.graphs.cpdag import CPDAG  # a CPDAG extends to a DAG and so needs this file
+        from jensen.graphs.pdag import CPDAG  # a CPDAG extends to a DAG and so needs this file
 
         return CPDAG._of(markov.completed(self.nodes, self.parent_indices))
 

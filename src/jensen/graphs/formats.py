@@ -14,8 +14,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jensen.exceptions import GraphError
-from jensen.graphs.indexed_graph import Edge, GraphDraft, IndexedGraph, show_edge
-from jensen.graphs.names import BARE, distinct, quote, show, unquote
+from jensen.graphs.indexed_graph import (
+    BARE,
+    Edge,
+    GraphDraft,
+    IndexedGraph,
+    check_names,
+    quote_name,
+    show_edge,
+    show_name,
+    unquote_name,
+)
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -50,7 +59,7 @@ def parse(text: str) -> GraphDraft:
 def statements(indexed: IndexedGraph) -> list[str]:
     """Write the edges, then the nodes that have none, each as one statement."""
     joined = {i for pair in indexed.pairs for i in pair}
-    alone = [show(name) for i, name in enumerate(indexed.nodes) if i not in joined]
+    alone = [show_name(name) for i, name in enumerate(indexed.nodes) if i not in joined]
     return [*map(show_edge, indexed.edges), *alone]
 
 
@@ -117,7 +126,7 @@ def _name(text: str, token: NotationToken) -> str:
         return token.text
     if token.text == '""':
         raise _unexpected(text, token, "a name that is not empty")
-    return unquote(token.text)
+    return unquote_name(token.text)
 
 
 def _edge(left: str, mark: str, right: str) -> Edge:
@@ -186,7 +195,7 @@ def from_networkx(graph: NetworkXGraph, fold: bool) -> GraphDraft:
             "a networkx multigraph can join two nodes several times; "
             "convert it with networkx.DiGraph(g) or networkx.Graph(g) first"
         )
-    nodes = distinct(graph.nodes)
+    nodes = check_names(graph.nodes)
     if not graph.is_directed():
         return GraphDraft(nodes, [(a, "--", b) for a, b in graph.edges])
     both_ways = {
@@ -215,7 +224,7 @@ def to_networkx(indexed: IndexedGraph, directed: bool) -> nx.Graph:
 def from_adjacency(matrix: ArrayLike, names: Iterable[str], fold: bool) -> GraphDraft:
     """Read a square matrix; `fold`: entries in both directions are one undirected edge."""
     entries = np.asarray(matrix)
-    nodes = distinct(names)
+    nodes = check_names(names)
     n = len(nodes)
     if entries.shape != (n, n):
         raise GraphError(
@@ -241,8 +250,10 @@ def to_dot(indexed: IndexedGraph, directed: bool) -> str:
     """Write Graphviz's language."""
     arrow = "->" if directed else "--"
     style = {"->": "", "--": " [dir=none]" if directed else "", "<->": " [dir=both]"}
-    nodes = [f"  {quote(name)};\n" for name in indexed.nodes]
-    edges = [f"  {quote(a)} {arrow} {quote(b)}{style[mark]};\n" for a, mark, b in indexed.edges]
+    nodes = [f"  {quote_name(name)};\n" for name in indexed.nodes]
+    edges = [
+        f"  {quote_name(a)} {arrow} {quote_name(b)}{style[mark]};\n" for a, mark, b in indexed.edges
+    ]
     return f"{'digraph' if directed else 'graph'} {{\n{''.join(nodes + edges)}}}\n"
 
 

@@ -1,12 +1,19 @@
-"""Nodes and edges of a graph: as a draft by name, unchecked, and by index, checked and sorted."""
+"""Nodes and edges of a graph: as a draft by name, unchecked, and by index, checked and sorted.
+
+Besides: which names nodes may have, and orders, cycles and reachability of directed graphs that
+are given by index.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from heapq import heapify, heappop, heappush
 from typing import Literal, NamedTuple, TypeAlias
 
 from jensen.exceptions import GraphError
-from jensen.graphs.names import checked, show
+from jensen.support.text import offer
 
 Mark: TypeAlias = Literal["->", "--", "<->"]  # directed, undirected, directed both ways
 Edge: TypeAlias = tuple[str, Mark, str]
@@ -64,13 +71,13 @@ class IndexedGraph(NamedTuple):
 def show_edge(edge: Edge) -> str:
     """Write one edge in the arrow notation."""
     a, mark, b = edge
-    return f"{show(a)} {mark} {show(b)}"
+    return f"{show_name(a)} {mark} {show_name(b)}"
 
 
 def build(draft: GraphDraft) -> IndexedGraph:
     """Check a draft's names and pairs, sort them, and number the nodes."""
-    named = {checked(name) for name in draft.nodes}
-    edges: list[Edge] = [(checked(a), mark, checked(b)) for a, mark, b in draft.edges]
+    named = {check_name(name) for name in draft.nodes}
+    edges: list[Edge] = [(check_name(a), mark, check_name(b)) for a, mark, b in draft.edges]
     nodes = tuple(sorted(named.union(*((a, b) for a, _, b in edges))))
     index = {name: i for i, name in enumerate(nodes)}
     kinds: dict[Mark, list[Pair]] = {"->": [], "--": [], "<->": []}
@@ -96,7 +103,132 @@ def _check_pair(edge: Edge, earlier: Edge | None) -> None:
         raise GraphError(f"the edge '{show_edge(edge)}' stands twice; give every edge once")
     reason = "a pair of nodes has one edge at most"
     if mark == earlier[1] == "->":
-        reason = f"that is the cycle {show(b)} -> {show(a)} -> {show(b)}"
+        reason = f"that is the cycle {show_name(b)} -> {show_name(a)} -> {show_name(b)}"
     raise GraphError(
         f"'{show_edge(earlier)}' and '{show_edge(edge)}' join the same two nodes; {reason}"
     )
+
+
+# --- names ---
+
+LONGEST = 10
+"""The most nodes of a path that a message shows."""
+
+BARE = r'[^\s;,"<>→←↔\[\]-]'  # one character of a name that needs no quotes
+
+
+def check_name(name: object) -> str:
+    """Return the name as a plain string, or refuse it."""
+    if not isinstance(name, str):
+        raise GraphError(
+            f"a node's name must be a string, but {name!r} is of type {type(name).__name__}; "
+            f"rename it, for example with str()"
+        )
+    if not name:
+        raise GraphError("a node's name must not be empty; give every node a name")
+    return str(name)  # np.str_ would print differently
+
+
+def check_names(names: Iterable[object]) -> list[str]:
+    """Check a list of names in which each must be unique."""
+    if isinstance(names, str):
+        raise GraphError(f"nodes must be a list of names, not the string {names!r}")
+    counts = Counter(map(check_name, names))
+    repeated = [name for name, count in counts.items() if count > 1]
+    if repeated:
+        raise GraphError(f"the name {repeated[0]!r} stands twice in the list of nodes")
+    return list(counts)
+
+
+def quote_name(name: str) -> str:
+    r"""Put a name in double quotes, with ``\"`` and ``\\`` inside."""
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def unquote_name(text: str) -> str:
+    """Undo `quote_name`."""
+    return re.sub(r"\\(.)", r"\1", text[1:-1], flags=re.DOTALL)
+
+
+def show_name(name: str) -> str:
+    """Write a name as the arrow notation reads it, in quotes where it needs them."""
+    return name if re.fullmatch(f"{BARE}+", name) else quote_name(name)
+
+
+def show_path(names: Sequence[str]) -> str:
+    """Write a directed path as arrow notation; of a long one the first few nodes and the last.
+
+    >>> show_path(["A", "B", "my C", "A"])
+    'A -> B -> "my C" -> A'
+    """
+    shown = [show_name(name) for name in names]
+    left_out = len(names) - LONGEST
+    if left_out > 0:
+        shown[LONGEST - 2 : -2] = [f"... {left_out:,} more ..."]
+    return " -> ".join(shown)
+
+
+def unknown_node(name: object, nodes: Sequence[str]) -> GraphError:
+    """Build the error for a name that is not in the graph, with what was probably meant."""
+    return GraphError(f"there is no node {name!r} in the graph; {offer(name, nodes, 'node')}")
+
+
+# --- orders, cycles, reachability ---
+
+Links = Sequence[Collection[int]]  # for each node the nodes it leads to
+
+
+def inverse(links: Links) -> list[list[int]]:
+    """Turn parents into children and back; the lists are sorted."""
+    back: list[list[int]] = [[] for _ in links]
+    for x, others in enumerate(links):
+        for y in others:
+            back[y].append(x)
+    return back
+
+
+def topological_order(parents: Links) -> list[int]:
+    """Order parents before children, the smallest index first; a cycle's nodes are left out."""
+    children = inverse(parents)
+    waiting = [len(ps) for ps in parents]
+    ready = [x for x, count in enumerate(waiting) if not count]
+    heapify(ready)
+    order = []
+    while ready:
+        x = heappop(ready)
+        order.append(x)
+        for y in children[x]:
+            waiting[y] -= 1
+            if not waiting[y]:
+                heappush(ready, y)
+    return order
+
+
+def find_cycle(parents: Links) -> list[int]:
+    """Find one directed cycle, from its smallest node to itself again; empty if there is none."""
+    stuck = set(range(len(parents))).difference(topological_order(parents))
+    if not stuck:
+        return []
+    # every node left has a parent that is left, so the way up must come to a node twice
+    path, place = [min(stuck)], {min(stuck): 0}
+    while True:
+        x = min(stuck.intersection(parents[path[-1]]))
+        if x in place:
+            cycle = path[place[x] :][::-1]
+            first = cycle.index(min(cycle))
+            return [*cycle[first:], *cycle[: first + 1]]
+        place[x] = len(path)
+        path.append(x)
+
+
+def reach(links: Links, starts: Iterable[int], blocked: Collection[int] = ()) -> set[int]:
+    """Collect all nodes that can be reached, the starts included, without a blocked one."""
+    seen = set(starts).difference(blocked)
+    todo = list(seen)
+    while todo:
+        for y in links[todo.pop()]:
+            if y not in seen and y not in blocked:
+                seen.add(y)
+                todo.append(y)
+    return seen

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from math import comb
 
 from jensen.exceptions import GraphError
-from jensen.graphs.order import Links, inverse
+from jensen.graphs.indexed_graph import Links, inverse
 
 MOST_STEPS = 500_000  # each takes one node off one set; some ten seconds and 150 MB
 

@@ -7,8 +7,7 @@ from collections.abc import Collection
 from itertools import combinations
 
 from jensen.exceptions import GraphError
-from jensen.graphs.indexed_graph import IndexedGraph, Pair
-from jensen.graphs.order import Links, inverse, topological_order
+from jensen.graphs.indexed_graph import IndexedGraph, Links, Pair, inverse, topological_order
 
 
 def v_structures(parents: Links) -> list[tuple[int, int, int]]:

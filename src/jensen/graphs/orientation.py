@@ -5,9 +5,14 @@ from heapq import heapify, heappop, heappush
 from itertools import combinations
 
 from jensen.exceptions import GraphError
-from jensen.graphs.indexed_graph import IndexedGraph, Pair, show_edge
-from jensen.graphs.names import show, show_path
-from jensen.graphs.order import find_cycle
+from jensen.graphs.indexed_graph import (
+    IndexedGraph,
+    Pair,
+    find_cycle,
+    show_edge,
+    show_name,
+    show_path,
+)
 
 
 class Marks:
@@ -144,7 +149,7 @@ def _no_extension(indexed: IndexedGraph, left: set[int]) -> GraphError:
     cycle = find_cycle(indexed.parents)
     if cycle:
         return GraphError(f"{why}: it has the cycle {show_path([names[x] for x in cycle])}")
-    stuck = ", ".join(show(names[x]) for x in sorted(left))
+    stuck = ", ".join(show_name(names[x]) for x in sorted(left))
     return GraphError(
         f"{why}: however the undirected edges among {stuck} are directed, "
         f"they make a cycle or a new v-structure"

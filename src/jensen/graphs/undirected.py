@@ -6,8 +6,7 @@ from heapq import heapify, heappop, heappush
 
 from jensen.exceptions import GraphError
 from jensen.graphs.base import Graph, Named
-from jensen.graphs.indexed_graph import IndexedGraph, show_edge
-from jensen.graphs.order import Links, reach
+from jensen.graphs.indexed_graph import IndexedGraph, Links, reach, show_edge
 
 
 class UndirectedGraph(Graph):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import GraphError
-from jensen.graphs.order import topological_order
+from jensen.graphs.indexed_graph import topological_order
 from jensen.support.tree_records import Wiring
 
 LARGEST = 2**62  # entries in all tables together, so that positions and sums fit int64

@@ -18,7 +18,7 @@ from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs import DAG
 from jensen.graphs.wiring import wire
-from jensen.inference import network_queries, network_rows, sampling
+from jensen.inference import network_queries, network_rows
 from jensen.inference.cpt import CPT, TablePosterior
 from jensen.inference.distribution import Distribution, Distributions
 from jensen.inference.findings import known_states, read_findings
@@ -212,8 +212,8 @@ class Network(FittedNetwork):
     ) -> Table:
         """Draw n rows, exactly given what is known."""
         if not given and not do and self.samples is None:
-            return sampling.sample(self, n, rng, progress=progress)
-        return sampling.sample_given(self, n, given, do, rng)
+            return network_rows.sample(self, n, rng, progress=progress)
+        return network_rows.sample_given(self, n, given, do, rng)
 
     def log_likelihood(self, table: Table, rows: RowChoices = DEFAULTS) -> NDArray[np.float64]:
         """Log p(row), what is missing summed out; -inf if impossible or of an unknown state."""

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from jensen.data.variable import Variable
 from jensen.exceptions import FileError, GraphError, JensenError
 from jensen.graphs import DAG
-from jensen.graphs.names import show_path
-from jensen.graphs.order import find_cycle
+from jensen.graphs.indexed_graph import find_cycle, show_path
 from jensen.inference.network import TOLERANCE, assemble
 from jensen.io.lexer import NUMBER, LexerToken, Scanner, shorten
 from jensen.support.memory import check_memory

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource, TableScan, Variable
+from jensen.data.blocks import Units
 from jensen.data.counting import count_families
 from jensen.data.statistics import CountStatistics
-from jensen.data.units import Units
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs import DAG

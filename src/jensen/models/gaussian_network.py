@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.data.statistics import Moments
-from jensen.data.units import Units
 from jensen.exceptions import CollapseError, DataError
 from jensen.families import NO_ROWS, linear_regression
 from jensen.families.joint_prior import NormalWishartPrior

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberBlock, NumberRows
-from jensen.data.units import Units
 from jensen.families.dirichlet import MaskedDirichlet, dirichlet
 from jensen.models.emissions import Emission
 from jensen.models.emissions.building import hold_parts

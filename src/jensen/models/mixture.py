@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberBlock, NumberRows
-from jensen.data.units import Units
 from jensen.families.dirichlet import dirichlet
 from jensen.families.point_mass import PointMass
 from jensen.models.emissions import Emission

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.units import Units
+from jensen.data.blocks import Units
 from jensen.families import log_partition
 from jensen.q_hidden.structures import Hidden
 from jensen.support.fields import add, zip_fields

@@ -6,18 +6,22 @@ work; everything that comes from data is escaped.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
 from math import isnan, prod
 from typing import TYPE_CHECKING
 
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.encode import Column
 from jensen.data.table import Table
-from jensen.data.variable import Variable
+from jensen.data.variable import Kind, Variable
 from jensen.inference.cpt import CPT, TablePosterior, show_probability
 from jensen.inference.distribution import Distribution, Distributions, combinations, heading
 from jensen.inference.network import Network
 from jensen.plots.markup import escape, tag
-from jensen.plots.sparklines import BLUE, HEIGHT, PALE, WIDTH, histogram, interval_bar
 from jensen.plots.svg import graph_svg
 from jensen.support.text import plural
 
@@ -28,6 +32,10 @@ MOST_COLUMNS = 100  # of a table
 MOST_ROWS = 60  # of a table of probabilities
 MOST_STATES = 6  # that are named
 OPEN_LIST = 12  # variables up to which the list under a network is open
+
+SPARK_WIDTH, SPARK_HEIGHT = 96.0, 18.0
+MOST_BARS = 24
+BLUE, PALE = "rgb(76,127,208)", "rgba(128,128,128,.25)"
 
 SHADE = "rgba(76,127,208,{:.2f})"
 STYLE = (
@@ -242,10 +250,10 @@ def _bar(p: float) -> str:
     """A bar as long as a probability, on a track from 0 to 1; nothing where it is undefined."""
     if isnan(p):
         return ""
-    shape = {"x": 0, "y": 3.0, "height": HEIGHT - 6, "rx": 2}
-    track = tag("rect", width=WIDTH, fill=PALE, **shape)
-    bar = tag("rect", width=WIDTH * p, fill=BLUE, **shape)
-    return tag("svg", track, bar, width=WIDTH, height=HEIGHT)
+    shape = {"x": 0, "y": 3.0, "height": SPARK_HEIGHT - 6, "rx": 2}
+    track = tag("rect", width=SPARK_WIDTH, fill=PALE, **shape)
+    bar = tag("rect", width=SPARK_WIDTH * p, fill=BLUE, **shape)
+    return tag("svg", track, bar, width=SPARK_WIDTH, height=SPARK_HEIGHT)
 
 
 def _states(v: Variable) -> str:
@@ -277,3 +285,82 @@ def _note(text: str) -> str:
 
 def _more(n: int, noun: str) -> str:
     return _note(f"… and {plural(n, noun)} more") if n > 0 else ""
+
+
+# --- sparklines: histograms of columns and intervals, each as small as a word ---
+
+
+def histogram(column: Column, weights: NDArray[np.float64] | None) -> tuple[str, str]:
+    """The range of a column as text, and its histogram as SVG; "" if the column is empty."""
+    known = ~column.missing()
+    if column.variable.kind == "categorical":
+        labels, heights = _by_state(column, known, weights)
+        return "", _bars(labels, heights)
+    known &= np.isfinite(column.data)
+    values = np.asarray(column.data[known], np.float64)
+    if not len(values):
+        return "", ""
+    share = None if weights is None else weights[known]
+    heights, edges = np.histogram(values, _edges(values, column.variable.kind), weights=share)
+    labels = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges)]
+    return f"{values.min():.4g} to {values.max():.4g}", _bars(labels, heights)
+
+
+def _by_state(
+    column: Column, known: NDArray[np.bool_], weights: NDArray[np.float64] | None
+) -> tuple[list[str], NDArray[np.float64]]:
+    """How often each state occurs; of many states the most frequent ones."""
+    states = column.variable.states
+    share = None if weights is None else weights[known]
+    codes = np.asarray(column.data[known], np.int64)
+    heights = np.bincount(codes, share, minlength=len(states)).astype(np.float64)
+    if len(states) <= MOST_BARS:
+        return list(states), heights
+    most = np.argsort(-heights, kind="stable")[:MOST_BARS]
+    return [states[k] for k in most], heights[most]
+
+
+def _edges(values: NDArray[np.float64], kind: Kind) -> NDArray[np.float64]:
+    """The edges of the bins; bins of counts hold equally many whole numbers."""
+    low, high = float(values.min()), float(values.max())
+    if kind == "count":
+        step = max(math.ceil((high - low + 1) / MOST_BARS), 1)
+        return np.arange(low, high + step + 1, step) - 0.5
+    return np.histogram_bin_edges(values, MOST_BARS)
+
+
+def _bars(labels: list[str], heights: NDArray[np.float64]) -> str:
+    top = float(heights.max()) if len(heights) else 0.0
+    if top <= 0:
+        return ""
+    step = SPARK_WIDTH / max(len(heights), 6)
+    bars = [
+        tag(
+            "rect",
+            tag("title", escape(f"{label}: {height:g}")),
+            x=k * step,
+            y=SPARK_HEIGHT * (1 - height / top),
+            width=step - 1,
+            height=SPARK_HEIGHT * height / top,
+        )
+        for k, (label, height) in enumerate(zip(labels, heights, strict=True))
+    ]
+    return tag("svg", *bars, width=SPARK_WIDTH, height=SPARK_HEIGHT, fill=BLUE)
+
+
+def interval_bar(mean: float, low: float, high: float) -> str:
+    """A line from 0 to 1, the interval on it, and a mark at the mean."""
+    middle = SPARK_HEIGHT / 2
+    line = tag("rect", x=0, y=middle - 1, width=SPARK_WIDTH, height=2, fill=PALE)
+    span = tag(
+        "rect",
+        x=SPARK_WIDTH * low,
+        y=middle - 4,
+        width=max(SPARK_WIDTH * (high - low), 1.0),
+        height=8,
+        rx=2,
+        fill=BLUE,
+        opacity="0.45",
+    )
+    mark = tag("rect", x=SPARK_WIDTH * mean - 1, y=middle - 6, width=2, height=12, fill=BLUE)
+    return tag("svg", line, span, mark, width=SPARK_WIDTH, height=SPARK_HEIGHT)

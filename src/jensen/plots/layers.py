@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from jensen.graphs.order import Links, inverse, reach
+from jensen.graphs.indexed_graph import Links, inverse, reach
 
 
 def assign_layers(n: int, pairs: Sequence[tuple[int, int]]) -> list[int]:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs.base import Graph
-from jensen.graphs.names import unknown
+from jensen.graphs.indexed_graph import unknown_node
 from jensen.plots import cards
 from jensen.plots.cards import Beliefs, Card, check_beliefs, make_card, percent
 from jensen.plots.coordinates import HEAD, side_width
@@ -89,7 +89,7 @@ def _known(graph: Graph, by_name: Mapping[str, T]) -> dict[str, T]:
     """The mapping as a dict; keys that are no nodes are refused."""
     for name in by_name:
         if name not in graph:
-            raise unknown(name, graph.nodes)
+            raise unknown_node(name, graph.nodes)
     return dict(by_name)
 
 

@@ -10,9 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import DataError, GraphError
 from jensen.graphs import DAG, as_dag, formats
-from jensen.graphs.indexed_graph import show_edge
-from jensen.graphs.names import show_path
-from jensen.graphs.order import find_cycle
+from jensen.graphs.indexed_graph import find_cycle, show_edge, show_path
 from jensen.scores.constant_columns import are_drawn, no_edge, warn_of_constants
 from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
 from jensen.scores.scorer import Scorer, isolated

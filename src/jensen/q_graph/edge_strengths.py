@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
-from jensen.graphs.order import reach
+from jensen.graphs.indexed_graph import reach
 from jensen.q_graph.constraints import Constraints, read_constraints
 from jensen.support.checks import is_real
 from jensen.support.text import grid, offer, plural

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen import free_energy
-from jensen.data.units import Units
+from jensen.data.blocks import Units
 from jensen.exceptions import CollapseError
 from jensen.free_energy import Algorithm, Fit, State
 from jensen.models.protocol import Learnable

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table
 from jensen.data.counting import MAX_LANED_CELLS, count_meetings
-from jensen.data.half_bytes import HALF, WHOLE, cut, pack_half_bytes
+from jensen.data.packed import HALF, WHOLE, cut_bytes, pack_half_bytes
 from jensen.data.threads import n_parts, run_all
 from jensen.scores.set_counts import (
     MANY_CELLS,
@@ -76,7 +76,7 @@ class SetCounter:
         self._kept: dict[tuple[int, ...], SetCounts] = {}
         self._n_kept = 0
         self._rooms: dict[int, Counts] = {}
-        self._byte_parts = cache(lambda n: cut(self._half_bytes, n))
+        self._byte_parts = cache(lambda n: cut_bytes(self._half_bytes, n))
 
     def find(self, family: tuple[int, ...]) -> SetCounts | FamilyCells | None:
         """Counts of a family, its child first, that were kept or are made now.

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.graphs.order import topological_order
+from jensen.graphs.indexed_graph import topological_order
 from jensen.q_graph.optimum.cuts import (
     Cut,
     cluster_cut,

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
-from jensen.graphs.order import find_cycle
+from jensen.graphs.indexed_graph import find_cycle
 from jensen.q_graph.optimum.families import CandidateFamilies
 from jensen.q_graph.optimum.solver import solver
 

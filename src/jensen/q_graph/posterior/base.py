@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
-from jensen.graphs.order import reach
+from jensen.graphs.indexed_graph import reach
 from jensen.q_graph.info import GraphInfo
 from jensen.q_graph.posterior import features
 from jensen.q_graph.posterior.answers import Probabilities

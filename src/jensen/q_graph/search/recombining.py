@@ -23,7 +23,7 @@ from itertools import islice
 
 import numpy as np
 
-from jensen.graphs.order import topological_order
+from jensen.graphs.indexed_graph import topological_order
 from jensen.q_graph.classes.graph import class_of, member, members, set_of
 from jensen.q_graph.search.climbing import (
     BACK,

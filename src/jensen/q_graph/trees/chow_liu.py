@@ -12,8 +12,7 @@ from jensen.data import Table, as_table
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
-from jensen.graphs.indexed_graph import IndexedGraph
-from jensen.graphs.names import checked
+from jensen.graphs.indexed_graph import IndexedGraph, check_name
 from jensen.q_graph.info import StructureInfo
 from jensen.q_graph.trees.spanning import (
     Penalised,
@@ -128,7 +127,7 @@ def chow_liu(
     _refuse_unbounded(tree, names, stage)
     arrows = sorted(_arrows(names, edges, stage, root))
     # What hangs from roots has no cycle, so none is looked for.
-    graph = DAG._of(IndexedGraph(tuple(map(checked, names)), tuple(arrows)))
+    graph = DAG._of(IndexedGraph(tuple(map(check_name, names)), tuple(arrows)))
     weight = tree.weight.tolist()
     gains = sum(weight[v] for _, v in edges) - float(entropies.sum())
     score = information.total * gains - cost
