@@ -11,7 +11,7 @@ from jensen.support.text import grid, plural
 
 if TYPE_CHECKING:
     from jensen.cli.learn_states import LearnedRows
-    from jensen.cli.learn_structure import FoundGraph
+    from jensen.cli.structure import FoundGraph
     from jensen.data import Table
     from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.graphs import DAG, PDAG

@@ -24,8 +24,8 @@ def text_choices(given: Given) -> dict[str, str | None]:
 
 def read_columns(given: Given) -> list[Any]:
     """All columns of the DATA argument as they are written; labels for missing are kept."""
+    from jensen.data.dialect import TextChoices
     from jensen.data.files import read_columns
-    from jensen.data.separators import TextChoices
 
     text = TextChoices(**text_choices(given))
     return read_columns(given.data, given.missing, text, keep_missing=True)
@@ -209,3 +209,29 @@ def set_threads(threads: int | None) -> None:
         from jensen.data import set_threads
 
         set_threads(threads)
+
+
+# --- what `learn` says of all models ---
+
+LOOP = ("method", "n_init", "max_iter", "tol", "n_samples", "burn_in", "thin", "n_chains")
+"""How parameters are learned, whatever the model is: keyword arguments of all estimators."""
+
+
+def loop_choices(given: Given) -> dict[str, Any]:
+    """How parameters are learned, as all estimators take it."""
+    seed = {} if given.seed is None else {"random_state": given.seed}
+    return {**given.chosen(*LOOP), **seed, "progress": sys.stderr.isatty()}
+
+
+def is_state_number(text: str) -> bool:
+    """Whether --states says how many hidden states there are, rather than those of a column."""
+    return "=" not in text and text.strip().lstrip("+-").isdecimal()
+
+
+def refuse_state_numbers(given: Given) -> None:
+    """Refuse --states K for a network."""
+    if any(map(is_state_number, given.states)):
+        raise JensenError(
+            "--states K belongs to --model mixture, latent-class or hmm; for a column of a "
+            "network write its states: --states x=a,b,c"
+        )

@@ -338,6 +338,3 @@ OPTIONS = (
 
 TESTS = ("test", "alpha", "max_given", "permutations", "correction")
 """How tests of independence are made."""
-
-LOOP = ("method", "n_init", "max_iter", "tol", "n_samples", "burn_in", "thin", "n_chains")
-"""How parameters are learned, whatever the model is: keyword arguments of all estimators."""

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.cli import inputs
 from jensen.cli.command import Given
-from jensen.cli.learn_network import loop_choices
 from jensen.cli.table_rows import Sequences, find_sequences, require_numbers
 from jensen.exceptions import JensenError, StoppedError
 from jensen.models.emissions.registry import EMISSIONS, owner_of
@@ -30,7 +29,7 @@ def learn_states(given: Given) -> tuple[Any, LearnedRows]:
     """Learn; the model, and the rows that it was learned from."""
     _check(given)
     n_states = _n_states(given)
-    choices = {**loop_choices(given), "prior": read_prior(given.prior)}
+    choices = {**inputs.loop_choices(given), "prior": read_prior(given.prior)}
     if given.start is not None:
         choices["start"] = inputs.read_states(given.start)
     table = inputs.read_table(given, _labels(given))
@@ -50,15 +49,6 @@ def learn_states(given: Given) -> tuple[Any, LearnedRows]:
 # --- what was said ---
 
 
-def refuse_state_numbers(given: Given) -> None:
-    """Refuse --states K for a network."""
-    if any(map(_is_number, given.states)):
-        raise JensenError(
-            "--states K belongs to --model mixture, latent-class or hmm; for a column of a "
-            "network write its states: --states x=a,b,c"
-        )
-
-
 def _check(given: Given) -> None:
     """Refuse what this model would ignore."""
     for text in _labels(given):
@@ -76,7 +66,7 @@ def _check(given: Given) -> None:
 
 def _n_states(given: Given) -> int:
     """The number of hidden states, which must be said once."""
-    numbers = [text for text in given.states if _is_number(text)]
+    numbers = [text for text in given.states if inputs.is_state_number(text)]
     if len(numbers) != 1:
         raise JensenError("say once how many hidden states there are: --states 3")
     if int(numbers[0]) < 1:
@@ -86,11 +76,7 @@ def _n_states(given: Given) -> int:
 
 def _labels(given: Given) -> list[str]:
     """What --states says of columns."""
-    return [text for text in given.states if not _is_number(text)]
-
-
-def _is_number(text: str) -> bool:
-    return "=" not in text and text.strip().lstrip("+-").isdecimal()
+    return [text for text in given.states if not inputs.is_state_number(text)]
 
 
 def read_prior(text: str | None) -> dict[str, float] | None:

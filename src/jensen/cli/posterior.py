@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 from jensen.cli import inputs, options, outputs
 from jensen.cli.command import OUTPUT, SAMPLING, STRUCTURE, Command, Given, Option
 from jensen.cli.describe_posterior import THRESHOLD, show, summary
-from jensen.cli.graph_scoring import (
+from jensen.cli.learn_options import OPTIONS as LEARN_OPTIONS
+from jensen.cli.learn_refusals import Retry, refuse_empty, refuse_kinds, refuse_missing
+from jensen.cli.structure import (
     check_scaled,
     check_score,
+    constraints,
     read_graph_prior,
     read_scale,
     row_choices,
 )
-from jensen.cli.learn_options import OPTIONS as LEARN_OPTIONS
-from jensen.cli.learn_refusals import Retry, refuse_empty, refuse_kinds, refuse_missing
-from jensen.cli.learn_structure import constraints
 from jensen.exceptions import JensenError
 from jensen.scores.registry import DEFAULTS, SAMPLE_SIZED
 from jensen.support.text import either, plural

@@ -8,7 +8,7 @@ from typing import Any
 
 from jensen.cli import inputs, options, outputs
 from jensen.cli.command import OUTPUT, Command, Given, Option
-from jensen.cli.graph_scoring import check_scaled, name_score, read_scale, read_summed_prior
+from jensen.cli.structure import check_scaled, name_score, read_scale, read_summed_prior
 from jensen.cli.table_rows import read_state_rows
 from jensen.scores.registry import DEFAULTS, TOLD
 from jensen.support.text import grid

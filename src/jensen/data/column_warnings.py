@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.decimals import NUMBERS_PER_MISFIT
+from jensen.data.dialect import NUMBERS_PER_MISFIT, TextChoices
 from jensen.data.encode import MAX_INTEGER_STATES, Column
 from jensen.data.files import is_text_file, line_of_row, name_of
 from jensen.data.missing_words import (
@@ -25,7 +25,6 @@ from jensen.data.missing_words import (
     warn_of_missing_words,
     words_for_missing,
 )
-from jensen.data.separators import TextChoices
 from jensen.data.variable import is_number, parse_number
 from jensen.exceptions import warn
 from jensen.support.text import plural, some

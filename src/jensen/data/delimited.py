@@ -13,16 +13,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from jensen.data.decimals import read_decimals, refuse_commas_of_both_kinds
-from jensen.data.distinct_values import RawColumn
-from jensen.data.missing_words import MISSING_WORDS
-from jensen.data.separators import (
+from jensen.data.dialect import (
     AS_IT_TELLS,
     TextChoices,
     find_separator,
+    read_decimals,
     read_named_separator,
+    refuse_commas_of_both_kinds,
     refuse_unseparated,
 )
+from jensen.data.distinct_values import RawColumn
+from jensen.data.missing_words import MISSING_WORDS
 from jensen.data.variable import parse_number
 from jensen.exceptions import DataError, FileError, warn
 from jensen.support.text import plural, some

@@ -11,8 +11,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet
 
 from jensen.data.delimited import find_line, read_delimited
+from jensen.data.dialect import AS_IT_TELLS, NAMED, SELDOM, SEPARATORS, TextChoices
 from jensen.data.distinct_values import RawColumn
-from jensen.data.separators import AS_IT_TELLS, NAMED, SELDOM, SEPARATORS, TextChoices
 from jensen.data.sources import raw_columns
 from jensen.exceptions import FileError, JensenError
 from jensen.support.atomic import check_name, show_path

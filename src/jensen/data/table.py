@@ -13,18 +13,22 @@ from numpy.typing import ArrayLike, NDArray
 
 from jensen.data import blocks, convert
 from jensen.data.blocks import Block, Range, digest_blocks, sum_blocks
-from jensen.data.column_readers import Reader, encode_again, no_column, open_columns, take_weights
 from jensen.data.column_warnings import warn_of_labels
 from jensen.data.convert import describe
+from jensen.data.dialect import TextChoices
 from jensen.data.encode import Column, recode
 from jensen.data.packed import Packed
-from jensen.data.separators import TextChoices
 from jensen.data.table_choices import (
+    Reader,
     check_weights,
+    encode_again,
     kinds_by_column,
     list_of_columns,
     missing_labels,
+    no_column,
+    open_columns,
     states_by_column,
+    take_weights,
 )
 from jensen.data.threads import ordered_map
 from jensen.data.variable import Variable

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from jensen.data import blocks
 from jensen.data.blocks import Block, Range, digest_blocks, sum_blocks
-from jensen.data.column_readers import no_column
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.packed import Packed
 from jensen.data.table import Table
-from jensen.data.table_choices import list_of_columns
+from jensen.data.table_choices import list_of_columns, no_column
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.support.memory import check_memory
