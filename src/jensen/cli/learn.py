@@ -26,8 +26,8 @@ from jensen.cli.structure import (
     refuse_scale,
     row_choices,
 )
+from jensen.data.threads import interruptible
 from jensen.exceptions import JensenError
-from jensen.runs.interrupts import interruptible
 from jensen.scores.registry import (
     DEFAULTS,
     SAMPLE_SIZED,

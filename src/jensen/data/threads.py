@@ -1,15 +1,17 @@
-"""How many threads there are, and the one place where they run."""
+"""How many threads there are, the one place where they run, and how Ctrl-C ends their work."""
 
 import os
+import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from functools import cache, lru_cache, partial
 from itertools import islice
 from operator import index
-from threading import Lock, local
+from threading import Event, Lock, current_thread, local, main_thread
+from types import FrameType
 from typing import Any, NoReturn, SupportsIndex, TypeVar
 
 from threadpoolctl import ThreadpoolController
@@ -190,3 +192,43 @@ def _cores() -> int:
 def _check(n: int, where: str) -> None:
     if n < 1:
         raise JensenError(f"{where}: the number of threads must be at least 1, not {n}")
+
+
+# --- Ctrl-C ---
+
+_current: ContextVar[Event | None] = ContextVar("current", default=None)
+"""The event that Ctrl-C sets at the moment; threads that the main thread starts share it."""
+
+
+@contextmanager
+def interruptible() -> Iterator[Event]:
+    """Yield an event that the first Ctrl-C sets; the second one interrupts at once, as usual.
+
+    Work that is called by other such work, also on the threads of this module, has the same
+    event: all of it ends, and each part has to ask whether the results that it was given are
+    complete. Only the main thread receives signals: in a thread that the caller started, the event
+    is never set.
+    """
+    shared = _current.get()
+    if shared is not None:
+        yield shared
+        return
+    if current_thread() is not main_thread():
+        yield Event()
+        return
+    stop, before = Event(), signal.getsignal(signal.SIGINT)
+
+    def request_stop(number: int, frame: FrameType | None) -> None:
+        stop.set()
+        signal.signal(signal.SIGINT, before)
+
+    if before is None or before is signal.SIG_IGN:  # set by another language, or ignored
+        yield stop
+        return
+    signal.signal(signal.SIGINT, request_stop)
+    token = _current.set(stop)
+    try:
+        yield stop
+    finally:
+        _current.reset(token)
+        signal.signal(signal.SIGINT, before)

@@ -12,15 +12,14 @@ import numpy as np
 from sklearn.base import clone  # type: ignore[import-untyped]
 
 from jensen.data import as_table
+from jensen.data.threads import interruptible
 from jensen.estimators.gaussian_mixture import GaussianMixture
 from jensen.estimators.latent_class import LatentClass
 from jensen.estimators.state_estimator import StatesEstimator
 from jensen.estimators.states_summary import prior_of
-from jensen.exceptions import CollapseError, JensenError
-from jensen.runs.interrupts import interruptible
+from jensen.exceptions import CollapseError, JensenError, warn_of_left_out
 from jensen.scores.constant_columns import noting, warn_of_guessed_spread
 from jensen.support.checks import check_whole
-from jensen.support.estimate_warnings import warn_of_left_out
 from jensen.support.memory import STREAM, check_many
 from jensen.support.text import grid
 

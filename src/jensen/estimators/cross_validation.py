@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
 from jensen.data.column_warnings import warn_of_row_names
-from jensen.data.threads import ordered_map
+from jensen.data.threads import interruptible, ordered_map
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.q_graph.constraints import as_lists
 from jensen.q_graph.learning import learn_structure
-from jensen.runs.interrupts import interruptible
 from jensen.scores.constant_columns import (
     noting,
     warn_of_constant_folds,

@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from jensen import q_hidden
 from jensen.data.threads import one_blas_thread
-from jensen.exceptions import JensenError, StoppedError, TooLargeError
+from jensen.exceptions import (
+    JensenError,
+    StoppedError,
+    TooLargeError,
+    warn_of_collapse,
+    warn_of_disagreement,
+    warn_of_limit,
+    warn_of_stop,
+)
 from jensen.free_energy import (
     ALGORITHMS,
     EM,
@@ -33,12 +41,6 @@ from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.diagnostics import effective_sample_size, split_r_hat
 from jensen.runs.restarts import Job, ascend, improve, sample
 from jensen.support.checks import check_whole, is_real
-from jensen.support.estimate_warnings import (
-    warn_of_collapse,
-    warn_of_disagreement,
-    warn_of_limit,
-    warn_of_stop,
-)
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import STREAM, check_many, check_memory

@@ -17,14 +17,13 @@ from jensen.estimators.network_choices import (
     learned_variables,
     make_prior,
 )
-from jensen.exceptions import DataError, JensenError
+from jensen.exceptions import DataError, JensenError, warn_of_single_sites
 from jensen.graphs import DAG
 from jensen.graphs.wiring import wire
 from jensen.inference import Network
 from jensen.inference.handmade import network_from_tables
 from jensen.models.discrete_network import DiscreteNetwork, NetworkRows, Tables, encode
 from jensen.models.protocol import Data
-from jensen.support.estimate_warnings import warn_of_single_sites
 from jensen.support.memory import check_memory
 
 ARRAYS = 8

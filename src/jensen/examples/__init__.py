@@ -2,10 +2,10 @@
 
 from importlib.resources import as_file, files
 
+from jensen import io
 from jensen.data import Table
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.exceptions import JensenError
-from jensen.io import json_files
 
 
 def list() -> tuple[str, ...]:
@@ -29,9 +29,9 @@ def load(name: str) -> BayesianNetwork:
     known = list()
     if name not in known:
         raise JensenError(f"there is no example {name!r}: choose one of {', '.join(known)}")
-    text = (files(__name__) / f"{name}.json").read_text(encoding="utf-8")
-    net: BayesianNetwork = json_files.loads(text, f"the example {name!r}")
-    return net
+    with as_file(files(__name__) / f"{name}.json") as path:
+        net: BayesianNetwork = io.load(path)
+        return net
 
 
 def faithful() -> Table:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from jensen.data import as_rows
 from jensen.data.counting import require_complete
+from jensen.data.threads import interruptible
 from jensen.graphs import DAG
 from jensen.independence.independent import check_alpha, check_table, make_tests
 from jensen.independence.pc import Named, watched
@@ -33,7 +34,6 @@ from jensen.q_graph.constraints import add_prior, read_rules
 from jensen.q_graph.info import StructureInfo
 from jensen.q_graph.search.climbing import Climber
 from jensen.q_graph.search.recombining import thorough_climb
-from jensen.runs.interrupts import interruptible
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import log_jacobian_of_units, name_of, unitless
 from jensen.support.checks import check_whole

@@ -12,6 +12,7 @@ from tqdm import tqdm
 
 from jensen.data import as_rows
 from jensen.data.column_warnings import warn_of_row_names
+from jensen.data.threads import interruptible
 from jensen.exceptions import JensenError
 from jensen.graphs import PDAG
 from jensen.independence.independent import check_alpha, check_table, make_tests
@@ -19,7 +20,6 @@ from jensen.independence.orienting import Colliders, find_colliders, orient
 from jensen.independence.skeleton import Skeleton, find_skeleton
 from jensen.independence.testing import Tests
 from jensen.q_graph.constraints import Constraints, read_constraints
-from jensen.runs.interrupts import interruptible
 from jensen.scores.constant_columns import warn_of_constant_labels, warn_of_constant_numbers
 from jensen.support.checks import check_whole
 

@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import Any, Protocol
 
 from jensen.exceptions import FileError
-from jensen.support.json_values import Checked, dump, parse_json
+from jensen.support.json_values import Checked, parse_json
 
 VERSION = 1
 NETWORK_FORMAT = "jensen-network"
@@ -44,9 +44,14 @@ def dumps(model: Savable) -> str:
     """A model as JSON text: one line per member, and one per variable."""
     document = model.to_dict()
     members = {"format": document.pop("format"), "version": VERSION, **document}
-    lines = [f"{dump(name)}: {_laid_out(name, value)}" for name, value in members.items()]
+    lines = [f"{_dump(name)}: {_laid_out(name, value)}" for name, value in members.items()]
     body = "{\n" + ",\n".join(lines)
     return f'{body},\n"checksum": "{_checksum(json.loads(body + "}"))}"\n}}\n'
+
+
+def _dump(value: Any) -> str:
+    """One value as JSON; letters stay as they are."""
+    return json.dumps(value, allow_nan=False, ensure_ascii=False)
 
 
 def _checksum(members: Any) -> str:
@@ -56,7 +61,7 @@ def _checksum(members: Any) -> str:
 
 
 def _laid_out(name: str, value: Any) -> str:
-    return "[\n" + ",\n".join(map(dump, value)) + "\n]" if name == "variables" else dump(value)
+    return "[\n" + ",\n".join(map(_dump, value)) + "\n]" if name == "variables" else _dump(value)
 
 
 def loads(text: str, file: str) -> Any:

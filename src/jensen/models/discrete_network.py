@@ -18,7 +18,7 @@ from jensen.data import RowSource, TableScan, Variable
 from jensen.data.blocks import Units
 from jensen.data.counting import count_families
 from jensen.data.statistics import CountStatistics
-from jensen.exceptions import JensenError
+from jensen.exceptions import JensenError, warn_of_empty_rows
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs import DAG
 from jensen.inference.impossible import explain_row
@@ -27,7 +27,6 @@ from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import FamilyTables, Hidden, NothingHidden
 from jensen.q_hidden.trees.plans import plans_of
 from jensen.q_hidden.trees.problems import HiddenRows, split_table
-from jensen.support.estimate_warnings import warn_of_empty_rows
 from jensen.support.fields import add, record
 from jensen.support.tree_records import Wiring
 

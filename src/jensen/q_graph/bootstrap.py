@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
 from jensen.data.column_warnings import warn_of_row_names
+from jensen.data.threads import interruptible
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, PDAG
 from jensen.graphs.base import Graph
@@ -17,7 +18,6 @@ from jensen.q_graph.constraints import add_certain_edges, as_lists, read_constra
 from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
 from jensen.runs.checkpoint import Checkpoint
-from jensen.runs.interrupts import interruptible
 from jensen.runs.runner import Task, run
 from jensen.scores.constant_columns import (
     noting,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from jensen.data.threads import interruptible
 from jensen.q_graph.classes.equivalence_search import equivalence_search
 from jensen.q_graph.classes.rules import read_class
 from jensen.q_graph.constraints import Constraints, read_start
@@ -23,7 +24,6 @@ from jensen.q_graph.optimum.integer_program import (
 )
 from jensen.q_graph.search import climbing
 from jensen.q_graph.search.recombining import climb_and_walk, thorough_climb
-from jensen.runs.interrupts import interruptible
 from jensen.scores.scorer import Scorer, log_jacobian_of_units
 
 Flags = NDArray[np.bool_]

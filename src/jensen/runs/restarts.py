@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 
 from jensen import free_energy
 from jensen.data.blocks import Units
+from jensen.data.threads import interruptible
 from jensen.exceptions import CollapseError
 from jensen.free_energy import Algorithm, Fit, State
 from jensen.models.protocol import Learnable
 from jensen.runs.checkpoint import Checkpoint
-from jensen.runs.interrupts import interruptible
 from jensen.runs.runner import Task, number_streams, run
 from jensen.support.fields import record
 from jensen.support.randomness import Streams

@@ -37,10 +37,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from jensen.data.threads import ordered_map, run_all
+from jensen.data.threads import interruptible, ordered_map, run_all
 from jensen.exceptions import FileError
 from jensen.runs.checkpoint import WAY_OUT, Checkpoint
-from jensen.runs.interrupts import interruptible
 from jensen.runs.sample_file import LostSamplesError, SampleFile
 from jensen.support.fields import pack, unpack
 from jensen.support.randomness import Streams

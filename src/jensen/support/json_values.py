@@ -199,11 +199,6 @@ def refusing(where: str) -> Iterator[None]:
         raise FileError(f"{where}: {error}") from None
 
 
-def dump(value: Any) -> str:
-    """One value as JSON; letters stay as they are."""
-    return json.dumps(value, allow_nan=False, ensure_ascii=False)
-
-
 def _is_whole(text: str) -> bool:
     """Whether a text has no lone surrogate, which JSON can spell and UTF-8 cannot."""
     return re.search("[\ud800-\udfff]", text) is None

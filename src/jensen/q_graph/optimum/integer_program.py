@@ -19,6 +19,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from jensen.data.threads import interruptible
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.info import SearchOutcome
@@ -28,7 +29,6 @@ from jensen.q_graph.optimum.families import CandidateFamilies, candidate_familie
 from jensen.q_graph.optimum.solver import solver
 from jensen.q_graph.search.climbing import Climber
 from jensen.q_graph.search.recombining import thorough_climb
-from jensen.runs.interrupts import interruptible
 from jensen.scores.scorer import Progress, Scorer
 
 Watch = Callable[[float, float], bool]

@@ -131,7 +131,7 @@ class SampledPosterior(StructurePosterior):
 
     def warn(self) -> None:
         """Warn if the chains disagree."""
-        from jensen.support.estimate_warnings import warn_of_chains
+        from jensen.exceptions import warn_of_chains
 
         disagreement = self.convergence.marked_disagreement
         if disagreement is not None:

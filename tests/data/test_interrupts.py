@@ -6,8 +6,7 @@ import threading
 import pytest
 
 import jensen as jn
-from jensen.data.threads import ordered_map
-from jensen.runs.interrupts import interruptible
+from jensen.data.threads import interruptible, ordered_map
 
 
 @pytest.fixture(autouse=True)
