@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jensen.support.text import grid, plural, some
-from jensen.support.wording import in_shell
+from jensen.support.text import grid, in_shell, plural, some
 
 if TYPE_CHECKING:
     from jensen.q_graph.posterior import StructurePosterior
