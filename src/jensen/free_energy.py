@@ -310,9 +310,8 @@ def check_usable(model: Any, algorithm: Algorithm) -> None:
         elif prior is None:
             raise JensenError(
                 f"{algorithm.name} keeps a posterior, so it needs a prior of its {name}: give "
-                f"{option('prior', 'bdeu')} or a concentration, or use "
-                f"{option('method', 'em')} for the "
-                f"frequencies"
+                f"{option('prior', 'bdeu')} or a concentration, or use {option('method', 'em')} "
+                f"for the frequencies"
             )
 
 
@@ -328,8 +327,7 @@ def _check_mode(name: str, family: Any, prior: Any, algorithm: Algorithm) -> Non
         raise JensenError(
             f"{algorithm.name} needs a prior with a mode, but the prior of the {name} has none: "
             f"{_what_lacks(prior)}. Raise the prior, or use {option('method', 'vbem')}, which "
-            f"needs "
-            f"no mode"
+            f"needs no mode"
         )
     if isinstance(prior, np.ndarray) and not prior.any():
         raise JensenError(

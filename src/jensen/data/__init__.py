@@ -1,16 +1,16 @@
 """Tables and variables; the one place that meets dataframes, data files and threads.
 
 What learners see: `variable` (name, kind, states), `blocks` (the protocol `RowSource`: rows in
-blocks), `table` (rows in memory), `table_scan` (rows that are read again in every pass),
-`number_rows` (the same as numbers), `units` (encoded rows, and sums over them), `threads`.
+blocks, which models encode as units, and sums over both), `table` (rows in memory), `table_scan`
+(rows that are read again in every pass), `number_rows` (the same as numbers), `threads`.
 
-Reading: `sources` (dataframes, dicts, arrays), `files` with `delimited`, `separators` and
-`decimals` (CSV, TSV, Parquet), `distinct_values` and `encode` (from an Arrow column to codes or
-numbers), `column_readers` (the columns of any source), `table_choices` (what the caller declares,
-checked). `missing_words` and `column_warnings` warn of values that were probably meant otherwise.
+Reading: `sources` (dataframes, dicts, arrays), `files` with `delimited` and `dialect` (CSV, TSV,
+Parquet), `distinct_values` and `encode` (from an Arrow column to codes or numbers), `table_choices`
+(what the caller declares, checked, and the columns that are read so). `missing_words` and
+`column_warnings` warn of values that were probably meant otherwise.
 
-Counting: `packed` and `half_bytes` (columns as kernels read them), `counting` (contingency tables),
-`statistics` (what scores read: counts of families, moments of columns).
+Counting: `packed` (columns as kernels read them), `counting` (contingency tables), `statistics`
+(what scores read: counts of families, moments of columns).
 
 Writing and using: `convert` (to text, dataframes and files), `discretizing`, `model_columns` (a
 table beside a fitted model), `fill_missing` (imputed cells put back).

@@ -238,10 +238,9 @@ def require_states(table: RowSource, name: str) -> Variable:
     variable = require_categorical(table, name)
     if not variable.states:
         raise DataError(
-            f"column {name!r} has no value and no declared states: "
-            f"leave it out of the graph, declare "
-            f"{for_reader(f'states={{{name!r}: [...]}}', f'--states {name}=A,B')}, or learn it as "
-            f"{for_reader(f'hidden={{{name!r}: 2}}', f'--hidden {name}=2')}"
+            f"column {name!r} has no value and no declared states: leave it out of the graph, "
+            f"declare {for_reader(f'states={{{name!r}: [...]}}', f'--states {name}=A,B')}, or "
+            f"learn it as {for_reader(f'hidden={{{name!r}: 2}}', f'--hidden {name}=2')}"
         )
     return variable
 

@@ -1,12 +1,11 @@
 """Graphs over named variables: names outside, indices inside, never changed once made.
 
-The classes are in `dag`, `cpdag`, `pdag` and `undirected`; `base` holds what they share.
-`indexed_graph` holds nodes and edges by index, `names` says which names are allowed, and `formats`
-reads and writes text, matrices, networkx and Graphviz. The algorithms take plain lists of indices:
-`order` (topological order, cycles, reachability), `markov` (d-separation, equivalence),
-`orientation` (Meek's rules, extension to a DAG), `linear_extensions` (how many orders a DAG allows)
-and `elimination` (orders that keep tables small). `wiring` lays out the tables of a discrete
-network as flat arrays for the kernels.
+The classes are in `dag`, `pdag` (with CPDAGs) and `undirected`; `base` holds what they share.
+`indexed_graph` holds nodes and edges by index, with topological orders, cycles and reachability,
+and says which names are allowed; `formats` reads and writes text, matrices, networkx and Graphviz.
+Further algorithms: `markov` (d-separation, equivalence), `orientation` (Meek's rules, extension to
+a DAG), `linear_extensions` (how many orders a DAG allows) and `elimination` (orders that keep
+tables small). `wiring` lays out the tables of a discrete network as flat arrays for the kernels.
 """
 
 from jensen.graphs.dag import DAG

@@ -167,9 +167,8 @@ class CategoricalTests:
         self._workspaces: list[Array] = []
         if permutations and table.weights is not None and np.any(table.weights % 1.0):
             raise DataError(
-                f"{keyword('permutations')} shuffles rows, and these weights are no whole "
-                f"numbers of rows: "
-                f"leave {keyword('permutations')} out"
+                f"{keyword('permutations')} shuffles rows, and these weights are no whole numbers "
+                f"of rows: leave {keyword('permutations')} out"
             )
 
     def measure(self, a: int, b: int, given: Given) -> Measured:

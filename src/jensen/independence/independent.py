@@ -268,8 +268,7 @@ def make_tests(
     if permutations and name not in FOR_STATES:
         raise DataError(
             f"{keyword('permutations')} belongs to tests of categorical columns "
-            f"({', '.join(FOR_STATES)}), "
-            f"not to {name!r}"
+            f"({', '.join(FOR_STATES)}), not to {name!r}"
         )
     if name in FOR_STATES:
         seed = (

@@ -50,8 +50,7 @@ class DirichletScore:
         if not alpha > 0.0:
             raise JensenError(
                 f"{bare('equivalent_sample_size')} is too small to be spread over "
-                f"{counts.n_configs:.3g} "
-                f"parent configurations: raise it, or leave out parents"
+                f"{counts.n_configs:.3g} parent configurations: raise it, or leave out parents"
             )
         cells, lengths = counts.stored()  # empty cells add nothing
         layout = SegmentedDirichlet(lengths)

@@ -87,9 +87,8 @@ def warn_of_guessed_spread(names: Sequence[str]) -> None:
         varies, column = ("it varies", "column") if len(names) == 1 else ("they vary", "columns")
         warn(
             f"{_are(names)} constant, so nothing says how much {varies}: the prior takes the "
-            f"variance for 1, and all that is learned of it is this guess. Leave the {column} out"
-            f"{for_reader('', ' with --without')}, or give the prior a scale, "
-            f"{GIVEN_SCALE}"
+            f"variance for 1, and all that is learned of it is this guess. Leave the {column} "
+            f"out{for_reader('', ' with --without')}, or give the prior a scale, {GIVEN_SCALE}"
         )
 
 

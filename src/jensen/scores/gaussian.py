@@ -212,17 +212,16 @@ def _mean(prior_mean: Any, names: Sequence[str]) -> Array:
 def _scale(scale: Any, n: int) -> Array:
     if isinstance(scale, str):
         raise JensenError(
-            f"{option('scale', scale)}: give {UNIT!r}, a number, or a matrix ({n}, {n}) of "
-            f"the columns "
-            f"sorted by name; None is the variances of the columns"
+            f"{option('scale', scale)}: give {UNIT!r}, a number, or a matrix ({n}, {n}) of the "
+            f"columns sorted by name; None is the variances of the columns"
         )
     values = _numbers("scale", scale)
     if values.shape == ():
         values = values * np.eye(n)
     if values.shape != (n, n) or not np.isfinite(values).all():
         raise JensenError(
-            f"{bare('scale')} must be a number, or a matrix ({n}, {n}) of the columns sorted "
-            f"by name"
+            f"{bare('scale')} must be a number, or a matrix ({n}, {n}) of the columns sorted by "
+            f"name"
         )
     if not np.allclose(values, values.T, rtol=1e-10, atol=0.0) or (
         n and np.linalg.eigvalsh(values).min() <= 0.0

@@ -45,17 +45,15 @@ def split_interventions(
         return table if nodes is None else table.select(nodes), None
     if isinstance(interventions, str) and interventions in (nodes or ()):
         raise DataError(
-            f"{option('interventions', interventions)} tells what was set in each row, so it "
-            f"is no variable "
-            f"of a graph: leave it out of the graph"
+            f"{option('interventions', interventions)} tells what was set in each row, so it is no "
+            f"variable of a graph: leave it out of the graph"
         )
     if isinstance(interventions, str):
         column = table.gather([interventions]).column(interventions)
         if column.variable.kind != "categorical":
             raise DataError(
-                f"{option('interventions', interventions)}: the column must name the variable "
-                f"that was set "
-                f"in each row, or be empty; it holds numbers"
+                f"{option('interventions', interventions)}: the column must name the variable that "
+                f"was set in each row, or be empty; it holds numbers"
             )
         states, codes = column.variable.states, np.asarray(column.data, np.int64)
         if "" in states:  # an empty text names nothing

@@ -167,8 +167,7 @@ def _check_work(n_families: int) -> None:
         raise JensenError(
             f"the exact optimum would score {n_families:,} families one by one, more than "
             f"{MOST_FAMILIES:,}: choose {bare('max_parents')}, leave out variables, or use a "
-            f"search "
-            f"({option('method', 'hill-climb', 'structure')})"
+            f"search ({option('method', 'hill-climb', 'structure')})"
         )
 
 

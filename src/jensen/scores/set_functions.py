@@ -166,9 +166,8 @@ def spread_evenly(rows: DistinctRows, equivalent_sample_size: float) -> CellFunc
         alphas = equivalent_sample_size / n_cells
     if not alphas.all():
         raise JensenError(
-            f"{bare('equivalent_sample_size')} is too small to be spread over "
-            f"{n_cells.max():.3g} cells: "
-            f"raise it, or leave out variables"
+            f"{bare('equivalent_sample_size')} is too small to be spread over {n_cells.max():.3g} "
+            f"cells: raise it, or leave out variables"
         )
     return rising(rows, alphas, index)
 

@@ -36,8 +36,8 @@ def require_continuous(table: RowSource, names: Sequence[str], what: str) -> Non
     if states and len(states) == len(names):
         raise DataError(
             f"{what} needs continuous columns, and {some(map(repr, states))} "
-            f"{'is' if len(states) == 1 else 'are'} categorical: declare "
-            f"continuous=[...] if they are numbers"
+            f"{'is' if len(states) == 1 else 'are'} categorical: declare continuous=[...] if they "
+            f"are numbers"
         )
     if states:
         raise DataError(

@@ -43,9 +43,8 @@ def check_weighable(n: int) -> None:
         raise GraphError(
             f"a chain over orders has a prior that counts each graph once for every order that it "
             f"allows; for another prior these orders are counted, which is not done for {n} "
-            f"variables, only up to {MOST_ORDERED}: use {option('method', 'partition')}, or "
-            f"keep that prior "
-            f"with {option('prior', 'order', 'graph_prior')}{OR_FAIR}"
+            f"variables, only up to {MOST_ORDERED}: use {option('method', 'partition')}, or keep "
+            f"that prior with {option('prior', 'order', 'graph_prior')}{OR_FAIR}"
         )
 
 
