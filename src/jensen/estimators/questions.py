@@ -80,11 +80,24 @@ class Questions:
         )
 
     def marginals(self, given: Given | None = None, do: Given | None = None) -> Mapping[str, Any]:
-        """P(X | do, given) of every variable X that is not known, by name."""
+        """P(X | do, given) of every variable X that is not known, by name.
+
+        Parameters
+        ----------
+        given, do
+            As in `query`, for one set of findings.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> known = jn.examples.load("sprinkler").marginals(given={"wet_grass": "yes"})
+        >>> list(known), round(known["rain"]["yes"], 4)
+        (['cloudy', 'rain', 'sprinkler'], 0.7079)
+        """
         return self.require_any().marginals(given, do)
 
     def probability(self, given: Given, do: Given | None = None) -> float:
-        """P(given | do); 0.0 if it is impossible."""
+        """P(given | do), the probability of the evidence; 0.0 if it is impossible."""
         return self.require_any().probability(given, do)
 
     def log_probability(self, given: Given, do: Given | None = None) -> float:
@@ -130,7 +143,29 @@ class Questions:
         random_state: Any = None,
         progress: bool = False,
     ) -> Table:
-        """Draw n rows, exactly given what is known; the same seed gives the same rows."""
+        """Draw n rows, exactly given what is known; the same seed gives the same rows.
+
+        Parameters
+        ----------
+        n
+            How many rows.
+        given, do
+            As in `query`, for one set of findings; known variables become constant columns.
+        random_state
+            An int, `SeedSequence`, `Generator` or None; rows do not depend on threads.
+        progress
+            Whether to show a progress bar.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> jn.examples.load("sprinkler").sample(3, given={"rain": "yes"}, random_state=0)
+        Table: 3 rows, 4 columns
+          cloudy     categorical  no, yes
+          rain       categorical  no, yes
+          sprinkler  categorical  off, on
+          wet_grass  categorical  no, yes
+        """
         if not isinstance(n, int | np.integer) or n < 0:
             raise JensenError(f"the number of rows to draw must be 0, 1, 2, ..., not {n!r}")
         rng = as_generator(random_state)
@@ -139,7 +174,15 @@ class Questions:
     def entropy(
         self, targets: str | Sequence[str] | None = None, given: Given | None = None
     ) -> float:
-        """Entropy of P(targets | given) in nats; of all that is not known, without targets."""
+        """Entropy of P(targets | given) in nats: -Σ p log p, of Gaussians the differential one.
+
+        Parameters
+        ----------
+        targets
+            A variable, or several, whose joint entropy is meant. None: all that are not known.
+        given
+            As in `query`.
+        """
         return self.require_any().entropy(targets, given)
 
     def mutual_information(
@@ -148,10 +191,24 @@ class Questions:
         b: str | Sequence[str],
         given: Given | Sequence[str] | None = None,
     ) -> float:
-        """I(a; b) in nats.
+        """I(a; b) in nats: by how much b lowers the entropy of a.
 
-        `given` is evidence (a dict: I under P(· | evidence)) or names of variables (a list: the
-        conditional mutual information, averaged over their states).
+        Parameters
+        ----------
+        a, b
+            A variable each, or several.
+        given
+            A dict is evidence: I(a; b) under P(· | evidence). A list names variables: the
+            conditional mutual information I(a; b | variables), averaged over their states.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> net = jn.examples.load("sprinkler")
+        >>> round(net.mutual_information("rain", "sprinkler"), 4)
+        0.035
+        >>> round(net.mutual_information("rain", "sprinkler", given=["cloudy"]), 4)
+        0.0
         """
         return self.require_any().mutual_information(a, b, given)
 
@@ -182,6 +239,14 @@ class Questions:
         missing_columns
             Variables without a column are missing in every row. "warn" names them, as they may be
             misspelt; "ignore" does not. Hidden variables have no column anyway.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> rows = {"cloudy": ["yes", None], "sprinkler": ["off", None], "wet_grass": ["yes", "yes"]}
+        >>> jn.examples.load("sprinkler").predict_proba(rows, "rain").round(3)
+        array([[0.   , 1.   ],
+               [0.292, 0.708]])
         """
         choices = self._row_choices(impossible, unknown, missing_columns)
         return self.require_any().predict_proba(as_table(table), target, choices)
@@ -250,11 +315,25 @@ class Questions:
     def log_likelihood(
         self, table: Any, *, missing_columns: MissingColumns = "warn"
     ) -> NDArray[np.float64]:
-        """Log p(row), what is missing summed out; -inf if impossible or of an unknown state.
+        """Log p(row), what is missing summed out, (N,); -inf if impossible or of an unknown state.
 
         Of unknown states a `DataWarning` tells the first.
-        `missing_columns` as in `predict_proba`: without a column a variable is summed out of every
-        row, so numbers of tables with different columns do not compare.
+
+        Parameters
+        ----------
+        table
+            Anything a `Table` can be built from; values may be missing anywhere.
+        missing_columns
+            As in `predict_proba`. A variable without a column is summed out of every row, so
+            numbers of tables with different columns do not compare.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> rows = {"rain": ["yes", None], "wet_grass": ["yes", "yes"]}
+        >>> net = jn.examples.load("sprinkler")
+        >>> net.log_likelihood(rows, missing_columns="ignore").round(3)
+        array([-0.781, -0.435])
         """
         choices = self._row_choices(missing_columns=missing_columns)
         return self.require_any().log_likelihood(as_table(table), choices)
@@ -280,7 +359,26 @@ class Questions:
         *,
         missing_columns: MissingColumns = "warn",
     ) -> list[NDArray[np.float64]]:
-        """Σ over rows of p(family | what the row knows), an axis per member, for any families."""
+        """Σ over rows of weight × p(family | what the row knows), an axis per member.
+
+        Parameters
+        ----------
+        table
+            Anything a `Table` can be built from; values may be missing anywhere.
+        families
+            Names of the variables of each table, in the order of its axes; they need not be
+            families of the graph.
+        missing_columns
+            As in `predict_proba`.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> rows = {"cloudy": ["yes", "no"], "rain": ["yes", None]}
+        >>> net = jn.examples.load("sprinkler")
+        >>> net.expected_counts(rows, [["rain"]], missing_columns="ignore")[0].round(2)
+        array([0.8, 1.2])
+        """
         choices = self._row_choices(missing_columns=missing_columns)
         return self.require_any().expected_counts(as_table(table), families, choices)
 
