@@ -243,9 +243,10 @@ class Questions:
         Examples
         --------
         >>> import jensen as jn
-        >>> rows = {"cloudy": ["yes", None], "sprinkler": ["off", None], "wet_grass": ["yes", "yes"]}
-        >>> jn.examples.load("sprinkler").predict_proba(rows, "rain").round(3)
-        array([[0.   , 1.   ],
+        >>> rows = {"cloudy": ["yes", None], "wet_grass": ["yes", "yes"]}
+        >>> net = jn.examples.load("sprinkler")
+        >>> net.predict_proba(rows, "rain", missing_columns="ignore").round(3)
+        array([[0.024, 0.976],
                [0.292, 0.708]])
         """
         choices = self._row_choices(impossible, unknown, missing_columns)
