@@ -13,6 +13,7 @@ import jensen.cli
 from jensen.cli.app import COMMANDS
 from jensen.cli.command import GROUPS, Given
 from jensen.exceptions import JensenError
+from jensen.free_energy import ALGORITHMS
 
 EVERY = [(name, option) for name, command in COMMANDS.items() for option in command.options]
 
@@ -33,6 +34,12 @@ def test_help_texts_are_sentences(name, option):
     assert option.help[0].isupper() or option.help.startswith("partition:")
     assert option.help.endswith(".")
     assert "unless given" not in option.help or option.name == "score"
+
+
+def test_every_algorithm_is_suggested():
+    (method,) = [option for option in COMMANDS["learn"].options if option.name == "method"]
+    assert method.suggested == tuple(ALGORITHMS)
+    assert all(f"{name} " in method.help for name in ALGORITHMS)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

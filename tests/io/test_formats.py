@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from importlib import import_module
 
 import hypothesis.strategies as st
 import numpy as np
@@ -14,12 +15,15 @@ from jensen import io
 from jensen.data.variable import Variable, sort_naturally
 from jensen.exceptions import FormatWarning, JensenError
 from jensen.inference.network import assemble
-from jensen.io import bif, dsc, json_files, net, peers, uai, xdsl, xmlbif
+from jensen.io import bif, dsc, net, peers, uai, xdsl, xmlbif
 
 pytestmark = pytest.mark.filterwarnings("ignore:UAI cannot hold the names of variables and states")
 
-OURS = {"net": net, "dsc": dsc, "xmlbif": xmlbif, "xdsl": xdsl, "uai": uai}
-FORMATS = {"json": json_files, "bif": bif, **OURS}
+FORMATS = {
+    name.removesuffix("_files"): import_module(f"jensen.io.{name}")
+    for name in dict.fromkeys(io.FORMATS.values())
+}
+OURS = {name: module for name, module in FORMATS.items() if name not in ("json", "bif")}
 
 
 def again(module, made):

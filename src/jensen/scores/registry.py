@@ -131,7 +131,7 @@ SPECS = {
         ScoreSpec("bge", numbers="gaussian:BGe", has_joint_prior=True),
     )
 }  # fmt: skip
-"""All scores by name, in the order in which messages list them."""
+"""All scores by name, in the order in which messages list them; likelihoods by their penalty."""
 
 DEFAULTS: dict[Kind, str] = {"categorical": "bdeu", "continuous": "bge"}
 """The default score by kind of columns; the categorical one is also the prior of tables."""

@@ -34,7 +34,7 @@ class Survey(NamedTuple):
 class Emission(Protocol):
     """What mixtures and chains need to know of p(row | state): a frozen dataclass with `n_states`.
 
-    η, t and statistics are arrays or records whose first axis is the state; `state_records` does
+    η, t and statistics are arrays or records whose first axis is the state; `state_parameters` does
     what only needs to know that.
     """
 
