@@ -3,11 +3,16 @@
 import logging
 import warnings
 
+import numpy as np
 import pytest
+from numba import config
 
 import jensen as jn
 from jensen import kernels
 from jensen.data import get_threads
+
+SILENT = {"over": "ignore"} if config.DISABLE_JIT else {}
+"""Hashes of kernels wrap around; where nothing is compiled NumPy would warn of that."""
 
 
 @pytest.fixture(autouse=True)
@@ -15,7 +20,8 @@ def _usual_world():
     """Leave logging, warnings and threads as they were: a command line changes all three."""
     log, show = logging.getLogger("jensen"), warnings.showwarning
     handlers, level = [*log.handlers], log.level
-    yield
+    with np.errstate(**SILENT):
+        yield
     jn.set_threads(None)
     log.handlers[:] = handlers
     log.setLevel(level)

@@ -97,7 +97,7 @@ def test_wrong_graphs(refuse, rain, graph, message):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--score", "bdx"], "there is no score 'bdx': choose one of loglik, aic, bic"),
+        (["--score", "bdx"], "there is no score 'bdx': choose one of loglik, aic"),
         (
             ["--score", "bic", "--equivalent-sample-size", "3"],
             "bic has no --equivalent-sample-size",

@@ -26,7 +26,6 @@ from jensen.cli.structure import (
     refuse_scale,
     row_choices,
 )
-from jensen.data.threads import interruptible
 from jensen.exceptions import JensenError
 from jensen.scores.registry import (
     DEFAULTS,
@@ -60,6 +59,8 @@ def run(given: Given) -> None:
     if given.model == "network":
         _write(_learn_described(given), given)
         return
+    from jensen.data.threads import interruptible
+
     given.check()
     with interruptible():  # while rows are prepared, an interrupt lets the first sweep end
         _write(describe_model.DescribedStates(*learn_states(given)), given)
