@@ -59,10 +59,18 @@ def read_delimited(
     spaces: bool = False,
     keep_missing: bool = False,
 ) -> list[RawColumn]:
-    """Columns of a text, dictionary-encoded; the empty field and what `missing` lists is null.
+    """Parse a text to dictionary-encoded columns; the empty field is null.
 
     Parameters
     ----------
+    content
+        The text in UTF-8, with or without a byte order mark.
+    where
+        How messages name the source.
+    missing
+        Labels that are null too.
+    choices
+        The separator and the decimal sign, where the caller gives them.
     spaces
         Whether a space may separate fields, where nothing else does.
     keep_missing
@@ -96,7 +104,7 @@ def _warn_of_numbers(names: Sequence[str], where: str) -> None:
 
 
 def find_line(content: pa.Buffer, row: int, choices: TextChoices, *, spaces: bool) -> int:
-    """The line that a row of a text ends on, the first row being 0; the text was read before."""
+    """The line on which a row ends, rows counted from 0; `read_delimited` has read this text."""
     header = _read_header(content, "the file", choices, spaces)
     rows = _rows_of(content.slice(header.stop), header)
     kept = (line for line, fields in rows if fields or len(header.names) == 1)

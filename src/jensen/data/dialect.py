@@ -70,7 +70,17 @@ class NamedSeparator(NamedTuple):
 def read_named_separator(
     content: pa.Buffer, start: int, said: str | None, where: str
 ) -> NamedSeparator | None:
-    """The separator that the first line names, if any; refused if the caller gave another."""
+    """Read a first line such as `sep=;`, which spreadsheets write; None if there is none.
+
+    Parameters
+    ----------
+    content, start
+        The text, and the byte at which its first line begins.
+    said
+        The separator that the caller gave. If the line names another one, it is refused.
+    where
+        How messages name the file.
+    """
     found = NAMED.match(content, start)
     if found is None:
         return None
@@ -84,9 +94,16 @@ def read_named_separator(
 
 
 def find_separator(content: pa.Buffer, start: int, usual: str, spaces: bool = False) -> str:
-    """The separator for which the first rows have as many fields as the header; `usual` if none.
+    """Find the separator for which most of the first rows have as many fields as the header.
 
-    `spaces`: a space may be the separator, if nothing else is.
+    Parameters
+    ----------
+    content, start
+        The text, and the byte at which its header begins.
+    usual
+        What is returned if the header holds no possible separator.
+    spaces
+        Whether a space may be the separator, if nothing else is.
     """
     first = re.compile(rb"[^\r\n]*").match(content, start)
     line = first.group() if first else b""
@@ -126,9 +143,18 @@ def _share_alike(counts: Sequence[int]) -> float:
 def refuse_unseparated(
     header: str, names: Sequence[str], separator: str, where: str, content: pa.Buffer
 ) -> None:
-    """Refuse one name that looks like several, unless it stands in quotes.
+    """Refuse a header of one name that looks like several names, unless it stands in quotes.
 
-    `where` is the file and the line, `content` the text from the header on.
+    Parameters
+    ----------
+    header, names
+        The line of the header, and the names that were read from it.
+    separator
+        The separator by which it was read.
+    where
+        The file and the line, for messages.
+    content
+        The text from the header on: its rows show whether another separator fits.
     """
     if len(names) > 1:
         return

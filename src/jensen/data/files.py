@@ -44,9 +44,18 @@ def read_columns(
     *,
     keep_missing: bool = False,
 ) -> list[RawColumn]:
-    """Columns of a file; `-` is CSV on standard input. Text columns keep every label as written.
+    """Read the columns of a file; columns of texts keep every label as it is written.
 
-    `keep_missing`: what `missing` lists stays in columns of text files.
+    Parameters
+    ----------
+    path
+        CSV, TSV or Parquet, also compressed; "-" is CSV on standard input.
+    missing
+        Labels that mean missing in a text file, besides the empty field. They become null.
+    choices
+        The separator and the decimal sign of a text file, where the caller gives them.
+    keep_missing
+        Whether labels that mean missing stay as texts, for callers who write the columns again.
     """
     choices.check()
     if str(path) == STANDARD_INPUT:
@@ -74,9 +83,18 @@ def read_columns(
 def line_of_row(
     path: str | PathLike[str], row: int, choices: TextChoices = AS_IT_TELLS
 ) -> int | None:
-    """The line of a text file that a row ends on, the first row being 0; None where none is known.
+    """The line of a text file on which a row ends; None if the source has no lines.
 
-    The file is read once more; who asks has something to complain about.
+    The file is read once more, so this is for error texts only.
+
+    Parameters
+    ----------
+    path
+        As in `read_columns`; standard input cannot be read again.
+    row
+        The number of the row, from 0.
+    choices
+        As in `read_columns`.
     """
     if str(path) == STANDARD_INPUT or not is_text_file(path):
         return None
@@ -86,7 +104,7 @@ def line_of_row(
 
 
 def name_of(path: str | PathLike[str]) -> str:
-    """A file as messages name it."""
+    """How messages name a file."""
     return "standard input" if str(path) == STANDARD_INPUT else str(path)
 
 
@@ -169,7 +187,7 @@ def _size_in_memory(file: pa.parquet.ParquetFile) -> float:
 
 
 def _texts_of(file: pa.parquet.ParquetFile) -> list[str]:
-    """Columns of texts: read as codes, many rows with a long text take no more than its code."""
+    """Names of the text columns. Read as codes, each row takes a code and not its text."""
     return [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
 
 

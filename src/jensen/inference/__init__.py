@@ -1,4 +1,13 @@
-"""Fitted models and the questions that they answer."""
+"""Fitted models and the questions that they answer.
+
+`fitted` has the protocols. Networks of tables: `network` with `cpt` and `handmade`, `findings`
+(evidence as codes), `questions` (compiled once per form), `network_queries`, `marginals` and
+`most_probable` (one set of findings), `rows` and `network_rows` (many rows, draws), `expected`
+(statistics of incomplete rows), `impossible` (why evidence contradicts itself). Networks of
+regressions: `gaussian_network`, `regression`, `gaussian_joint` and `gaussian_queries`. Hidden
+states: `mixtures` and `chains`. Answers: `distribution` and `gaussian_distribution`. As plain data:
+`network_files` and `states_file`.
+"""
 
 from jensen.inference.cpt import CPT, TablePosterior
 from jensen.inference.distribution import Distribution, Distributions

@@ -14,10 +14,19 @@ if TYPE_CHECKING:
 
 
 def to_arviz(net: Any) -> Any:
-    """The samples of every table, by chain, and their log joint density.
+    """Samples of every table, by chain, with their log joint density, as ArviZ holds them.
 
-    The table of X is the variable "P(X)" of the posterior: chain, draw, an axis per parent, then
-    its own states; coordinates carry the labels.
+    Parameters
+    ----------
+    net
+        A `BayesianNetwork` that was learned by "gibbs".
+
+    Returns
+    -------
+    arviz.InferenceData
+        In the group `posterior` the variable "P(X)" is the table of X, (chains, draws, parents of
+        X ..., states of X), with labels as coordinates. In `sample_stats`, "lp" is the log joint
+        density (chains, draws).
     """
     network = net.require_network()
     if network.samples is None:
@@ -35,10 +44,20 @@ def to_arviz(net: Any) -> Any:
 
 
 def graphs_to_arviz(samples: GraphSamples) -> Any:
-    """The edges of every sample, by chain, with the log score of its graph.
+    """Edges of every sampled graph, by chain, with its log score, as ArviZ holds them.
 
-    "edge" of the posterior is 1 or 0 for every edge that some sample has; its coordinates are
-    texts like "A -> B". "n_edges" is how many a graph has.
+    Parameters
+    ----------
+    samples
+        Graphs that chains have drawn; sums over all graphs are refused.
+
+    Returns
+    -------
+    arviz.InferenceData
+        In the group `posterior`, "edge" (chains, draws, edges) is 1 where a graph has an edge,
+        for all edges that some sample has, with coordinates such as "A -> B"; "n_edges" (chains,
+        draws) is the number of edges. In `sample_stats`, "lp" is the log weight of the state of
+        the chain, "log_score" that of the graph, and "log_weight" is there for weighted samples.
     """
     if samples.kind == "all":
         raise JensenError("every graph is known here with its probability: nothing was sampled")

@@ -32,7 +32,17 @@ from jensen.support.text import plural
 
 
 def read_local_scores(path: str | PathLike[str]) -> LocalScores:
-    """Read the scores of families from a .jkl file, as GOBNILP writes them; also .gz.
+    """Read the scores of families from a .jkl file, as GOBNILP writes them.
+
+    Parameters
+    ----------
+    path
+        A file that ends in .jkl or .jkl.gz.
+
+    Returns
+    -------
+    LocalScores
+        What `jensen.learn_structure` takes as `scores`, instead of a table.
 
     Examples
     --------

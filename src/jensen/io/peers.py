@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 def to_pgmpy(network: Network) -> Any:
-    """A pgmpy `DiscreteBayesianNetwork` with the same probabilities."""
+    """Make a pgmpy `DiscreteBayesianNetwork` with the same graph, states and probabilities.
+
+    Posteriors and samples are not passed on: pgmpy's tables are points.
+    """
     factors, models = _need("pgmpy.factors.discrete"), _need("pgmpy.models")
     model = models.DiscreteBayesianNetwork()
     model.add_nodes_from(network.graph.nodes)
@@ -38,7 +41,14 @@ def to_pgmpy(network: Network) -> Any:
 
 
 def from_pgmpy(model: Any) -> Network:
-    """The network of a pgmpy model whose tables are all set."""
+    """Make a network of a pgmpy model.
+
+    Parameters
+    ----------
+    model
+        A network of pgmpy in which every node has a `TabularCPD`. Names of states become labels;
+        the order of parents and of their states may differ from table to table.
+    """
     if not hasattr(model, "get_cpds"):
         raise JensenError(f"a {type(model).__name__} is no network of pgmpy")
     cpds = {str(cpd.variable): cpd for cpd in model.get_cpds()}
@@ -71,7 +81,7 @@ def _order_of_states(cpd: Any, parent: Any, variable: Variable) -> list[int]:
 
 
 def to_pyagrum(network: Network) -> Any:
-    """A pyAgrum `BayesNet` with the same probabilities."""
+    """Make a pyAgrum `BayesNet` with the same graph, states and probabilities."""
     gum = _need("pyagrum")
     bn = gum.BayesNet()
     for variable in network.variables:
@@ -89,7 +99,7 @@ def to_pyagrum(network: Network) -> Any:
 
 
 def from_pyagrum(bn: Any) -> Network:
-    """The network of a pyAgrum `BayesNet`."""
+    """Make a network of a pyAgrum `BayesNet`; labels of states are kept."""
     if not hasattr(bn, "cpt"):
         raise JensenError(f"a {type(bn).__name__} is no network of pyAgrum")
     names = sorted(bn.names())
