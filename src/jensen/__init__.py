@@ -34,7 +34,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "cross_validate": "jensen.estimators.cross_validation",
     "discretize": "jensen.data",
     "examples": "jensen.examples",
-    "get_memory_limit": "jensen.support.checks",
+    "get_memory_limit": "jensen.support.memory",
     "get_threads": "jensen.data",
     "independent": "jensen.independence.independent",
     "k_best": "jensen.q_graph.optimum.k_best",
@@ -48,7 +48,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "read_local_scores": "jensen.io.jkl",
     "read_table": "jensen.data",
     "score": "jensen.scores",
-    "set_memory_limit": "jensen.support.checks",
+    "set_memory_limit": "jensen.support.memory",
     "set_threads": "jensen.data",
     "structure_posterior": "jensen.q_graph.posterior.structure_posterior",
     "tan": "jensen.q_graph.trees.chow_liu",
@@ -120,5 +120,5 @@ if TYPE_CHECKING:
     from jensen.scores.mutual_information import (
         mutual_information_matrix as mutual_information_matrix,
     )
-    from jensen.support.checks import get_memory_limit as get_memory_limit
-    from jensen.support.checks import set_memory_limit as set_memory_limit
+    from jensen.support.memory import get_memory_limit as get_memory_limit
+    from jensen.support.memory import set_memory_limit as set_memory_limit

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from jensen.support.text import bare, in_python, many, option, plural
+from jensen.support.text import many, plural
+from jensen.support.wording import bare, in_python, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,7 +24,7 @@ class JensenError(ValueError):
     Attributes
     ----------
     marked
-        The text with the choices that it names (`jensen.support.text`), from which the
+        The text with the choices that it names (`jensen.support.wording`), from which the
         command line makes options.
     """
 

@@ -1,7 +1,7 @@
 import pytest
 
 import jensen as jn
-from jensen.support import checks
+from jensen.support import memory
 
 
 @pytest.fixture(autouse=True)
@@ -11,10 +11,10 @@ def default_limit():
 
 
 def test_by_default_half_of_what_there_is(monkeypatch):
-    monkeypatch.setattr(checks, "_machine", lambda: 1000)
-    monkeypatch.setattr(checks, "_container", lambda: 600)
+    monkeypatch.setattr(memory, "_machine", lambda: 1000)
+    monkeypatch.setattr(memory, "_container", lambda: 600)
     assert jn.get_memory_limit() == 300
-    monkeypatch.setattr(checks, "_container", lambda: 9000)
+    monkeypatch.setattr(memory, "_container", lambda: 9000)
     assert jn.get_memory_limit() == 500
 
 
@@ -30,26 +30,26 @@ def test_the_limit_of_a_container_is_read(monkeypatch):
             raise FileNotFoundError(path)
         return files[str(path)]
 
-    monkeypatch.setattr(checks.Path, "read_text", read_text)
-    assert checks._container() == checks._machine()
+    monkeypatch.setattr(memory.Path, "read_text", read_text)
+    assert memory._container() == memory._machine()
     files["/sys/fs/cgroup/memory/memory.limit_in_bytes"] = "123456\n"
-    assert checks._container() == 123456
+    assert memory._container() == 123456
     files["/sys/fs/cgroup/memory.max"] = "4096"
-    assert checks._container() == 4096
+    assert memory._container() == 4096
     files.clear()
-    assert checks._container() == checks._machine()
+    assert memory._container() == memory._machine()
 
 
 def test_a_machine_that_does_not_tell(monkeypatch):
-    monkeypatch.delattr(checks.os, "sysconf")
-    assert checks._machine() == checks.UNKNOWN
+    monkeypatch.delattr(memory.os, "sysconf")
+    assert memory._machine() == memory.UNKNOWN
 
 
 def test_the_limit_can_be_chosen():
     jn.set_memory_limit(4e9)
     assert jn.get_memory_limit() == 4e9
     jn.set_memory_limit(float("inf"))
-    checks.check_memory(1e300, "everything", "nothing")
+    memory.check_memory(1e300, "everything", "nothing")
 
 
 @pytest.mark.parametrize("limit", [0, -1, float("nan"), "4GB", True])
@@ -63,9 +63,9 @@ def test_impossible_limits(limit):
 
 def test_too_much_is_refused_with_the_way_out():
     jn.set_memory_limit(2048)
-    checks.check_memory(2048, "a table", "merge states")
+    memory.check_memory(2048, "a table", "merge states")
     with pytest.raises(jn.JensenError) as error:
-        checks.check_memory(2049, "a table", "merge states")
+        memory.check_memory(2049, "a table", "merge states")
     assert str(error.value) == (
         "a table would take 2.0 KiB, more than the limit of 2.0 KiB: merge states, or raise it "
         "with jn.set_memory_limit"
@@ -86,4 +86,4 @@ def test_too_much_is_refused_with_the_way_out():
     ],
 )
 def test_bytes_as_people_read_them(n, shown):
-    assert checks.show_bytes(n) == shown
+    assert memory.show_bytes(n) == shown

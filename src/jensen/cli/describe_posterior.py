@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jensen.support.text import grid, in_shell, plural, some
+from jensen.support.text import grid, plural, some
+from jensen.support.wording import in_shell
 
 if TYPE_CHECKING:
     from jensen.q_graph.posterior import StructurePosterior

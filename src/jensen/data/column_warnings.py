@@ -27,7 +27,8 @@ from jensen.data.missing_words import (
 )
 from jensen.data.variable import is_number, parse_number
 from jensen.exceptions import warn
-from jensen.support.text import leave_out, of_file, of_frame, plural, some
+from jensen.support.text import plural, some
+from jensen.support.wording import leave_out, of_file, of_frame
 
 if TYPE_CHECKING:
     from jensen.data.blocks import RowSource

@@ -13,8 +13,9 @@ from jensen.data.encode import MAX_INTEGER_STATES
 from jensen.data.packed import Level
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
-from jensen.support.checks import check_memory
-from jensen.support.text import for_reader, leave_out, of_frame, plural, some
+from jensen.support.memory import check_memory
+from jensen.support.text import plural, some
+from jensen.support.wording import for_reader, leave_out, of_frame
 
 NS_PER_WORD = 0.33
 """Measured cost of one cell per 64 rows, counted by bitsets."""

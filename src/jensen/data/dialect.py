@@ -11,7 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jensen.exceptions import DataError, FileError, warn
-from jensen.support.text import option, some
+from jensen.support.text import some
+from jensen.support.wording import option
 
 SEPARATORS = ",;\t|"
 """Possible separators, the most usual first."""

@@ -21,7 +21,7 @@ from jensen.data.table_scan import as_table
 from jensen.data.threads import ordered_map
 from jensen.data.variable import Variable, label_text
 from jensen.exceptions import DataError
-from jensen.support.checks import check_many
+from jensen.support.memory import check_many
 
 Floats = NDArray[np.float64]
 

@@ -31,7 +31,8 @@ from jensen.data.variable import (
     sort_naturally,
 )
 from jensen.exceptions import DataError
-from jensen.support.text import option, some
+from jensen.support.text import some
+from jensen.support.wording import option
 
 MAX_INTEGER_STATES = 20
 """Whole numbers with more distinct values than this are counts, not categories."""

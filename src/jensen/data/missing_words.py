@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 from jensen.data.encode import MAX_INTEGER_STATES, Column
 from jensen.data.variable import is_number, label_text, parse_number, sort_naturally
 from jensen.exceptions import warn
-from jensen.support.text import Say, of_file, some
+from jensen.support.text import some
+from jensen.support.wording import Say, of_file
 
 _OF_SPREADSHEETS = {"#n/a", "#na", "#nv", "#n/d", "#div/0!", "#ref!", "#name?", "#null!"} | {
     *("#value!", "#wert!", "#valeur!", "#num!", "#zahl!", "#nombre!")

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from jensen.data.table import Table
 from jensen.data.variable import Variable, label_text
 from jensen.exceptions import DataError, JensenError, warn
-from jensen.support.text import option, plural, some
+from jensen.support.text import plural, some
+from jensen.support.wording import option
 
 MissingColumns = Literal["warn", "ignore"]
 

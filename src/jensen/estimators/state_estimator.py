@@ -21,9 +21,11 @@ from jensen.models.state_labels import live_states, log_labellings
 from jensen.models.state_model import FittedStates
 from jensen.models.state_starts import LOOKED_AT
 from jensen.q_hidden.states.records import ENTRIES
-from jensen.support.checks import check_memory, check_whole
+from jensen.support.checks import check_whole
 from jensen.support.json_values import as_checked, of_kind
-from jensen.support.text import option, plural, some
+from jensen.support.memory import check_memory
+from jensen.support.text import plural, some
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 

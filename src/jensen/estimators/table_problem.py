@@ -24,7 +24,7 @@ from jensen.inference import Network
 from jensen.inference.handmade import network_from_tables
 from jensen.models.discrete_network import DiscreteNetwork, NetworkRows, Tables, encode
 from jensen.models.protocol import Data
-from jensen.support.checks import check_memory
+from jensen.support.memory import check_memory
 
 ARRAYS = 8
 """How many arrays as long as all tables together are alive at once while learning."""

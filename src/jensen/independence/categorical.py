@@ -25,7 +25,7 @@ from jensen.independence.testing import (
     Verdict,
     search_in_turn,
 )
-from jensen.support.text import keyword
+from jensen.support.wording import keyword
 
 Statistic = Literal["g2", "x2", "mutual-information"]
 Codes = NDArray[np.int64]

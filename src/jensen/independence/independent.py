@@ -16,9 +16,11 @@ from jensen.independence.gaussian import TOO_FEW, GaussianTests
 from jensen.independence.mixed import MixedTests
 from jensen.independence.testing import Tests
 from jensen.scores.table_checks import refuse_infinite
-from jensen.support.checks import check_many, check_whole, is_real
+from jensen.support.checks import check_whole, is_real
+from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator
-from jensen.support.text import keyword, option, plural
+from jensen.support.text import plural
+from jensen.support.wording import keyword, option
 
 TestName = Literal["g2", "x2", "mutual-information", "fisher-z", "conditional-gaussian"]
 

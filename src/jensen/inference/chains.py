@@ -17,7 +17,7 @@ from jensen.models.hidden_markov import Chained, Sequences, groups
 from jensen.models.state_model import FittedStates, unflatten
 from jensen.q_hidden.states import chain
 from jensen.q_hidden.states.records import Chain
-from jensen.support.checks import check_many
+from jensen.support.memory import check_many
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -35,7 +35,7 @@ from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.drawing import pick
 from jensen.q_hidden.trees.plans import InternedLists, Plans, find_families
 from jensen.q_hidden.trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut
-from jensen.support.checks import check_memory
+from jensen.support.memory import check_memory
 from jensen.support.tree_records import Wiring
 
 Array = NDArray[np.float64]

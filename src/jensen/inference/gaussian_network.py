@@ -23,7 +23,8 @@ from jensen.inference.gaussian_distribution import GaussianDistribution, Gaussia
 from jensen.inference.regression import LinearRegression, RegressionPosterior
 from jensen.support.checks import is_real
 from jensen.support.fields import leaves
-from jensen.support.text import for_reader, grid, some
+from jensen.support.text import grid, some
+from jensen.support.wording import for_reader
 
 Array = NDArray[np.float64]
 

@@ -20,7 +20,8 @@ from jensen.inference.gaussian_distribution import GaussianDistribution, Gaussia
 from jensen.inference.gaussian_joint import Joint, joint, log_density, missing_cells
 from jensen.inference.marginals import missing_marginal
 from jensen.q_hidden.gaussian_cells import LOG_2PI
-from jensen.support.checks import check_many, is_real
+from jensen.support.checks import is_real
+from jensen.support.memory import check_many
 from jensen.support.text import plural, some
 
 if TYPE_CHECKING:

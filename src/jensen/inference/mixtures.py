@@ -17,7 +17,7 @@ from jensen.models.mixture import UNIT_ROWS
 from jensen.models.state_model import FittedStates
 from jensen.q_hidden.states import independent
 from jensen.q_hidden.states.records import Independent
-from jensen.support.checks import check_many
+from jensen.support.memory import check_many
 
 Array = NDArray[np.float64]
 

@@ -17,7 +17,8 @@ from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
 from jensen.inference.marginals import Marginals
 from jensen.inference.questions import ExactAnswer, Question, find_question, form_of
-from jensen.support.checks import check_memory, is_real
+from jensen.support.checks import is_real
+from jensen.support.memory import check_memory
 from jensen.support.text import some
 
 if TYPE_CHECKING:

@@ -34,8 +34,9 @@ from jensen.inference.questions import Question, find_question, form_of
 from jensen.inference.rows import SplitRows, all_posteriors, log_tables_of
 from jensen.inference.rows import log_likelihood as each_log_likelihood
 from jensen.q_hidden.trees import run
-from jensen.support.checks import check_memory
-from jensen.support.text import option, plural, some
+from jensen.support.memory import check_memory
+from jensen.support.text import plural, some
+from jensen.support.wording import option
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jensen.exceptions import JensenError
-from jensen.support.checks import check_memory
+from jensen.support.memory import check_memory
 
 if TYPE_CHECKING:
     from jensen.q_graph.posterior.graph_samples import GraphSamples

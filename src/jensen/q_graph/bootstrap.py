@@ -25,9 +25,10 @@ from jensen.scores.constant_columns import (
     warn_of_drawn_constants,
 )
 from jensen.scores.graph_priors import read_family_prior
-from jensen.support.checks import check_many, check_whole
+from jensen.support.checks import check_whole
 from jensen.support.fields import record
 from jensen.support.fingerprint import fingerprint
+from jensen.support.memory import check_many
 from jensen.support.randomness import Streams, as_generator, generator_state
 
 Array = NDArray[np.float64]

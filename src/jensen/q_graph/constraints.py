@@ -15,7 +15,8 @@ from jensen.scores.constant_columns import are_drawn, no_edge, warn_of_constants
 from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
 from jensen.scores.scorer import Scorer, isolated
 from jensen.support.checks import check_whole
-from jensen.support.text import keyword, offer, option
+from jensen.support.text import offer
+from jensen.support.wording import keyword, option
 
 Flags = NDArray[np.bool_]
 

@@ -26,9 +26,10 @@ from jensen.scores.scorer import (
     offered,
     unitless,
 )
-from jensen.support.checks import STREAM, check_many, check_whole, get_memory_limit, is_real
+from jensen.support.checks import check_whole, is_real
+from jensen.support.memory import STREAM, check_many, get_memory_limit
 from jensen.support.randomness import as_generator
-from jensen.support.text import bare
+from jensen.support.wording import bare
 
 MOST_SUBSETS = 24
 """More variables have too many subsets for dynamic programming: the tables take 2 GiB for 24."""

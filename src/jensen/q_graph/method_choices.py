@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from jensen.exceptions import JensenError
-from jensen.support.text import keyword, option
+from jensen.support.wording import keyword, option
 
 Method = Literal["hill-climb", "tabu", "exact", "ges", "pc", "mmhc"]
 

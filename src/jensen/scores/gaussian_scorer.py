@@ -26,7 +26,7 @@ from jensen.scores.table_checks import (
     refuse_narrow,
     require_continuous,
 )
-from jensen.support.checks import check_memory
+from jensen.support.memory import check_memory
 from jensen.support.text import plural, some
 
 Array = NDArray[np.float64]

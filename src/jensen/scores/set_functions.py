@@ -18,8 +18,8 @@ from jensen.exceptions import JensenError
 from jensen.families.gamma_ratio import log_rising
 from jensen.scores.categorical import log_regret
 from jensen.scores.scorer import Progress
-from jensen.support.checks import check_memory
-from jensen.support.text import bare
+from jensen.support.memory import check_memory
+from jensen.support.wording import bare
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]

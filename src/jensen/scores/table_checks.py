@@ -10,7 +10,8 @@ from jensen.data.counting import WayOut, refuse_counts, require_complete
 from jensen.data.statistics import spread
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.registry import DEFAULTS, names_of
-from jensen.support.text import of_frame, some
+from jensen.support.text import some
+from jensen.support.wording import of_frame
 
 LARGEST = 1e140
 """Scatters are sums of squares, which overflow not far beyond."""

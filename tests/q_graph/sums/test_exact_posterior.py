@@ -16,7 +16,7 @@ from jensen.q_graph.sums.exact_posterior import exact_posterior as sum_posterior
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
-from jensen.support.checks import set_memory_limit
+from jensen.support.memory import set_memory_limit
 
 N_DAGS = {  # OEIS A003024
     0: 1, 1: 1, 2: 3, 3: 25, 4: 543, 5: 29281, 6: 3781503, 7: 1138779265, 8: 783702329343,

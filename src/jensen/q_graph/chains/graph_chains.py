@@ -22,10 +22,12 @@ from jensen.q_graph.chains.weights import read_weights
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, number_streams, run
 from jensen.support.chain_records import Array, ChainSamples, Integers, ParentWeights, n_words
-from jensen.support.checks import STREAM, check_many, check_memory, check_whole
+from jensen.support.checks import check_whole
 from jensen.support.fields import leaves, rebuild
+from jensen.support.memory import STREAM, check_many, check_memory
 from jensen.support.randomness import Streams
-from jensen.support.text import keyword, offer, option
+from jensen.support.text import offer
+from jensen.support.wording import keyword, option
 
 STAGES = 0.1, 0.2, 0.4, 0.7, 1.0
 """Inverse temperatures that burn-in goes through, if chains have no hot copies.

@@ -23,7 +23,8 @@ from jensen.q_graph.classes.graph import ClassGraph, Flags, Sets, members, set_o
 from jensen.q_graph.constraints import Constraints
 from jensen.scores.registry import names_where
 from jensen.scores.scorer import HasGraphPrior, HasOwnRows, Scorer, offered
-from jensen.support.text import either, keyword, offer, option
+from jensen.support.text import either, offer
+from jensen.support.wording import keyword, option
 
 OTHERWISE = "use method='hill-climb' or 'tabu'"
 

@@ -20,8 +20,8 @@ from jensen.exceptions import GraphError
 from jensen.scores.parent_sets import fill_family_scores
 from jensen.scores.scorer import Progress, Scorer
 from jensen.scores.set_functions import between, sizes_of_sets
-from jensen.support.checks import check_memory
-from jensen.support.text import option
+from jensen.support.memory import check_memory
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 Edges = NDArray[np.bool_]

@@ -16,7 +16,8 @@ from jensen.q_graph.constraints import add_prior, read_rules
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE, Edges, family_table, solve
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer, log_jacobian_of_units, unitless
-from jensen.support.checks import check_memory, check_whole, is_real
+from jensen.support.checks import check_whole, is_real
+from jensen.support.memory import check_memory
 from jensen.support.text import grid, plural
 
 Array = NDArray[np.float64]

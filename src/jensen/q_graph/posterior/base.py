@@ -20,8 +20,9 @@ from jensen.q_graph.posterior.estimate import Average, Estimate, Estimates, aver
 from jensen.q_graph.posterior.graph_samples import Array, Flags, WeightedGraphs, members_of
 from jensen.q_graph.posterior.views import PosteriorViews
 from jensen.scores.scorer import total
-from jensen.support.checks import check_many, check_whole, is_real
+from jensen.support.checks import check_whole, is_real
 from jensen.support.json_values import as_checked, of_kind
+from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator
 from jensen.support.text import grid, offer, plural
 

@@ -50,7 +50,7 @@ from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
 from jensen.q_graph.sums.graph_sums import LOG_2, Predecessors, split
 from jensen.scores.scorer import Progress
 from jensen.scores.set_functions import members, sizes_of_sets
-from jensen.support.text import option
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -25,8 +25,9 @@ from jensen.q_graph.sums.graph_sums import GraphSums, draw_parent_sets, log_supe
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Progress, Scorer, log_jacobian_of_units
 from jensen.scores.set_functions import between
-from jensen.support.checks import check_memory, check_whole
-from jensen.support.text import option
+from jensen.support.checks import check_whole
+from jensen.support.memory import check_memory
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 Bits = NDArray[np.uint64]

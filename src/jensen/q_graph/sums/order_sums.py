@@ -21,7 +21,7 @@ from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
 from jensen.q_graph.sums.graph_sums import Predecessors, log_subset_sums
 from jensen.scores.scorer import Progress
 from jensen.scores.set_functions import members
-from jensen.support.checks import check_memory, show_bytes
+from jensen.support.memory import check_memory, show_bytes
 
 Array = NDArray[np.float64]
 

@@ -26,7 +26,8 @@ from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.scores.gaussian_information import MixedInformation
 from jensen.scores.mutual_information import complete, conditional_information, pair_information
 from jensen.scores.registry import PENALISED, UNPENALISED, penalty_of
-from jensen.support.text import either, for_reader, plural
+from jensen.support.text import either, plural
+from jensen.support.wording import for_reader
 
 Array = NDArray[np.float64]
 
