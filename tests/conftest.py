@@ -46,12 +46,14 @@ SMALL_TABLES = ("estimators", "independence", "inference", "q_graph", "scores")
 def pytest_collection_modifyitems(items):
     """Mark the quick tests; let small tables be small where they are not what is tested.
 
-    The first case of every test function is quick, unless the function is marked as slow.
+    The first case of every test function is quick, unless the function is marked as slow, or is
+    about compiled code where nothing is compiled.
     """
+    left_out = ("slow", "compiled") if config.DISABLE_JIT else ("slow",)
     functions = set()
     for item in items:
         function = item.nodeid.partition("[")[0]
-        if function not in functions and item.get_closest_marker("slow") is None:
+        if function not in functions and not any(map(item.get_closest_marker, left_out)):
             item.add_marker(pytest.mark.quick)
         functions.add(function)
         folders = item.path.relative_to(item.config.rootpath).parts

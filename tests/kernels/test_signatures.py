@@ -17,6 +17,8 @@ from jensen.independence.pc import pc
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.drawing import pick
 
+pytestmark = pytest.mark.compiled
+
 
 def read_only(values):
     array = np.array(values)

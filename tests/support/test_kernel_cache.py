@@ -15,6 +15,8 @@ from jensen import kernels
 from jensen.exceptions import FileError
 from jensen.support import kernel_cache
 
+pytestmark = pytest.mark.compiled
+
 PACKAGE = kernel_cache.PACKAGE
 CACHED = (
     kernel_cache.source_key,

@@ -22,6 +22,8 @@ from jensen.q_graph.chains.kinds import KINDS, make_samples
 from jensen.q_graph.chains.weights import read_weights
 from jensen.support.chain_records import MoveCounts, empty_graph, make_workspace
 
+pytestmark = pytest.mark.compiled
+
 N_STARTS = 50_000
 
 

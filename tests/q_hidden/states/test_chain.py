@@ -411,6 +411,7 @@ class Plain:
         return nodes.sum(1)
 
 
+@pytest.mark.compiled
 def test_kernels_have_one_signature(monkeypatch):
     chain = long_chain()._replace(observed=Plain(np.zeros((4, 8721))))
     rng = np.random.default_rng(0)
