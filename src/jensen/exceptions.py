@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from jensen.support.text import many, plural
-from jensen.support.wording import bare, in_python, option
+from jensen.support.wording import USUAL_PRIOR, bare, in_python, option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,7 +89,7 @@ class CollapseError(JensenError):
         self.why = why
         named = noun if len(self.components) == 1 else many(noun)
         super().__init__(
-            f"{named} {', '.join(map(str, self.components))} {why}; give a prior (prior={{}}), "
+            f"{named} {', '.join(map(str, self.components))} {why}; give a prior ({USUAL_PRIOR}), "
             f"fewer {many(noun)}, or another start"
         )
 

@@ -103,7 +103,7 @@ def test_wrong_graphs(refuse, rain, graph, message):
             "bic has no --equivalent-sample-size",
         ),
         (["--equivalent-sample-size", "0"], "--equivalent-sample-size must be positive and finite"),
-        (["--available-case"], "missing='available-case' has a meaning for loglik, aic"),
+        (["--available-case"], "--available-case has a meaning for loglik, aic"),
     ],
 )
 def test_wrong_choices_of_score(refuse, rain, words, message):
@@ -290,3 +290,41 @@ def test_an_interrupt_is_told(run, asia, monkeypatch):
 
     monkeypatch.setattr(jn.BayesianNetwork, "sample", interrupt)
     assert run("sample", asia) == (130, "", f"jensen: {NOTHING_KEPT}")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--model", "mixture", "--states", "3"], "give a prior (--prior default), fewer"),
+        (["--graph", "a -> b"], "leave out a column, or give a prior, --prior bge"),
+        (["--structure", "ges", "--score", "k2", "--categorical", "a", "--categorical", "b"],
+         "--structure ges needs a score that is the same for all graphs of an equivalence class: "
+         "loglik, aic, bic, bdeu, bde or bge; with bds, k2, fnml, --available-case or listed local "
+         "scores use --structure hill-climb or tabu"),
+        (["--structure", "ges", "--start-graph", "z"], "--start-graph has a node 'z'"),
+    ],
+)  # fmt: skip
+def test_advice_names_options(refuse, words, message):
+    write("rows.csv", "a,b\n" + "1.5,1.25\n2.5,2.75\n" * 12)
+    assert message in refuse("learn", "rows.csv", *words)
+
+
+def test_infinite_values_in_rows_to_score(refuse, run):
+    write("rows.csv", "a,b\n" + "".join(f"{k % 7}.5,{k % 5}.25\n" for k in range(30)))
+    assert run("learn", "rows.csv", "--graph", "a -> b", "-o", "net.json").code == 0
+    write("rows.csv", "a,b\n1.5,2.5\ninf,2.5\n")
+    line = refuse("score", "net.json", "rows.csv")
+    assert line.startswith("what is no finite number stands in 1 row (2): correct it, or make it ")
+    assert line.endswith("missing with --missing")
+
+
+def test_a_finding_that_is_no_number(refuse, run):
+    write("rows.csv", "a,b\n" + "".join(f"{k % 7}.5,{k % 5}.25\n" for k in range(30)))
+    assert run("learn", "rows.csv", "--graph", "a -> b", "-o", "net.json").code == 0
+    line = refuse("query", "net.json", "b", "--given", "a=x")
+    assert line == "--given a=x: 'a' takes a finite number"
+
+
+def test_a_title_above_the_names_of_columns(refuse):
+    write("rows.csv", "My patients\na;b\nx;y\nz;y\n")
+    assert refuse("learn", "rows.csv").endswith("if there is one column, say --separator ,")

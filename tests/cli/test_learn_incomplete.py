@@ -194,7 +194,7 @@ def test_a_run_that_is_interrupted_keeps_what_it_has_and_says_so(holes):
     [
         (["--hidden", "rain"], "--hidden rain: write the node, =, and its number of states"),
         (["--hidden", "rain=2"], "'rain' is declared hidden, but its column has values"),
-        (["--hidden", "snow=2"], "hidden={'snow': ...}: the graph has no node 'snow'"),
+        (["--hidden", "snow=2"], "--hidden snow: the graph has no node 'snow'"),
         (["--n-init", 0], "--n-init must be a whole number, 1 or more, not 0"),
         (["--n-init", "x"], "Invalid value for '--n-init'"),
         (["--n-samples", 5], "n_samples belongs to methods such as 'gibbs'"),

@@ -404,7 +404,7 @@ def test_bde_takes_a_prior_network(run, refuse, asia):
     )
     assert told["bde"] == expected
     line = refuse("score", "smoke -> lung", "full.csv", "--score", "bde")
-    assert line.startswith("the score 'bde' and prior_network= go together")
+    assert line.startswith("the score 'bde' and --prior-network go together")
     line = refuse("score", asia, "full.csv", "--prior-network", asia)
     assert line.startswith("--prior-network belongs to the score of a graph")
 

@@ -70,12 +70,29 @@ def test_a_separator_may_be_said(write):
         ("t.csv", "a|b\nx|y\n", {"separator": ";"}, "|"),
         ("t.csv", "a b\nx y\nz w\n", {}, " "),
         ("t.tsv", "a:b\nx:y\nz:w\n", {}, ":"),
+        ("t.csv", "a^b\nx^y\nz^w\n", {}, "^"),
+        ("t.csv", "a~b\nx~y\nz~w\n", {}, "~"),
+        ("t.csv", "a b\n1 x y\n2 z w\n", {}, " "),  # R's write.table, with names of rows
     ],
 )
 def test_a_header_that_still_looks_separated_is_refused(write, name, text, choices, mark):
     with pytest.raises(FileError, match=r"line 1: the header 'a.b' looks separated by") as error:
         jn.read_table(write(text, name), **choices)
     assert f"say separator={mark!r}, or put the name in quotes if it is one name" in str(error)
+
+
+@pytest.mark.parametrize("above", ["My patients", "My patients\n", "My patients\nof 2024\n\n"])
+@pytest.mark.parametrize("mark", [";", "\t", "|"])
+def test_a_title_above_the_names_of_columns_is_refused(write, above, mark):
+    path = write("\n".join([above, *(mark.join(row) for row in ("ab", "xy", "zw"))]))
+    with pytest.raises(
+        FileError, match=r"line 1: the header 'My patients' names one column"
+    ) as error:
+        jn.read_table(path)
+    assert f"the lines below look separated by {mark!r}: if it is a title, delete" in str(
+        error.value
+    )
+    assert jn.read_table(path, separator=",").names == ("My patients",)
 
 
 @pytest.mark.parametrize(
@@ -99,13 +116,13 @@ def test_quoted_names_with_spaces_between_them_are_several(write):
 @pytest.mark.parametrize("name", ["a;b", "a,b", "a|b", "a\tb", "a b", 'a";b', "sep=;", "sep=:"])
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".txt", ".dat"])
 def test_a_single_column_with_any_name_survives_a_file(tmp_path, name, suffix):
-    for labels in (["x", "y"], ["x y", "z w"], ["x:y", "z:w"]):
+    for labels in (["x", "y"], ["x y", "z w"], ["x:y", "z:w"], ["x;y", "z;w"], ["x|y", "z|w"]):
         jn.Table({name: labels}).write(tmp_path / f"t{suffix}")
         assert read(tmp_path / f"t{suffix}") == {name: labels}
 
 
 @pytest.mark.parametrize(
-    "text", ["a name\nAda Lovelace\nMary Ann Evans\n", "at: 7\n1:2\n", "x y\n1 2\n"]
+    "text", ["a name\nAda Lovelace\nMary Ann Evans\n", "at: 7\n1:2\n", "x y\n1 2\n", "a\nb;c\nd\n"]
 )
 def test_one_column_of_texts_is_not_separated(write, text):
     assert len(jn.read_table(write(text)).names) == 1
@@ -268,3 +285,17 @@ def test_a_point_beside_a_decimal_comma_is_refused(write):
 @pytest.mark.parametrize("texts", [["a,b", "c"], ["3,14", "x"], ["1,2,3", "2,3,4"]])
 def test_labels_with_commas_stay_labels(write, texts):
     assert read(write("x;y\n" + "".join(f"{t};k\n" for t in texts)))["x"] == texts
+
+
+@pytest.mark.parametrize(
+    ("number", "kind"), [("{}.235", "continuous"), ("{}.234.567", "categorical")]
+)
+def test_points_that_may_separate_thousands_between_semicolons_are_told(write, number, kind):
+    text = "a;b\n" + "".join(f"{number.format(k)};{k % 2}\n" for k in range(1, 30))
+    words = (
+        r"the points in 'a' \(1.23[45.67]*\) may separate thousands, and are read as they stand: "
+    )
+    with pytest.warns(jn.DataWarning, match=f"{words}take .* if they do, or say decimal='.'$"):
+        assert jn.read_table(write(text)).variable("a").kind == kind
+    assert jn.read_table(write(text), decimal=".").variable("a").kind == kind
+    assert jn.read_table(write(text.replace(";", ","))).variable("a").kind == kind

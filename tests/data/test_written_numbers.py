@@ -3,6 +3,7 @@
 import warnings
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 import jensen as jn
@@ -48,3 +49,20 @@ def test_numbers_written_as_texts_in_a_dataframe():
     assert (table.variable("a").kind, texts) == ("continuous", [])
     table, texts = told(lambda: jn.Table(frame, categorical=["a"]))
     assert (table.variable("a").kind, texts) == ("categorical", [])
+
+
+@pytest.mark.parametrize("values", [[0.5, 1.5] * 20, list(range(40))])
+def test_dictionaries_of_numbers_are_no_texts(values):
+    table = jn.Table(pa.table({"a": pa.array(values).dictionary_encode()}))
+    assert table.variable("a").kind == "categorical"
+    with pytest.warns(jn.DataWarning, match="numbers written as texts stand in 'a'"):
+        jn.Table(pa.table({"a": pa.array([f"{k}.5" for k in range(40)]).dictionary_encode()}))
+
+
+def test_blank_cells_of_a_file_may_mean_missing(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b\n" + "x,u\ny,v\n  ,v\n" * 5)
+    words = r"read as states, in 'a' \('  '\): if they mean missing, say missing=\['  '\]; if they"
+    with pytest.warns(jn.DataWarning, match=words):
+        jn.read_table(path)
+    assert jn.read_table(path, missing=["  "]).variable("a").states == ("x", "y")

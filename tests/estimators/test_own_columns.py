@@ -94,6 +94,17 @@ def test_evidence_in_a_table_has_the_columns_that_it_has():
         NET.query("lung", FULL[["smoke"]].rename(columns={"smoke": "s"}))
 
 
+def test_a_misspelt_column_of_evidence_is_told():
+    words = r"^columns of the evidence are no variables .*: 'smoek' \(is it 'smoke'\?\); rename or"
+    evidence = FULL[["smoke", "xray"]].rename(columns={"smoke": "smoek"})
+    for targets in ("lung", ["lung", "tub"]):
+        with pytest.warns(jn.DataWarning, match=words):
+            NET.query(targets, evidence)
+    NET.query("lung", evidence.rename(columns={"smoek": "id"}))
+    with pytest.warns(jn.DataWarning, match=r"left out: 'X ' \(is it 'x'\?\)"):
+        GAUSSIAN.query("z", NUMBERS[["x", "y"]].rename(columns={"x": "X "}))
+
+
 def test_classes_need_all_their_columns():
     table = jn.Table({"fur": ["yes", "no"] * 6, "weight": [4.0, 1.9] * 6}, continuous=["weight"])
     classes = jn.LatentClass(1, prior={}).fit(table)

@@ -205,7 +205,10 @@ def test_entropies(net):
         (lambda n: n.probability({"a": 1.0}), "a value of a continuous variable has no probabili"),
         (lambda n: n.predict({"a": [1.0]}, "b", unknown="missing"), "predicts without unknown"),
         (lambda n: n.impute({"a": [1.0]}, "best"), "method must be 'mode', 'marginal' or 'draw'"),
-        (lambda n: n.predict({"a": [np.inf]}, "b"), r"1 row \(1\) hold what is no finite number"),
+        (
+            lambda n: n.predict({"a": [np.inf]}, "b"),
+            r"no finite number stands in 1 row \(1\)",
+        ),
         (lambda n: n.mutual_information("a", ["a", "b"]), "'a' stands on both sides: leave it out"),
         (lambda n: n.posterior("a"), "this network has point estimates only: a posterior comes"),
         (lambda n: n.cpt("a"), "are continuous, so it has no states and no tables: see regression"),

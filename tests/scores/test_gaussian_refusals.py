@@ -34,8 +34,8 @@ def test_scores_of_states(name):
 def test_bge_of_states():
     data = {"a": ["u", "v"], "b": ["u", "u"]}
     with refused(
-        r"^the score 'bge' needs continuous columns, and 'a', 'b' are categorical: declare "
-        r"continuous=\[...\] if they are numbers$"
+        r"^the score 'bge' needs continuous columns, and 'a', 'b' are categorical: say "
+        r"jn.Table\(..., continuous=\['a', 'b'\]\) if they are numbers$"
     ):
         jn.score("a -> b", data, "bge")
 
@@ -44,8 +44,8 @@ def test_mixed_columns():
     data = {**DATA, "s": ["u", "v"] * 15}
     with refused(
         r"^the score 'bge' cannot mix states with numbers, and 's' is categorical: leave them out, "
-        r"make states of the others with jn.discretize, or declare continuous=\[...\] if they are "
-        r"numbers$"
+        r"make states of the others with jn.discretize, or say jn.Table\(..., continuous=\['s'\]\) "
+        r"if they are numbers$"
     ):
         jn.score("x -> s", data, "bge")
     with refused("column 'x' is continuous, and only states can be counted: use jn.discretize"):
@@ -233,6 +233,10 @@ def test_numbers_whose_squares_vanish(name):
         r"multiply the column$"
     ):
         jn.score("x -> y", {"x": X, "y": 1e-170 * Y}, name)
+    with refused("^the values of column 'x' differ by .*: multiply the column$"):
+        jn.BayesianNetwork("x -> y", prior=None if name == "bic" else name).fit(
+            {"x": 1e-170 * X, "y": Y}
+        )
 
 
 @pytest.mark.parametrize("unit", [1e130, 1e-130])

@@ -158,8 +158,8 @@ def _test(task: Task) -> FoundGraph:
         graph = as_dag(found)
     except GraphError as error:
         raise GraphError(
-            f"the tests contradict each other: {found}; {error}. Try another --alpha, direct what "
-            f"you know with --required 'A -> B', or use --structure mmhc or ges"
+            f"the tests contradict each other: {found}; {error.marked}. Try another --alpha, "
+            f"direct what you know with --required 'A -> B', or use --structure mmhc or ges"
         ) from None
     return FoundGraph(graph, "pc", score, _score(graph, task), False, False, info.seconds)
 

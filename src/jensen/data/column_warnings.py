@@ -153,6 +153,12 @@ def _numbered(values: NDArray[Any]) -> str | None:
 
 MOST_LISTED = 8
 
+TOP_ROWS = 5
+"""The names of columns stand among the first rows, below titles."""
+
+ROWS_PER_LABEL = 4
+"""Labels that occur as often on average come back."""
+
 SHORTEST_WORD = 3
 """Labels of so many letters mean the same in any case; Aa and aA may be genotypes."""
 
@@ -193,7 +199,7 @@ def warn_of_labels(
         return f"row {row + 1}" if line is None else f"line {line}"
 
     if with_words:
-        warn_of_missing_words(columns, where, say)
+        warn_of_missing_words(columns, where, say, blanks=is_text)
         warn_of_missing_codes(numbers, where, say)
     spaced = {c.variable.name: pair for c in columns if (pair := _spaced_twins(c)) is not None}
     if spaced and is_text:
@@ -212,6 +218,13 @@ def warn_of_labels(
         )
     if with_words and not is_text:
         _warn_of_number_texts(columns, where, say)
+    if is_text and (row := find_header_row(columns, len(numbers))) is not None:
+        held = some(repr(c.variable.states[k]) for c in columns if (k := _code(c, row)) is not None)
+        warn(
+            f"{where}: {place(row)} holds labels that occur in no other row ({held}): if it names "
+            f"the columns, delete what stands above it; if it holds units or the like, delete it"
+        )
+        return
     misfits = {c.variable.name: found for c in columns if (found := find_misfits(c)) is not None}
     if misfits:
         labels = list(dict.fromkeys(label for each in misfits.values() for label in each.labels))
@@ -242,6 +255,41 @@ def _shown(misfits: dict[str, Misfits], place: Callable[[int], str]) -> str:
         f"{name!r} ({plural(each.n_numbers, 'number')} and {plural(each.n_rows, 'other value')}, "
         f"the first {each.first!r:.40} in {place(each.row)})"
         for name, each in misfits.items()
+    )
+
+
+def find_header_row(columns: Sequence[Column], n_columns: int) -> int | None:
+    """The first row with values, if it probably names the columns; None if it does not.
+
+    Then no column of the table is one of numbers, and each label of the row occurs in no other one,
+    though labels of other rows come back, or are numbers.
+    """
+    if n_columns < 2 or len(columns) < n_columns:
+        return None
+    if any(c.variable.kind != "categorical" or c.variable.cuts is not None for c in columns):
+        return None
+    first = [c.data[:TOP_ROWS] < c.variable.n_states for c in columns]
+    row = int(np.logical_or.reduce(first).argmax())
+    heads = [c for c in columns if _code(c, row) is not None]
+    return row if len(heads) > 1 and all(_is_head(c, row) for c in heads) else None
+
+
+def _code(column: Column, row: int) -> int | None:
+    """The position of the state in a row; None where it is missing."""
+    code = int(column.data[row])
+    return code if code < column.variable.n_states else None
+
+
+def _is_head(column: Column, row: int) -> bool:
+    """Whether the label of a row stands there alone, among numbers or labels that come back."""
+    variable, codes = column
+    states = list(variable.states)
+    head = states.pop(int(codes[row]))
+    n_others = int((codes < variable.n_states).sum()) - 1
+    if parse_number(head) is not None or not states or np.sum(codes == codes[row]) > 1:
+        return False
+    return ROWS_PER_LABEL * len(states) <= n_others or (
+        len(states) > NUMBERS_PER_MISFIT and all(map(is_number, states))
     )
 
 

@@ -252,7 +252,7 @@ def require_categorical(table: RowSource, name: str) -> Variable:
     if variable.kind != "categorical":
         raise DataError(
             f"column {name!r} is {variable.kind}, and only states can be counted: "
-            f"use jn.discretize, or declare categorical=[{name!r}]"
+            f"use jn.discretize, or say {of_frame(categorical=[name])}"
         )
     return variable
 

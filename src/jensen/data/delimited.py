@@ -88,7 +88,9 @@ def read_delimited(
     if table.num_rows == 0:
         raise FileError(f"{where} has no rows: its first line names columns, and nothing follows")
     if quoted or header.delimiter != ",":  # else no field holds a comma
-        table = read_decimals(table, choices.decimal, MISSING_WORDS.union(missing), where)
+        table = read_decimals(
+            table, choices.decimal, MISSING_WORDS.union(missing), where, header.delimiter
+        )
     return [RawColumn(name, table[name], written=True) for name in header.names]
 
 
@@ -174,6 +176,7 @@ def _read_header(content: pa.Buffer, where: str, choices: TextChoices, spaces: b
     which = "first" if line == 1 else "second"
     if first is None or not first.group().strip():
         raise FileError(f"{where}: the {which} line is empty, and must name the columns")
+    is_said = choices.separator is not None or named is not None
     delimiter = delimiter or find_separator(content, start, ",", spaces)
     record = _record(delimiter).match(content, start)
     where_it_stands = f"{where}, line {line}"
@@ -186,7 +189,7 @@ def _read_header(content: pa.Buffer, where: str, choices: TextChoices, spaces: b
     names = next(csv.reader([text], delimiter=delimiter))
     if delimiter == " " and "" in names:
         raise FileError(f"{where_it_stands}: several spaces in a row; use one, a tab or a comma")
-    refuse_unseparated(text, names, delimiter, where_it_stands, content.slice(start))
+    refuse_unseparated(text, names, delimiter, where_it_stands, content.slice(start), is_said)
     _warn_of_numbers(names, where_it_stands)
     names = [name.strip() or f"column {k}" for k, name in enumerate(names, 1)]
     twice = [name for name, n in Counter(names).items() if n > 1]

@@ -4,7 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Collection, Sequence
-from itertools import islice
+from itertools import dropwhile, islice
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -17,7 +17,7 @@ from jensen.support.wording import option
 SEPARATORS = ",;\t|"
 """Possible separators, the most usual first."""
 
-SELDOM = " :"
+SELDOM = " :^~"
 """Separators of some files, which also occur in names and texts."""
 
 SAMPLE_BYTES = 1 << 16
@@ -141,10 +141,21 @@ def _share_alike(counts: Sequence[int]) -> float:
     return sum(n == counts[0] for n in rows) / len(rows) if rows else 1.0
 
 
+def _is_titled(counts: Sequence[int]) -> bool:
+    """Whether rows of several fields, all alike, stand below lines of one field or none."""
+    rows = [n for n in dropwhile(lambda n: n < 2, counts) if n]
+    return counts[0] == 1 and len(rows) > 1 and len({*rows}) == 1
+
+
 def refuse_unseparated(
-    header: str, names: Sequence[str], separator: str, where: str, content: pa.Buffer
+    header: str,
+    names: Sequence[str],
+    separator: str,
+    where: str,
+    content: pa.Buffer,
+    is_said: bool,
 ) -> None:
-    """Refuse a header of one name that looks like several names, unless it stands in quotes.
+    """Refuse a title, and one name that looks like several names, unless it stands in quotes.
 
     Parameters
     ----------
@@ -156,6 +167,8 @@ def refuse_unseparated(
         The file and the line, for messages.
     content
         The text from the header on: its rows show whether another separator fits.
+    is_said
+        Whether the separator was given by the caller or by the file.
     """
     if len(names) > 1:
         return
@@ -166,13 +179,23 @@ def refuse_unseparated(
     found.sort(key=lambda mark: -_share_alike(shapes[mark]))
     if QUOTED_NAMES.fullmatch(header):
         found.append(" ")
-    even = [mark for mark, n in shapes.items() if len(n) > 2 and len({*n}) == 1 < n[0]]
-    found += [mark for mark in even if mark in SELDOM]
+    even = [mark for mark, n in shapes.items() if len(n) > 2 and len({*n[1:]}) == 1 < n[0]]
+    # R's write.table names the rows in a further field that the header lacks.
+    found += [
+        mark for mark in even if mark in SELDOM and shapes[mark][1] - shapes[mark][0] in (0, 1)
+    ]
     if found:
         raise FileError(
             f"{where}: the header {names[0]!r:.80} looks separated by {found[0]!r}, but "
             f"was read as one column, separated by {separator!r}: say "
             f"{option('separator', found[0])}, or put the name in quotes if it is one name"
+        )
+    below = [] if is_said else [m for m in SEPARATORS if m in shapes and _is_titled(shapes[m])]
+    if below:
+        raise FileError(
+            f"{where}: the header {names[0]!r:.80} names one column, but the lines below look "
+            f"separated by {below[0]!r}: if it is a title, delete what stands above the names of "
+            f"the columns; if there is one column, say {option('separator', separator)}"
         )
 
 
@@ -208,7 +231,11 @@ class DecimalTexts(NamedTuple):
 
 
 def read_decimals(
-    table: pa.Table, decimal: str | None, neutral: Collection[str], where: str
+    table: pa.Table,
+    decimal: str | None,
+    neutral: Collection[str],
+    where: str,
+    separator: str = ";",
 ) -> pa.Table:
     """Columns of numbers with a decimal comma as columns of numbers with a point.
 
@@ -222,6 +249,8 @@ def read_decimals(
         Texts that stand for missing, so they do not make a column of numbers one of labels.
     where
         The file, for messages.
+    separator
+        Where it is a semicolon, numbers were probably written by a program that has decimal commas.
     """
     changed: dict[str, str] = {}
     unclear: dict[str, str] = {}
@@ -252,11 +281,12 @@ def read_decimals(
             mixed[name] = f"{example} and {found.points[0].as_py().strip()}"
     if decimal is None:
         _tell(changed, unclear, mixed, where)
-        if pointed and (changed or mixed):
+        if pointed and (changed or mixed or separator == ";"):
+            beside = "beside decimal commas, " if changed or mixed else ""
+            other = "write commas in their place" if beside else f"say {option('decimal', '.')}"
             warn(
-                f"{where}: beside decimal commas, the points in {_columns(pointed)} may separate "
-                f"thousands, and are read as they stand: take the points out if they do, or write "
-                f"commas in their place"
+                f"{where}: {beside}the points in {_columns(pointed)} may separate thousands, and "
+                f"are read as they stand: take the points out if they do, or {other}"
             )
     return table
 

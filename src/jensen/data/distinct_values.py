@@ -29,6 +29,15 @@ class RawColumn(NamedTuple):
     written: bool  # from a text file: texts may be numbers
     declared: tuple[str, ...] | None = None  # states that the source lists in order
 
+    @property
+    def is_coded(self) -> bool:
+        """Whether the source itself makes states of its values, texts that repeat left aside."""
+        kind = self.values.type
+        is_dictionary = pa.types.is_dictionary(kind) and not self.written
+        return self.declared is not None or (
+            is_dictionary and pa.types.is_primitive(kind.value_type)
+        )
+
 
 class DistinctValues(NamedTuple):
     """The distinct values of a column, as texts or numbers, and each row's position among them."""

@@ -104,7 +104,7 @@ def _categorical(
     if unknown:
         raise DataError(
             f"column {raw.name!r} holds {some(map(repr, unknown))}, not among its declared states "
-            f"{some(map(repr, declared))}: declare them, or list them in missing=[...]"
+            f"{some(map(repr, declared))}: declare them, or say {option('missing', unknown[:8])}"
         )
     assert distinct.codes is not None
     n_states = len(declared)

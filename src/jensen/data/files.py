@@ -144,7 +144,7 @@ def _check_size(n_bytes: float, path: Path, why: str) -> None:
     try:
         check_memory(n_bytes, "reading it", "give a smaller one")
     except JensenError as error:
-        raise FileError(f"{show_path(path)} {why}: {error}") from None
+        raise FileError(f"{show_path(path)} {why}: {error.marked}") from None
 
 
 def table_suffix(path: Path) -> str:
@@ -208,12 +208,13 @@ def write_arrow(table: pa.Table, target: BinaryIO, kind: str) -> None:
     names = _fields(pa.array(table.column_names, pa.string()), marks)
     header = f"{delimiter.join(names.to_pylist())}\n".encode()
     target.write(b'"%b"\n' % header[:-1] if NAMED.match(header) else header)
-    if not any(_needs_quotes(column, delimiter) for column in table.columns):
+    signs = SEPARATORS if table.num_columns == 1 else delimiter  # one name may look like a title
+    if not any(_needs_quotes(column, signs) for column in table.columns):
         plain = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")
         pa.csv.write_csv(table, target, plain)
         return
     for batch in table.to_batches(max_chunksize=WRITTEN_ROWS):
-        fields = [_fields(pc.cast(column, pa.string()), delimiter) for column in batch.columns]
+        fields = [_fields(pc.cast(column, pa.string()), signs) for column in batch.columns]
         rows = pc.binary_join_element_wise(*fields, delimiter, null_handling="replace")
         target.write("\n".join([*rows.to_pylist(), ""]).encode())
 

@@ -48,17 +48,25 @@ class Code(NamedTuple):
     most: float
 
 
-def warn_of_missing_words(columns: Iterable[Column], where: str, say: Say = of_file) -> None:
+def warn_of_missing_words(
+    columns: Iterable[Column], where: str, say: Say = of_file, *, blanks: bool = False
+) -> None:
     """Warn if states of these columns are words for missing; they stay labels.
 
-    `say` writes keywords as the caller would write them.
+    `say` writes keywords as the caller would write them; `blanks`: spaces alone are such words.
     """
-    found = {column.variable.name: words_for_missing(column.variable.states) for column in columns}
+    found = {
+        column.variable.name: words_for_missing(column.variable.states, blanks=blanks)
+        for column in columns
+    }
     found = {name: words for name, words in found.items() if words}
     if not found:
         return
     words = sort_naturally(word for each in found.values() for word in each)
-    shown = some(f"{name!r} ({', '.join(each)})" for name, each in found.items())
+    shown = some(
+        f"{name!r} ({', '.join(word if word.strip() else repr(word) for word in each)})"
+        for name, each in found.items()
+    )
     warn(
         f"{where}: labels that may mean missing are read as states, in {shown}: if they mean "
         f"missing, say {say(missing=words)}; if they are labels, say {say(missing=[])}"
@@ -121,16 +129,16 @@ def _numbers(column: Column) -> NDArray[np.float64]:
     return np.asarray(np.array([*numbers, np.nan], np.float64)[data])
 
 
-def words_for_missing(states: Sequence[str]) -> list[str]:
+def words_for_missing(states: Sequence[str], *, blanks: bool = False) -> list[str]:
     """The states that are words for missing; beside numbers there are more of them."""
     words = [s for s in states if len(s) <= LONGEST and _plain(s) in MISSING_WORDS]
     if words and all(is_number(s.strip()) for s in states if s not in words):
-        return words if len(words) < len(states) else _sure(words)
-    return _sure(words)
+        return words if len(words) < len(states) else _sure(words, blanks)
+    return _sure(words, blanks)
 
 
-def _sure(words: Sequence[str]) -> list[str]:
-    return [word for word in words if _plain(word) in BESIDE_LABELS]
+def _sure(words: Sequence[str], blanks: bool) -> list[str]:
+    return [x for x in words if _plain(x) in BESIDE_LABELS or (blanks and not _plain(x))]
 
 
 def _plain(label: str) -> str:

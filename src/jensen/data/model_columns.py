@@ -62,6 +62,24 @@ def check_own_columns(
         )
 
 
+def warn_of_misspelt(variables: Sequence[str], columns: Sequence[str]) -> None:
+    """Warn of columns of evidence, which may be few, that are spelt nearly as a variable is."""
+    absent = [name for name in variables if name not in columns]
+    others = [name for name in columns if name not in variables]
+    found = {name: nearest(name, absent, cutoff=ALIKE) for name in others}
+    near = {name: other for name, other in found.items() if other is not None}
+    if near:
+        shown = some(f"{name!r} (is it {other!r}?)" for name, other in near.items())
+        warn(
+            f"columns of the evidence are no variables of the network, and are left out: {shown}; "
+            f"rename or drop them"
+        )
+
+
+ALIKE = 0.75
+"""Names of which so much is alike are probably meant to be the same."""
+
+
 def _spellings(absent: Sequence[str], columns: Sequence[str]) -> str:
     """A remark in brackets about columns whose names are spelt alike."""
     found = {name: nearest(name, columns) for name in absent}
@@ -69,14 +87,14 @@ def _spellings(absent: Sequence[str], columns: Sequence[str]) -> str:
     return f" (is it {some(meant)}?)" if meant else ""
 
 
-def nearest(name: str, columns: Iterable[str]) -> str | None:
+def nearest(name: str, columns: Iterable[str], cutoff: float = 0.6) -> str | None:
     """The column whose name is spelled most alike, whatever its case; None if none is near.
 
     >>> nearest("Smoker", ["age", "smokr"]), nearest("Smoker", ["age"])
     ('smokr', None)
     """
     by_text = {column.strip().casefold(): column for column in columns}
-    close = get_close_matches(name.strip().casefold(), list(by_text), n=1)
+    close = get_close_matches(name.strip().casefold(), list(by_text), n=1, cutoff=cutoff)
     return by_text[close[0]] if close else None
 
 

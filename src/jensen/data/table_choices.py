@@ -112,7 +112,7 @@ Reader = Callable[[Kind | None, Sequence[str] | None, Collection[str]], Column]
 def open_columns(
     data: Any, names: Sequence[str] | None, absent: Sequence[str], choices: TextChoices
 ) -> tuple[str, list[tuple[str, Reader]], list[str]]:
-    """The kind of source, a reader for each column, and the columns whose states it declares."""
+    """The kind of source, a reader for each column, and the columns that it makes states of."""
     if isinstance(data, (str, PathLike)):
         raws = read_columns(data, absent, choices)
     else:
@@ -120,7 +120,7 @@ def open_columns(
         data = collected(data)
         raws = raw_columns(data, names)
     readers: list[tuple[str, Reader]] = [(raw.name, partial(encode, raw)) for raw in raws]
-    return kind_of_source(data), readers, [raw.name for raw in raws if raw.declared is not None]
+    return kind_of_source(data), readers, [raw.name for raw in raws if raw.is_coded]
 
 
 def encode_again(

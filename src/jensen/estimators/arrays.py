@@ -21,6 +21,7 @@ from jensen.data.threads import ordered_map
 from jensen.data.variable import EXACT, parse_number
 from jensen.exceptions import DataError, warn
 from jensen.scores.constant_columns import warn_of_guessed_spread
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 
@@ -146,7 +147,7 @@ def refuse_words(X: Any, what: str, otherwise: str) -> None:
                 raise DataError(
                     f"row {row + 1} of the column {name!r} holds {str(value)!r:.40}, and {what} "
                     f"needs numbers: if that means missing, put NaN in its place (or read the file "
-                    f"with missing=[{str(value)!r:.40}]); else {otherwise}"
+                    f"with {option('missing', [str(value)[:40]])}); else {otherwise}"
                 )
 
 

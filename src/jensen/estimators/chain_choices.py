@@ -22,6 +22,7 @@ from jensen.models.emissions.product import ProductEmission, parts_of
 from jensen.models.emissions.registry import EMISSIONS, USUAL, named_parameters, owner_of
 from jensen.models.emissions.state_parameters import read_array, read_shares
 from jensen.models.hidden_markov import Chained, HiddenMarkov
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
@@ -43,12 +44,14 @@ def check_chosen_kind(estimator: Any) -> None:
     """Refuse choices that an emission of this kind would ignore."""
     options = EMISSIONS[estimator.kind_].options
     if estimator.symbols is not None and "symbols" not in options:
-        raise JensenError(f"symbols are the labels of emission={owner_of('symbols').word!r}")
+        raise JensenError(
+            f"symbols are the labels of {option('emission', owner_of('symbols').word)}"
+        )
     if estimator.covariance != "full" and "covariance" not in options:
         so = "" if estimator.emission is not None else ", which the kind of the columns asks for"
         raise JensenError(
-            f"covariance={estimator.covariance!r} belongs to "
-            f"emission={owner_of('covariance').word!r}, and would be ignored by "
+            f"{option('covariance', estimator.covariance)} belongs to "
+            f"{option('emission', owner_of('covariance').word)}, and would be ignored by "
             f"{estimator.kind_!r}{so}"
         )
 
@@ -286,7 +289,7 @@ def _variables(rows: Any) -> tuple[Variable, ...]:
     """The columns as a `Table` takes them: kinds by the same rules as those of a file."""
     if isinstance(rows, Table):
         return rows.variables
-    refuse_dates(rows, f"say emission={owner_of('symbols').word!r} if they are labels")
+    refuse_dates(rows, f"say {option('emission', owner_of('symbols').word)} if they are labels")
     if is_file(rows) or (hasattr(rows, "columns") and not isinstance(rows, np.ndarray)):
         return Table(rows).variables
     unknown = (Variable("x0", "continuous"),)  # what is no table is refused when it is read

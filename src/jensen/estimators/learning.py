@@ -46,6 +46,7 @@ from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import STREAM, check_many, check_memory
 from jensen.support.randomness import Streams, as_generator, generator_state
 from jensen.support.text import some
+from jensen.support.wording import keyword, option
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ class LoopChoices:
             self._refuse_changed("n_samples", "burn_in", "thin", "n_chains", of="gibbs")
             if self.start is not None and self.n_init > 1:
                 raise JensenError(
-                    f"n_init={self.n_init} starts would all begin at start=: leave out one"
+                    f"{option('n_init', self.n_init)} starts would all begin at "
+                    f"{keyword('start')}: leave out one"
                 )
         else:
             self._refuse_changed("n_init", "max_iter", "tol", of="em")

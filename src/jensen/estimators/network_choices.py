@@ -25,7 +25,7 @@ from jensen.support.checks import check_sample_size, is_real
 from jensen.support.memory import check_many
 from jensen.support.text import either, offer, some
 from jensen.support.tree_records import Wiring
-from jensen.support.wording import for_reader
+from jensen.support.wording import for_reader, option
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,8 @@ def learned_variables(
     for name in hidden:
         if name not in graph:
             raise JensenError(
-                f"hidden={{{name!r}: ...}}: the graph has no node {name!r}; "
+                f"{for_reader(f'hidden={{{name!r}: ...}}', f'--hidden {name}')}: the graph has no "
+                f"node {name!r}; "
                 f"{offer(name, graph.nodes, 'node')}"
             )
     refuse_counts(table, [x for x in graph.nodes if x in table and x not in hidden])
@@ -214,7 +215,7 @@ def check_prior(prior: Any, equivalent_sample_size: float) -> None:
     check_sample_size(equivalent_sample_size)
     if equivalent_sample_size != 1.0 and prior not in SPREAD_PRIORS:
         raise JensenError(
-            f"equivalent_sample_size={equivalent_sample_size} belongs to "
+            f"{option('equivalent_sample_size', equivalent_sample_size)} belongs to "
             f"prior={either(map(repr, SPREAD_PRIORS))}, and would be ignored with prior={prior!r}"
         )
 

@@ -27,7 +27,7 @@ from jensen.scores.constant_columns import (
     warn_of_constants,
 )
 from jensen.scores.gaussian import PARTS, make_bge
-from jensen.scores.table_checks import require_continuous
+from jensen.scores.table_checks import refuse_narrow, require_continuous
 from jensen.support.text import some
 
 Array = NDArray[np.float64]
@@ -114,6 +114,7 @@ def _rows_that_count(
         raise DataError("there is nothing to learn from: the table has no rows, or no weight")
     if rows.total_weight == np.inf:
         raise DataError("the weights are too large: their sum is infinite")
+    refuse_narrow(rows, graph.nodes)
     return rows, targets
 
 

@@ -21,6 +21,7 @@ from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
 from jensen.models.emissions.registry import EMISSIONS, owner_of
 from jensen.scores.constant_columns import warn_of_constant_labels
+from jensen.support.wording import option
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -282,7 +283,9 @@ def _label_columns(estimator: Any, X: Any, *, reset: bool) -> dict[str, Any]:
     return {f"x{i}": column for i, column in enumerate(columns)}
 
 
-LABELS = f"leave the column out, or choose emission={owner_of('symbols').word!r} for labels"
+LABELS = (
+    f"leave the column out, or choose {option('emission', owner_of('symbols').word)} for labels"
+)
 """What to do with words in sequences of numbers."""
 
 

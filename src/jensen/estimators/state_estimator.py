@@ -25,7 +25,7 @@ from jensen.support.checks import check_whole
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_memory
 from jensen.support.text import plural, some
-from jensen.support.wording import option
+from jensen.support.wording import USUAL_PRIOR, one_of, option
 
 Array = NDArray[np.float64]
 
@@ -199,12 +199,12 @@ def repeat_by_weight(weight: Array, algorithm: Algorithm) -> NDArray[np.intp] | 
     if np.any(weight % 1.0):
         raise DataError(
             f"{algorithm.name!r} draws what is missing row by row, so weights must be whole "
-            f"numbers: use method='em' or 'vbem'"
+            f"numbers: use {one_of('method', ['em', 'vbem'])}"
         )
     check_memory(
         64.0 * weight.sum(),
         f"drawing row by row for rows of weight {weight.sum():.3g}",
-        "use method='em' or 'vbem', which take a weight at once",
+        f"use {one_of('method', ['em', 'vbem'])}, which take a weight at once",
     )
     return np.repeat(np.arange(len(weight)), weight.astype(np.int64))
 
@@ -223,7 +223,7 @@ def check_rows(n_rows: int, n_states: int, noun: str) -> None:
     if n_rows < max(n_states, 2):
         raise DataError(
             f"{plural(n_rows, 'row')} (n_samples={n_rows}) cannot tell the spread of "
-            f"{plural(n_states, noun)}: take fewer, or give a prior (prior={{}})"
+            f"{plural(n_states, noun)}: take fewer, or give a prior ({USUAL_PRIOR})"
         )
 
 

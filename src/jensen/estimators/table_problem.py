@@ -25,6 +25,7 @@ from jensen.inference.handmade import network_from_tables
 from jensen.models.discrete_network import DiscreteNetwork, NetworkRows, Tables, encode
 from jensen.models.protocol import Data
 from jensen.support.memory import check_memory
+from jensen.support.wording import one_of, option
 
 ARRAYS = 8
 """How many arrays as long as all tables together are alive at once while learning."""
@@ -49,8 +50,8 @@ def table_problem(
     encoded = encode(rows, graph.nodes, wiring, targets)
     if choices.used_prior == "bds" and not encoded.units.is_complete:
         raise JensenError(
-            "prior='bds' depends on which parent configurations occur, and with missing values "
-            "nobody knows: use prior='bdeu'"
+            f"{option('prior', 'bds')} depends on which parent configurations occur, and "
+            f"with missing values nobody knows: use {option('prior', 'bdeu')}"
         )
     prior = make_prior(
         choices.used_prior, choices.equivalent_sample_size, graph.nodes, wiring, encoded.counts
@@ -88,12 +89,12 @@ def _check_draws(rows: RowSource, choices: NetworkSettings) -> None:
     if rows.is_weighted and rows.sum(lambda block: np.count_nonzero(block.weights % 1.0)):
         raise DataError(
             f"{choices.algorithm.name!r} draws what is missing row by row, so weights must be "
-            f"whole numbers: use method='em' or 'vbem'"
+            f"whole numbers: use {one_of('method', ['em', 'vbem'])}"
         )
     check_memory(
         32.0 * rows.total_weight,
         f"drawing what is missing row by row for rows of weight {rows.total_weight:.3g}",
-        "use method='em' or 'vbem', which take a weight at once",
+        f"use {one_of('method', ['em', 'vbem'])}, which take a weight at once",
     )
 
 

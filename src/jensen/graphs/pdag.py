@@ -186,7 +186,7 @@ undirected; a PDAG holds any mixture of edges, and its cpdag() completes it
         try:
             parents = orientation.extension(indexed).parents
         except GraphError as error:
-            raise GraphError(f"this is not a completed PDAG: {error}; {ADVICE}") from None
+            raise GraphError(f"this is not a completed PDAG: {error.marked}; {ADVICE}") from None
         complete = set(markov.completed(indexed.nodes, parents).edges)
         for edge in indexed.edges:
             if edge not in complete:

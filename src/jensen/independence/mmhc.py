@@ -37,6 +37,7 @@ from jensen.q_graph.search.recombining import thorough_climb
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import log_jacobian_of_units, name_of, unitless
 from jensen.support.checks import check_whole
+from jensen.support.wording import option
 
 Flags = NDArray[np.bool_]
 
@@ -113,7 +114,7 @@ def mmhc(
         check_whole("max_given", max_given, at_least=0)
     data = as_rows(table)
     check_table(data)
-    require_complete(data, data.names, "method='mmhc'", use_pc)
+    require_complete(data, data.names, option("method", "mmhc", "structure"), use_pc)
     tests, test_name = make_tests(data, test, permutations, random_state)
     names = tests.names
     scorer = unitless(make_scorer(data, score, **score_choices))

@@ -37,6 +37,7 @@ from jensen.q_hidden.trees.plans import InternedLists, Plans, find_families
 from jensen.q_hidden.trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut
 from jensen.support.memory import check_memory
 from jensen.support.tree_records import Wiring
+from jensen.support.wording import one_of
 
 Array = NDArray[np.float64]
 
@@ -123,7 +124,7 @@ class ExpectedCounts(ExpectedStatistics[Network]):
         if self.network.samples is not None:
             raise JensenError(
                 "expected counts are those of one set of tables, not of many samples: learn with "
-                "method='em' or 'vbem'"
+                f"{one_of('method', ['em', 'vbem'])}"
             )
         if self.log_tables is not None:
             return IncompleteRows(self.network, self.table, self.log_tables, is_normalised=False)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jensen.data import Table, Variable, as_table
 from jensen.data.encode import Column
 from jensen.data.fill_missing import Filled
-from jensen.data.model_columns import MissingColumns, check_own_columns
+from jensen.data.model_columns import MissingColumns, check_own_columns, warn_of_misspelt
 from jensen.data.number_rows import numbers_of
 from jensen.data.variable import parse_number
 from jensen.exceptions import DataError, JensenError
@@ -23,6 +23,7 @@ from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.support.checks import is_real
 from jensen.support.memory import check_many
 from jensen.support.text import plural, some
+from jensen.support.wording import for_reader
 
 if TYPE_CHECKING:
     from jensen.inference.gaussian_network import GaussianNetwork
@@ -70,7 +71,8 @@ def _numbers(network: GaussianNetwork, what: str, findings: Given) -> dict[int, 
     for name, value in findings.items():
         number: Any = parse_number(value) if isinstance(value, str) else value
         if not is_real(number) or not np.isfinite(float(number)):
-            raise JensenError(f"{what}={{{name!r}: {value!r:.40}}}: {name!r} takes a finite number")
+            python, shell = f"{what}={{{name!r}: {value!r:.40}}}", f"--{what} {name}={value!s:.40}"
+            raise JensenError(f"{for_reader(python, shell)}: {name!r} takes a finite number")
         found[network.index(name)] = float(number)
     return found
 
@@ -214,8 +216,9 @@ def read_rows(
     if strange.any():
         first = np.flatnonzero(strange)
         raise DataError(
-            f"{plural(len(first), 'row')} ({some(int(i) + 1 for i in first)}) hold what is no "
-            f"finite number: correct them, or declare missing=[...]"
+            f"what is no finite number stands in {plural(len(first), 'row')} "
+            f"({some(int(i) + 1 for i in first)}): correct it, or make it missing with "
+            f"{for_reader('missing=[...]', '--missing')}"
         )
     return values
 
@@ -246,7 +249,9 @@ def query_many(
     if isinstance(given, list | tuple):
         values = _read_dicts(network, given, at)
     else:
-        values = read_rows(network, as_table(given), "ignore", skip=names)
+        evidence = as_table(given)
+        warn_of_misspelt(network.graph.nodes, evidence.names)
+        values = read_rows(network, evidence, "ignore", skip=names)
     for v in done:
         seen = np.flatnonzero(~np.isnan(values[:, v]))
         if len(seen):

@@ -19,6 +19,7 @@ from jensen.q_hidden.trees import run
 from jensen.support.checks import check_whole
 from jensen.support.memory import check_many
 from jensen.support.text import grid, offer
+from jensen.support.wording import one_of
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network
@@ -87,7 +88,7 @@ def most_probable(
     if network.samples is not None:
         raise JensenError(
             "the most probable assignment under a mixture of sampled tables cannot be computed "
-            "exactly: learn with method='vbem' or 'em' for it"
+            f"exactly: learn with {one_of('method', ['em', 'vbem'])} for it"
         )
     findings = read_findings(network, given, do)
     known = {*findings.hard, *findings.do}

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
 from jensen.data.fill_missing import Filled
+from jensen.data.model_columns import warn_of_misspelt
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
@@ -178,13 +179,15 @@ class Network(FittedNetwork):
             if not all(isinstance(row, Mapping) for row in given):
                 raise JensenError("a list of evidence holds a dict for every row")
             return network_queries.query_many(self, targets, given, do)
+        evidence = as_table(given)
+        warn_of_misspelt(self.graph.nodes, evidence.names)
         choices = RowChoices(missing_columns="ignore", hidden=hidden)
         if isinstance(targets, str) and not do:
-            values = network_rows.posteriors(self, as_table(given), targets, choices)
+            values = network_rows.posteriors(self, evidence, targets, choices)
             return Distributions((self._variable(targets),), values)
         names = [targets] if isinstance(targets, str) else targets
         reader = network_rows.RowReader(self, hidden)
-        table = reader.read(given, "raise", "ignore", skip=names)
+        table = reader.read(evidence, "raise", "ignore", skip=names)
         return network_queries.query_many(self, targets, known_states(self, table), do)
 
     def marginals(self, given: Given, do: Given) -> Marginals:

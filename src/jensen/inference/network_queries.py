@@ -20,6 +20,7 @@ from jensen.inference.questions import ExactAnswer, Question, find_question, for
 from jensen.support.checks import is_real
 from jensen.support.memory import check_memory
 from jensen.support.text import some
+from jensen.support.wording import one_of, option
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network
@@ -170,13 +171,15 @@ def _interval(
 ) -> Interval:
     """Equal-tailed bounds of the probabilities, from tables drawn from their posterior."""
     if not is_real(level) or not 0 < level < 1:
-        raise JensenError(f"interval must be between 0 and 1, as in interval=0.9, not {level!r}")
+        raise JensenError(
+            f"interval must be between 0 and 1, as in {option('interval', 0.9)}, not {level!r}"
+        )
     if network.samples is not None:
         answers, weights = mixture.answers, mixture.weights
     elif network.concentration is None:
         raise JensenError(
             "this network has point estimates only: intervals need a posterior, from "
-            "method='vbem' or 'gibbs'"
+            f"{one_of('method', ['vbem', 'gibbs'])}"
         )
     else:
         answers, log_each = [], []

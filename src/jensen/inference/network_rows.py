@@ -36,7 +36,7 @@ from jensen.inference.rows import log_likelihood as each_log_likelihood
 from jensen.q_hidden.trees import run
 from jensen.support.memory import check_memory
 from jensen.support.text import plural, some
-from jensen.support.wording import option
+from jensen.support.wording import one_of, option
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network
@@ -178,7 +178,7 @@ def _fill_by_mode(network: Network, table: Table) -> tuple[Codes, NDArray[np.boo
     if network.samples is not None:
         raise JensenError(
             "the most probable completion under a mixture of sampled tables cannot be computed "
-            "exactly: use method='marginal' or 'draw'"
+            f"exactly: use {one_of('method', ['marginal', 'draw'])}"
         )
     absent = [v for v, name in enumerate(network.graph.nodes) if name not in table]
     rows, log_tables = SplitRows(network, table, absent), network.kernel_tables[1]

@@ -95,7 +95,7 @@ def read(text: str, file: str, *, bulk: bool) -> Network:
     try:
         return assemble(graph, variables, tables, None, _properties(document), properties)
     except JensenError as error:
-        raise FileError(f"{file}: {error}") from None
+        raise FileError(f"{file}: {error.marked}") from None
 
 
 def _tables(

@@ -36,5 +36,5 @@ def decompress(content: bytes, file: str) -> bytes:
     except (OSError, zlib.error) as error:
         raise FileError(f"{file} is damaged, or no gzip to its end: {error}") from None
     except JensenError as error:
-        raise FileError(f"{file}: {error}") from None
+        raise FileError(f"{file}: {error.marked}") from None
     return b"".join(parts)

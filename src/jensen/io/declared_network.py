@@ -109,7 +109,7 @@ class DeclaredNetwork:
         try:
             network = assemble(graph, self.variables, tables, None, self.properties, own)
         except JensenError as error:
-            raise FileError(f"{self.source.file}: {error}") from None
+            raise FileError(f"{self.source.file}: {error.marked}") from None
         return BayesianNetwork.from_network(network)
 
     def _table(self, block: DeclaredTable, names: list[str]) -> NDArray[np.float64]:

@@ -38,6 +38,7 @@ from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import GaussianCells, Hidden
 from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern, compressed
 from jensen.support.fields import add, record
+from jensen.support.wording import option
 
 if TYPE_CHECKING:
     from jensen.free_energy import State
@@ -94,7 +95,7 @@ def _why(name: str, why: str) -> str:
     return (
         f"the likelihood of {name!r} has no bound: it is constant in the rows that count for it, "
         f"or a linear function of its parents, or they are of each other, or the rows are too few "
-        f"for so many parents; leave out a column, or give a prior, prior='bge'"
+        f"for so many parents; leave out a column, or give a prior, {option('prior', 'bge')}"
     )
 
 

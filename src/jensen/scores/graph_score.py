@@ -21,6 +21,7 @@ from jensen.scores.registry import (
 from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.score_choices import (
     AVAILABLE,
+    IN_AVAILABLE_CASES,
     Missing,
     check_gaussian_choices,
     check_integer_counts,
@@ -33,6 +34,7 @@ from jensen.scores.table_checks import (
     require_rows,
     require_values,
 )
+from jensen.support.wording import bare
 
 
 def score(
@@ -219,7 +221,7 @@ def _gaussian_scores(
     check_gaussian_score(name)
     if discrete != (None, "refuse", None):
         raise JensenError(
-            "equivalent_sample_size, missing='available-case' and prior_network belong to scores "
-            "of categorical columns, and these are continuous"
+            f"{bare('equivalent_sample_size')}, {IN_AVAILABLE_CASES} and {bare('prior_network')} "
+            "belong to scores of categorical columns, and these are continuous"
         )
     return _terms(GaussianScorer.of(table.select(dag.nodes), name, **choices), dag)

@@ -22,7 +22,7 @@ from jensen.scores.registry import (
 )
 from jensen.support.checks import check_sample_size
 from jensen.support.text import either
-from jensen.support.wording import bare, for_reader
+from jensen.support.wording import bare, for_reader, keyword
 
 
 class Score(Protocol):
@@ -91,15 +91,15 @@ def make_score(
         )
     if spec.needs_prior_network != (prior_network is not None):
         raise JensenError(
-            f"the score {either(map(repr, WITH_NETWORK))} and prior_network= go together: it "
-            f"spreads the equivalent sample as that network says"
+            f"the score {either(map(repr, WITH_NETWORK))} and {keyword('prior_network')} "
+            f"go together: it spreads the equivalent sample as that network says"
         )
     if missing not in get_args(Missing):
         raise JensenError(f"missing must be 'refuse' or 'available-case', not {missing!r}")
     if missing == "available-case":
         if name not in AVAILABLE_CASE:
             raise JensenError(
-                f"missing='available-case' has a meaning for {either(AVAILABLE_CASE, 'and')} only, "
+                f"{IN_AVAILABLE_CASES} has a meaning for {either(AVAILABLE_CASE, 'and')} only, "
                 f"not {name}"
             )
         return AVAILABLE_CASE[name]
@@ -142,6 +142,7 @@ CHOICES = (
 """Keywords that may have been meant where one is mistyped: of scores and of structure learning."""
 
 
+IN_AVAILABLE_CASES = for_reader("missing='available-case'", "--available-case")
 AVAILABLE = for_reader(
     "use 'bic' with missing='available-case'", "use --score bic with --available-case"
 )

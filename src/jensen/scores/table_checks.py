@@ -37,14 +37,15 @@ def require_continuous(table: RowSource, names: Sequence[str], what: str) -> Non
     if states and len(states) == len(names):
         raise DataError(
             f"{what} needs continuous columns, and {some(map(repr, states))} "
-            f"{'is' if len(states) == 1 else 'are'} categorical: declare continuous=[...] if they "
-            f"are numbers"
+            f"{'is' if len(states) == 1 else 'are'} categorical: say "
+            f"{of_frame(continuous=states)} if they are numbers"
         )
     if states:
         raise DataError(
             f"{what} cannot mix states with numbers, and {some(map(repr, states))} "
             f"{'is' if len(states) == 1 else 'are'} categorical: leave them out, make states of "
-            f"the others with jn.discretize, or declare continuous=[...] if they are numbers"
+            f"the others with jn.discretize, or say {of_frame(continuous=states)} "
+            f"if they are numbers"
         )
     refuse_counts(table, names)
     for name in names:

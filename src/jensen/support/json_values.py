@@ -196,7 +196,7 @@ def refusing(where: str) -> Iterator[None]:
     except FileError:
         raise
     except JensenError as error:
-        raise FileError(f"{where}: {error}") from None
+        raise FileError(f"{where}: {error.marked}") from None
 
 
 def _is_whole(text: str) -> bool:

@@ -13,6 +13,8 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from jensen.support.text import either
+
 Say = Callable[..., str]
 """Spells choices, given by their names."""
 
@@ -80,6 +82,20 @@ def option(argument: str, value: Any, flag: str = "") -> str:
     values = (list(value) or [""]) if is_list else [value]
     in_words = [f"{_flag(flag or argument)} {_shell_word(str(each))}" for each in values]
     return for_reader(f"{argument}={(list(value) if is_list else value)!r}", " ".join(in_words))
+
+
+USUAL_PRIOR = for_reader("prior={}", "--prior default")
+"""The usual prior of hidden states."""
+
+
+def one_of(argument: str, values: Sequence[str], flag: str = "") -> str:
+    """A choice and the values of which any will do.
+
+    >>> in_python(one_of("method", ["em", "vbem"])), in_shell(one_of("method", ["em", "vbem"]))
+    ("method='em' or 'vbem'", '--method em or vbem')
+    """
+    shell = f"{_flag(flag or argument)} {either(values)}"
+    return for_reader(f"{argument}={either(map(repr, values))}", shell)
 
 
 def of_file(**choices: str | Sequence[str]) -> str:

@@ -126,7 +126,7 @@ def test_classes_are_categorical(learn):
     with pytest.raises(
         jn.DataError,
         match=r"^a class is categorical, and the target 'x' is continuous: use jn.discretize, or "
-        r"declare categorical=\['x'\]$",
+        r"say jn.Table\(..., categorical=\['x'\]\)$",
     ):
         learn({**TABLE, "x": [0.5, 1.5, 2.5]}, "x")
     with pytest.raises(jn.DataError, match="there is no column 'z'"):

@@ -31,6 +31,7 @@ from jensen.models.emissions.state_parameters import mean_record, read_array
 from jensen.q_hidden.states.records import MAX, SUM, ReadMode
 from jensen.support.array_pool import pooled_array
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables
+from jensen.support.wording import of_frame, option
 
 Array = NDArray[np.float64]
 
@@ -221,8 +222,8 @@ class PoissonKind(EmissionKind):
             raise DataError(
                 f"row {row + 1} of the column {names[column]!r} is {values[row, column]:g}, and "
                 f"the likelihood of counts beyond {LARGEST_COUNT:g} loses its digits: divide the "
-                f"column, or learn it as numbers (emission={USUAL['continuous'].word!r}, "
-                f"or continuous=[{names[column]!r}] in jn.Table)"
+                f"column, or learn it as numbers ({option('emission', USUAL['continuous'].word)}, "
+                f"or {of_frame(continuous=[names[column]])})"
             )
 
     def lines(

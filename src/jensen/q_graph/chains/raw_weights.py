@@ -18,6 +18,7 @@ from jensen.scores.parent_sets import candidate_scores
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import sizes_of_sets
 from jensen.support.memory import check_memory
+from jensen.support.wording import keyword, option
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -102,7 +103,7 @@ def _check_memory(n: int, n_candidates: int, outside: int) -> None:
     check_memory(
         n_bytes,
         f"the weights of the subsets of {n_candidates} candidate parents of {n} variables",
-        "choose fewer candidates=, or outside=1",
+        f"choose fewer {keyword('candidates')}, or {option('outside', 1)}",
     )
 
 

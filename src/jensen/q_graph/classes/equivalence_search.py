@@ -29,12 +29,13 @@ from jensen.q_graph.classes.graph import (
     set_of,
     union,
 )
-from jensen.q_graph.classes.rules import BackgroundKnowledge, check_scorer
+from jensen.q_graph.classes.rules import GES, BackgroundKnowledge, check_scorer
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.info import SearchOutcome
 from jensen.q_graph.search.climbing import TIE, Climber, Watch
 from jensen.q_graph.search.recombining import thorough_climb
 from jensen.scores.scorer import Scorer
+from jensen.support.wording import keyword, option
 
 KINDS = (DELETE, TURN, INSERT)
 """The kinds of moves by priority: an edge is inserted only if no other move gains."""
@@ -155,10 +156,10 @@ class ClassClimber:
         for k, clique in enumerate(self.graph.cliques(y)):
             if k == MOST_CLIQUES:
                 raise JensenError(
-                    f"method='ges' has more than {MOST_CLIQUES:,} sets of neighbours of "
+                    f"{GES} has more than {MOST_CLIQUES:,} sets of neighbours of "
                     f"{self.families.scorer.names[y]!r} to try, because so many of them are "
-                    f"joined to each other: give max_parents= or a score that asks for fewer "
-                    f"edges, or use method='hill-climb'"
+                    f"joined to each other: give {keyword('max_parents')} or a score that asks for "
+                    f"fewer edges, or use {option('method', 'hill-climb', 'structure')}"
                 )
             yield clique
 

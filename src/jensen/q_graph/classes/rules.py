@@ -22,16 +22,19 @@ from jensen.graphs import CPDAG, PDAG
 from jensen.q_graph.classes.graph import ClassGraph, Flags, Sets, members, set_of
 from jensen.q_graph.constraints import Constraints
 from jensen.scores.registry import names_where
+from jensen.scores.score_choices import IN_AVAILABLE_CASES
 from jensen.scores.scorer import HasGraphPrior, HasOwnRows, Scorer, offered
 from jensen.support.text import either, offer
-from jensen.support.wording import keyword, option
+from jensen.support.wording import keyword, one_of, option
 
-OTHERWISE = "use method='hill-climb' or 'tabu'"
+OTHERWISE = f"use {one_of('method', ['hill-climb', 'tabu'], 'structure')}"
+GES = option("method", "ges", "structure")
+START = keyword("start", "start_graph")
 
 
 def use_pc(keep_complete_rows: str) -> str:
     """Advice for an error about missing values."""
-    return f"use method='pc', whose tests do not, or {keep_complete_rows}"
+    return f"use {option('method', 'pc', 'structure')}, whose tests do not, or {keep_complete_rows}"
 
 
 def check_scorer(scorer: Scorer) -> None:
@@ -44,27 +47,27 @@ def check_scorer(scorer: Scorer) -> None:
         odds = believed.prior.log_odds
         u, v = (scorer.names[i] for i in np.argwhere(odds != odds.T)[0])
         raise JensenError(
-            f"{option('method', 'ges', 'structure')} needs a prior that is the same for all graphs "
+            f"{GES} needs a prior that is the same for all graphs "
             f"of an equivalence class, and {keyword('prior', 'graph_prior')} has other odds for "
             f"{u} -> {v} than for {v} -> {u}: give both the same probability, or {OTHERWISE}"
         )
     if rows is not None and rows.has_own_rows():
         raise JensenError(
-            f"with interventions= the graphs of an equivalence class score differently, so there "
-            f"is no class to search for: {OTHERWISE}"
+            f"with {keyword('interventions')} the graphs of an equivalence class "
+            f"score differently, so there is no class to search for: {OTHERWISE}"
         )
     alike = names_where(lambda spec: spec.is_set_function)
     different = names_where(lambda spec: not spec.is_set_function)
     raise JensenError(
-        f"method='ges' needs a score that is the same for all graphs of an equivalence class: "
-        f"{either(alike)}; with {', '.join(different)}, missing='available-case' or listed local "
+        f"{GES} needs a score that is the same for all graphs of an equivalence class: "
+        f"{either(alike)}; with {', '.join(different)}, {IN_AVAILABLE_CASES} or listed local "
         f"scores {OTHERWISE}"
     )
 
 
 def check_table(table: Table) -> None:
     """Refuse missing values: scores on each family's own complete rows differ within a class."""
-    require_complete(table, table.names, "method='ges'", use_pc)
+    require_complete(table, table.names, GES, use_pc)
 
 
 def read_class(start: Any, names: Sequence[str], constraints: Constraints) -> Flags:
@@ -84,7 +87,7 @@ def read_class(start: Any, names: Sequence[str], constraints: Constraints) -> Fl
     unknown = sorted(set(graph.nodes) - set(names))
     if unknown:
         raise GraphError(
-            f"start= has a node {unknown[0]!r} that is no column; "
+            f"{START} has a node {unknown[0]!r} that is no column; "
             f"{offer(unknown[0], names, 'column')}"
         )
     places = [at[name] for name in graph.nodes]
@@ -92,15 +95,16 @@ def read_class(start: Any, names: Sequence[str], constraints: Constraints) -> Fl
     either = joined | joined.T
     found = np.argwhere(either & constraints.forbidden & constraints.forbidden.T)
     if len(found):
-        raise GraphError(f"{_show(names, found[0])} of start= is forbidden")
+        raise GraphError(f"{_show(names, found[0])} of {START} is forbidden")
     found = np.argwhere(constraints.required & ~either)
     if len(found):
-        raise GraphError(f"{_show(names, found[0])} is required, and start= lacks it: add it")
+        raise GraphError(f"{_show(names, found[0])} is required, and {START} lacks it: add it")
     dag = graph.extension()
     for name in dag.nodes:
         if len(dag.parents(name)) > constraints.most_parents:
             raise GraphError(
-                f"start= gives {name!r} more parents than max_parents={constraints.most_parents}"
+                f"{START} gives {name!r} more parents than "
+                f"{option('max_parents', constraints.most_parents)}"
             )
     return joined
 

@@ -27,7 +27,7 @@ from jensen.scores.gaussian_information import MixedInformation
 from jensen.scores.mutual_information import complete, conditional_information, pair_information
 from jensen.scores.registry import PENALISED, UNPENALISED, penalty_of
 from jensen.support.text import either, plural
-from jensen.support.wording import for_reader
+from jensen.support.wording import for_reader, of_frame, option
 
 Array = NDArray[np.float64]
 
@@ -224,7 +224,7 @@ def _features(table: Table, target: str) -> list[str]:
     if kind != "categorical":
         raise DataError(
             f"a class is categorical, and the target {target!r} is {kind}: use jn.discretize, or "
-            f"declare categorical=[{target!r}]"
+            f"say {of_frame(categorical=[target])}"
         )
     return sorted(name for name in table.names if name != target)
 
@@ -232,7 +232,7 @@ def _features(table: Table, target: str) -> list[str]:
 def _check_root(root: str | None, names: Sequence[str]) -> None:
     if root is not None and root not in names:
         shown = ", ".join(names[:12]) + (", ..." if len(names) > 12 else "")
-        raise GraphError(f"root={root!r} is none of the variables of the tree: {shown}")
+        raise GraphError(f"{option('root', root)} is none of the variables of the tree: {shown}")
 
 
 def _refuse_few_rows(table: Table, names: Sequence[str]) -> None:
@@ -285,7 +285,8 @@ def _arrows(
     for u, v in arrows:
         if stage[u] > stage[v]:
             raise GraphError(
-                f"no arrow may lead from a continuous to a categorical column, but root={root!r} "
-                f"would need {names[u]} -> {names[v]}: choose a categorical root, or none"
+                f"no arrow may lead from a continuous to a categorical column, but "
+                f"{option('root', root)} would need {names[u]} -> {names[v]}: choose a "
+                f"categorical root, or none"
             )
     return arrows
