@@ -201,6 +201,12 @@ def test_the_algorithms_by_name():
     }
     assert [a.name for a in ALGORITHMS.values() if a.ascends] == ["em", "vbem", "viterbi", "me"]
     assert [a.name for a in ALGORITHMS.values() if a.keeps_posterior] == ["vbem", "me"]
+    assert [a.name for a in ALGORITHMS.values() if a.is_bound] == ["vbem", "me"]
+    assert [a.name for a in ALGORITHMS.values() if a.seeks_mode] == [
+        "em",
+        "viterbi",
+        "stochastic-em",
+    ]
 
 
 @every_graph

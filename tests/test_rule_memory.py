@@ -20,7 +20,7 @@ from models.pairs import (
 )
 
 import jensen as jn
-from jensen import free_energy
+from jensen import free_energy, q_theta
 from jensen.estimators.learning import LoopChoices, Problem, learn
 from jensen.free_energy import ALGORITHMS, State, fit, state_at, step
 from jensen.models.protocol import Data
@@ -158,6 +158,29 @@ def test_each_field_sees_its_own_memory_again():
     assert flat(after.t.joint).tobytes() == flat(t).tobytes()
     assert flat(after.theta.memory.joint).tobytes() == flat(memory).tobytes()
     assert after.theta.memory.tables is None  # it has a closed form
+
+
+def test_every_field_of_theta_gets_its_own_memory_back():
+    """Both fields remember here, each something else."""
+    given = {"joint": [], "tables": []}
+
+    def read(family, eta, memory, rng):
+        name = "joint" if hasattr(family, "improve") else "tables"
+        given[name].append(memory)
+        number, inner = (0, None) if memory is None else memory[1:]
+        t, inner = q_theta.mode.read(family, eta, inner, rng)
+        return t, (name, number + 1, inner)
+
+    model, data = make_data()
+    rule = q_theta.mode._replace(read=read)
+    algorithm = VARIATIONAL_EM._replace(q_theta=rule)
+    eta = model.start(data, 0, np.random.default_rng(1))
+    state = state_at(model, data.units, algorithm, eta)
+    for _ in range(3):
+        state = step(model, data.units, algorithm, state)
+    for name, memories in given.items():
+        assert memories[0] is None
+        assert [memory[:2] for memory in memories[1:]] == [(name, k) for k in (1, 2, 3)]
 
 
 def test_a_sweep_changes_nothing_of_the_state_before():

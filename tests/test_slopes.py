@@ -1,36 +1,43 @@
-"""The slope of F at the fixed point, for pairs of model and rule that have no such test elsewhere.
+"""The slope of F at the fixed point, for every model and every rule that ascends.
 
-Discrete networks under EM and VBEM are in `test_free_energy`, mixtures of every kind (Gaussian of
-all covariances, labels, counts, mixed columns) in `models/test_mixture`, hidden Markov models of
-every kind in `models/test_hidden_markov`, coupled parameters in `test_coupled_fields`. Here are the
-hard rules on discrete networks, Gaussian networks with gaps, rows in which a variable was set, and
-models of which a part is held.
+The second table is made of the registries: kinds of networks, emissions, covariances, columns and
+algorithms, all through `fit`, so that what is new joins by itself or is asked for. The first one
+has what choices of estimators do not show: random discrete networks, rows in which a variable was
+set, and models of which a part is held. Coupled parameters are in `test_coupled_fields`.
 
 All priors have their modes inside, so that F is smooth where the ascent ends.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 import pytest
-from models import cases
+from models import cases, emission_table
 from models import mixture_cases as rows_of
 from naive.families import gradient
 
 import jensen as jn
 from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberRows
-from jensen.free_energy import EM, ME, VBEM, VITERBI, fit, state_at, step
+from jensen.data.variable import Kind
+from jensen.estimators import bayesian_network, network_kinds, state_estimator, states_saving
+from jensen.estimators.learning import _begin
+from jensen.exceptions import JensenError
+from jensen.free_energy import ALGORITHMS, EM, ME, VBEM, VITERBI, fit, state_at, step
 from jensen.models.discrete_network import encode as encode_labels
+from jensen.models.emissions.priors import COVARIANCES
+from jensen.models.emissions.registry import EMISSIONS, USUAL
 from jensen.models.gaussian_network import RegressionNetwork, Regressions, make_prior
 from jensen.models.gaussian_network import encode as encode_numbers
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 from jensen.models.mixture import Mixed
 from jensen.scores.gaussian import make_bge
 from jensen.support.fields import add, leaves, rebuild
+from jensen.support.randomness import Streams
 
 SOFT = (EM, VBEM)
-ALL = (EM, VBEM, VITERBI, ME)
+ASCENTS = tuple(algorithm for algorithm in ALGORITHMS.values() if algorithm.ascends)
 
 
 class Case(NamedTuple):
@@ -116,7 +123,7 @@ def chain_with(kind, *held):
 KINDS = ("full", "tied", "diagonal", "spherical")
 TABLE = {
     **{f"discrete {seed}": (discrete, seed, (VITERBI, ME)) for seed in (0, 6, 8, 9)},
-    **{f"discrete, set rows {seed}": (discrete_with_set_rows, seed, ALL) for seed in (0, 6)},
+    **{f"discrete, set rows {seed}": (discrete_with_set_rows, seed, ASCENTS) for seed in (0, 6)},
     "gaussian network": (gaussian_network, 0, SOFT),
     "gaussian network, set rows": (lambda _: gaussian_network(0, with_set=True), 0, SOFT),
     **{
@@ -124,8 +131,8 @@ TABLE = {
         for kind in KINDS
         for part in ("means", "covariances")
     },
-    "mixture spherical, weights held": (mixture_with("spherical", "weights"), 0, ALL),
-    "mixture diagonal, two held": (mixture_with("diagonal", "weights", "means"), 0, ALL),
+    "mixture spherical, weights held": (mixture_with("spherical", "weights"), 0, ASCENTS),
+    "mixture diagonal, two held": (mixture_with("diagonal", "weights", "means"), 0, ASCENTS),
     "latent class, components held": (mixture_with("product", "components"), 0, SOFT),
     "chain tied, means held": (chain_with("tied", "means"), 0, SOFT),
     "chain diagonal, covariances held": (chain_with("diagonal", "covariances"), 0, SOFT),
@@ -165,3 +172,193 @@ def test_f_ends_where_its_slope_is_zero(name, algorithm):
     steep = np.abs(slopes(case, algorithm, away)).max()
     assert steep > 1e-3
     assert np.abs(slopes(case, algorithm, eta)).max() < 1e-5 * steep
+
+
+# --- every model and rule of the registries, by the door that people use ---
+
+
+class Caught(Exception):
+    """Carries the problem that an estimator would have learned."""
+
+
+def problem_of(estimator, rows, **how):
+    """The model, the encoded rows and the choices that `fit` hands to the loop."""
+
+    def catch(problem, checkpoint):
+        raise Caught(problem)
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (bayesian_network, state_estimator):
+            patch.setattr(module, "learn", catch)
+        with pytest.raises(Caught) as caught:
+            estimator.fit(rows, **how)
+    return caught.value.args[0]
+
+
+def tables(prior, method):
+    """Labels with gaps and weights, and a hidden variable."""
+    rng = np.random.default_rng(3)
+    h = rng.integers(0, 2, 60)
+    a, b = (h + (rng.random(60) < 0.2)) % 2, (h + rng.integers(0, 2, 60)) % 3
+    c = (b + (rng.random(60) < 0.3)) % 2
+    values = np.column_stack([a, b, c]).astype(float)
+    values[rng.random(values.shape) < 0.2] = np.nan
+    names = np.array(["p", "q", "r", None], dtype=object)
+    columns = names[np.nan_to_num(values, nan=3).astype(int)]
+    table = jn.Table(dict(zip("abc", columns.T, strict=True)), weights=rng.uniform(0.5, 2.0, 60))
+    choices = {"prior": prior, "method": method, "hidden": {"hidden": 2}}
+    return jn.BayesianNetwork("hidden -> a; hidden -> b; b -> c", **choices), table, {}
+
+
+def regressions(prior, method):
+    """Numbers with gaps and weights."""
+    rng = np.random.default_rng(4)
+    a, c = 3.0 + rng.normal(size=40), rng.normal(size=40)
+    b = 0.8 * a + rng.normal(size=40)
+    values = np.column_stack([a, b, c, 0.5 * b - c + 0.5 * rng.normal(size=40)])
+    values[rng.random(values.shape) < 0.2] = np.nan
+    table = jn.Table(dict(zip("abcd", values.T, strict=True)), weights=rng.uniform(0.5, 2.0, 40))
+    return jn.BayesianNetwork("a -> b; b -> d; c -> d", prior=prior, method=method), table, {}
+
+
+def mixture(covariance):
+    def make(prior, method):
+        rows = emission_table.rows_of("gaussian", 40)
+        weight = np.random.default_rng(1).uniform(0.5, 2.0, 40)
+        made = jn.GaussianMixture(2, covariance=covariance, prior=prior, method=method)
+        return made, rows, {"sample_weight": weight}
+
+    return make
+
+
+def latent_class(*kinds):
+    def make(prior, method):
+        columns, counts = {}, []
+        for kind in kinds:
+            word = USUAL[kind].word
+            given = emission_table.as_given(word, emission_table.rows_of(word, 40))
+            names = [f"{kind} {i}" for i in range(given.shape[1])]
+            columns |= dict(zip(names, given.T, strict=True))
+            counts += names if kind == "count" else []
+        table = jn.Table(columns, counts=counts)
+        weight = np.random.default_rng(2).uniform(0.5, 2.0, 40)
+        return jn.LatentClass(2, prior=prior, method=method), table.with_weights(weight), {}
+
+    return make
+
+
+def chain(word, covariance, **choices):
+    def make(prior, method):
+        if EMISSIONS[word].has_spread:
+            choices["covariance"] = covariance
+        given = emission_table.as_given(word, emission_table.rows_of(word, 40))
+        made = jn.HiddenMarkovModel(2, emission=word, prior=prior, method=method, **choices)
+        return made, given, {"lengths": [17, 1, 12, 10], "sequence_weight": [1.0, 2.5, 0.7, 1.3]}
+
+    return make
+
+
+class Row(NamedTuple):
+    """How to make an estimator, rows, and what `fit` is told besides; and priors by name."""
+
+    make: Callable
+    map_prior: Any  # of which the mode is inside
+    default: Any  # what a method takes that keeps a posterior
+    rules: tuple = ASCENTS
+
+
+COLUMNS = get_args(Kind)
+ESTIMATORS = {
+    "tables": Row(tables, 1.5, "bdeu"),
+    "regressions": Row(regressions, {"degrees_of_freedom": 12.0}, "bge", SOFT),
+    **{
+        f"gaussian-mixture {kind}": Row(mixture(kind), {"concentration": 1.5}, {})
+        for kind in COVARIANCES
+    },
+    **{
+        f"latent-class {' and '.join(kinds)}": Row(latent_class(*kinds), {"concentration": 1.5}, {})
+        for kinds in (*((kind,) for kind in COLUMNS), COLUMNS)
+    },
+    **{
+        f"hidden-markov-model {word} {kind}": Row(
+            chain(word, kind), {"initial": 1.5, "transition": 1.5}, {}
+        )
+        for word, kind in emission_table.CASES
+    },
+    "hidden-markov-model with ends": Row(
+        chain("poisson", "full", end=True), {"initial": 1.5, "transition": 1.5}, {}
+    ),
+}
+
+
+def test_the_table_has_every_kind_of_model():
+    """Networks are known by the class of what is learned, models with states by their names."""
+    networks = {kind.problem.__name__ for kind in network_kinds.KINDS}
+    assert networks == {"table_problem", "regression_problem"}
+    words = {name.split()[0] for name in ESTIMATORS} - {"tables", "regressions"}
+    assert words == set(states_saving.KINDS)
+    assert set(EMISSIONS) == set(emission_table.EXAMPLES)
+
+
+REFUSED = [
+    pytest.param(row, algorithm, id=f"{name}-{algorithm.name}")
+    for name, row in ESTIMATORS.items()
+    for algorithm in ASCENTS
+    if algorithm not in row.rules
+]
+
+
+@pytest.mark.parametrize(("row", "algorithm"), REFUSED)
+def test_rules_that_a_model_does_not_know_are_refused(row, algorithm):
+    estimator, rows, how = row.make(row.default, algorithm.name)
+    with pytest.raises(JensenError, match=f"is learned by .* not by '{algorithm.name}'"):
+        estimator.fit(rows, **how)
+
+
+def along(case, algorithm, eta, rng):
+    """Slopes of F from η on, in two random directions of every leaf."""
+    parts, found = list(leaves(eta)), []
+    for number in [k for k, leaf in enumerate(parts) if np.any(leaf)] * 2:
+        way = np.abs(parts[number]) * rng.normal(size=np.shape(parts[number]))  # 0 stays 0
+
+        def f(h, number=number, way=way):
+            moved = [*parts[:number], parts[number] + h * way, *parts[number + 1 :]]
+            return state_at(
+                case.model, case.units, algorithm, rebuild(eta, iter(moved))
+            ).free_energy
+
+        h = 1e-5
+        found.append((8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h))
+    return np.array(found)
+
+
+def priors_of(row, algorithm):
+    """The flat prior, and one with its mode inside; what a posterior takes by default."""
+    if algorithm.seeks_mode:
+        return {"flat": None, "map": row.map_prior}
+    return {"default": row.default, "strong": row.map_prior}
+
+
+EVERY = [
+    pytest.param(row, algorithm, prior, id=f"{name}-{algorithm.name}-{word}")
+    for name, row in ESTIMATORS.items()
+    for algorithm in row.rules
+    for word, prior in priors_of(row, algorithm).items()
+]
+
+
+@pytest.mark.parametrize(("row", "algorithm", "prior"), EVERY)
+def test_every_model_and_rule_ends_where_the_slope_of_f_is_zero(row, algorithm, prior):
+    estimator, rows, how = row.make(prior, algorithm.name)
+    problem = problem_of(estimator, rows, **how)
+    case = Case(problem.model, problem.data.units, None)
+    begun = _begin(problem, 0, Streams(0, (0,)))
+    found = fit(case.model, case.units, algorithm, begun, tol=1e-16, max_iter=2000)
+    state = found.state
+    for _ in range(40):
+        state = step(case.model, case.units, algorithm, state)
+    rng = np.random.default_rng(1)
+    away = (x * rng.uniform(0.99, 1.01, np.shape(x)) for x in leaves(state.eta))
+    steep = np.abs(along(case, algorithm, rebuild(state.eta, away), rng)).max()
+    assert steep > 1e-3
+    assert np.abs(along(case, algorithm, state.eta, rng)).max() < 1e-5 * steep

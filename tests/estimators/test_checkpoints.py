@@ -200,6 +200,32 @@ def test_other_data_are_refused(tmp_path):
             estimator("em").fit(other, checkpoint=path)
 
 
+@pytest.mark.parametrize(
+    ("model", "weights"),
+    [
+        (jn.GaussianMixture(2, random_state=0), "sample_weight"),
+        (jn.LatentClass(2, random_state=0), None),
+        (jn.HiddenMarkovModel(2, emission="gaussian", random_state=0), "sequence_weight"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_other_weights_of_the_same_rows_are_refused(model, weights, tmp_path):
+    """Under the flat prior nothing else of a run tells of the weights."""
+
+    def run(weight, checkpoint):
+        table = jn.Table({"a": ROWS[:, 0], "b": ROWS[:, 1]}, weights=weight)
+        how = {"lengths": [1] * 30} if weights == "sequence_weight" else {}
+        data = ROWS if weights else table
+        how |= {weights: weight} if weights else {}
+        model.fit(data, **how, checkpoint=checkpoint)
+
+    path, weight = tmp_path / "run.checkpoint", np.linspace(0.5, 1.5, 30)
+    run(weight, path)
+    run(weight, path)
+    with pytest.raises(jn.FileError, match="it belongs to another run"):
+        run(weight[::-1].copy(), path)
+
+
 def test_what_does_not_shape_the_result_may_differ(tmp_path):
     """Columns in another order, columns beside, a progress bar, rows without weight."""
     path, table = tmp_path / "run.checkpoint", make_table()

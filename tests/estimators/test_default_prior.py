@@ -199,6 +199,20 @@ def test_what_is_forgotten_is_that_of_one_state(covariance):
     assert np.all(less.components.first[1] == 0.0)
 
 
+@pytest.mark.parametrize("end", [False, True])
+def test_a_state_of_a_chain_is_forgotten_with_the_moves_to_it(end):
+    x = np.concatenate([clusters(n=20), clusters(seed=1, n=20)])
+    found = jn.HiddenMarkovModel(3, emission="gaussian", prior={}, end=end, random_state=0)
+    model, stats = found.fit(x, lengths=[60, 60]).fitted_.model, found.fitted_.eta
+    less = model._forget(stats, 1)
+    assert less.initial[1] == 0.0
+    assert not less.transition[1].any()
+    assert not less.transition[:, 1].any()
+    others = np.ix_([0, 2], [0, 2, 3] if end else [0, 2])
+    np.testing.assert_array_equal(less.transition[others], stats.transition[others])
+    assert np.all(less.emission.first[1] == 0.0)
+
+
 def with_constant(n=60):
     """Two clusters, and a column that says nothing."""
     rng = np.random.default_rng(0)

@@ -15,7 +15,7 @@ from jensen.data import counting
 from jensen.graphs.elimination import best_order
 from jensen.independence.pc import pc
 from jensen.q_hidden.trees import run
-from jensen.q_hidden.trees.drawing import pick
+from jensen.q_hidden.trees.run import pick
 
 pytestmark = pytest.mark.compiled
 

@@ -17,7 +17,7 @@ from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.emissions.poisson import Poisson
 from jensen.models.emissions.product import ProductEmission
 from jensen.models.emissions.state_parameters import by_state, select_states
-from jensen.q_hidden.states.records import MAX, SUM, draw
+from jensen.q_hidden.structures import MAX, SUM, draw
 from jensen.support.fields import leaves
 
 every_kind = pytest.mark.parametrize("kind", KINDS)

@@ -19,8 +19,8 @@ from jensen.models.emissions.kinds import Chosen
 from jensen.models.emissions.product import expected_rows
 from jensen.models.emissions.registry import EMISSIONS, USUAL, record_of
 from jensen.models.emissions.state_parameters import by_state, select_states
-from jensen.models.state_starts import start_stats
-from jensen.q_hidden.states.records import MAX, SUM, draw
+from jensen.models.state_model import start_stats
+from jensen.q_hidden.structures import MAX, SUM, draw
 from jensen.support.fields import add, leaves, rebuild
 
 every_case = pytest.mark.parametrize(("word", "covariance"), CASES)

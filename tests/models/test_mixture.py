@@ -28,7 +28,7 @@ from jensen.free_energy import (
 )
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.mixture import Mixed, Mixture
-from jensen.models.state_starts import start_stats
+from jensen.models.state_model import start_stats
 from jensen.support.fields import leaves, rebuild
 from jensen.support.randomness import Streams
 
@@ -406,7 +406,7 @@ def test_drawn_states_follow_their_posterior(kind):
 
 def test_rows_are_cut_into_units_and_segments_without_a_trace(monkeypatch):
     from jensen.models import mixture
-    from jensen.q_hidden.states import records
+    from jensen.q_hidden import structures
 
     rng = np.random.default_rng(0)
     values = rng.normal(size=(700, 3))
@@ -414,7 +414,7 @@ def test_rows_are_cut_into_units_and_segments_without_a_trace(monkeypatch):
     case = make_case("full", 2, values=values)
     whole = state_at(case.model, case.units, VBEM, case.posterior(rng)[1])
     monkeypatch.setattr(mixture, "UNIT_ROWS", 150)
-    monkeypatch.setattr(records, "ENTRIES", 200)
+    monkeypatch.setattr(structures, "ENTRIES", 200)
     units = case.model.encode(NumberRows.of(values + case.shift, case.weight))
     assert len(units) == 5
     cut = state_at(case.model, units, VBEM, whole.eta)
@@ -444,3 +444,15 @@ def test_data_far_from_zero_keep_their_digits():
     ]
     np.testing.assert_allclose(*traces, rtol=1e-8)
     assert isinstance(far.model.emission, Gaussian)
+
+
+@every_kind
+def test_the_average_of_a_chain_is_that_of_what_it_kept(kind):
+    """The natural parameters, prior included: not the statistics that are kept beside them."""
+    case = make_case(kind, 2, n=20)
+    states = [case.start(EM, seed) for seed in (0, 1, 2)]
+    draws = np.array([case.model.keep(state, is_mode=True) for state in states])
+    assert draws.shape == (3, case.model.kept_width)
+    averages = leaves(case.model.average(draws))
+    for found, *each in zip(averages, *(leaves(state.eta) for state in states), strict=True):
+        np.testing.assert_allclose(found, np.mean(each, axis=0), rtol=1e-12, atol=1e-12)

@@ -6,10 +6,12 @@ from models.mixture_cases import KINDS, make_case
 
 from jensen.data.number_rows import NumberRows
 from jensen.free_energy import EM, state_at
-from jensen.models import state_starts
+from jensen.models import state_model
 from jensen.models.emissions.state_parameters import by_state
+from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixed
-from jensen.models.state_starts import start_stats
+from jensen.models.protocol import Data
+from jensen.models.state_model import StateRows, start_stats
 from jensen.support.fields import leaves
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
@@ -82,9 +84,21 @@ def test_equal_rows_and_more_states_than_rows_still_have_a_start(kind):
 
 
 def test_of_many_rows_some_are_looked_at_and_count_for_all(monkeypatch):
-    monkeypatch.setattr(state_starts, "LOOKED_AT", 50)
+    monkeypatch.setattr(state_model, "LOOKED_AT", 50)
     values = np.random.default_rng(0).normal(size=(400, 2))
     case = make_case("diagonal", 2, values=values, flat=True)
     counts, stats = begin(case, 0)
     assert counts.sum() == pytest.approx(400.0, rel=1e-12)
     np.testing.assert_allclose(stats.count.sum(0), 400.0, rtol=1e-12)
+
+
+def test_a_chain_starts_with_as_many_sequences_as_their_weights_say():
+    case = make_case("labels", 2, n=30)
+    lengths, weight = np.array([12, 1, 17]), np.array([1.0, 2.5, 0.7])
+    rows = NumberRows.of(case.values + case.shift).by_sequence(lengths, weight)
+    model = HiddenMarkov(case.model.emission, np.full(2, 0.5), np.full((2, 2), 0.25), 2)
+    data = Data(model.encode(rows, lengths, weight), StateRows(rows, lengths, weight), ())
+    for k in range(2):
+        eta = model.start(data, k, np.random.default_rng(k))
+        assert (eta.initial - 0.5).sum() == pytest.approx(weight.sum(), rel=1e-12)
+        assert (eta.transition - 0.25).sum() == pytest.approx(lengths @ weight, rel=1e-12)

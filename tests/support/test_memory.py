@@ -1,6 +1,7 @@
 import pytest
 
 import jensen as jn
+from jensen.exceptions import TooLargeError
 from jensen.support import memory
 
 
@@ -50,6 +51,15 @@ def test_the_limit_can_be_chosen():
     assert jn.get_memory_limit() == 4e9
     jn.set_memory_limit(float("inf"))
     memory.check_memory(1e300, "everything", "nothing")
+
+
+def test_for_little_work_the_machine_is_not_asked(monkeypatch):
+    monkeypatch.setattr(memory, "_machine", lambda: pytest.fail("asked"))
+    memory.check_memory(memory.LITTLE, "little", "nothing")
+    jn.set_memory_limit(1000)
+    memory.check_memory(1000, "little", "nothing")
+    with pytest.raises(TooLargeError, match=r"^little would take 1001 B, more than the limit"):
+        memory.check_memory(1001, "little", "nothing")
 
 
 @pytest.mark.parametrize("limit", [0, -1, float("nan"), "4GB", True])

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from jensen.data import Variable, as_rows
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.estimators.learning import learn
-from jensen.estimators.network_choices import NetworkSettings, split_targets
+from jensen.estimators.network_choices import Estimator, NetworkSettings, split_targets
 from jensen.estimators.network_kinds import kind_of_data, plain_network, read_network
-from jensen.estimators.network_methods import Estimator, NetworkMethods
+from jensen.estimators.network_methods import NetworkMethods
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, as_dag

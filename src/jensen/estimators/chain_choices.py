@@ -136,7 +136,9 @@ def chain_masks(estimator: Any, n_states: int, emission: Any) -> dict[str, Any]:
     The transitions have a last column for the end, if there is one. That of the emission is a list,
     one (K, columns, labels) for each of its parts.
     """
-    K, labels = n_states, labels_of(emission)
+    K = n_states
+    has_labels = "masks" in EMISSIONS[estimator.kind_].options
+    labels = labels_of(emission) if has_labels else []
     shapes = {"initial": (K,), "transition": (K, K), "end": (K,)}
     if len(labels) == 1 and labels[0].n_columns == 1:
         shapes["emission"] = (K, labels[0].n_labels)
@@ -149,7 +151,8 @@ def chain_masks(estimator: Any, n_states: int, emission: Any) -> dict[str, Any]:
         ends = found.get("end", np.ones(K, bool))
         found["transition"] = np.concatenate([moves, ends[:, None]], axis=1)
     found.pop("end", None)
-    masks = _emission_masks(start, emission, found.pop("emission", None))
+    given = found.pop("emission", None)
+    masks = _emission_masks(start, emission, labels, given) if labels else []
     every = [*found.items(), *(("emission", mask) for mask in masks)]
     for name, mask in every:
         if not mask.any(-1).all():
@@ -175,11 +178,10 @@ def _given_masks(estimator: Any) -> dict[str, Mask]:
     return {name: _read_mask(name, value) for name, value in given.items()}
 
 
-def _emission_masks(start: Mapping[str, Any], emission: Any, given: Mask | None) -> list[Mask]:
-    """(K, columns, labels) of every part of the emission, if it has labels."""
-    labels = labels_of(emission)
-    if not labels:
-        return []
+def _emission_masks(
+    start: Mapping[str, Any], emission: Any, labels: list[Any], given: Mask | None
+) -> list[Mask]:
+    """(K, columns, labels) of every part of an emission of labels."""
     parts = parts_of(emission)
     own = _of_emission(start, [part.name for part in parts if part.name])
     said = [_shares(part.emission, own.get(part.name or "emission")) for part in parts]

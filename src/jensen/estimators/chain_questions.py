@@ -19,7 +19,7 @@ from jensen.estimators.state_estimator import (
 from jensen.exceptions import DataError, ImpossibleSequenceError, JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference import chains
-from jensen.inference.chains import FittedChain, Steps, parameters_of
+from jensen.inference.chains import FittedChain, Steps
 from jensen.support.checks import check_whole
 from jensen.support.randomness import as_generator
 
@@ -265,7 +265,7 @@ class ChainQuestions(StatesEstimator):
         """Parameters by name; after Gibbs averages over samples."""
         fitted = self.require_fitted()
         K, emission = fitted.model.n_states, fitted.model.emission
-        draws = list(parameters_of(fitted))
+        draws = [fitted.t] if fitted.samples is None else list(fitted.draws())
         shown = emission.show(*(t.emission for t in draws))
         moves = np.mean([dirichlet.share(np.exp(t.transition)) for t in draws], axis=0)
         initial = np.mean([dirichlet.share(np.exp(t.initial)) for t in draws], axis=0)

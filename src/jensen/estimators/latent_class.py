@@ -169,7 +169,7 @@ class LatentClass(MixtureQuestions):
 
     def _numbers(self, rows: RowSource) -> NumberRows:
         """The columns of rows that count as numbers, each refused if it cannot be of its kind."""
-        for table in rows.tables():
+        for table in rows.tables() if rows.is_weighted else ():
             if table.weights is not None:
                 check_weights(table.weights, len(table), most=EXACT)
         names = [variable.name for variable in self.variables_]

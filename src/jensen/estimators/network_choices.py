@@ -4,10 +4,11 @@ Here are hidden variables, Dirichlet priors of tables, and interventions: rows i
 set from outside say nothing about how it depends on its parents.
 """
 
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,33 @@ from jensen.support.memory import check_many
 from jensen.support.text import either, offer, some
 from jensen.support.tree_records import Wiring
 from jensen.support.wording import for_reader, option
+
+
+class Estimator:
+    """Choices can be read, changed and copied (`sklearn.base.clone` works)."""
+
+    @classmethod
+    def _choices(cls) -> list[str]:
+        return [name for name in inspect.signature(cls).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The choices by name; `deep` is part of the contract, and nothing here nests."""
+        return {name: getattr(self, name) for name in self._choices()}
+
+    def set_params(self, **choices: Any) -> Self:
+        """Change choices; what was fitted stays until the next fit."""
+        for name, value in choices.items():
+            if name not in self._choices():
+                known = ", ".join(self._choices())
+                raise JensenError(f"{type(self).__name__} has no choice {name!r}, only {known}")
+            setattr(self, name, value)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks before it cross-validates; only it ever calls this."""
+        from sklearn.utils import Tags, TargetTags  # type: ignore[import-untyped]
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False))
 
 
 @dataclass(frozen=True)

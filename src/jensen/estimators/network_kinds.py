@@ -12,10 +12,11 @@ from jensen.data import RowSource
 from jensen.data.variable import label_text
 from jensen.estimators.learning import Problem
 from jensen.estimators.network_choices import InterventionTargets, NetworkSettings, make_prior
-from jensen.estimators.regression_problem import (
+from jensen.estimators.network_problems import (
     check_gaussian_choices,
     is_gaussian,
     regression_problem,
+    table_problem,
 )
 from jensen.estimators.saving import (
     LOOP,
@@ -30,7 +31,6 @@ from jensen.estimators.saving import (
     text_or_none,
     usual_choices,
 )
-from jensen.estimators.table_problem import table_problem
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.inference.fitted import FittedNetwork

@@ -1,4 +1,4 @@
-"""Columns of models with hidden states as plain data, and the model that `fit` makes of them."""
+"""Columns of models with hidden states as plain data, and what `fit` makes of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
 from jensen.estimators.sequences import WHOLE
-from jensen.models.emissions.building import make_columns, make_emission
-from jensen.models.emissions.column_summary import ColumnSummary
+from jensen.inference.states_file import CHAIN, MIXTURE, plain_part
+from jensen.models.emissions.building import chosen_of
 from jensen.models.emissions.product import parts_of
 from jensen.models.emissions.registry import EMISSIONS, USUAL, EmissionRecord, record_of
-from jensen.models.hidden_markov import HiddenMarkov
-from jensen.models.mixture import Mixture
 from jensen.support.json_values import Checked
 
 Array = NDArray[np.float64]
@@ -39,7 +37,7 @@ def plain_columns(estimator: Any) -> list[dict[str, Any]]:
     names = _names(estimator)
     for column, name in zip(columns, names or (), strict=False):
         column["name"] = str(name)
-    for part in parts_of(emission, len(columns)):
+    for part in parts_of(emission):
         if record_of(part.emission).is_shifted:
             for place, shift in zip(part.columns, part.emission.shift, strict=True):
                 columns[int(place)]["shift"] = float(shift)
@@ -160,20 +158,35 @@ def _shift(record: EmissionRecord, members: dict[str, Checked]) -> float:
 # --- models ---
 
 
-def without_parameters(estimator: Any, shift: Array) -> Mixture | HiddenMarkov:
-    """The model that `fit` makes, under a flat prior: answers do not look at it."""
-    columns, K = ColumnSummary.at(shift), int(getattr(estimator, estimator.size))
-    if hasattr(estimator, "n_classes"):
-        records = [USUAL[variable.kind] for variable in estimator.variables_]
-        return Mixture(make_columns(records, estimator.variables_, K, columns, None), None, K)
-    emission = make_emission(
-        _record(estimator),
-        K,
-        columns,
-        None,
-        covariance=estimator.covariance,
-        variables=getattr(estimator, "variables_", None) or (),
-    )
-    if hasattr(estimator, "n_components"):
-        return Mixture(emission, None, K)
-    return HiddenMarkov(emission, None, None, K, bool(estimator.end))
+def described(estimator: Any, shift: Array) -> dict[str, Any]:
+    """The model that `fit` makes, as `FittedStates.to_dict` describes it."""
+    is_chain = hasattr(estimator, "emission")
+    end = {"end": bool(estimator.end)} if is_chain else {}
+    return {
+        "model": CHAIN if is_chain else MIXTURE,
+        "n_states": int(getattr(estimator, estimator.size)),
+        "emission": _described_parts(estimator, shift),
+        **end,
+    }
+
+
+def _described_parts(estimator: Any, shift: Array) -> list[dict[str, Any]]:
+    """One part for all columns; of labels, and in tables, one for each, by name if there are more.
+
+    A table has columns of different kinds, so that names are needed even of one.
+    """
+    if not _has_variables(estimator):
+        kind = estimator.covariance
+        return [plain_part(_record(estimator), range(len(shift)), covariance=kind, shift=shift)]
+    is_table, variables = hasattr(estimator, "n_classes"), estimator.variables_
+    return [
+        plain_part(
+            USUAL[variable.kind] if is_table else _record(estimator),
+            [i],
+            name=variable.name if is_table or len(variables) > 1 else "",
+            labels=len(variable.states),
+            covariance=chosen_of(variable).covariance,
+            shift=shift[[i]],
+        )
+        for i, variable in enumerate(variables)
+    ]

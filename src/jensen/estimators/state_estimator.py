@@ -17,10 +17,10 @@ from jensen.estimators.learning import LoopChoices, Problem, learn
 from jensen.estimators.summary import Summary
 from jensen.exceptions import CollapseError, DataError, ImpossibleError, JensenError, NotFittedError
 from jensen.free_energy import Algorithm
+from jensen.inference.mixtures import FittedStates
 from jensen.models.state_labels import live_states, log_labellings
-from jensen.models.state_model import FittedStates
-from jensen.models.state_starts import LOOKED_AT
-from jensen.q_hidden.states.records import ENTRIES
+from jensen.models.state_model import LOOKED_AT
+from jensen.q_hidden.structures import ENTRIES
 from jensen.support.checks import check_whole
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_memory

@@ -7,6 +7,7 @@ makes a model without parameters, and fills in those of the file. docs/json-form
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -30,17 +31,18 @@ from jensen.estimators.saving import (
     usual_choices,
 )
 from jensen.estimators.state_columns import (
+    described,
     plain_columns,
     read_columns,
     tell_emission,
-    without_parameters,
 )
 from jensen.exceptions import JensenError
-from jensen.inference.states_file import read_fitted, read_masks
+from jensen.inference.mixtures import FittedStates
+from jensen.inference.states_file import DESCRIPTION, read_model
 from jensen.models.emissions.priors import COVARIANCES, check_names
 from jensen.models.emissions.registry import EMISSIONS, USUAL, prior_names_of_columns
 from jensen.support.fields import leaves
-from jensen.support.json_values import Checked, refusing
+from jensen.support.json_values import Checked, as_checked, refusing
 
 if TYPE_CHECKING:
     from jensen.estimators.state_estimator import StatesEstimator
@@ -123,14 +125,14 @@ def plain_states(estimator: StatesEstimator) -> dict[str, Any]:
         "choices": plain_choices(kind.stored, chosen, {**usual_choices(estimator), **UNSAID}),
         "learned": plain_learned(estimator),
         "columns": plain_columns(estimator),
-        **fitted.to_dict(),
+        **{name: x for name, x in fitted.to_dict().items() if name not in DESCRIPTION},
     }
 
 
 def read_states(value: Checked) -> StatesEstimator:
     """What `plain_states` gave."""
     needed = {"format", "model", "choices", "learned", "columns"}
-    members, rest = value.parted(needed, {"masks"})
+    members, rest = value.parted(needed)
     name = members["model"].text()
     if name not in KINDS:
         members["model"].fail(f"must be one of {', '.join(KINDS)}, not {name!r:.40}")
@@ -142,10 +144,14 @@ def read_states(value: Checked) -> StatesEstimator:
         check_state_choices(estimator)
     with refusing(value.file):
         shift = read_columns(estimator, members["columns"])
-    model = read_masks(without_parameters(estimator, shift), members.get("masks"))
+    for name in DESCRIPTION:
+        if name in rest.value:
+            rest.fail(f"holds {name!r}, which this format does not know")
+    plain = replace(rest, value={**described(estimator, shift), **rest.value})
+    model = read_model(plain)
     with refusing(f"{value.file}: choices"):
         _check_start(estimator, model, shift)
-    estimator.fitted_ = read_fitted(model, rest)
+    estimator.fitted_ = FittedStates.from_dict(plain)
     read_learned(estimator, members["learned"], estimator.fitted_)
     estimator._show()
     return estimator
@@ -154,7 +160,7 @@ def read_states(value: Checked) -> StatesEstimator:
 def _check_choices_are_those_of_fit(estimator: StatesEstimator) -> None:
     """Refuse choices that were changed since: the file would contradict itself."""
     shift = np.array([column.get("shift", 0.0) for column in plain_columns(estimator)])
-    model = without_parameters(estimator, shift)
+    model = read_model(as_checked(described(estimator, shift)))
     wanted, found = leaves(model.blank), leaves(estimator.require_fitted().t)
     is_same_kind = getattr(estimator, "emission", None) in (None, getattr(estimator, "kind_", None))
     if not is_same_kind or [np.shape(x) for x in wanted] != [np.shape(x) for x in found]:

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 from jensen.data.threads import ordered_map
 from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenError
 from jensen.families.point_mass import PointMass
+from jensen.inference.mixtures import FittedStates
 from jensen.models.emissions.product import expected_rows
 from jensen.models.hidden_markov import Chained, Sequences, groups
-from jensen.models.state_model import FittedStates, unflatten
+from jensen.models.state_model import unflatten
 from jensen.q_hidden.states import chain
-from jensen.q_hidden.states.records import Chain
+from jensen.q_hidden.structures import Chain
 from jensen.support.memory import check_many
 
 Array = NDArray[np.float64]
@@ -198,9 +199,7 @@ def _check_goes_on(log_share: Array) -> None:
 
 def check_draws(fitted: FittedStates, n_steps: int, n_sequences: int) -> None:
     """Refuse sequences that would not fit into memory."""
-    t = next(parameters_of(fitted))
-    n_columns = expected_rows(fitted.model.emission, t.emission).shape[1]
-    steps = n_steps * n_sequences
+    steps, n_columns = n_steps * n_sequences, fitted.model.emission.n_columns
     check_many(steps, 8.0 * (4 * n_columns + 6), "steps of sequences", "draw fewer at a time")
     check_many(n_sequences, 512.0, "sequences", "draw fewer at a time")
 

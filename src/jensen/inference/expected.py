@@ -32,9 +32,9 @@ from jensen.inference.impossible import explain_row
 from jensen.inference.network import Network
 from jensen.inference.rows import log_likelihood, relevant_variables
 from jensen.q_hidden.trees import run
-from jensen.q_hidden.trees.drawing import pick
 from jensen.q_hidden.trees.plans import InternedLists, Plans, find_families
 from jensen.q_hidden.trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut
+from jensen.q_hidden.trees.run import pick
 from jensen.support.memory import check_memory
 from jensen.support.tree_records import Wiring
 from jensen.support.wording import one_of

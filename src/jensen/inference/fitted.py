@@ -76,7 +76,11 @@ class Fitted(Protocol):
         """How many samples of its parameters there are; None if it has no samples."""
 
     def to_dict(self) -> dict[str, Any]:
-        """All that was learned as plain data, as a file holds it."""
+        """All that was learned as plain data."""
+
+    @classmethod
+    def from_dict(cls, value: Any) -> Self:
+        """The inverse of `to_dict`, also by way of JSON."""
 
 
 class FittedRows(Fitted, Protocol[Rows]):

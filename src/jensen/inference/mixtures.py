@@ -1,10 +1,10 @@
-"""A fitted mixture, and its answers: likelihoods, posteriors of states, draws."""
+"""Fitted models with hidden states; a mixture and its answers: likelihoods, posteriors, draws."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,65 @@ from numpy.typing import NDArray
 from jensen.data.threads import ordered_map
 from jensen.families.point_mass import PointMass
 from jensen.models.emissions.building import draw_predictive
-from jensen.models.emissions.product import expected_rows
 from jensen.models.mixture import UNIT_ROWS
-from jensen.models.state_model import FittedStates
+from jensen.models.state_model import unflatten
 from jensen.q_hidden.states import independent
-from jensen.q_hidden.states.records import Independent
+from jensen.q_hidden.structures import Independent
+from jensen.support.json_values import as_checked
 from jensen.support.memory import check_many
 
 Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedStates:
+    """A model and its parameters."""
+
+    model: Any  # a Mixture or a HiddenMarkov
+    t: Any  # the θ that is shown
+    counts: Array  # (K,): expected counts of states
+    eta: Any = None  # the posterior, if there is one
+    samples: Array | None = None  # (S, width): draws of t, flat
+    prior: Any = None  # η₀, to which a posterior and its bound belong
+    is_symmetric: bool = False  # whether nothing tells the states apart but what they have made
+
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters there are; what is held, or a mask leaves out, is none."""
+        raise NotImplementedError
+
+    @property
+    def has_posterior(self) -> bool:
+        """After VB."""
+        return self.eta is not None
+
+    @property
+    def n_samples(self) -> int | None:
+        """After Gibbs."""
+        return None if self.samples is None else len(self.samples)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is known as plain data."""
+        from jensen.inference.states_file import plain_fitted
+
+        return plain_fitted(self)
+
+    @classmethod
+    def from_dict(cls, value: Any) -> Self:
+        """The inverse of `to_dict`, also by way of JSON."""
+        from jensen.inference.states_file import read_fitted
+
+        plain = as_checked(value)
+        fitted = read_fitted(plain)
+        if not isinstance(fitted, cls):
+            plain.fail(f"holds a {type(fitted).__name__}, not a {cls.__name__}")
+        return fitted
+
+    def draws(self) -> Iterator[Any]:
+        """Every sample of t as a record."""
+        assert self.samples is not None
+        for flat in self.samples:
+            yield unflatten(self.model.blank, flat)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +149,7 @@ def draw_rows(
     After VB they are drawn from the posterior, after Gibbs from its samples; so rows are as
     probable as `row_posteriors` says. With a point estimate all rows share it.
     """
-    check_many(n, 8.0 * (4 * _n_columns(fitted) + 6), "rows", "draw fewer at a time")
+    check_many(n, 8.0 * (4 * fitted.model.emission.n_columns + 6), "rows", "draw fewer at a time")
     if fitted.samples is None:
         return _draw(fitted, fitted.t, n, rng)
     times = np.bincount(rng.integers(len(fitted.samples), size=n), minlength=len(fitted.samples))
@@ -106,10 +157,6 @@ def draw_rows(
     order = rng.permutation(n)
     values = np.concatenate([values for values, _ in parts])
     return values[order], np.concatenate([states for _, states in parts])[order]
-
-
-def _n_columns(fitted: FittedStates) -> int:
-    return int(expected_rows(fitted.model.emission, fitted.t.components).shape[1])
 
 
 def _draw(

@@ -1,8 +1,12 @@
-"""Fitted models with hidden states as plain data, and back; docs/json-format.md describes it."""
+"""Fitted models with hidden states as plain data, and back.
+
+In a file the choices and the columns of the estimator say what the model is made of; the rest
+stands there as it is here, and docs/json-format.md describes it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -10,14 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
+from jensen.inference.mixtures import FittedStates
 from jensen.models.emissions.building import labels_of, with_masks
+from jensen.models.emissions.column_summary import ColumnSummary
 from jensen.models.emissions.discrete import concentration_fault, shares_fault
 from jensen.models.emissions.gaussian_states import GaussianStates, family_given
-from jensen.models.emissions.kinds import Fault
-from jensen.models.emissions.product import ProductEmission
-from jensen.models.emissions.registry import record_of
+from jensen.models.emissions.kinds import Chosen, Fault
+from jensen.models.emissions.priors import COVARIANCES
+from jensen.models.emissions.product import EmissionPart, ProductEmission, parts_of, records_of
+from jensen.models.emissions.registry import EMISSIONS, EmissionRecord, record_of
 from jensen.models.hidden_markov import HiddenMarkov
-from jensen.models.state_model import FittedStates, flatten, unflatten
+from jensen.models.mixture import Mixture
+from jensen.models.state_model import flatten, unflatten
 from jensen.support.fields import leaves
 from jensen.support.json_values import Checked, plain_array, plain_record, read_array, read_record
 
@@ -26,14 +34,22 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+MIXTURE, CHAIN = "mixture", "chain"
+PART_MEMBERS = {"name", "labels", "covariance", "shift"}
+
 SAME = 1e-4
 """Relative tolerance where a file gives a number twice (a posterior and its mean, parameters and
 what is held at them): matrices may be hard to invert."""
 
 
+DESCRIPTION = ("model", "n_states", "emission", "end")
+"""The members that say what a model is made of."""
+
+
 def plain_fitted(fitted: FittedStates) -> dict[str, Any]:
-    """Parameters, their posterior or their samples; empty members are left out."""
+    """The model, its parameters, their posterior or samples; empty members are left out."""
     members = {
+        **plain_model(fitted.model),
         "held": plain_held(fitted.model),
         "masks": plain_masks(fitted.model),
         "counts": plain_array(fitted.counts),
@@ -53,10 +69,12 @@ def _plain_belief(model: Any, eta: Any) -> dict[str, Any] | None:
     return {name: plain_record(x) for name, x in eta._asdict().items() if name not in model.held}
 
 
-def read_fitted(model: StateModel, value: Checked) -> FittedStates:
-    """The inverse of `plain_fitted`, for a model that has everything but parameters."""
+def read_fitted(value: Checked) -> FittedStates:
+    """The inverse of `plain_fitted`."""
+    model: StateModel = read_model(value)
+    _, rest = value.parted(frozenset(), {*DESCRIPTION, "masks"})
     optional = {"held", "posterior", "prior", "samples", "symmetric"}
-    document = value.fields({"counts", "parameters"}, optional)
+    document = rest.fields({"counts", "parameters"}, optional)
     counts = read_array(document["counts"], (model.n_states,))
     if (counts < 0.0).any():
         document["counts"].fail("holds a negative number")
@@ -113,6 +131,109 @@ def _refuse(value: Checked, fault: tuple[str, str] | None) -> None:
         Checked(value.value, value.file, f"{value.path}{place}").fail(what)
 
 
+# --- what a model is made of ---
+
+
+def plain_model(model: StateModel) -> dict[str, Any]:
+    """Mixture or chain, how many states, and what the states make, part by part."""
+    parts = [_plain_part(part) for part in parts_of(model.emission)]
+    end = {"end": model.has_end} if isinstance(model, HiddenMarkov) else {}
+    kind = CHAIN if end else MIXTURE
+    return {"model": kind, "n_states": model.n_states, "emission": parts, **end}
+
+
+def plain_part(
+    record: EmissionRecord,
+    columns: Iterable[int],
+    *,
+    name: str = "",
+    labels: int = 0,
+    covariance: str = "",
+    shift: Iterable[float] = (),
+) -> dict[str, Any]:
+    """What states make of some columns: as much of it as the record asks for."""
+    members: dict[str, Any] = {"kind": record.word, "columns": list(map(int, columns))}
+    if name:
+        members["name"] = name
+    if record.has_labels:
+        members["labels"] = labels
+    if "covariance" in record.options:
+        members["covariance"] = covariance
+    if record.is_shifted:
+        members["shift"] = list(map(float, shift))
+    return members
+
+
+def _plain_part(part: EmissionPart) -> dict[str, Any]:
+    emission, columns, name = part
+    return plain_part(
+        record_of(emission),
+        columns,
+        name=name,
+        labels=getattr(emission, "n_labels", 0),
+        covariance=getattr(emission, "covariance", ""),
+        shift=getattr(emission, "shift", ()),
+    )
+
+
+def read_model(value: Checked) -> Mixture | HiddenMarkov:
+    """The model that plain data describe, under a flat prior: answers do not look at it."""
+    members, _ = value.parted({"model", "n_states", "emission"}, {"end", "masks"})
+    kind, K = members["model"].text(), members["n_states"].whole()
+    if kind not in (MIXTURE, CHAIN):
+        members["model"].fail(f"must be {MIXTURE!r} or {CHAIN!r}, not {kind!r:.40}")
+    if K < 1:
+        members["n_states"].fail("must be 1 or more")
+    if (kind == CHAIN) != ("end" in members):
+        members["model"].fail(f"must be {CHAIN!r} if there is an 'end', and only then")
+    emission = _read_emission(members["emission"], K)
+    model: Mixture | HiddenMarkov = Mixture(emission, None, K)
+    if kind == CHAIN:
+        model = HiddenMarkov(emission, None, None, K, members["end"].flag())
+    return read_masks(model, members.get("masks"))
+
+
+def _read_emission(value: Checked, K: int) -> Any:
+    """One emission, or several with names side by side."""
+    items = [item.fields({"kind", "columns"}, PART_MEMBERS) for item in value.items()]
+    places = [[x.whole() for x in members["columns"].items()] for members in items]
+    every = sorted(place for own in places for place in own)
+    if not every or every != list(range(len(every))):
+        value.fail("must have parts that hold every column once, by its number from 0")
+    parts = [_read_part(members, K, len(own)) for members, own in zip(items, places, strict=True)]
+    names = [members["name"].text() for members in items if "name" in members]
+    if len(parts) == 1 and not names:
+        return parts[0]
+    if len({*names}) < len(parts):
+        value.fail("must have a name for each of its parts")
+    return ProductEmission(tuple(parts), tuple(map(np.array, places)), tuple(names))
+
+
+def _read_part(members: dict[str, Checked], K: int, n_columns: int) -> Any:
+    """The emission of some columns."""
+    kind = members["kind"]
+    if kind.text() not in EMISSIONS:
+        kind.fail(f"must be one of {', '.join(EMISSIONS)}, not {kind.text()!r:.40}")
+    record = EMISSIONS[kind.text()]
+    wanted = plain_part(record, [])
+    for name in ("labels", "covariance", "shift"):
+        if (name in members) != (name in wanted):
+            kind.fail(f"must be one that has {name!r}" if name in members else f"needs {name!r}")
+    chosen, shift = Chosen(), np.zeros(n_columns)
+    if "covariance" in members:
+        chosen = Chosen(members["covariance"].text())
+        if chosen.covariance not in COVARIANCES:
+            members["covariance"].fail(f"must be one of {', '.join(COVARIANCES)}")
+    if "labels" in members:
+        n_labels = members["labels"].whole()
+        if n_labels < 1 or n_columns != 1:
+            members["labels"].fail("must be 1 or more, of one column")
+        chosen = Chosen(labels=tuple(map(str, range(n_labels))))
+    if "shift" in members:
+        shift = read_array(members["shift"], (n_columns,))
+    return record.kind.make(K, ColumnSummary.at(shift), None, chosen)
+
+
 # --- checks: are the numbers of a file parameters, or a posterior? ---
 
 
@@ -158,11 +279,9 @@ def belief_fault(model: Any, eta: Any, t: Any = None) -> Fault | None:
 
 def _parts(emission: Any, record: Any) -> Iterator[tuple[str, Any, Any]]:
     """The path, the emission and the parameters of each part of an emission."""
-    if isinstance(emission, ProductEmission):
-        for k, (part, own) in enumerate(zip(emission.parts, record, strict=True)):
-            yield f"[{k}]", part, own
-    else:
-        yield "", emission, record
+    pairs = zip(parts_of(emission), records_of(emission, record), strict=True)
+    for k, (part, own) in enumerate(pairs):
+        yield f"[{k}]" if part.name else "", part.emission, own
 
 
 def _agree(found: Array, expected: Array) -> bool:
@@ -180,8 +299,7 @@ def _agree(found: Array, expected: Array) -> bool:
 
 def plain_held(model: Any) -> dict[str, Any]:
     """Names of held fields (null: held at the parameters), or held parts of a field with values."""
-    emission = model.emission
-    parts = emission.held if isinstance(emission, GaussianStates) else {}
+    parts = getattr(model.emission, "held", {})
     return {**dict.fromkeys(model.held), **{name: plain_array(x) for name, x in parts.items()}}
 
 
@@ -190,8 +308,8 @@ def read_held(model: Any, t: Any, value: Checked | None) -> Any:
     if value is None:
         return model
     members, emission = value.members(), model.emission
-    can_be_parted = isinstance(emission, GaussianStates)
-    known = [*t._fields, *(record_of(emission).held if can_be_parted else ())]
+    parts_here = [record_of(part.emission).held for part in parts_of(emission) if not part.name]
+    known = [*t._fields, *sum(parts_here, ())]
     parts: dict[str, Array] = {}
     for name, member in members.items():
         if name not in known:
@@ -234,7 +352,7 @@ def plain_masks(model: Any) -> dict[str, Any]:
     return found
 
 
-def read_masks(model: Any, value: Checked | None) -> Any:
+def read_masks(model: Mixture | HiddenMarkov, value: Checked | None) -> Mixture | HiddenMarkov:
     """The model with its masks."""
     if value is None:
         return model

@@ -14,19 +14,19 @@ from jensen.families.dirichlet import MaskedDirichlet, dirichlet
 from jensen.models.emissions import Emission
 from jensen.models.emissions.building import hold_parts
 from jensen.models.emissions.state_parameters import select_states
-from jensen.models.mixture import (
-    UNIT_ROWS,
+from jensen.models.mixture import UNIT_ROWS
+from jensen.models.protocol import Data
+from jensen.models.state_model import (
+    StateModel,
     emission_point,
     hold,
     log_mean,
     modes,
+    start_stats,
     without,
 )
-from jensen.models.protocol import Data
-from jensen.models.state_model import StateModel
-from jensen.models.state_starts import start_stats
 from jensen.q_hidden import Hidden
-from jensen.q_hidden.states.records import Chain
+from jensen.q_hidden.structures import Chain
 from jensen.support.fields import add, record, without_cached
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,23 +11,27 @@ from numpy.typing import NDArray
 from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.families.dirichlet import dirichlet
-from jensen.families.point_mass import PointMass
 from jensen.models.emissions import Emission
 from jensen.models.emissions.building import hold_parts
 from jensen.models.emissions.state_parameters import select_states
 from jensen.models.protocol import Data
-from jensen.models.state_model import StateModel
-from jensen.models.state_starts import start_stats
+from jensen.models.state_model import (
+    StateModel,
+    emission_point,
+    hold,
+    log_mean,
+    modes,
+    start_stats,
+    without,
+)
 from jensen.q_hidden import Hidden
-from jensen.q_hidden.states.records import Independent
+from jensen.q_hidden.structures import Independent
 from jensen.support.fields import add, record, without_cached
 
 if TYPE_CHECKING:
     from jensen.inference.mixtures import FittedMixture
 
 Array = NDArray[np.float64]
-
-Record = TypeVar("Record", bound=NamedTuple)
 
 UNIT_ROWS = 20_000
 """Rows of one unit; fixed, so that sums depend neither on threads nor on the number of rows.
@@ -136,32 +140,3 @@ class Mixture(StateModel):
             order = np.lexsort(missing.T)
             values, weight = values[order], weight[order]
         return MixtureUnit(self.emission.encode(values), weight)
-
-
-def emission_point(model: Any, eta: Any) -> Any:
-    """The one θ of an emission that is shown, or that at which it is held."""
-    held = model.families[-1]
-    return held.t if isinstance(held, PointMass) else model.emission.point(eta)
-
-
-def log_mean(family: Any, eta: Any) -> Array:
-    """Log of the expected probabilities of Dirichlets, or of those that are held."""
-    if isinstance(family, PointMass):
-        return np.asarray(family.t)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(family.mean(eta)))
-
-
-def modes(families: Any, eta: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """The value of t at the mode of some fields."""
-    return {name: getattr(families, name).mode_stats(getattr(eta, name)) for name in names}
-
-
-def hold(held: dict[str, Any], families: Record) -> Record:
-    """Families with those of parameters that are held replaced."""
-    return families._replace(**{name: PointMass(t) for name, t in held.items()})
-
-
-def without(held: dict[str, Any], prior: Record) -> Record:
-    """What is held needs no prior."""
-    return prior._replace(**dict.fromkeys(held))

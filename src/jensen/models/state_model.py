@@ -7,8 +7,8 @@ Questions are answered by `jensen.inference.mixtures.FittedMixture` and
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from jensen import q_hidden
 from jensen.data.number_rows import NumberRows
 from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenError
+from jensen.families.point_mass import PointMass
+from jensen.models.emissions import Emission
 from jensen.models.protocol import Conjugate, Data
 from jensen.models.state_labels import (
     by_falling_count,
@@ -24,54 +26,17 @@ from jensen.models.state_labels import (
     live_states,
     matched_orders,
 )
+from jensen.q_hidden.structures import segments
 from jensen.q_theta import read_mode
 from jensen.support.fields import add, leaves, rebuild
 from jensen.support.text import many
 
 if TYPE_CHECKING:
     from jensen.free_energy import State
+    from jensen.inference.mixtures import FittedStates
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class FittedStates:
-    """A model and its parameters."""
-
-    model: Any  # a Mixture or a HiddenMarkov
-    t: Any  # the θ that is shown
-    counts: Array  # (K,): expected counts of states
-    eta: Any = None  # the posterior, if there is one
-    samples: Array | None = None  # (S, width): draws of t, flat
-    prior: Any = None  # η₀, to which a posterior and its bound belong
-    is_symmetric: bool = False  # whether nothing tells the states apart but what they have made
-
-    @property
-    def n_parameters(self) -> int:
-        """How many free parameters there are; what is held, or a mask leaves out, is none."""
-        raise NotImplementedError
-
-    @property
-    def has_posterior(self) -> bool:
-        """After VB."""
-        return self.eta is not None
-
-    @property
-    def n_samples(self) -> int | None:
-        """After Gibbs."""
-        return None if self.samples is None else len(self.samples)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All that is known as plain data, as it stands in a file."""
-        from jensen.inference.states_file import plain_fitted
-
-        return plain_fitted(self)
-
-    def draws(self) -> Iterator[Any]:
-        """Every sample of t as a record."""
-        assert self.samples is not None
-        for flat in self.samples:
-            yield unflatten(self.model.blank, flat)
+Record = TypeVar("Record", bound=NamedTuple)
 
 
 def flatten(t: Any) -> Array:
@@ -256,3 +221,165 @@ class StateModel(Conjugate):
         """(S, K): how often each state occurs in each draw."""
         made = np.split(draws, 2, axis=1)[1]
         return np.array([self.state_counts(unflatten(self.blank, row)) for row in made])
+
+
+# --- what is held ---
+
+
+def emission_point(model: Any, eta: Any) -> Any:
+    """The one θ of an emission that is shown, or that at which it is held."""
+    held = model.families[-1]
+    return held.t if isinstance(held, PointMass) else model.emission.point(eta)
+
+
+def log_mean(family: Any, eta: Any) -> Array:
+    """Log of the expected probabilities of Dirichlets, or of those that are held."""
+    if isinstance(family, PointMass):
+        return np.asarray(family.t)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(family.mean(eta)))
+
+
+def modes(families: Any, eta: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """The value of t at the mode of some fields."""
+    return {name: getattr(families, name).mode_stats(getattr(eta, name)) for name in names}
+
+
+def hold(held: dict[str, Any], families: Record) -> Record:
+    """Families with those of parameters that are held replaced."""
+    return families._replace(**{name: PointMass(t) for name, t in held.items()})
+
+
+def without(held: dict[str, Any], prior: Record) -> Record:
+    """What is held needs no prior."""
+    return prior._replace(**dict.fromkeys(held))
+
+
+LOOKED_AT = 20_000
+"""So many rows, drawn at random, are enough to start from."""
+STEPS = 50
+"""Of k-means; most starts have settled by then."""
+CELLS = 8
+SURE, MIXED = 0.99, 0.9
+"""The share of a row by its centre, or by chance; the rest keeps every state from collapsing."""
+
+
+def start_stats(
+    emission: Emission, K: int, data: NumberRows, near: bool, rng: np.random.Generator
+) -> tuple[Array, Any]:
+    """Counts of states (K,) and statistics of rows to start from, near centres or at random.
+
+    Identical states would stay identical for ever. A start near centres gives each state the rows
+    around one of K centres, chosen by the greedy k-means++ (Arthur and Vassilvitskii 2007, section
+    6) and moved by k-means. The other kind shares out many small cells of rows at random, and is
+    the only one where distances say nothing, as between the labels of one column.
+    """
+    some = np.arange(data.n_rows)
+    if len(some) > LOOKED_AT:
+        some = np.sort(rng.choice(len(some), LOOKED_AT, replace=False))
+    rows, share = _distinct(*data.take(some))
+    found = emission.survey(rows)
+    points = np.ascontiguousarray(found.points.T)
+    near = near and found.has_distances
+    nodes = (_near_centres if near else _random_cells)(points, share, K, rng)
+    sure = SURE if near else MIXED
+    nodes = (sure * nodes + (1.0 - sure) / K) * (share * data.total_weight / share.sum())
+    return nodes.sum(1), _stats(emission, found.wide, rows, nodes)
+
+
+def _distinct(rows: Array, weight: Array) -> tuple[Array, Array]:
+    """Rows that differ, in an order of their own, with their weights.
+
+    So a start depends neither on the order of rows nor on whether one of them counts twice or is
+    there twice.
+    """
+    order = np.lexsort(rows.T)
+    rows, weight = rows[order], weight[order]
+    above, below = rows[:-1], rows[1:]
+    same = (above == below) | (np.isnan(above) & np.isnan(below))
+    first = np.flatnonzero(np.concatenate([[True], ~same.all(1)]))
+    return rows[first], np.add.reduceat(weight, first)
+
+
+def _stats(emission: Emission, eta: Any, rows: Array, nodes: Array) -> Any:
+    """Statistics of rows that are shared out; what is missing is completed at the mode of η."""
+    t = emission.family.mode_stats(eta)
+    observed = emission.observe(t, emission.encode(rows))
+    parts = [
+        observed.stats(start, stop, np.ascontiguousarray(nodes[:, start:stop]))
+        for start, stop in segments(len(rows), len(nodes))
+    ]
+    pairs = zip(leaves(reduce(add, parts)), leaves(t), strict=True)
+    possible = (np.where(at == -np.inf, 0.0, own) for own, at in pairs)  # masked: never counted
+    return rebuild(t, possible)
+
+
+def _near_centres(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:
+    """(K, n): 1 for the state whose centre is nearest."""
+    centres = _spread_centres(points, weight, K, 2 + int(np.log(K)), rng)
+    for _ in range(STEPS):
+        moved = _means(points, weight, _nearest(points, centres), centres)
+        if np.array_equal(moved, centres):
+            break
+        centres = moved
+    return np.eye(K)[_nearest(points, centres)].T
+
+
+def _random_cells(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:
+    """(K, n): random shares, the same for all rows of a cell."""
+    n_cells = min(CELLS * K, points.shape[1])
+    own = _nearest(points, _spread_centres(points, weight, n_cells, 1, rng))
+    return rng.dirichlet(np.ones(K), n_cells)[own].T
+
+
+def _spread_centres(
+    points: Array, weight: Array, n: int, tries: int, rng: np.random.Generator
+) -> Array:
+    """(n, D): rows drawn one after the other, by their squared distance from those drawn before.
+
+    Of so many that are tried for each, the one is kept which leaves all rows nearest to centres.
+    """
+    centres = np.empty((n, len(points)))
+    nearness = np.full(points.shape[1], -np.inf)
+    for k in range(n):
+        farness = weight if k == 0 else -nearness * weight
+        tried = [_draw(farness, rng) for _ in range(tries if k else 1)]
+        rows = np.ascontiguousarray(points[:, tried].T)
+        found = np.maximum(nearness, _nearness(points, rows, slice(None)))
+        best = int(np.argmax(found @ weight))
+        centres[k], nearness = rows[best], found[best]
+    return centres
+
+
+def _draw(weight: Array, rng: np.random.Generator) -> int:
+    below = np.cumsum(weight)
+    if not below[-1] > 0.0:  # fewer different rows than centres
+        return int(rng.integers(len(weight)))
+    return int(np.searchsorted(below / below[-1], rng.random(), side="right"))
+
+
+def _means(points: Array, weight: Array, own: NDArray[np.intp], centres: Array) -> Array:
+    """Of the points that belong to each centre; one without any stays."""
+    K = len(centres)
+    total = np.bincount(own, weight, K)
+    sums = np.stack([np.bincount(own, weight * values, K) for values in points], axis=1)
+    means = np.divide(sums, total[:, None], out=centres.copy(), where=total[:, None] > 0.0)
+    return np.asarray(means)
+
+
+def _nearest(points: Array, centres: Array) -> NDArray[np.intp]:
+    """(n,): which centre is nearest, the first of equals."""
+    own = np.empty(points.shape[1], np.intp)
+    for start, stop in segments(points.shape[1], len(centres)):
+        own[start:stop] = _nearness(points, centres, slice(start, stop)).argmax(0)
+    return own
+
+
+def _nearness(points: Array, centres: Array, some: slice) -> Array:
+    """(centres, points): minus half the squared distances of some points."""
+    from jensen.kernels.columns import add_diagonal
+
+    start, stop, _ = some.indices(points.shape[1])
+    out, ones = np.zeros((len(centres), stop - start)), np.ones_like(centres)
+    add_diagonal(points, start, stop, centres, ones, np.zeros_like(centres), out)
+    return out

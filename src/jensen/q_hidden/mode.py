@@ -6,8 +6,14 @@ from typing import Any
 import numpy as np
 
 from jensen.q_hidden.states import chain, independent
-from jensen.q_hidden.states.records import Chain, Independent
-from jensen.q_hidden.structures import FamilyTables, Hidden, NothingHidden, solve_nothing_hidden
+from jensen.q_hidden.structures import (
+    Chain,
+    FamilyTables,
+    Hidden,
+    Independent,
+    NothingHidden,
+    solve_nothing_hidden,
+)
 from jensen.q_hidden.trees import run
 
 

@@ -1,32 +1,22 @@
-"""Log potentials of what is hidden, one class per shape of its graph, and what rules give."""
+"""Log potentials of what is hidden, one class per shape of its graph, and what rules give.
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+Discrete states of rows have two shapes: `Independent`, one state per row, and `Chain`, one state
+per step of a sequence. Sum, maximum and draw are the same passes over the same potentials;
+`ReadMode` says which is wanted. Rows are worked on in segments that fit a processor's cache.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.gaussian_cells import GaussianCells
-from jensen.q_hidden.states.records import Chain, ChainCounts, Independent, Observed, StateCounts
-from jensen.q_hidden.trees.drawing import pick
 from jensen.q_hidden.trees.problems import HiddenRows
+from jensen.q_hidden.trees.run import pick
+from jensen.support.row_records import ChainSums, ChainTables
 from jensen.support.tree_records import Problems, Program
 
 Array = NDArray[np.float64]
-
-__all__ = [
-    "Chain",
-    "ChainCounts",
-    "FamilyTables",
-    "GaussianCells",
-    "Hidden",
-    "HiddenRule",
-    "Independent",
-    "NothingHidden",
-    "Observed",
-    "StateCounts",
-    "solve_nothing_hidden",
-]
 
 
 class NothingHidden(NamedTuple):
@@ -80,3 +70,126 @@ def solve_nothing_hidden(potentials: NothingHidden, memory: Any = None, rng: Any
     seen = potentials.counts != 0.0
     value = (potentials.counts[seen] * potentials.log_tables[seen]).sum()  # 0 · log 0 = 0
     return Hidden(np.array([value]), potentials.counts)
+
+
+class ReadMode(NamedTuple):
+    """How hidden values are read out of log potentials: summed out, at the maximum, or drawn.
+
+    A row may hide a missing cell besides its state; the emission completes it in the same mode.
+    """
+
+    word: Literal["sum", "max", "draw"]
+    rng: np.random.Generator | None = None  # used by "draw" alone
+
+
+SUM = ReadMode("sum")
+MAX = ReadMode("max")
+
+
+def draw(rng: np.random.Generator) -> ReadMode:
+    """Read by drawing from this stream."""
+    return ReadMode("draw", rng)
+
+
+class RowLikelihood(Protocol):
+    """Rows whose likelihood under each of K hidden states can be computed."""
+
+    def log_like(self, start: int, stop: int, how: ReadMode = SUM) -> Array:
+        """(K, rows): log p(row | state); what a row misses is summed or integrated out.
+
+        Under `MAX` a missing label or count has its most probable value instead; a missing real
+        number is integrated out all the same, for a density has no unit to be compared in.
+        """
+
+
+class Observed(RowLikelihood, Protocol):
+    """Rows at one θ, from which the statistics of the states are learned."""
+
+    def stats(self, start: int, stop: int, nodes: Array, how: ReadMode = SUM) -> Any:
+        """Statistics of the rows; nodes (K, rows) are weight · q(state).
+
+        What a row misses counts as expected (`SUM`), as most probable (`MAX`), or as drawn.
+        """
+
+
+class FastObserved(Observed):
+    """Rows with a fused kernel, which needs no array of all rows times states.
+
+    A method returns None, or False, where there is no such kernel; callers then use `Observed`.
+    """
+
+    def fill_scaled(self, start: int, stop: int, like: Array, shift: Array) -> bool:
+        """Fill like (rows, K) and shift (rows,): the likelihoods are like · exp(shift)."""
+        return False
+
+    def expected_rows(
+        self, log_weights: Array, weight: Array
+    ) -> "tuple[Array, StateCounts] | None":
+        """Log Z of every row, and the statistics under p(state | row)."""
+        return None
+
+    def expected_chains(
+        self,
+        tables: "ChainTables",
+        start: int,
+        spans: NDArray[np.int64],
+        weight: Array,
+        sums: "ChainSums",
+    ) -> tuple[Array, Any] | None:
+        """Log Z of sequences that follow each other, and the statistics of their rows.
+
+        Spans (m, 2) are counted from the row `start`; fills sums. A sequence that linear space
+        cannot do has log Z = -inf and adds nothing.
+        """
+        return None
+
+
+class Independent(NamedTuple):
+    """One hidden state per row."""
+
+    log_weights: Array  # (K,)
+    observed: Any  # Observed; Likely is enough where no statistics are asked
+    weight: Array  # (N,): how often each row counts
+
+
+class Chain(NamedTuple):
+    """A hidden state per step of sequences; the rows of a sequence stand one after the other."""
+
+    log_init: Array  # (K,)
+    log_trans: Array  # (K, K), from a row to a column
+    log_end: Array  # (K,): of stopping after this state; 0 where sequences are cut, not ended
+    observed: Any  # Observed; Likely is enough where no statistics are asked
+    ptr: NDArray[np.int64]  # (S + 1,): where each sequence begins; none is empty
+    weight: Array  # (S,): how often each sequence counts
+
+
+class StateCounts(NamedTuple):
+    """Moments of `Independent`, all by weight."""
+
+    states: Array  # (K,)
+    observed: Any  # what `Observed.stats` gave
+
+
+class ChainCounts(NamedTuple):
+    """Moments of `Chain`, all by weight."""
+
+    first: Array  # (K,): states of first steps
+    pairs: Array  # (K, K): of neighbouring steps
+    last: Array  # (K,): states of last steps
+    observed: Any  # what `Observed.stats` gave
+
+
+ENTRIES = 1 << 18
+"""Rows times states of one segment; fixed, so that sums never depend on the machine."""
+
+
+def segments(n_rows: int, n_states: int) -> Iterator[tuple[int, int]]:
+    """Where each segment of the rows begins and ends."""
+    size = segment_rows(n_states)
+    for start in range(0, n_rows, size):
+        yield start, min(start + size, n_rows)
+
+
+def segment_rows(n_states: int) -> int:
+    """How many rows a segment has."""
+    return max(64, ENTRIES // n_states)

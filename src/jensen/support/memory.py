@@ -1,14 +1,27 @@
-"""How much memory a piece of work may take, checked before it begins."""
+"""How much memory a piece of work may take, checked before it begins; arrays that are used again.
+
+The system gives a large array fresh pages every time and takes them back afterwards. For arrays
+that live for a moment that costs more than the work in them, and threads wait for each other there:
+`pooled_array` takes their memory from a pool.
+"""
 
 import math
 import os
+import weakref
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError, TooLargeError
 from jensen.support.checks import is_real
 
 UNKNOWN = 8 << 30
 """Bytes that a machine is assumed to have if it does not tell."""
+
+LITTLE = 1 << 20
+"""Bytes that are there where Python runs: asking the machine takes longer than such work."""
 
 _chosen: float | None = None
 
@@ -37,6 +50,8 @@ def get_memory_limit() -> float:
 
 def check_memory(n_bytes: float, what: str, way_out: str) -> None:
     """Refuse work that would take more than the limit, before anything is allocated."""
+    if _chosen is None and n_bytes <= LITTLE:
+        return
     if n_bytes > get_memory_limit():
         raise TooLargeError(
             f"{what} would take {show_bytes(n_bytes)}, more than the limit of "
@@ -87,3 +102,43 @@ def _container() -> int:
         if text.isdecimal():
             return int(text)
     return _machine()
+
+
+STEP = 1 << 16
+"""Sizes are rounded up to multiples of this; smaller arrays are not pooled."""
+
+MOST_KEPT = 1 << 26
+"""The most bytes that the pool holds while nobody uses them."""
+
+_free: dict[int, list[bytearray]] = {}
+_in_use: dict[int, tuple[weakref.ref[NDArray[Any]], bytearray]] = {}
+
+
+def pooled_array(*shape: int) -> NDArray[np.float64]:
+    """An uninitialised array; its memory goes back to the pool when no view of it is left.
+
+    Examples
+    --------
+    >>> pooled_array(2, 3).shape
+    (2, 3)
+    """
+    n_bytes = 8 * math.prod(shape)
+    size = -(-n_bytes // STEP) * STEP
+    if n_bytes < STEP:
+        return np.empty(shape)
+    try:
+        memory = _free[size].pop()
+    except (KeyError, IndexError):
+        memory = bytearray(size)
+    # views refer to this array, so that its end is the end of all views
+    whole = np.frombuffer(memory, np.float64)
+    key = id(memory)
+    _in_use[key] = weakref.ref(whole, lambda _: _release(key)), memory
+    return whole[: math.prod(shape)].reshape(shape)
+
+
+def _release(key: int) -> None:
+    _, memory = _in_use.pop(key)
+    waiting = sum(size * len(some) for size, some in list(_free.items()))
+    if waiting + len(memory) <= MOST_KEPT:
+        _free.setdefault(len(memory), []).append(memory)

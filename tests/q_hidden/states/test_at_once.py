@@ -13,7 +13,7 @@ from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.q_hidden.states import chain as chains
 from jensen.q_hidden.states import chain_sweeps, independent
-from jensen.q_hidden.states.records import Chain, Independent
+from jensen.q_hidden.structures import Chain, Independent
 from jensen.support.fields import leaves
 
 

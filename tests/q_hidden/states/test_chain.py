@@ -12,7 +12,7 @@ from jensen import kernels, q_hidden
 from jensen.kernels.log_tables import scale_rows
 from jensen.q_hidden.states import chain as chains
 from jensen.q_hidden.states import chain_sweeps
-from jensen.q_hidden.states.records import MAX, SUM, Chain
+from jensen.q_hidden.structures import MAX, SUM, Chain
 from jensen.support.fields import leaves
 
 

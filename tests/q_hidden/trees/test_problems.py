@@ -12,8 +12,8 @@ from jensen.data import Block
 from jensen.data.encode import Column, smallest_code_type
 from jensen.q_hidden.trees import problems as problems_module
 from jensen.q_hidden.trees import run
-from jensen.q_hidden.trees.drawing import pick
 from jensen.q_hidden.trees.problems import code_rows, cut, split_table
+from jensen.q_hidden.trees.run import pick
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from jensen.families import Family
-    from jensen.q_hidden.states.records import Observed, RowLikelihood
+    from jensen.q_hidden.structures import Observed, RowLikelihood
 
 Array = NDArray[np.float64]
 
@@ -49,6 +49,10 @@ class Emission(Protocol):
     @property
     def blank(self) -> Any:
         """An η of zeros: its shape."""
+
+    @property
+    def n_columns(self) -> int:
+        """D."""
 
     @property
     def n_parameters(self) -> int:

@@ -14,8 +14,8 @@ from jensen.models.emissions.gaussian_rows import LOG_2PI, log_student
 from jensen.models.emissions.gaussian_states import GaussianStates, mean_strength
 from jensen.models.emissions.independent_columns import FastColumns
 from jensen.models.emissions.state_parameters import mean_record, read_array
-from jensen.q_hidden.states.records import SUM, ReadMode
-from jensen.support.array_pool import pooled_array
+from jensen.q_hidden.structures import SUM, ReadMode
+from jensen.support.memory import pooled_array
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables
 
 Array = NDArray[np.float64]

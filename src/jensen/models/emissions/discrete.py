@@ -27,8 +27,8 @@ from jensen.models.emissions.kinds import (
 )
 from jensen.models.emissions.priors import label_prior
 from jensen.models.emissions.state_parameters import read_array, read_shares
-from jensen.q_hidden.states.records import MAX, SUM, ReadMode
-from jensen.support.array_pool import pooled_array
+from jensen.q_hidden.structures import MAX, SUM, ReadMode
+from jensen.support.memory import pooled_array
 from jensen.support.row_records import ChainSums, ChainTables, ColumnRows, ColumnSums, ColumnTables
 
 Array = NDArray[np.float64]
@@ -248,6 +248,17 @@ class Labels(EmissionKind):
     def owns(self, emission: Any) -> bool:
         """Whether this made it."""
         return isinstance(emission, Discrete) and emission.is_binary == self.is_binary
+
+    def fewer(self, emission: Discrete, states: NDArray[np.intp]) -> Discrete:
+        """These states only, with their masks."""
+        mask = None if emission.mask is None else emission.mask[states]
+        return replace(emission, n_states=len(states), mask=mask)
+
+    def draw(
+        self, emission: Discrete, eta: Array, states: NDArray[np.intp], rng: np.random.Generator
+    ) -> Array:
+        """The mean is the predictive distribution."""
+        return emission.simulate(emission.point(eta), states, rng)
 
     def theta_fault(self, emission: Discrete, t: Array) -> Fault | None:
         """Logs of probabilities."""

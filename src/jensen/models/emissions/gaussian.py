@@ -5,7 +5,7 @@ both.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -133,6 +133,27 @@ class Gaussian(GaussianStates):
         second, _ = tied.scatter_about(gone, tied.mean_of(gone))  # their means integrated out
         return kept._replace(count=np.asarray(eta.count - len(others)), second=second)
 
+    def untied(self, eta: Any) -> tuple[GaussianStates, Any]:
+        """States with precisions of their own, each distributed as the one that they share.
+
+        The means of all other states are integrated out: of one state a tied η is the η of a full
+        one.
+        """
+        if not self.is_tied:
+            return self, eta
+        K, D = eta.first.shape
+        alone: list[Any] = [self.keep(eta, np.array([k])) for k in range(K)]
+        full = NormalWishart(
+            np.array([one.count for one in alone]),
+            np.array([one.second for one in alone]),
+            np.concatenate([one.first for one in alone]),
+            np.concatenate([one.strength for one in alone]),
+        )
+        held = self.held
+        if "covariances" in held:
+            held = {"covariances": np.broadcast_to(held["covariances"], (K, D, D))}
+        return replace(self, prior=None, is_tied=False, held=held), full
+
     def read(self, named: Mapping[str, Any]) -> NormalWishart | Tied:
         """From "means" and "covariances"."""
         K, D = self.n_states, len(self.shift)
@@ -207,8 +228,9 @@ class GaussianKind(EmissionKind):
         shift, covariance, prior = columns.mean, chosen.covariance, None
         is_matrix = covariance in ("full", "tied")
         if prior_parts is not None:
-            spread = columns.covariance if is_matrix else columns.variance
-            assert spread is not None
+            spread = columns.variance  # enough, where the prior has a scale of its own
+            if is_matrix and columns.covariance is not None:
+                spread = columns.covariance
             prior = gaussian_prior(prior_parts, n_states, shift, spread, covariance)
         if is_matrix:
             return Gaussian(n_states, shift, prior, is_tied=covariance == "tied")
@@ -217,6 +239,28 @@ class GaussianKind(EmissionKind):
     def owns(self, emission: Any) -> bool:
         """Whether this made it."""
         return isinstance(emission, GaussianStates)
+
+    def fewer(self, emission: GaussianStates, states: NDArray[np.intp]) -> GaussianStates:
+        """These states only, with what is held of them."""
+        return emission.fewer(states)
+
+    def keep(self, emission: GaussianStates, eta: Any, states: NDArray[np.intp]) -> Any:
+        """What the others say of a tied precision stays in it."""
+        return emission.keep(eta, states)
+
+    def hold(self, emission: GaussianStates, eta: Any, part: str) -> GaussianStates:
+        """Means or covariances."""
+        return emission.hold(eta, part)
+
+    def draw(
+        self,
+        emission: GaussianStates,
+        eta: Any,
+        states: NDArray[np.intp],
+        rng: np.random.Generator,
+    ) -> Array:
+        """A precision that states share is drawn anew for every row."""
+        return super().draw(*emission.untied(eta), states, rng)
 
     def size(self, n_columns: int, chosen: Chosen) -> float:
         """By the kind of covariance; a tied one is not counted for each state."""

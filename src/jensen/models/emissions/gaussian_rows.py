@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from jensen.families.gamma_ratio import log_rising
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
-from jensen.q_hidden.states.records import SUM, FastObserved, ReadMode, StateCounts
-from jensen.support.array_pool import pooled_array
+from jensen.q_hidden.structures import SUM, FastObserved, ReadMode, StateCounts
+from jensen.support.memory import pooled_array
 from jensen.support.row_records import ChainSums, ChainTables
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from jensen.families import normal_gamma, normal_wishart, spherical, tied, wisha
 from jensen.families.partly_known import KnownMeans, KnownPrecisions
 from jensen.models.emissions import Survey
 from jensen.models.emissions.column_summary import column_moments, standardised
+from jensen.models.emissions.state_parameters import select_states
 
 Array = NDArray[np.float64]
 
@@ -76,6 +77,11 @@ class GaussianStates(ABC):
         """The statistics t at known parameters."""
 
     @property
+    def n_columns(self) -> int:
+        """D."""
+        return len(self.shift)
+
+    @property
     def family(self) -> Any:
         """That of the kind, given what is held."""
         return family_given(self.held, self.covariance)
@@ -111,6 +117,14 @@ class GaussianStates(ABC):
         else:
             value = np.asarray(self.show(self.family.mode_stats(eta))[part])
         return replace(self, held={part: value})
+
+    def keep(self, eta: Any, states: NDArray[np.intp]) -> Any:
+        """η of these states for good."""
+        return select_states(eta, states)
+
+    def untied(self, eta: Any) -> tuple["GaussianStates", Any]:
+        """The same with precisions of their own for all states, which most have already."""
+        return self, eta
 
     def fewer(self, states: NDArray[np.intp]) -> Self:
         """These states only, with what is held of them."""

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.states.records import FastObserved, StateCounts
-from jensen.support.array_pool import pooled_array
+from jensen.q_hidden.structures import FastObserved, StateCounts
+from jensen.support.memory import pooled_array
 from jensen.support.row_records import ChainSums, ChainTables, ColumnRows, ColumnSums, ColumnTables
 
 Array = NDArray[np.float64]

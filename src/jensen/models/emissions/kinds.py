@@ -2,6 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,9 +10,11 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import DataError, JensenError
 from jensen.models.emissions.column_summary import ColumnSummary
+from jensen.models.emissions.state_parameters import select_states
 from jensen.support.fields import leaves
 
 Array = NDArray[np.float64]
+States = NDArray[np.intp]
 PriorParts = Mapping[str, Any] | None
 """A prior as its caller gave it: values by the name of the part; None is the flat prior."""
 Line = tuple[str, list[str]]
@@ -19,6 +22,8 @@ Line = tuple[str, list[str]]
 Fault = tuple[str, str]
 """A place, as it stands behind the path of a record in a file, and what is wrong there."""
 
+BLOCK = 1 << 20
+"""Numbers of parameters that are drawn at once."""
 TOLERANCE = 1e-6
 """Of numbers that follow from each other; there is room for the rounding of other programs."""
 
@@ -60,6 +65,32 @@ class EmissionKind(ABC):
     def prior_numbers(self, emission: Any, prior: Any) -> dict[str, Array]:
         """Parts of a prior η₀ by name, as far as a summary tells them by their numbers."""
         return {}
+
+    def fewer(self, emission: Any, states: States) -> Any:
+        """An emission of these states only, in this order; its prior stays as it was."""
+        return replace(emission, n_states=len(states))
+
+    def keep(self, emission: Any, eta: Any, states: States) -> Any:
+        """η of these states for good: what the others say of what states share stays in it."""
+        return select_states(eta, states)
+
+    def hold(self, emission: Any, eta: Any, part: str) -> Any:
+        """An emission with a part held at the mode of η: one that its record lists as `held`."""
+        raise NotImplementedError
+
+    def draw(self, emission: Any, eta: Any, states: States, rng: np.random.Generator) -> Array:
+        """Rows of these states; the parameters of each are drawn from the posterior η."""
+        size = max(1, BLOCK * emission.n_states // sum(np.size(x) for x in eta))
+        blocks = [states[a : a + size] for a in range(0, len(states), size)]
+        return np.concatenate([self._draw_block(emission, eta, block, rng) for block in blocks])
+
+    def _draw_block(
+        self, emission: Any, eta: Any, states: States, rng: np.random.Generator
+    ) -> Array:
+        """As if every row had a state of its own."""
+        own = self.fewer(emission, states)
+        t = own.family.sample_stats(select_states(eta, states), rng)
+        return np.asarray(own.simulate(t, np.arange(len(states)), rng))
 
     def theta_fault(self, emission: Any, t: Any) -> Fault | None:
         """What is wrong with the t(θ) of a file, if anything is.

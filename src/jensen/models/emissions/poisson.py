@@ -28,8 +28,8 @@ from jensen.models.emissions.kinds import (
 from jensen.models.emissions.priors import poisson_prior
 from jensen.models.emissions.registry import USUAL
 from jensen.models.emissions.state_parameters import mean_record, read_array
-from jensen.q_hidden.states.records import MAX, SUM, ReadMode
-from jensen.support.array_pool import pooled_array
+from jensen.q_hidden.structures import MAX, SUM, ReadMode
+from jensen.support.memory import pooled_array
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.support.wording import of_frame, option
 

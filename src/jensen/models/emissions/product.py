@@ -1,7 +1,7 @@
 """Several emissions side by side, each with columns of its own; independent given the state."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ from jensen.families.product import Product as ProductFamily
 from jensen.models.emissions import Emission, Survey
 from jensen.models.emissions.independent_columns import FastColumns
 from jensen.models.emissions.state_parameters import LastResult
-from jensen.q_hidden.states.records import SUM, ReadMode, RowLikelihood
+from jensen.q_hidden.structures import SUM, ReadMode, RowLikelihood
 from jensen.support.fields import without_cached
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables
 
@@ -62,6 +62,11 @@ class ProductEmission:
         return tuple(part.blank for part in self.parts)
 
     @property
+    def n_columns(self) -> int:
+        """Of all parts."""
+        return sum(part.n_columns for part in self.parts)
+
+    @property
     def n_parameters(self) -> int:
         """How many free parameters all states have."""
         return sum(part.n_parameters for part in self.parts)
@@ -98,7 +103,7 @@ class ProductEmission:
 
     def simulate(self, t: Any, states: NDArray[np.intp], rng: np.random.Generator) -> Array:
         """Rows of these states."""
-        values = np.empty((len(states), sum(map(len, self.columns))))
+        values = np.empty((len(states), self.n_columns))
         for part, x, columns in zip(self.parts, t, self.columns, strict=True):
             values[:, columns] = part.simulate(x, states, rng)
         return values
@@ -130,20 +135,35 @@ class ProductEmission:
         return {name: part.show(*own) for name, part, own in each}
 
 
-def parts_of(emission: Any, n_columns: int = 1) -> tuple[EmissionPart, ...]:
+def parts_of(emission: Any) -> tuple[EmissionPart, ...]:
     """The emissions that one is made of, each with its columns; most are one part."""
     if not isinstance(emission, ProductEmission):
-        return (EmissionPart(emission, np.arange(n_columns), ""),)
+        return (EmissionPart(emission, np.arange(emission.n_columns), ""),)
     return tuple(map(EmissionPart, emission.parts, emission.columns, emission.names))
+
+
+def records_of(emission: Any, record: Any) -> tuple[Any, ...]:
+    """What an η, t or statistics hold of each part."""
+    return tuple(record) if isinstance(emission, ProductEmission) else (record,)
+
+
+def joined_records(emission: Any, records: Sequence[Any]) -> Any:
+    """The inverse of `records_of`."""
+    return tuple(records) if isinstance(emission, ProductEmission) else records[0]
+
+
+def with_parts(emission: Any, parts: Sequence[Any]) -> Any:
+    """The same emission, made of these parts."""
+    if not isinstance(emission, ProductEmission):
+        return parts[0]
+    return replace(emission, parts=tuple(parts))
 
 
 def expected_rows(emission: Any, t: Any) -> Array:
     """(K, ...): the expected row of each state, which `show` names first; of labels the shares."""
-    if isinstance(emission, ProductEmission):
-        pairs = zip(emission.parts, t, strict=True)
-        return np.concatenate([expected_rows(part, own) for part, own in pairs], axis=1)
-    first: Array = next(iter(emission.show(t).values()))
-    return first
+    pairs = zip(parts_of(emission), records_of(emission, t), strict=True)
+    rows = [next(iter(part.emission.show(own).values())) for part, own in pairs]
+    return np.concatenate(rows, axis=1)
 
 
 def _under(named: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -22,7 +22,7 @@ from jensen.q_hidden.states.chain_sweeps import (
     smooth_at_once,
     sum_spaces,
 )
-from jensen.q_hidden.states.records import (
+from jensen.q_hidden.structures import (
     MAX,
     SUM,
     Chain,

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.states.records import Chain, FastObserved, Observed, ReadMode
-from jensen.support.array_pool import pooled_array
+from jensen.q_hidden.structures import Chain, FastObserved, Observed, ReadMode
+from jensen.support.memory import pooled_array
 from jensen.support.row_records import ChainTables
 
 Array = NDArray[np.float64]

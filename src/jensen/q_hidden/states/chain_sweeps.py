@@ -12,14 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_hidden.states.chain_spaces import ChainRows, ForwardPass, Logs, Scaled
-from jensen.q_hidden.states.records import (
-    SUM,
-    Chain,
-    ChainCounts,
-    FastObserved,
-    ReadMode,
-    segment_rows,
-)
+from jensen.q_hidden.structures import SUM, Chain, ChainCounts, FastObserved, ReadMode, segment_rows
 from jensen.support.fields import add
 from jensen.support.row_records import ChainSums
 

@@ -6,7 +6,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.states.records import (
+from jensen.q_hidden.structures import (
     MAX,
     SUM,
     FastObserved,
@@ -15,9 +15,9 @@ from jensen.q_hidden.states.records import (
     StateCounts,
     segments,
 )
-from jensen.q_hidden.states.records import draw as drawing
-from jensen.support.array_pool import pooled_array
+from jensen.q_hidden.structures import draw as drawing
 from jensen.support.fields import add
+from jensen.support.memory import pooled_array
 
 Array = NDArray[np.float64]
 
