@@ -10,7 +10,7 @@ KERNELS = (
     *("count_pairs", "count_single_with_each", "count_with_bits", "draw_rows", "expect"),
     *("find_ancestors", "find_bases", "find_hidden", "improve_order", "intern", "list_around"),
     *("merge_families", "order_sets", "pack_bits", "place_others", "score_counted"),
-    *("score_family", "score_pairs", "set_families", "write_programs"),
+    *("score_family", "score_pairs", "set_families", "set_family", "write_programs"),
 )
 """What is called on the way: on the first day compiled side by side rather than one by one."""
 

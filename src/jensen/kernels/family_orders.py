@@ -12,7 +12,7 @@ two variables that are in none of these it may stand anywhere.
 import numpy as np
 
 from jensen.kernels import bare, bare_part, helper, kernel
-from jensen.kernels.bit_sets import has, lowest_bit, size
+from jensen.kernels.bit_sets import has, lowest_bit, put, size
 
 NOTHING = -1e100
 
@@ -89,6 +89,15 @@ def next_fit(missing, i, end):
     return i
 
 
+@bare_part
+def meets(some, others):
+    """Return whether two sets have a member in common."""
+    for w in range(some.shape[0]):
+        if some[w] & others[w] != np.uint64(0):
+            return True
+    return False
+
+
 @bare
 def stand(pool, state):
     """Fill the state of an order: places, what is missing, and the families that are chosen."""
@@ -140,15 +149,15 @@ def shift(pool, state, i, j):
 
 
 @bare
-def value_gaps(pool, state, by_place, k, x, slack, value):
+def value_gaps(pool, state, by_place, k, x, slack, value, behind):
     """Fill value (m + 1,): what x gains in each gap between the m variables near it, by place.
 
     x stands in gap k; all gains are counted from the same zero. The further forward x stands, the
     fewer parents it may have, and the more the others gain: where its own family is worth so little
-    that they cannot outweigh it, nothing further forward is looked at.
+    that they cannot outweigh it, nothing further forward is looked at. behind (words,) is room.
     """
-    sets, scores, first, (begin, parent), (at, listed) = pool
-    order, place, missing, chosen = state
+    sets, scores, first, _, (at, listed) = pool
+    order, _, missing, chosen = state
     m, n = by_place.shape[0], order.shape[0]
     value[0] = 0.0
     for j in range(m):
@@ -167,15 +176,14 @@ def value_gaps(pool, state, by_place, k, x, slack, value):
                 i += 1
             gain = worth(scores, i, end) - scores[now]
         value[j + 1] = value[j] + gain
-    i, end, last = first[x] - 1, first[x + 1], n
+    i, end = first[x], first[x + 1]
     here = value[k] + worth(scores, chosen[x], end)
+    behind[:] = np.uint64(0)
     for j in range(m, -1, -1):
-        before = place[by_place[j - 1]] if j > 0 else -1
-        while last > before and i < end:
-            i, last = i + 1, -1
-            if i < end:
-                for p in range(begin[i], begin[i + 1]):
-                    last = max(last, place[parent[p]])
+        if j < m:
+            put(behind, by_place[j])
+        while i < end and meets(sets[i], behind):
+            i += 1
         own = worth(scores, i, end)
         if own <= here + slack:
             value[: j + 1] = -np.inf
@@ -203,7 +211,7 @@ def climb_orders(pool, near, n_near, slack, waits, state):
     """
     order, place, _, chosen = state
     n = order.shape[0]
-    value, n_idle, x = np.empty(n + 1), 0, 0
+    value, behind, n_idle, x = np.empty(n + 1), np.empty(pool[0].shape[1], np.uint64), 0, 0
     while n_idle < n:
         n_idle += 1
         if waits[x]:
@@ -212,7 +220,7 @@ def climb_orders(pool, near, n_near, slack, waits, state):
             sort_by_place(place, by_place)
             while k < m and place[by_place[k]] < place[x]:
                 k += 1
-            value_gaps(pool, state, by_place, k, x, slack, value)
+            value_gaps(pool, state, by_place, k, x, slack, value, behind)
             best = k
             for j in range(m + 1):
                 if value[j] > value[best] + slack:

@@ -18,9 +18,12 @@ WORDS = 320
 """Words of every bitset that are looked at before going on: they stay in the cache."""
 
 
-@kernel("int64(int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[::1], int64[::1])")
+@kernel(
+    "UniTuple(int64, 2)(int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[::1], "
+    "int64[::1])"
+)
 def place_others(among, family, size, cells, at, stride, others):
-    """Fill others with those that are not of the family; return how many there are.
+    """Fill others with those that are not of the family; return how many, and their counts.
 
     Fills at (n,) with where the counts of each other begin, -1: there are none; and stride (n,)
     with what a state of each variable of the family adds to the number of a cell.
@@ -35,7 +38,7 @@ def place_others(among, family, size, cells, at, stride, others):
             at[u], others[found] = n_counts, u
             n_counts += cells * size[u]
             found += 1
-    return found
+    return found, n_counts
 
 
 # --- by bitsets ---

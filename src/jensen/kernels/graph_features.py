@@ -6,7 +6,7 @@ Graph d gives node v the parents sets[graphs[d, v]]; node u is bit u % 64 of wor
 import numpy as np
 
 from jensen.kernels import helper, kernel
-from jensen.kernels.graph_moves import has_bit
+from jensen.kernels.bit_sets import has
 
 
 @kernel("void(uint64[:, ::1], int32[:, ::1], uint64[::1], uint64[::1], uint64[:, ::1])")
@@ -19,13 +19,13 @@ def find_ancestors_of(sets, graphs, start, cut, found):
         for w in range(words):
             found[d, w] = start[w]
         for v in range(n):
-            if has_bit(start, v):
+            if has(start, v):
                 todo[count] = v
                 count += 1
         while count > 0:
             count -= 1
             v = todo[count]
-            if has_bit(cut, v):
+            if has(cut, v):
                 continue
             for w in range(words):
                 new = sets[graphs[d, v], w] & ~found[d, w]
@@ -61,7 +61,7 @@ def fill_order(sets, graph, placed, order):
     while count < n and count != start:
         start = count
         for v in range(n):
-            if not has_bit(placed, v) and is_within(sets[graph[v]], placed, v):
+            if not has(placed, v) and is_within(sets[graph[v]], placed, v):
                 placed[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
                 order[count] = v
                 count += 1
@@ -82,7 +82,7 @@ def find_compelled(sets, graphs, compelled):
             up = sets[graphs[d, y]]
             last = -1
             for j in range(k - 1, -1, -1):
-                if has_bit(up, order[j]):
+                if has(up, order[j]):
                     last = order[j]
                     break
             is_free = False

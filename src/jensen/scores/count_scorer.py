@@ -33,8 +33,13 @@ class CountScorer:
         self.table: Table = plain.table
         self.names = plain.names
         self.kind, self.amount = kind, amount
+        from jensen.kernels import further_scores, local_terms
+
+        self.score_counted = further_scores.score_counted
+        self.score_family = local_terms.score_family
         self.counter = SetCounter(self.table, self.names)
         self.size = self.counter.size
+        self._unknown = np.full(len(self.names), np.nan)
         self._last: tuple[int, tuple[int, ...], float, Array] | None = None
 
     @property
@@ -63,7 +68,7 @@ class CountScorer:
         if not len(parents) and self._pairs is not None:
             self._last = child, (), float(self._pairs[child, child]), np.empty(0)
             return np.array(self._pairs[child])
-        family, out = (child, *parents), np.full(len(self.names), np.nan)
+        family, out = (child, *parents), self._unknown.copy()
         found = self.counter.find(family)
         left: Sequence[int] = range(len(self.names))
         if isinstance(found, SetCounts):
@@ -79,12 +84,10 @@ class CountScorer:
 
     def _read(self, found: SetCounts, child: int, out: Array) -> None:
         """Score what was counted, with whichever of its variables as the child."""
-        from jensen.kernels.further_scores import score_counted
-
         cells, all_cells, r = found.n_cells, found.table.size, self.counter.sizes[child]
         # where some configurations are left out, the child comes first
         after = int(found.stride[child]) if cells == all_cells else cells // r
-        score_counted(
+        self.score_counted(
             found.counts, found.at, self.counter.size, found.others, cells, r, after,
             float(all_cells // r), self.kind, self.amount, out,
         )  # fmt: skip
@@ -142,13 +145,12 @@ class CountScorer:
         self, child: int, parents: Sequence[int], table: Counts, family: Sequence[int]
     ) -> tuple[float, Array]:
         """Score a family from its table, whose variables stand in this order."""
-        from jensen.kernels.local_terms import score_family
-
-        less, sizes = np.empty(len(parents)), self.counter.size[list(family)]
-        place = family.index(child)
-        here = score_family(table, sizes, place, self.kind, self.amount, less)
+        less, size = np.empty(len(parents)), self.counter.sizes
+        sizes, place = np.array([size[v] for v in family], np.int64), family.index(child)
+        here = self.score_family(table, sizes, place, self.kind, self.amount, less)
         rest = [v for v in family if v != child]
         if rest != list(parents):
-            less = less[[rest.index(u) for u in parents]]
+            by_parent = dict(zip(rest, less.tolist(), strict=True))
+            less = np.array([by_parent[u] for u in parents])
         self._last = (child, tuple(parents), here, less)
         return here, less

@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast, runtime_checkable
+from functools import cache
+from typing import TYPE_CHECKING, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,9 +65,16 @@ class Scorer(Protocol):
 
 def offered(scorer: Scorer | None, ability: Callable[..., Ability]) -> Ability | None:
     """The scorer, or its plain one, as an implementation of a protocol; None if neither is."""
-    if isinstance(scorer, cast("type[Any]", ability)):
+    if all(hasattr(scorer, name) for name in _members(ability)):
         return cast(Ability, scorer)
-    return offered(scorer.plain, ability) if isinstance(scorer, FasterScorer) else None
+    plain = getattr(scorer, "plain", None)
+    return None if plain is None else offered(plain, ability)
+
+
+@cache
+def _members(protocol: Callable[..., object]) -> tuple[str, ...]:
+    """What a protocol asks for; `isinstance` would find it out anew at every call."""
+    return tuple(name for name in vars(protocol) if not name.startswith("_"))
 
 
 @runtime_checkable

@@ -59,6 +59,9 @@ class SetCounter:
     """
 
     def __init__(self, table: Table, names: Sequence[str]) -> None:
+        from jensen.kernels import further_parents
+
+        self.kernels = further_parents
         self.table, self.names = table, names
         levels = [table.packed.levels[name] for name in names]
         self.sizes: list[int] = [level.size for level in levels]
@@ -73,7 +76,6 @@ class SetCounter:
         everything = range(len(names))
         self._without_bits = [v for v in everything if not has_bits[v]]
         self._without_bytes = [v for v in everything if self.sizes[v] > WHOLE]
-        self._kept: dict[tuple[int, ...], SetCounts] = {}
         self._n_kept = 0
         self._rooms: dict[int, Counts] = {}
         self._byte_parts = cache(lambda n: cut_bytes(self._half_bytes, n))
@@ -84,41 +86,38 @@ class SetCounter:
         None: its cells are too many for tables. `FamilyCells`: it takes less to count one variable
         after the other, and nothing of it is kept.
         """
-        known = self._known(tuple(sorted(family)))
+        key = tuple(sorted(family))
+        known = self._kept.get(key)
         if known is not None:
             return known
         cells = self._number(family)
         if cells is None:
             return None
-        margins = {} if len(cells.place) else self._margins(family)
+        margins = {} if len(cells.place) else self._margins(key)
         costs = self._costs(cells, margins)
         way = min(costs, key=costs.__getitem__)
-        n = n_parts() if costs[way] > LONG else 1
         if way == "columns":
             return cells
+        n = n_parts() if costs[way] > LONG else 1
         return (self._with_bits if way == "bits" else self._with_bytes)(cells, margins, n)
 
     # --- what is known ---
 
-    def _known(self, key: tuple[int, ...]) -> SetCounts | None:
-        """What is known of a set of variables, in rising order."""
-        if len(key) == 1 and self.meetings is not None:
-            return self._alone(key[0])
-        return self._kept.get(key)
+    @cached_property
+    def _kept(self) -> dict[tuple[int, ...], SetCounts]:
+        """What is known, by the variables in rising order: of single ones always, if of pairs."""
+        single = range(0 if self.meetings is None else len(self.names))
+        return {(v,): self._alone(v) for v in single}
 
-    def _margins(self, family: tuple[int, ...]) -> Margins:
-        key, found = tuple(sorted(family)), {}
-        for i, x in enumerate(key):
-            known = self._known(key[:i] + key[i + 1 :])
-            if known is not None:
-                found[x] = known
-        return found
+    def _margins(self, key: tuple[int, ...]) -> Margins:
+        rests = ((x, self._kept.get(key[:i] + key[i + 1 :])) for i, x in enumerate(key))
+        return {x: known for x, known in rests if known is not None}
 
     def _keep(self, found: SetCounts) -> None:
         """Keep the counts of a family as long as there is room."""
         self._n_kept += found.counts.size
         if self._n_kept > KEPT_COUNTS:
-            self._kept.clear()
+            del self._kept
             self._n_kept = found.counts.size
         self._kept[tuple(sorted(found.family))] = found
 
@@ -132,16 +131,13 @@ class SetCounter:
     @cached_property
     def _alone(self) -> Callable[[int], SetCounts]:
         """What is known of each single variable, where all pairs were counted."""
-        from jensen.kernels.further_parents import count_single_with_each
-
         n, size, order = len(self.names), self.size, self.by_size
         widths = np.outer(size, size[order]) * (order != np.arange(n)[:, None])
         at, stride = np.empty((n, n), np.int64), np.eye(n, dtype=np.int64)
         at[:, order] = np.cumsum(widths).reshape(n, n) - widths
         own, counts = np.zeros((n, size.max()), np.int32), np.empty(widths.sum(), np.int32)
-        count_single_with_each(self.meetings, size, self.table.n_rows, at, own, counts)
+        self.kernels.count_single_with_each(self.meetings, size, self.table.n_rows, at, own, counts)
 
-        @cache
         def known(v: int) -> SetCounts:
             table = own[v, : self.sizes[v]]
             return SetCounts(
@@ -166,14 +162,14 @@ class SetCounter:
 
     def _number(self, family: tuple[int, ...]) -> FamilyCells | None:
         """Where rows of this family are counted; None: they are too many for tables."""
-        from jensen.kernels.further_rows import find_places
-
         r, n_rows = self.sizes[family[0]], self.table.n_rows
         cells = math.prod(self.sizes[v] for v in family)
         if cells <= max(MANY_CELLS, n_rows // ROWS_PER_CELL):
             return FamilyCells(family, cells, NOWHERE, None)
         if cells > min(MOST_COUNTS, max(1 << 16, n_rows)):
             return None
+        from jensen.kernels.further_rows import find_places
+
         table, place = self.count_index(family), np.empty(cells, np.uint32)
         n_found = find_places(table, r, place)
         if r * n_found * max(self.sizes) > MOST_COUNTS:
@@ -243,8 +239,6 @@ class SetCounter:
 
     def _with_bits(self, cells: FamilyCells, margins: Margins, n: int) -> SetCounts:
         """Count what has bitsets."""
-        from jensen.kernels.further_parents import count_with_bits
-
         found = self._begin(cells, margins, self._with_bitsets, self._without_bits)
         bits = self._bits  # filled before there are threads that would wait for it
         chosen = np.array([found.family, self._left_out(found.family, margins)], np.int64)
@@ -253,7 +247,7 @@ class SetCounter:
 
         def count(k: int) -> None:
             to = tables[k], found.at, found.counts
-            count_with_bits(bits, self._first, self.size, chosen, parts[k], *to)
+            self.kernels.count_with_bits(bits, self._first, self.size, chosen, parts[k], *to)
 
         _run(count, n)
         return self._complete(found, margins)
@@ -290,33 +284,25 @@ class SetCounter:
         self, cells: FamilyCells, margins: Margins, among: Ints, left: Sequence[int]
     ) -> SetCounts:
         """Room for counts; variables of which a state is left out come first."""
-        from jensen.kernels.further_parents import place_others
-
-        n, family = len(self.names), cells.family
+        n, family, n_cells = len(self.names), cells.family, cells.n_cells
         if margins:
-            inner = [v for v in family if v in margins]
-            family = (*inner, *(v for v in family if v not in margins))
+            family = tuple(sorted(family, key=lambda v: v not in margins))
         at, stride, others = np.empty((3, n), np.int64)
         chosen = np.array(family, np.int64)
-        n_others = place_others(among, chosen, self.size, cells.n_cells, at, stride, others)
-        n_counts = 0
-        if n_others:
-            last = others[n_others - 1]
-            n_counts = at[last] + cells.n_cells * self.size[last]
-        table, counts = np.empty(cells.n_cells, np.int32), np.empty(n_counts, np.int32)
-        return SetCounts(family, stride, table, cells.n_cells, others[:n_others], at, counts, left)
+        place = self.kernels.place_others
+        n_others, n_counts = place(among, chosen, self.size, n_cells, at, stride, others)
+        table, counts = np.empty(n_cells, np.int32), np.empty(n_counts, np.int32)
+        return SetCounts(family, stride, table, n_cells, others[:n_others], at, counts, left)
 
     def _complete(self, found: SetCounts, margins: Margins) -> SetCounts:
         """Fill in what was left out, and keep what another child or a larger family may need."""
-        from jensen.kernels.further_parents import count_left_out
-
         if margins:
             family = np.array(found.family, np.int64)
             to = self.size, found.others, found.table, found.at, found.counts
             for place, x in enumerate(found.family[: len(margins)]):
                 known = margins[x]
                 there = known.stride, known.table, known.at, known.counts
-                count_left_out(family, place, self._common[0][x], *to, *there)
+                self.kernels.count_left_out(family, place, self._common[0][x], *to, *there)
         if found.n_cells == found.table.size:
             self._keep(found)
         return found

@@ -11,6 +11,7 @@ import jensen as jn
 from jensen.kernels import graph_moves
 from jensen.q_graph.constraints import Constraints, read_constraints
 from jensen.q_graph.search import climbing
+from jensen.q_graph.search.family_scores import pack_sets
 from jensen.scores import SCORES
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.registry import names_of
@@ -56,7 +57,7 @@ def test_ancestors_are_those_that_paths_reach(n):
     for seed in range(5):
         joined = naive.random_graph(np.random.default_rng(seed), n, min(1.0, 3.0 / n))
         found = np.full((n, (n + 63) // 64), 2**64 - 1, np.uint64)
-        graph_moves.find_ancestors(joined, found)
+        graph_moves.find_ancestors(pack_sets(joined), found)
         graph = naive.parents_of(joined)
         for v in range(n):
             bits = {u for u in range(n) if int(found[v, u >> 6]) >> (u & 63) & 1}
@@ -92,14 +93,37 @@ class Case:
     def found(self, floor=-np.inf, tabu=(), tie=1e-9):
         n, rules = len(self.joined), self.rules
         allowed = Constraints(flags(rules.required, n), flags(rules.forbidden, n), 0).allowed
-        ancestors, move = np.zeros((n, 1), np.uint64), np.empty(4, np.int64)
-        graph_moves.find_ancestors(self.joined, ancestors)
+        children, ancestors = pack_sets(self.joined), np.zeros((n, 1), np.uint64)
+        move, n_allowed = np.empty(4, np.int64), (allowed & 1).sum(0, dtype=np.int64)
+        graph_moves.find_ancestors(children, ancestors)
         tabu = np.array([*tabu, self.key(naive.parents_of(self.joined))], np.uint64)
         gain = graph_moves.best_move(
-            self.joined, ancestors, self.more, self.less, self.score, allowed,
-            rules.max_parents, self.keys, tabu, floor, tie, False, move,
+            self.joined, children, ancestors, np.array([self.score, self.top(allowed)]),
+            np.array([self.more, self.less]), allowed, n_allowed, rules.max_parents, self.keys,
+            tabu, floor, tie, False, move,
         )  # fmt: skip
+        assert move[3] == self.n_tried()
         return None if move[0] < 0 else (tuple(move[:3].tolist()), gain)
+
+    def top(self, allowed):
+        """What a further parent gains at most, whether or not it closes a cycle."""
+        is_open = (allowed & 1 > 0).T & ~self.joined.T
+        gains = np.where(is_open, self.more - self.score[:, None], -np.inf)
+        return gains.max(1)
+
+    def n_tried(self):
+        """Moves that the rules allow, with those that close a cycle."""
+        n, rules = len(self.joined), self.rules
+        pairs = [(u, v) for u in range(n) for v in range(n) if u != v]
+        few = self.joined.sum(0) < rules.max_parents
+        may_add = [few[v] and (u, v) not in rules.forbidden for u, v in pairs]
+        added = sum(
+            ok and not (self.joined[u, v] or self.joined[v, u])
+            for ok, (u, v) in zip(may_add, pairs, strict=True)
+        )
+        droppable = [e for e in pairs if self.joined[e] and e not in rules.required]
+        turned = sum(few[u] and (v, u) not in rules.forbidden for u, v in droppable)
+        return added + len(droppable) + turned
 
     def legal(self):
         return naive.legal_moves(naive.parents_of(self.joined), self.rules)

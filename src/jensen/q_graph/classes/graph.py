@@ -7,7 +7,7 @@ compared in one operation, whatever the number of nodes. `class_of` completes a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heapify, heappop, heappush
@@ -125,20 +125,20 @@ def member(graph: ClassGraph, first: Sequence[int]) -> Sets:
     Tarjan and Yannakakis (1984), *Simple linear-time algorithms to test chordality of graphs*.
     """
     dag, done = list(graph.dag), 0
+    rank = {x: k - len(first) for k, x in enumerate(first)}
     for x in first:
         if not done >> x & 1:
             linked = walk(graph.neighbours, 1 << x, ~0)
             done |= linked
             visited = 0
-            for y in _visit(graph, linked, first):
+            for y in _visit(graph, linked, rank):
                 dag[y] = graph.parents[y] | graph.neighbours[y] & visited
                 visited |= 1 << y
     return dag
 
 
-def _visit(graph: ClassGraph, nodes: int, first: Sequence[int]) -> list[int]:
-    """The order of maximum cardinality search."""
-    rank = {x: k - len(first) for k, x in enumerate(first)}
+def _visit(graph: ClassGraph, nodes: int, rank: Mapping[int, int]) -> list[int]:
+    """The order of maximum cardinality search; of equals the one of the lowest rank is next."""
     met = dict.fromkeys(members(nodes), 0)
     queue = [(0, rank.get(x, x), x) for x in met]
     heapify(queue)

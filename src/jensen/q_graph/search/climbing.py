@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import DataError
 from jensen.q_graph.constraints import Constraints
-from jensen.q_graph.search.family_scores import FamilyScores, ScoredFamily
+from jensen.q_graph.search.family_scores import FamilyScores, ScoredFamily, pack_sets
 from jensen.scores.scorer import Scorer
 from jensen.support.wording import keyword, option
 
@@ -73,25 +73,30 @@ class Climber:
 
     `score` (n,) holds the scores of the current families; `more` and `less` (n, n), indexed
     [child, parent], hold the scores with one parent more or less; -inf where this is not possible.
+    `parents` holds the parents of each variable, `children` (n, words) the children as bits.
     """
 
     def __init__(self, scorer: Scorer, constraints: Constraints) -> None:
         from jensen.kernels import graph_moves
 
         self.kernels = graph_moves
-        self.scorer = scorer
+        self.scorer, self.weight = scorer, scorer.total_weight
         self.constraints = constraints
         self.allowed = constraints.allowed
         n = len(scorer.names)
+        self.n_allowed = (self.allowed & 1).sum(0, dtype=np.int64)
+        self.parents: list[tuple[int, ...]] = [()] * n
         self.joined = np.zeros((n, n), bool)
-        self.ancestors = np.zeros((n, (n + 63) // 64), np.uint64)
-        self.score = np.zeros(n)
-        self.more = np.full((n, n), -np.inf)
-        self.less = np.full((n, n), -np.inf)
+        self.children, self.ancestors = np.zeros((2, n, (n + 63) // 64), np.uint64)
+        self.own = np.zeros((2, n))
+        self.score = self.own[0]
+        self.around = np.full((2, n, n), -np.inf)
+        self.more, self.less = self.around
         # a graph's key is the exclusive or of those of its edges
         self.keys = np.random.default_rng(0).integers(1, 1 << 63, (n, n)).astype(np.uint64)
         self.key = np.uint64(0)
         self.now = np.zeros(1, np.uint64)
+        self.move = np.empty(4, np.int64)
         self.families = FamilyScores(scorer, constraints.most_parents)
         self.n_tried = 0
         self.gain = 0.0  # of the move that was found last
@@ -103,10 +108,10 @@ class Climber:
     def begin(self, joined: Flags) -> "Climber":
         """Set the current graph; families that changed are scored."""
         changed = (joined != self.joined).any(0) if self.is_begun else np.ones(len(joined), bool)
-        self.is_begun, self.joined = True, joined.copy()
+        self.is_begun = True
         self.key = np.uint64(np.bitwise_xor.reduce(self.keys[joined], initial=0))
         for v in changed.nonzero()[0].tolist():
-            self._refresh(v)
+            self._set_parents(v, tuple(joined[:, v].nonzero()[0].tolist()))
         impossible = np.flatnonzero(self.score == -np.inf)
         if len(impossible):
             raise DataError(
@@ -131,18 +136,20 @@ class Climber:
         `tabu` holds the keys of graphs. The edges between the pairs in `shut` stay as they are.
         Edges that gain nothing are added only if `for_nothing` is True.
         """
-        move = np.empty(4, np.int64)
-        allowed = self.allowed.copy() if shut else self.allowed
-        for u, v in shut:
-            allowed[u, v] = allowed[v, u] = 0
+        allowed, n_allowed = self.allowed, self.n_allowed
+        if shut:
+            allowed = allowed.copy()
+            for u, v in shut:
+                allowed[u, v] = allowed[v, u] = 0
+            n_allowed = (allowed & 1).sum(0, dtype=np.int64)
         self.now[0] = self.key
         visited = np.array([*tabu, self.key], np.uint64) if tabu else self.now
         self.gain = self.kernels.best_move(
-            self.joined, self.ancestors, self.more, self.less, self.score, allowed,
+            self.joined, self.children, self.ancestors, self.own, self.around, allowed, n_allowed,
             self.constraints.most_parents, self.keys, visited, floor, self.tie, for_nothing,
-            move,
+            self.move,
         )  # fmt: skip
-        what, u, v, n_tried = move.tolist()
+        what, u, v, n_tried = self.move.tolist()
         self.n_tried += n_tried
         if what == self.kernels.ADD and self._is_better_turned(u, v):
             return (what, v, u) if self.key ^ self.keys[v, u] not in tabu else (what, u, v)
@@ -151,13 +158,14 @@ class Climber:
     def make(self, move: Move) -> None:
         """Change the graph, and score the families that changed."""
         what, u, v = move
-        self.joined[u, v] = what == self.kernels.ADD
         self.key ^= self.keys[u, v]
+        if what == self.kernels.ADD:
+            self._set_parents(v, tuple(sorted((*self.parents[v], u))))
+        else:
+            self._set_parents(v, tuple(x for x in self.parents[v] if x != u))
         if what == self.kernels.TURN:
-            self.joined[v, u] = True
             self.key ^= self.keys[v, u]
-            self._refresh(u)
-        self._refresh(v)
+            self._set_parents(u, tuple(sorted((*self.parents[u], v))))
         self._sum_up()
 
     def drop_idle(self) -> None:
@@ -181,29 +189,28 @@ class Climber:
 
     def _prospect(self, u: int, v: int) -> float:
         """The change in the sum of the gains of all further parents of v, if u -> v is added."""
-        after = self._look(v, sorted((*self._parents(v), u)))
+        after = self._look(v, tuple(sorted((*self.parents[v], u))))
         now = self.more[v], float(self.score[v])
         added = self.kernels.added_hope
         return float(added(self.joined, self.allowed, u, v, *now, after.more, after.score))
 
     def _may_add(self, u: int, v: int) -> bool:
         closes = int(self.ancestors[u, v >> 6]) >> (v & 63) & 1
-        few = self.joined[:, v].sum() < self.constraints.most_parents
+        few = len(self.parents[v]) < self.constraints.most_parents
         return bool(self.allowed[u, v] & 1 and not closes and few)
 
-    def _parents(self, v: int) -> list[int]:
-        found: list[int] = self.joined[:, v].nonzero()[0].tolist()
-        return found
-
-    def _refresh(self, v: int) -> None:
-        parents = self._parents(v)
+    def _set_parents(self, v: int, parents: tuple[int, ...]) -> None:
+        """Change the family of one variable; `_sum_up` is due."""
         family = self._look(v, parents)
-        self.score[v], self.more[v] = family.score, family.more
-        self.less[v, parents] = family.less
+        self.parents[v] = parents
+        self.kernels.set_family(
+            v, np.array(parents, np.int64), family.score, family.less, family.more, self.allowed,
+            self.joined, self.children, self.own, self.around,
+        )  # fmt: skip
 
-    def _look(self, v: int, parents: list[int]) -> ScoredFamily:
-        """The scores of a family and of its neighbours."""
-        key = v, tuple(parents)
+    def _look(self, v: int, parents: tuple[int, ...]) -> ScoredFamily:
+        """The scores of a family and of its neighbours; the parents are sorted."""
+        key = v, parents
         return self.families.find(key) or self.families.score(key, v, parents)
 
     def _sum_up(self) -> None:
@@ -212,9 +219,9 @@ class Climber:
         Gains that differ by less than `tie` are equal up to rounding. The total of a density
         depends on the units and may be near 0, so the number of rows enters `tie` too.
         """
-        self.kernels.find_ancestors(self.joined, self.ancestors)
-        self.total = float(self.score.sum())
-        self.tie = TIE * (1.0 + self.scorer.total_weight + abs(self.total))
+        self.kernels.find_ancestors(self.children, self.ancestors)
+        self.total = float(np.add.reduce(self.score))
+        self.tie = TIE * (1.0 + self.weight + abs(self.total))
 
 
 def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Found:
@@ -325,7 +332,7 @@ def perturbed(
 
     joined, n = joined.copy(), len(joined)
     allowed = constraints.allowed
-    ancestors = np.zeros((n, (n + 63) // 64), np.uint64)
+    ancestors = np.empty((n, (n + 63) // 64), np.uint64)
     for _ in range(n_moves):
         u, v = (int(x) for x in rng.choice(n, 2, replace=False)) if n > 1 else (0, 0)
         if joined[u, v] or joined[v, u]:
@@ -333,7 +340,7 @@ def perturbed(
             if allowed[parent, child] & 2:
                 joined[parent, child] = False
             continue
-        find_ancestors(joined, ancestors)
+        find_ancestors(pack_sets(joined), ancestors)
         closes = bool(int(ancestors[u, v >> 6]) >> (v & 63) & 1)
         if allowed[u, v] & 1 and not closes and joined[:, v].sum() < constraints.most_parents:
             joined[u, v] = True

@@ -46,7 +46,7 @@ class FamilyScores:
 
     def __init__(self, scorer: Scorer, most: int) -> None:
         self.scorer, self.most = scorer, most
-        self.n_scored = 0
+        self.n_scored = self.n_emptied = 0
         self._known: dict[Hashable, ScoredFamily] = {}
 
     def find(self, key: Hashable) -> ScoredFamily | None:
@@ -62,6 +62,7 @@ class FamilyScores:
         n = len(self.scorer.names)
         if len(self._known) > KEPT_BYTES // (8 * n):
             self._known.clear()
+            self.n_emptied += 1
         is_full = len(parents) >= self.most
         more = np.full(n, -np.inf) if is_full else self.scorer.with_each(child, parents)
         less = self.scorer.without_each(child, parents)
@@ -160,12 +161,13 @@ class SetValues:
         self._most = most
         self._place: dict[tuple[int, ...], int] = {(): 0}
         self._value = [0.0]  # L of each set
-        self._more = [alone]  # (n,): L of it with each variable
+        self._more = alone[None]  # (sets, n): L of it with each variable
         self._scored: set[tuple[int, tuple[int, ...]]] = set()
 
     def derive(self, scored: Scored, tie: float) -> DerivedFamilies:
         """Add scored families; return the families that follow, if their last parent gains."""
         fresh: list[tuple[int, ...]] = []
+        more = list(self._more)
         for (v, parents), family in sorted(scored, key=lambda item: len(item[0][1])):
             self._scored.add((v, parents))
             members = tuple(sorted((v, *parents)))
@@ -173,8 +175,9 @@ class SetValues:
             if at is not None and members not in self._place:
                 self._place[members] = len(self._value)
                 self._value.append(self._value[at] + family.score)
-                self._more.append(self._more[at] + family.more)
+                more.append(more[at] + family.more)
                 fresh.append(members)
+        self._more = np.array(more)
         parts = [
             (k, z, below, (z, rest) not in self._scored)
             for k, members in enumerate(fresh)
@@ -192,19 +195,16 @@ class SetValues:
         families have the same gain: that of z as a parent of w, and of w as a parent of z. A
         family w | S is returned only if every member z of S with a known S - z gains.
         """
-        n, m = len(self._more[0]), len(fresh)
-        sets, value = np.zeros((m, n), bool), np.array(self._value)
-        for k, members in enumerate(fresh):
-            sets[k, list(members)] = True
+        n, m, value = self._more.shape[1], len(fresh), np.array(self._value)
+        sets = np.zeros((m, n), bool)
+        sets[[k for k, s in enumerate(fresh) for _ in s], [v for s in fresh for v in s]] = True
         k, z, below, is_new = parts.T
-        whole = np.array(self._more[len(value) - m :]).reshape(m, n)
-        rest = np.array([self._more[i] for i in below.tolist()]).reshape(-1, n)
-        here = value[len(value) - m :]
+        whole, here = self._more[len(value) - m :], value[len(value) - m :]
         with np.errstate(invalid="ignore"):  # entries for members of the set are undefined
-            score = whole[k] - rest
+            score = whole[k] - self._more[below]
             gains = (score > (here[k] - value[below])[:, None] + tie) & ~sets[k]
-        by_all = np.ones((m, n), bool)
-        np.logical_and.at(by_all, k, gains)
+        # every new set has a part, its parts stand together
+        by_all = np.logical_and.reduceat(gains, np.searchsorted(k, np.arange(m))) if m else sets
         at, w = np.nonzero(by_all)
         row, other = np.nonzero(gains & (is_new > 0)[:, None])
         grown = sets[k[row]]

@@ -111,11 +111,19 @@ def _better(
 
 def turned(joined: Flags) -> Flags:
     """An equivalent graph: of edges that may lead either way, those are turned that can be."""
-    parents = [np.flatnonzero(column).tolist() for column in joined.T]
+    parents = parents_of(joined)
     dag = member(class_of([set_of(up) for up in parents]), topological_order(parents)[::-1])
+    edges = [(u, v) for v, above in enumerate(dag) for u in members(above)]
     found = np.zeros_like(joined)
-    for v, above in enumerate(dag):
-        found[list(members(above)), v] = True
+    found[tuple(np.array(edges, np.int64).reshape(-1, 2).T)] = True
+    return found
+
+
+def parents_of(joined: Flags) -> list[list[int]]:
+    """The parents of each variable."""
+    found: list[list[int]] = [[] for _ in joined]
+    for v, u in np.argwhere(joined.T).tolist():
+        found[v].append(u)
     return found
 
 
@@ -130,6 +138,7 @@ class Recombiner:
         self.pool = FamilyPool(climber.constraints)
         self.n_seen = 0  # of the families that the climber keeps
         self.tried: dict[int, bytes] = {}  # by the number of rounds, from where nothing came
+        self.uniforms = np.random.default_rng(0).random((ROUNDS, KICKS, 2))
         self.values: SetValues | None = None
 
     def recombined(self, joined: Flags, n_rounds: int = ROUNDS) -> Flags | None:
@@ -141,9 +150,11 @@ class Recombiner:
         """
         from jensen.kernels.family_orders import improve_order
 
-        n, find = len(joined), self.climber.families.find
-        parents = [tuple(column.nonzero()[0].tolist()) for column in joined.T]
-        if any(find((v, above)) is None for v, above in enumerate(parents)):
+        n, families = len(joined), self.climber.families
+        parents = parents_of(joined)
+        if families.n_emptied and any(
+            families.find((v, tuple(above))) is None for v, above in enumerate(parents)
+        ):
             return None
         if self._collect():
             self.tried.clear()
@@ -152,8 +163,7 @@ class Recombiner:
         self.tried[n_rounds] = joined.tobytes()
         sets, scores, first = self.pool.sets, self.pool.scores, self.pool.first
         order, chosen = np.array(topological_order(parents), np.int64), np.empty(n, np.int64)
-        n_rounds = min(n_rounds, MOST_WORK // (n * len(scores)))
-        uniforms = np.random.default_rng(0).random((n_rounds, KICKS, 2))
+        uniforms = self.uniforms[: min(n_rounds, MOST_WORK // (n * len(scores)))]
         improve_order(sets, scores, first, self.climber.tie, uniforms, PATIENCE, order, chosen)
         bits = np.ascontiguousarray(sets[chosen], "<u8").view(np.uint8)
         found = np.unpackbits(bits, axis=1, count=n, bitorder="little").T.astype(bool)
