@@ -5,7 +5,7 @@ from itertools import product
 
 import numpy as np
 from naive import joint
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 
 def completions(net, row):
@@ -81,3 +81,46 @@ def moments(mean, covariance, rows, weights):
         second[np.ix_(gone + 1, gone + 1)] += left
         total += weight * second
     return total
+
+
+def expected_log_density(regressions, row):
+    """E[log p(row | θ)] of regressions: child, parents and the posterior m, V, ν, W of each."""
+    total = 0.0
+    for v, parents, (mean, strength, degrees, scale) in regressions:
+        z = np.append(1.0, row[list(parents)])
+        log_precision = digamma(0.5 * degrees) + math.log(2.0 * scale)
+        square = degrees * scale * (row[v] - mean @ z) ** 2 + z @ np.linalg.inv(strength) @ z
+        total += 0.5 * (log_precision - math.log(2.0 * math.pi) - square)
+    return total
+
+
+def gaussian_of(log_density, n):
+    """Mean and covariance of the Gaussian of n numbers with this log density, up to a constant."""
+    unit, at_0 = np.eye(n), log_density(np.zeros(n))
+    alone = np.array([log_density(e) for e in unit]) - at_0
+    both = np.array([[log_density(a + b) - at_0 for a in unit] for b in unit]).reshape(n, n)
+    precision = alone + alone[:, None] - both
+    covariance = np.linalg.inv(precision)
+    return covariance @ (alone + 0.5 * np.diagonal(precision)), covariance
+
+
+def variational_moments(regressions, rows, weights):
+    """Σ weight · E[z zᵀ] and H[q(h)], where log q(h) is E[log p(x, h | θ)] of each row."""
+    total, entropy = 0.0, 0.0
+    for row, weight in zip(rows, weights, strict=True):
+        gone = np.flatnonzero(np.isnan(row))
+
+        def filled(h, row=row, gone=gone):
+            full = row.copy()
+            full[gone] = h
+            return full
+
+        mean, covariance = gaussian_of(
+            lambda h, filled=filled: expected_log_density(regressions, filled(h)), len(gone)
+        )
+        z = np.append(1.0, filled(mean))
+        second = np.outer(z, z)
+        second[np.ix_(gone + 1, gone + 1)] += covariance
+        total = total + weight * second
+        entropy += 0.5 * weight * np.linalg.slogdet(2.0 * math.pi * math.e * covariance)[1]
+    return total, float(entropy)

@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.cli import outputs
+from jensen.cli.describe_structural import how_climbed, structural_lines, structural_summary
 from jensen.scores.registry import UNPENALISED
 from jensen.support.text import grid, plural
 
@@ -216,6 +217,7 @@ def graph_summary(found: FoundGraph) -> dict[str, Any]:
         "n_scored": found.n_scored,
         "trace": list(found.trace),
         "bootstrap": None,
+        "structural_em": structural_summary(found.structural, found.score_name),
     }
     if found.strengths is not None:
         answer["bootstrap"] = {
@@ -231,8 +233,9 @@ def graph_summary(found: FoundGraph) -> dict[str, Any]:
 
 def print_graph(found: FoundGraph) -> None:
     """The graph, in a form that --graph reads again, and how it was found."""
-    value = "" if math.isnan(found.score) else f"; {found.score_name} {found.score:.6f}"
-    print(f"{_how_found(found)}{value}; {found.seconds:.2f} s")
+    value = "" if math.isnan(found.score) else f"; {found.value_name} {found.score:.6f}"
+    head = f"{_how_found(found)}{value}; {found.seconds:.2f} s"
+    print("\n".join([head, *structural_lines(found.structural, found.score_name)]))
     if found.strengths is None:
         print("\n".join(f"  {line}" for line in _lines(found.graph)))
     else:
@@ -247,12 +250,14 @@ def _how_found(found: FoundGraph) -> str:
             f"bootstrap: {plural(found.strengths.n_graphs, 'graph')} by {found.method}{so_far}, "
             f"edges in more than {100.0 * found.strengths.threshold:.1f} % of them"
         )
+    if found.structural is not None:
+        return f"{found.method}: {how_climbed(found.structural)}{so_far}, not proven to be the best"
     if found.method == "tree":
         kind = "trees" if found.score_name == UNPENALISED else "forests"
         return f"tree: the best of all {kind}"
     if found.proven:
         return f"exact: proven to be the best graph by {found.score_name}"
-    if math.isnan(found.score):
+    if math.isnan(found.score) and found.interrupted:
         return f"{found.method}: by tests of independence, interrupted before the last of them"
     if not len(found.trace):
         return f"{found.method}: by tests of independence, undirected edges directed freely"

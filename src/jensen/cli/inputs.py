@@ -31,15 +31,19 @@ def read_columns(given: Given) -> list[Any]:
     return read_columns(given.data, given.missing, text, keep_missing=True)
 
 
-def read_table(given: Given, states: list[str]) -> Table:
-    """The table that the DATA argument names; `states` declares those of some columns."""
+def read_table(given: Given, states: list[str], missing: list[str] | None = None) -> Table:
+    """The table that the DATA argument names; `states` declares those of some columns.
+
+    `missing` are labels that mean missing, where these are not all that --missing says.
+    """
     from jensen.data import read_table
 
+    labels = given.missing if missing is None else missing
     kinds = [x for x in ("categorical", "continuous", "counts", "weights") if x in given.table]
     return read_table(
         given.data,
         **text_choices(given),
-        missing=given.missing or None,
+        missing=labels or None,
         states=dict(map(_one_states, states)),
         **given.chosen(*kinds),
     )

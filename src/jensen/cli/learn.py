@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jensen.cli import describe_model, inputs, outputs
 from jensen.cli.command import Command, Given
+from jensen.cli.learn_missing import can_learn, read_incomplete, refuse_ways
 from jensen.cli.learn_options import KNOWN, LEARNED, OPTIONS
 from jensen.cli.learn_refusals import (
     Retry,
@@ -21,6 +22,7 @@ from jensen.cli.structure import (
     Task,
     check_structure,
     find_graph,
+    read_hidden,
     read_scale,
     read_summed_prior,
     refuse_scale,
@@ -45,10 +47,10 @@ if TYPE_CHECKING:
 def run(given: Given) -> None:
     """Learn a model: a network with its graph, or hidden states.
 
-    A network without --graph learns the graph of all columns, from complete rows, and then its
-    parameters (without --prior the most likely ones); with --graph it learns the parameters, and
-    values may be missing anywhere, whole variables too. The other models learn hidden states:
-    which component, class or state made a row.
+    A network without --graph learns the graph of all columns, and then its parameters (without
+    --prior the most likely ones); with --graph it learns the parameters. Labels may be missing
+    anywhere, and whole variables too (--hidden). The other models learn hidden states: which
+    component, class or state made a row.
     """
     inputs.set_threads(given.threads)
     given.refuse_two_inputs("data", "graph", "start", "start_graph", "prior_network")
@@ -56,6 +58,8 @@ def run(given: Given) -> None:
     given.refuse_together(
         ("-o -", given.output == "-"), ("--svg -", given.svg == "-"), ("--json", given.as_json)
     )
+    if given.model != "network" or given.graph is not None:
+        refuse_ways(given)
     if given.model == "network":
         _write(_learn_described(given), given)
         return
@@ -119,7 +123,7 @@ def learn_network(given: Given) -> tuple[BayesianNetwork, Table]:
     net = BayesianNetwork(
         dag,
         prior=_scaled_prior(given, dag.nodes),
-        hidden=dict(map(_one_hidden, given.hidden)) or None,
+        hidden=read_hidden(given.hidden),
         **chosen,
     )
     table = inputs.read_table(given, given.states)
@@ -141,17 +145,6 @@ def _check_output(given: Given, kind: NetworkKind) -> None:
 
     if given.output not in (None, "-"):
         io.check_path(given.output, holds=kind.fitted.holds)
-
-
-def _one_hidden(text: str) -> tuple[str, int | list[str]]:
-    """NAME=3 or NAME=a,b,c; a name may hold =, so the last one counts."""
-    name, equals, states = text.rpartition("=")
-    if not equals:
-        raise JensenError(
-            f"--hidden {text}: write the node, =, and its number of states or their labels: "
-            f"--hidden {text}=2"
-        )
-    return name, int(states) if states.strip().isdecimal() else states.split(",")
 
 
 # --- the prior of the parameters ---
@@ -188,11 +181,12 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     """
     from jensen.estimators.network_kinds import kind_of_data
     from jensen.graphs import DAG
+    from jensen.q_graph.structural.learning import with_indicators
     from jensen.scores.constant_columns import noting, warn_of_constants
 
     check_structure(given)
     prior = read_summed_prior(given.graph_prior)
-    table, names = _read(given)
+    table, names, way = _read(given)
     retry = Retry(given)
     refuse_empty(table, names, retry)
     refuse_kinds(table, names, retry)
@@ -202,9 +196,10 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     is_numbers = not is_mixed and table.variable(names[0]).kind == "continuous"
     kind = kind_of_data(DAG((), names), table)
     _check_output(given, kind)
-    scoring = _scoring(given, names, is_numbers)
+    scoring = _scoring(given, names, is_numbers, way)
     rows = table.complete_rows(names) if given.complete_rows else table
-    has_gaps = bool(rows.n_missing(names)) and not given.available_case
+    is_able = given.prior != "bds" and can_learn(way, given.structure, rows, names)
+    has_gaps = bool(rows.n_missing(names)) and not is_able
     if has_gaps or (table.n_rows and not rows.n_rows):
         refuse_missing(table, names, retry)
     task = Task(rows, scoring, prior, given)
@@ -215,7 +210,7 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
         found = find_graph(task)
         if isinstance(found.graph, DAG):
             net.graph = found.graph
-            _fit(net, rows, given)
+            _fit(net, with_indicators(rows)[0] if given.missing_indicators else rows, given)
     if not isinstance(found.graph, DAG):
         warn_of_constants(sorted(constant))
         return None, rows, found
@@ -224,20 +219,19 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     return net, rows, found
 
 
-def _read(given: Given) -> tuple[Table, list[str]]:
-    """The table, and the variables in it."""
+def _read(given: Given) -> tuple[Table, list[str], str]:
+    """The table, the variables in it, and what is done with missing values."""
     from jensen.scores.interventions import split_interventions
 
-    table = inputs.choose_columns(
-        inputs.read_table(given, given.states), given.column, given.without, given.interventions
-    )
+    table, way = read_incomplete(given)
+    table = inputs.choose_columns(table, given.column, given.without, given.interventions)
     if table.weights is not None:
         table = table.take(table.weights > 0.0)  # gaps in rows without weight do not matter
     split_interventions(table, given.interventions)  # refused before gaps are looked for
     names = [name for name in table.names if name != given.interventions]
     if not names:
         raise JensenError("there is no column to learn a graph of")
-    return table, names
+    return table, names, way
 
 
 def _is_mixed_tree(table: Table, names: Sequence[str], given: Given) -> bool:
@@ -255,12 +249,14 @@ def _refuse_parameters(given: Given) -> None:
         )
 
 
-def _scoring(given: Given, names: Sequence[str], is_numbers: bool) -> dict[str, Any]:
+def _scoring(given: Given, names: Sequence[str], is_numbers: bool, way: str) -> dict[str, Any]:
     """The score and its choices, as the library takes them."""
     size = given.equivalent_sample_size
     usual = DEFAULTS["continuous" if is_numbers else "categorical"]
     if given.structure == "tree":
         usual = UNPENALISED
+    if way == "node-average":
+        usual = "bic"
     found: dict[str, Any] = {"score": given.score or usual}
     if size is not None and found["score"] in SAMPLE_SIZED:
         found["equivalent_sample_size"] = size
@@ -270,6 +266,8 @@ def _scoring(given: Given, names: Sequence[str], is_numbers: bool) -> dict[str, 
             f"{found['score']}, or to --prior {either(SPREAD_PRIORS)}"
         )
     found |= row_choices(given, is_numbers)
+    if way in ("available-case", "node-average"):
+        found["missing"] = way
     if given.scale is not None:
         if is_numbers and found["score"] in WITH_JOINT_PRIOR:
             found["scale"] = read_scale(given.scale, names)
@@ -288,6 +286,7 @@ def _estimator(given: Given, names: Sequence[str], kind: NetworkKind) -> Bayesia
     chosen["prior"] = _scaled_prior(given, names) if kind.has_scale else _read_prior(given.prior)
     if given.prior in SPREAD_PRIORS:
         chosen |= given.chosen("equivalent_sample_size")
+    chosen["hidden"] = read_hidden(given.hidden)
     net = BayesianNetwork(DAG((), names), **chosen)
     checked = {name: value for name, value in net.get_params().items() if name != "graph"}
     kind.check(NetworkSettings(**{**checked, "hidden": {}}), None)
@@ -296,9 +295,11 @@ def _estimator(given: Given, names: Sequence[str], kind: NetworkKind) -> Bayesia
 
 def _fit(net: BayesianNetwork, rows: Table, given: Given) -> None:
     """Learn the parameters of the graph that was found."""
+    from jensen.estimators.network_fitting import fit_network
+
     try:
         file = None if given.bootstrap else given.checkpoint
-        net.fit(rows, interventions=given.interventions, checkpoint=file)
+        fit_network(net, rows, given.interventions, file, learned=net.graph)
     except JensenError as error:
         raise type(error)(f"the graph is {net.graph}, but its parameters: {error.marked}") from None
 
@@ -314,6 +315,7 @@ COMMAND = Command(
         "jensen learn patients.csv --structure pc --test x2 --correction fdr --max-given 3",
         "jensen learn patients.csv --structure exact --graph-prior 'smoker -> cancer=0.9'",
         "jensen learn patients.csv --bootstrap 200 --seed 0 --svg stable.svg",
+        "jensen learn holes.csv --score bic --hidden kind=2 --seed 0 -o net.json",
         "jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json",
         "jensen learn answers.csv --graph 'kind -> a; kind -> b' --hidden kind=3 --n-init 10",
         "jensen learn faithful.csv --model mixture --states 6 --prior default -o mixture.json",

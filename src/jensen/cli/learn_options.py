@@ -15,7 +15,7 @@ from jensen.cli.command import (
     Option,
 )
 from jensen.models.emissions.registry import EMISSIONS, USUAL
-from jensen.q_graph.method_choices import HAVE, METHODS
+from jensen.q_graph.method_choices import COMPLETIONS, HAVE, METHODS, WAYS
 from jensen.scores.registry import DEFAULTS, PRIORS, WITH_JOINT_PRIOR
 from jensen.support.text import either
 
@@ -42,7 +42,17 @@ DATA_OPTIONS = (
     options.TABLE,
     options.COLUMN.but(belongs={"graph": (LEARNED,)}),
     options.WITHOUT.but(belongs={"graph": (LEARNED,)}),
-    *options.READING,
+    options.MISSING.but(
+        help="A label that means missing, as in --missing '?'; repeatable. --missing '' says that "
+        "only empty fields are missing, and labels like NA are labels. Or, where a graph is "
+        "learned, what is done with missing values. structural-em (default): rows are completed in "
+        "all ways, each with its probability; node-average: a family is averaged over the rows "
+        "that show all of it; available-case: as --available-case; refuse: nothing is learned. A "
+        "label of the table that is spelled like one of these is a label.",
+        metavar="LABEL|WAY",
+        suggested=WAYS,
+    ),
+    *options.READING[1:],
     options.CATEGORICAL,
     options.CONTINUOUS,
     Option(
@@ -114,6 +124,20 @@ STRUCTURE_OPTIONS = (
     _for_learned(options.GRAPH_PRIOR, "prior"),
     _for_learned(options.PRIOR_NETWORK),
     _for_learned(options.AVAILABLE_CASE, "missing"),
+    _of_graph(
+        "completion",
+        "How rows with missing values are completed while graphs are searched: exact, in all ways; "
+        "draw, ten times at random; mode, in the most probable way. The last two are quicker with "
+        "many values missing, but may end at a worse graph (default exact).",
+        values=COMPLETIONS,
+    ),
+    _of_graph(
+        "missing_indicators",
+        "Add a variable 'X missing' for every column X with missing values, on which no other "
+        "variable depends: for values that are missing because of what they are.",
+        kind=bool,
+        default=False,
+    ),
     _of_graph(
         "start_graph",
         "The graph with which a search begins, written as in --graph.",
@@ -260,13 +284,12 @@ STATE_OPTIONS = (
     ),
     Option(
         "hidden",
-        "A node of --graph that has no column, and its number of states or, as NAME=A,B,C, their "
-        "names; repeatable.",
+        "A variable that has no column, and its number of states or, as NAME=A,B,C, their names; "
+        "repeatable. It is a node of --graph, or is added where the graph is learned.",
         HIDDEN_STATES,
         many=True,
         metavar="NAME=N",
-        belongs={**NETWORK, "graph": (KNOWN,)},
-        because="a graph is learned from columns, and a hidden variable has none",
+        belongs={**NETWORK, "structure": HAVE["hidden"]},
     ),
     Option(
         "covariance",

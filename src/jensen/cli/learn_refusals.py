@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from jensen.cli.command import PARAMETERS, SAMPLING, Given, Option
 from jensen.exceptions import JensenError
+from jensen.q_graph.method_choices import HAVE
 from jensen.scores.registry import AVAILABLE, PENALISED, SPREAD_PRIORS
 from jensen.support.text import plural, some
 
@@ -25,6 +26,9 @@ FAMILY_BY_FAMILY = (
 )
 
 
+COMPLETED = "by structural EM, which completes the rows in all ways"
+
+
 class RetryError(JensenError):
     """A refusal, and commands that work, each to stand in a line of its own."""
 
@@ -38,6 +42,7 @@ class Retry:
 
     def __init__(self, given: Given) -> None:
         self.given = given
+        self.words = _without_refusal(given.words)
         self.structure = given.structure if "structure" in given.table else None
 
     @property
@@ -49,7 +54,7 @@ class Retry:
         """The command with other options."""
         if "--prior" in more and self.structure is None:  # graphs alone need no such prior
             more, without = more[: more.index("--prior")], FLAGS
-        words = _drop(self.given.words, without)
+        words = _drop(self.words, without)
         end = words.index("--") if "--" in words else len(words)
         return shlex.join(["jensen", *words[:end], *more, *words[end:]])
 
@@ -67,6 +72,12 @@ class Retry:
             return False
         has_score = self.given.score in (None, *PENALISED)
         return has_score and all(map(_belongs_to_tree, self.given.options()))
+
+    @property
+    def has_structural_em(self) -> bool:
+        """Whether the graph of labels can be learned by structural EM."""
+        has_structure = self.structure in (*HAVE["completion"], "tree")
+        return has_structure and self.parameter_prior != "bds"
 
     @property
     def has_available_case(self) -> bool:
@@ -176,9 +187,18 @@ def _ways(
     if not is_numbers and retry.has_available_case and retry.parameter_prior != "bds":
         other = {FAMILY_BY_FAMILY: _available_case(retry)}
         ways = ways | other if complete.n_rows >= ENOUGH else other | ways
+    if not is_numbers and retry.has_structural_em:
+        ways = {COMPLETED: _structural_em(retry)} | ways
     if not ways and len(absent) < len(names):
         ways["without the columns that have gaps"] = retry.naming("--without", absent)
     return ways
+
+
+def _structural_em(retry: Retry) -> str:
+    from jensen.q_graph.structural.learning import SCORED
+
+    has_score = retry.given.score is None or retry.given.score in SCORED
+    return retry.but(without=FLAGS if has_score else [*FLAGS, "--score", "--prior-network"])
 
 
 def _available_case(retry: Retry) -> str:
@@ -213,6 +233,17 @@ def _each(option: str, values: Sequence[str]) -> list[str]:
 
 def _is_empty(table: Table, name: str) -> bool:
     return not table.variable(name).states and bool(table.column(name).missing().all())
+
+
+def _without_refusal(words: Sequence[str]) -> list[str]:
+    """The words without --missing refuse."""
+    kept: list[str] = []
+    for word in words:
+        if word == "refuse" and kept and kept[-1] == "--missing":
+            kept.pop()
+        elif word != "--missing=refuse":
+            kept.append(word)
+    return kept
 
 
 def _drop(words: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from jensen.data import Table
     from jensen.graphs import DAG, PDAG
     from jensen.q_graph.edge_strengths import EdgeStrengths
+    from jensen.q_graph.info import StructuralInfo
 
 
 class FoundGraph(NamedTuple):
@@ -37,6 +38,12 @@ class FoundGraph(NamedTuple):
     n_scored: int | None = None
     strengths: EdgeStrengths | None = None  # of a bootstrap
     gap: float | None = None  # of exact and trees: how much higher another graph may score
+    structural: StructuralInfo | None = None  # of incomplete rows
+
+    @property
+    def value_name(self) -> str:
+        """What the score is called: that of incomplete rows is J."""
+        return self.score_name if self.structural is None else "J"
 
 
 class Task(NamedTuple):
@@ -50,14 +57,17 @@ class Task(NamedTuple):
     @property
     def score_name(self) -> str:
         """The name of what graphs are compared by."""
-        return name_score(str(self.scoring["score"]), self.prior)
+        is_average = self.scoring.get("missing") == "node-average"
+        return name_score("node-average" if is_average else self.scoring["score"], self.prior)
 
     def search(self) -> dict[str, Any]:
         """How to search and which graphs are allowed, as the library takes it."""
         given = self.given
         return {
             **constraints(given),
-            **given.chosen("tabu_length", *TESTS),
+            **given.chosen("tabu_length", "completion", *TESTS),
+            "hidden": read_hidden(given.hidden),
+            "missing_indicators": given.missing_indicators,
             "method": given.structure,
             "random_state": given.seed,
             "progress": sys.stderr.isatty(),
@@ -106,6 +116,22 @@ def _edges(option: str, texts: list[str]) -> list[tuple[str, str]]:
     return found
 
 
+def read_hidden(texts: list[str]) -> dict[str, int | list[str]] | None:
+    """Hidden variables and their states, as the library takes them."""
+    return dict(map(_one_hidden, texts)) or None
+
+
+def _one_hidden(text: str) -> tuple[str, int | list[str]]:
+    """NAME=3 or NAME=a,b,c; a name may hold =, so the last one counts."""
+    name, equals, states = text.rpartition("=")
+    if not equals:
+        raise JensenError(
+            f"--hidden {text}: write the node, =, and its number of states or their labels: "
+            f"--hidden {text}=2"
+        )
+    return name, int(states) if states.strip().isdecimal() else states.split(",")
+
+
 def _names(text: str) -> list[str]:
     """Names with commas between them; one that holds a comma stands in double quotes."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
@@ -141,8 +167,14 @@ def _search(task: Task) -> FoundGraph:
     return FoundGraph(
         as_dag(found), info.method, task.score_name, info.score, info.proven,
         info.interrupted and not was_wanted, info.seconds, info.trace.tolist(), info.n_scored,
-        gap=info.gap,
+        gap=info.gap, structural=_structural(info),
     )  # fmt: skip
+
+
+def _structural(info: Any) -> StructuralInfo | None:
+    from jensen.q_graph.info import StructuralInfo
+
+    return info if isinstance(info, StructuralInfo) else None
 
 
 def _test(task: Task) -> FoundGraph:
@@ -171,8 +203,8 @@ def _find_tree(task: Task) -> FoundGraph:
     graph = chow_liu(task.table, penalty=None if score == UNPENALISED else score)
     info = graph.info
     return FoundGraph(
-        graph, "tree", score, info.score, proven=True, interrupted=False, seconds=info.seconds,
-        n_scored=info.n_scored, gap=info.gap,
+        graph, "tree", score, info.score, info.proven, interrupted=False, seconds=info.seconds,
+        n_scored=info.n_scored, gap=info.gap, structural=_structural(info),
     )  # fmt: skip
 
 
@@ -200,10 +232,14 @@ def _average(task: Task) -> FoundGraph:
 
 
 def _score(graph: DAG, task: Task) -> float:
+    """The score of a graph; not known where rows would have to be completed by a network."""
     from jensen.scores.graph_priors import read_family_prior
     from jensen.scores.make_scorer import make_scorer
     from jensen.scores.scorer import total
 
+    names = [name for name in task.table.names if name != task.given.interventions]
+    if "missing" not in task.scoring and (task.table.n_missing(names) or task.given.hidden):
+        return math.nan
     scorer = make_scorer(task.table, **task.scoring)
     prior = read_family_prior(task.prior or "uniform", scorer.names)
     parents = graph.parent_indices

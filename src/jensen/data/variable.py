@@ -12,7 +12,8 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from jensen.exceptions import DataError
+from jensen.exceptions import DataError, JensenError
+from jensen.support.memory import check_many
 from jensen.support.text import some
 
 Kind = Literal["categorical", "count", "continuous"]
@@ -217,3 +218,21 @@ def _natural_key(text: str) -> str:
 def _longer_is_larger(run: re.Match[str]) -> str:
     digits = run.group().lstrip("0")
     return f"\0{chr(len(digits))}{digits}"
+
+
+def hidden_variable(name: str, states: int | Sequence[object]) -> Variable:
+    """A variable without a column, by its number of states or by their labels."""
+    if isinstance(states, str | bool) or not isinstance(states, Integral | Sequence):
+        raise JensenError(
+            f"hidden={{{name!r}: {states!r}}}: give its number of states, or their labels"
+        )
+    if isinstance(states, Integral):
+        check_many(int(states), 128.0, f"states of {name!r} (hidden)", "choose fewer")
+    labels = tuple(map(label_text, range(int(states)) if isinstance(states, Integral) else states))
+    if len(labels) < 2:
+        n = states if isinstance(states, Integral) else len(labels)
+        raise JensenError(
+            f"the hidden variable {name!r} needs two states at least, not {n}: with one "
+            f"state it says nothing, so leave it out of the graph"
+        )
+    return Variable(name, "categorical", labels)

@@ -9,11 +9,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Variable, as_rows
-from jensen.data.column_warnings import warn_of_row_names
-from jensen.estimators.learning import learn
-from jensen.estimators.network_choices import Estimator, NetworkSettings, split_targets
-from jensen.estimators.network_kinds import kind_of_data, plain_network, read_network
+from jensen.data import Variable
+from jensen.estimators.network_choices import Estimator
+from jensen.estimators.network_fitting import fit_network
+from jensen.estimators.network_kinds import plain_network, read_network
 from jensen.estimators.network_methods import NetworkMethods
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
@@ -23,7 +22,6 @@ from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork, network_from_regressions
 from jensen.inference.handmade import network_from_tables, replace_table, written_parents
 from jensen.inference.regression import LinearRegression, RegressionPosterior
-from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.support.json_values import as_checked
 from jensen.support.text import plural
 
@@ -41,6 +39,9 @@ class BayesianNetwork(NetworkMethods, Estimator):
     ----------
     graph
         A `DAG`, its text (``"A -> B <- C"``), a list of edges, or a `CPDAG`, which is extended.
+        None: `fit` learns the graph of all columns by `jensen.learn_structure`, values missing or
+        not, and then its parameters. The score is that of the prior ("bdeu" with its
+        `equivalent_sample_size`, "bds", "k2", "bge"), and "bic" for a flat one and any other.
     hidden
         Nodes without a column: name → number of states, or their labels. A column without any
         value is the same.
@@ -63,7 +64,8 @@ class BayesianNetwork(NetworkMethods, Estimator):
         A network, a fitted estimator, a dict as in `from_tables`, or `jensen.inference.expected`
         statistics of any graph. Else random tables that break the symmetry of hidden states.
     n_init
-        How many random starts; the one with the highest F is kept.
+        How many random starts; the one with the highest F is kept. With 1, the parameters of a
+        graph that was learned from incomplete rows begin where structural EM ended.
     max_iter, tol
         Sweeps end when F rises by less than ``tol * (|F| + total weight)``, or at `max_iter`.
     n_samples, burn_in, thin, n_chains
@@ -75,6 +77,8 @@ class BayesianNetwork(NetworkMethods, Estimator):
 
     Attributes
     ----------
+    graph_ : DAG
+        The graph, given or learned; `graph` is the same. How it was learned is in its `info`.
     network_ : Network or GaussianNetwork
         The frozen result: graph, variables, tables or regressions. States of hidden variables are
         in the order of falling expected counts, unless the prior or the start gave them a meaning.
@@ -108,6 +112,7 @@ class BayesianNetwork(NetworkMethods, Estimator):
     yes           0.5
     """
 
+    graph_: DAG
     network_: FittedNetwork
     free_energy_: float
     is_bound_: bool
@@ -120,7 +125,7 @@ class BayesianNetwork(NetworkMethods, Estimator):
 
     def __init__(
         self,
-        graph: Any,
+        graph: Any = None,
         *,
         hidden: Mapping[str, int | Sequence[object]] | None = None,
         method: str | None = None,
@@ -155,12 +160,20 @@ class BayesianNetwork(NetworkMethods, Estimator):
 
     @property
     def graph(self) -> DAG:
-        """The graph; whatever names one may be assigned."""
-        return self._graph
+        """The graph that was given, or else learned; whatever names one may be assigned."""
+        found = getattr(self, "graph_", None) if self._graph is None else self._graph
+        if found is None:
+            raise NotFittedError("this network has no graph yet: fit(table) learns one")
+        return found
 
     @graph.setter
     def graph(self, graph: Any) -> None:
-        self._graph = as_dag(graph)
+        self._graph = None if graph is None else as_dag(graph)
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The choices by name; a graph that was learned is none of them."""
+        chosen = {name: getattr(self, name) for name in self._choices() if name != "graph"}
+        return {"graph": self._graph, **chosen}
 
     # --- learning and building ---
 
@@ -172,7 +185,7 @@ class BayesianNetwork(NetworkMethods, Estimator):
         interventions: Any = None,
         checkpoint: str | Path | None = None,
     ) -> Self:
-        """Learn the tables from anything a `Table` can be built from; extra columns are ignored.
+        """Learn from anything a `Table` can be built from; columns beside the graph are ignored.
 
         Parameters
         ----------
@@ -187,17 +200,10 @@ class BayesianNetwork(NetworkMethods, Estimator):
         checkpoint
             A file that holds the state of the run. If the run is killed, the same call goes on
             from there to the identical result. After the first Ctrl-C the best so far is kept.
+            It holds the parameters; without a graph, that is learned again (with the same
+            `random_state` to the same result).
         """
-        given = self.get_params()
-        graph = given.pop("graph")
-        choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
-        data, targets = split_targets(graph, as_rows(table), interventions)
-        problem = kind_of_data(graph, data).problem(graph, data, choices, targets)
-        seen = [x for x in graph.nodes if x in data]
-        warn_of_row_names(data, seen, "Leave it out of the graph")
-        warn_of_constant_labels(data, seen, "network")
-        self.network_, report = learn(problem, checkpoint)
-        report.set_on(self, choices)
+        fit_network(self, table, interventions, checkpoint)
         return self
 
     @classmethod
@@ -280,20 +286,6 @@ class BayesianNetwork(NetworkMethods, Estimator):
         2.0
         """
         return cls.from_network(network_from_regressions(as_dag(graph), regressions))
-
-    @classmethod
-    def from_pgmpy(cls, model: Any) -> Self:
-        """The network of a pgmpy model whose tables are all set."""
-        from jensen.io.peers import from_pgmpy
-
-        return cls.from_network(from_pgmpy(model))
-
-    @classmethod
-    def from_pyagrum(cls, bn: Any) -> Self:
-        """The network of a pyAgrum `BayesNet`."""
-        from jensen.io.peers import from_pyagrum
-
-        return cls.from_network(from_pyagrum(bn))
 
     @classmethod
     def from_network(cls, network: FittedNetwork) -> Self:
@@ -389,8 +381,11 @@ class BayesianNetwork(NetworkMethods, Estimator):
         return network
 
     def __repr__(self) -> str:
-        graph = self.network_.graph if hasattr(self, "network_") else self.graph
+        is_fitted = hasattr(self, "network_")
+        if not is_fitted and self._graph is None:
+            return "BayesianNetwork(graph to be learned; not fitted)"
+        graph = self.network_.graph if is_fitted else self.graph
         size = f"{plural(len(graph), 'node')}, {plural(len(graph.edges), 'edge')}"
-        if not hasattr(self, "network_"):
+        if not is_fitted:
             return f"BayesianNetwork({size}; not fitted)"
         return f"BayesianNetwork({size}, {plural(self.parameters_count, 'free parameter')})"

@@ -15,6 +15,7 @@ from jensen.data import Table, as_table
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.threads import interruptible, ordered_map
 from jensen.estimators.bayesian_network import BayesianNetwork
+from jensen.estimators.network_fitting import fit_network
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.q_graph.constraints import as_lists
@@ -88,7 +89,7 @@ def cross_validate(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from.
+        Anything a `Table` can be built from; values may be missing, and variables `hidden`.
     graph
         A graph whose parameters alone are learned; by default the graph is learned too.
     folds
@@ -140,17 +141,27 @@ def cross_validate(
     seen = [x for x in nodes if x in data]
     warn_of_row_names(data, seen)
     warn_of_constant_labels(data, seen, "network" if graph is not None else "graph")
-    size = choices.get("equivalent_sample_size")
-    fold_of = as_generator(random_state).permutation(data.n_rows) % folds
+    if choices.get("missing_indicators"):
+        raise JensenError(
+            "cross_validate predicts columns, and missing_indicators= adds variables that have "
+            "none: leave it out"
+        )
+    rng = as_generator(random_state)
+    fold_of, streams = rng.permutation(data.n_rows) % folds, rng.spawn(folds)
 
     def learn(k: int) -> tuple[BayesianNetwork, set[str]]:
         train = data.take(fold_of != k)
         with noting() as constant:
-            found = graph if graph is not None else learn_structure(train, **choices)
+            stream = streams[k]
+            found = graph
+            if found is None:
+                found = learn_structure(train, random_state=stream, **choices)
             if wish.is_set():  # the loss of half a graph would tell nothing
                 raise KeyboardInterrupt
             dag = as_dag(found)
-            net = BayesianNetwork(dag, **_parameters(train, dag, prior, size)).fit(train)
+            chosen = _parameters(train, dag, prior, choices)
+            net = BayesianNetwork(dag, random_state=stream, **chosen)
+            fit_network(net, train, learned=dag if graph is None else None)
         return net, constant
 
     with interruptible() as wish:
@@ -181,14 +192,17 @@ def _check_target(target: str | None, constant: Mapping[str, int]) -> None:
         )
 
 
-def _parameters(table: Table, dag: DAG, prior: Any, size: float | None) -> dict[str, Any]:
-    """The prior of the parameters, as an estimator takes it."""
+def _parameters(table: Table, dag: DAG, prior: Any, choices: Mapping[str, Any]) -> dict[str, Any]:
+    """The prior of the parameters and hidden variables, as an estimator takes them."""
+    hidden, size = choices.get("hidden"), choices.get("equivalent_sample_size")
     if isinstance(prior, str) and prior == "default":
-        is_categorical = table.variable(dag.nodes[0]).kind == "categorical"
+        first = next(x for x in dag.nodes if x not in (hidden or {}))
+        is_categorical = table.variable(first).kind == "categorical"
         prior = DEFAULTS["categorical"] if is_categorical else None
+    found = {"prior": prior, "hidden": hidden}
     if prior in SPREAD_PRIORS:
-        return {"prior": prior, "equivalent_sample_size": 1.0 if size is None else size}
-    return {"prior": prior}
+        found["equivalent_sample_size"] = 1.0 if size is None else size
+    return found
 
 
 def _loss(net: BayesianNetwork, test: Table, target: str | None) -> float:

@@ -7,7 +7,6 @@ set from outside say nothing about how it depends on its parents.
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 
 from jensen.data import RowSource, Variable
 from jensen.data.counting import refuse_counts, require_states
-from jensen.data.variable import label_text
+from jensen.data.variable import hidden_variable
 from jensen.estimators.learning import LoopChoices
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG
@@ -23,7 +22,6 @@ from jensen.models.discrete_network import Tables
 from jensen.scores.interventions import NONE, split_interventions
 from jensen.scores.registry import DEFAULTS, PRIORS, SPECS, SPREAD_PRIORS
 from jensen.support.checks import check_sample_size, is_real
-from jensen.support.memory import check_many
 from jensen.support.text import either, offer, some
 from jensen.support.tree_records import Wiring
 from jensen.support.wording import for_reader, option
@@ -115,24 +113,7 @@ def _hidden_variable(name: str, states: int | Sequence[object], table: RowSource
             f"{name!r} is declared hidden, but its column has values: leave it out of hidden, or "
             f"leave the column out"
         )
-    labels = _labels(name, states)
-    if len(labels) < 2:
-        n = states if isinstance(states, Integral) else len(labels)
-        raise JensenError(
-            f"the hidden variable {name!r} needs two states at least, not {n}: with one "
-            f"state it says nothing, so leave it out of the graph"
-        )
-    return Variable(name, "categorical", labels)
-
-
-def _labels(name: str, states: int | Sequence[object]) -> tuple[str, ...]:
-    if isinstance(states, str | bool) or not isinstance(states, Integral | Sequence):
-        raise JensenError(
-            f"hidden={{{name!r}: {states!r}}}: give its number of states, or their labels"
-        )
-    if isinstance(states, Integral):
-        check_many(int(states), 128.0, f"states of {name!r} (hidden)", "choose fewer")
-    return tuple(map(label_text, range(int(states)) if isinstance(states, Integral) else states))
+    return hidden_variable(name, states)
 
 
 InterventionTargets = NDArray[np.int64] | None

@@ -36,6 +36,8 @@ from jensen.graphs import DAG
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.network import Network
+from jensen.scores.registry import SPREAD_PRIORS
+from jensen.support.checks import is_real
 from jensen.support.json_values import Checked, refusing
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ class NetworkKind(NamedTuple):
     ]  # refuses what `fit` would refuse
     stored: Mapping[str, Stored]  # the choices that files hold
     has_scale: bool = False  # whether its prior may have a scale
+    scoring: Callable[[NetworkSettings], dict[str, Any]] = lambda choices: {}
+    # the score of graphs that fits a prior, as `learn_structure` takes it; default: its own
 
 
 def kind_of_data(graph: DAG, table: RowSource) -> NetworkKind:
@@ -110,7 +114,23 @@ def _read_prior(value: Checked) -> Any:
     return value.number()
 
 
+def _score_of_tables(choices: NetworkSettings) -> dict[str, Any]:
+    """BIC approximates the evidence under any prior that has no score of its own."""
+    prior = choices.used_prior
+    if isinstance(prior, str) and prior in SPREAD_PRIORS:
+        return {"score": prior, "equivalent_sample_size": choices.equivalent_sample_size}
+    is_k2 = prior == "k2" if isinstance(prior, str) else is_real(prior) and float(prior) == 1.0
+    return {"score": "k2" if is_k2 else "bic"}
+
+
 # --- regressions ---
+
+
+def _score_of_regressions(choices: NetworkSettings) -> dict[str, Any]:
+    prior = choices.prior
+    if prior is None and choices.algorithm.seeks_mode:
+        return {"score": "bic"}
+    return {"score": "bge", **(prior if isinstance(prior, Mapping) else {})}
 
 
 def _check_regressions(choices: NetworkSettings, known: FittedNetwork | None) -> None:
@@ -154,6 +174,7 @@ REGRESSIONS = NetworkKind(
     _check_regressions,
     _stored(_read_bge),
     has_scale=True,
+    scoring=_score_of_regressions,
 )
 TABLES = NetworkKind(
     Network,
@@ -161,6 +182,7 @@ TABLES = NetworkKind(
     table_problem,
     _check_tables,
     _stored(_read_prior, {"hidden": Stored(_plain_hidden, _read_hidden)}),
+    scoring=_score_of_tables,
 )
 KINDS = (REGRESSIONS, TABLES)
 """The first that learns the columns of a graph does."""

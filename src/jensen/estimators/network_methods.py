@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from jensen.estimators.questions import Questions
 from jensen.exceptions import JensenError
@@ -21,9 +21,15 @@ class NetworkMethods(Questions):
 
     graph: DAG
     network_: FittedNetwork
+    _graph: DAG | None
 
     def require_network(self) -> Network:
         """The frozen network of tables, or an error if there is none."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_network(cls, network: FittedNetwork) -> Self:
+        """An estimator that holds a known network."""
         raise NotImplementedError
 
     def to_svg(
@@ -75,6 +81,20 @@ class NetworkMethods(Questions):
 
         return to_pyagrum(self.require_network())
 
+    @classmethod
+    def from_pgmpy(cls, model: Any) -> Self:
+        """The network of a pgmpy model whose tables are all set."""
+        from jensen.io.peers import from_pgmpy
+
+        return cls.from_network(from_pgmpy(model))
+
+    @classmethod
+    def from_pyagrum(cls, bn: Any) -> Self:
+        """The network of a pyAgrum `BayesNet`."""
+        from jensen.io.peers import from_pyagrum
+
+        return cls.from_network(from_pyagrum(bn))
+
     @property
     def holds(self) -> str:
         """What a file of this network holds, in words."""
@@ -87,5 +107,6 @@ class NetworkMethods(Questions):
         save(self, path)
 
     def _repr_html_(self) -> str | None:
-        page = self.network_.html() if hasattr(self, "network_") else None
-        return self.graph._repr_svg_() if page is None else page
+        if hasattr(self, "network_"):
+            return self.network_.html() or self.graph._repr_svg_()
+        return self.graph._repr_svg_() if self._graph is not None else None

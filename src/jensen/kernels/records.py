@@ -14,6 +14,8 @@ from jensen.support.chain_records import (
 )
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables, HalfBytes
 from jensen.support.tree_records import (
+    CompletedRows,
+    CompletionLists,
     EliminationWorkspace,
     Problems,
     Program,
@@ -58,6 +60,11 @@ WORK = types.NamedTuple([_FLOATS, _FLOATS, _FLOATS, _INTS], SolverWorkspace)
 COLUMN_ROWS = types.NamedTuple([types.int32[:, ::1], _TABLE, _TABLE, _FLOATS], ColumnRows)
 COLUMN_TABLES = types.NamedTuple([_FLOATS, _INTS, *[_TABLE] * 9], ColumnTables)
 COLUMN_SUMS = types.NamedUniTuple(_TABLE, len(ColumnSums._fields), ColumnSums)
+COMPLETED_ROWS = types.NamedTuple([types.int32[:, ::1], _FLOATS, _INTS, _INTS], CompletedRows)
+_CODES = types.int32[::1]
+COMPLETION_LISTS = types.NamedTuple(
+    [_CODES, *[_INTS] * 3, _FLOATS, _INTS, _CODES, *[_INTS] * 3, _FLOATS], CompletionLists
+)
 
 
 def signature(*arguments: Any) -> tuple[Any, ...]:

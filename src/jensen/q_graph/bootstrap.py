@@ -30,6 +30,7 @@ from jensen.support.fields import record
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import check_many
 from jensen.support.randomness import Streams, as_generator, generator_state
+from jensen.support.wording import keyword
 
 Array = NDArray[np.float64]
 
@@ -70,8 +71,9 @@ def bootstrap_edges(
         Show how many graphs are learned. Ctrl-C ends the run with the graphs so far.
     **choices
         As in `jensen.learn_structure`, including its `prior` of graphs. The default prior of "bge"
-        is computed from the rows that were drawn; a column that is constant among these has no
-        edges in their graph, and one warning names all such columns.
+        is computed from the rows that were drawn; a column that is constant among these, or has no
+        value there, has no edges in their graph, and one warning names all such columns. Where
+        values are missing every graph is learned by structural EM.
 
     References
     ----------
@@ -95,9 +97,15 @@ def bootstrap_edges(
     data, rng = as_table(table), as_generator(random_state)
     check_many(n, 128.0 + 8.0 * len(data.names) ** 2, "replicates (n)", "draw fewer")
     _check_weights(data)
-    names = tuple(sorted(set(data.names) - {choices.get("interventions")}))
-    warn_of_row_names(data, names)
-    warn_of_constant_labels(data, names)
+    columns = sorted(set(data.names) - {choices.get("interventions")})
+    warn_of_row_names(data, columns)
+    warn_of_constant_labels(data, columns)
+    if choices.get("missing_indicators"):
+        raise JensenError(
+            f"{keyword('missing_indicators')} has no meaning for a bootstrap: other values are "
+            f"missing in every draw, so the graphs would have other variables"
+        )
+    names = tuple(sorted([*columns, *(choices.get("hidden") or {})]))
     rules = read_constraints(names, **{k: choices[k] for k in RULES if k in choices})
     directs = any(choices.get(name) for name in DIRECTING)
     if choices.get("prior") is not None:

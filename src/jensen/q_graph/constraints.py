@@ -91,16 +91,17 @@ def read_rules(
     tiers: Iterable[Iterable[str]] = (),
 ) -> Constraints:
     """The constraints on the graphs of a scorer: `read_constraints` followed by `isolate`."""
-    return isolate(read_constraints(scorer.names, max_parents, required, forbidden, tiers), scorer)
+    given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
+    return isolate(given, scorer.names, isolated(scorer))
 
 
-def isolate(constraints: Constraints, scorer: Scorer) -> Constraints:
+def isolate(constraints: Constraints, names: Sequence[str], columns: Iterable[int]) -> Constraints:
     """Forbid every edge at a constant column of numbers, and warn of such columns once.
 
     A required edge at such a column is an error; but in a bootstrap sample it is allowed, because
     the column varies in the table that the user gave.
     """
-    names, constant = scorer.names, sorted(isolated(scorer))
+    constant = sorted(columns)
     if not constant:
         return constraints
     at = np.zeros((len(names), len(names)), bool)
@@ -140,6 +141,12 @@ def as_lists(choices: Mapping[str, Any]) -> dict[str, Any]:
     if "tiers" in found:
         found["tiers"] = _groups(found["tiers"])
     return found
+
+
+def without_edges_at(start: Any, columns: Set[str]) -> DAG:
+    """The start graph without the edges at constant columns."""
+    dag = as_dag(start)
+    return DAG([edge for edge in dag.edges if columns.isdisjoint(edge)], dag.nodes)
 
 
 def read_start(start: Any, names: Sequence[str], constraints: Constraints) -> Flags:

@@ -1,7 +1,8 @@
 """Records about graphs that were learned: `graph.info` after a search, or of a posterior."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,6 +69,40 @@ class StructureInfo:
     def n_moves(self) -> int:
         """How many moves were made."""
         return len(self.trace) - 1
+
+
+@dataclass(frozen=True, eq=False)
+class StructuralInfo(StructureInfo):
+    """How structural EM found a graph in incomplete rows.
+
+    `score` is J: the log-likelihood of what was observed less the penalty (bic, aic), or a lower
+    bound of log p(observed | graph) (bdeu, k2, bge), with the log prior of the graph; `is_bound`
+    says which. `trace` is J after every sweep and every change of the graph of the climb that found
+    the graph, and then where the last fit of its parameters, which may begin anew, is higher.
+
+    Attributes
+    ----------
+    completion
+        "exact", "draw" or "mode": how rows were completed for the searches.
+    ascends
+        Whether J can only rise. Draws and modes are no ascents.
+    statistics
+        What the searches read: "exact", or "drawn to search, exact to decide".
+    is_bound
+        Whether `score` bounds log p(observed, graph) from below.
+    starts
+        J at the end of every climb, by where it began.
+    expected
+        Expected statistics of the families of the graph, smoothed, from which its parameters can be
+        fitted again.
+    """
+
+    completion: str
+    ascends: bool
+    statistics: str
+    is_bound: bool
+    starts: Mapping[str, float]
+    expected: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)

@@ -4,35 +4,40 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from jensen.data import as_table
+from jensen.data import as_rows, as_table
 from jensen.exceptions import JensenError
-from jensen.graphs import DAG, PDAG, as_dag
+from jensen.graphs import DAG, PDAG
 from jensen.q_graph import methods
 from jensen.q_graph.classes.rules import check_table, with_known_directions
-from jensen.q_graph.constraints import add_prior, read_rules
-from jensen.q_graph.info import SearchOutcome, StructureInfo
-from jensen.q_graph.method_choices import TESTED, Method, check_choices
-from jensen.q_graph.optimum.dynamic_programming import n_bytes
+from jensen.q_graph.constraints import add_prior, read_rules, without_edges_at
+from jensen.q_graph.info import StructureInfo
+from jensen.q_graph.method_choices import (
+    TESTED,
+    Completion,
+    Method,
+    MissingValues,
+    check_choices,
+    check_missing,
+)
 from jensen.q_graph.search import climbing
+from jensen.q_graph.structural.learning import (
+    average_scorer,
+    learn_incomplete,
+    needs_structural_em,
+)
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.score_choices import Missing
 from jensen.scores.scorer import (
-    ListsFamilies,
     Scorer,
     isolated,
     log_jacobian_of_units,
     name_of,
-    offered,
     unitless,
 )
 from jensen.support.checks import check_whole, is_real
-from jensen.support.memory import STREAM, check_many, get_memory_limit
+from jensen.support.memory import STREAM, check_many
 from jensen.support.randomness import as_generator
 from jensen.support.wording import bare
-
-MOST_SUBSETS = 24
-"""More variables have too many subsets for dynamic programming: the tables take 2 GiB for 24."""
 
 
 def learn_structure(
@@ -51,7 +56,10 @@ def learn_structure(
     tabu_length: int | None = None,
     random_state: Any = None,
     interventions: Any = None,
-    missing: Missing = "refuse",
+    missing: MissingValues = "structural-em",
+    hidden: Mapping[str, Any] | None = None,
+    completion: Completion | None = None,
+    missing_indicators: bool = False,
     prior_network: Any = None,
     scores: Any = None,
     test: str | None = None,
@@ -90,10 +98,34 @@ def learn_structure(
         The prior of graphs, as in `jensen.score`: the search maximises the score plus the log
         prior. Edges of probability 1 are required, edges of probability 0 forbidden. "ges" needs a
         prior under which both directions of an edge are equally probable; "pc" takes no prior.
-    equivalent_sample_size, missing, prior_network, **gaussian
-        As in `jensen.score`. With missing="available-case" edges appear between independent
-        variables, the more the more is missing, and more rows do not help: learn the graph from
-        the complete rows (`Table.complete_rows`) where there are some dozens of them.
+    equivalent_sample_size, prior_network, **gaussian
+        As in `jensen.score`.
+    missing
+        What is done where values are missing; a complete table is learned from as it is.
+        "structural-em": every row is completed in all ways, each with its probability under the
+        best network so far, and the graph is searched on these expected counts, or on the expected
+        moments of numbers; then the network is fitted again, and so on. With score="bic" this
+        climbs the log-likelihood of what was observed less the penalty, with "bdeu" or "bge" a
+        lower bound of its log probability; neither ever falls. Several starts are tried. Values are
+        taken to be missing at random: whether one is missing may depend on what was observed, but
+        not on the value itself. Columns must be all categorical or all continuous.
+        "node-average", for labels: the likelihood of a family is averaged over the rows that show
+        all of it, less a penalty that falls more slowly than that of BIC. It is quick, and
+        consistent if values are missing completely at random only; equivalent graphs score
+        differently.
+        "available-case": as in `jensen.score`. Edges appear between independent variables, the
+        more the more is missing, and more rows do not help. "refuse": an error.
+    hidden
+        Variables without a column: name → number of states, or their labels. Each is a parent of
+        all other variables where the search starts.
+    completion
+        For "structural-em": how rows are completed for the search. "exact" (default): in all ways;
+        where these are too many they are drawn, but a graph is taken only if the exact objective
+        does not fall. "draw": ten draws a row; "mode": the most probable way. The last two are no
+        ascents, and are for labels: the expected moments of numbers are always exact.
+    missing_indicators
+        Add a variable "X missing" for every column X with holes. It may depend on all others, and
+        no other variable on it: for values that are not missing at random.
     max_parents
         The most parents that a variable may have.
     required, forbidden
@@ -111,7 +143,7 @@ def learn_structure(
         Without restarts a larger number never leads to a worse graph. Turns that change nothing do
         not count.
     random_state
-        The random numbers of restarts and of permutations.
+        The random numbers of restarts, of permutations and of the starts of structural EM.
     interventions
         The name of a column (which is then no variable), or one entry per row: the name of the
         variable that was set from outside in that row, or nothing. Such rows are left out of the
@@ -136,7 +168,8 @@ def learn_structure(
         A `DAG` from searches and "exact", a `CPDAG` from "ges" and "pc"; a `PDAG` where constraints
         direct more edges than the class does, or where tests of "pc" contradict each other. Its
         `info` tells the score and its trace, the numbers of moves and of scored families, the time,
-        and whether the graph is proven to be optimal; for tests, the tests that were made.
+        and whether the graph is proven to be optimal; for tests, the tests that were made; of
+        incomplete rows what the score is, how rows were completed, and where each start ended.
 
     Examples
     --------
@@ -157,6 +190,8 @@ def learn_structure(
         raise JensenError(
             f"{bare('time_limit')} must be a number of seconds above 0, not {time_limit!r}"
         )
+    only = {"hidden": hidden, "completion": completion, "missing_indicators": missing_indicators}
+    check_missing(missing, only, has_table=scores is None)
     rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
     chosen = check_choices(
         method,
@@ -165,7 +200,8 @@ def learn_structure(
             "prior": prior,
             "equivalent_sample_size": equivalent_sample_size,
             "prior_network": prior_network,
-            "missing": None if missing == "refuse" else missing,
+            "missing": None if missing == "structural-em" else missing,
+            **{name: value or None for name, value in only.items()},
             "interventions": interventions,
             "scores": scores,
             "max_parents": max_parents,
@@ -183,6 +219,11 @@ def learn_structure(
     if method in TESTED:
         return _by_tests(method, table, {**chosen, **rules, **gaussian}, random_state, progress)
     began = time.perf_counter()
+    if missing == "structural-em" and table is not None and scores is None:
+        table, incomplete = as_rows(table), {**chosen, **rules, **gaussian}
+        incomplete |= {"method": method, "random_state": random_state, "progress": progress}
+        if needs_structural_em(table, incomplete):
+            return learn_incomplete(table, incomplete)
     if method == "ges" and table is not None:
         table = as_table(table)
         check_table(table)
@@ -191,45 +232,20 @@ def learn_structure(
     scorer, score_name = _scorer(table, scores, score, given)
     given_rules = read_rules(scorer, max_parents, **rules)
     if start is not None and isolated(scorer):
-        start = _without_edges_at(start, {scorer.names[v] for v in isolated(scorer)})
+        start = without_edges_at(start, {scorer.names[v] for v in isolated(scorer)})
     scorer, constraints = add_prior(prior, scorer, given_rules)
     streams = as_generator(random_state).spawn(restarts)
     task = methods.SearchTask(
         scorer, constraints, start, streams, progress,
         climbing.TABU_LENGTH if tabu_length is None else tabu_length,
     )  # fmt: skip
-    found = _find(method, task, time_limit)
+    found = methods.find_graph(method, task, time_limit)
     constant = log_jacobian_of_units(scorer)
     found = found._replace(score=found.score + constant, trace=found.trace + constant)
     info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)
     if method == "ges":
         return with_known_directions(found.joined, scorer.names, constraints).with_info(info)
     return DAG.from_adjacency(found.joined, scorer.names).with_info(info)
-
-
-def _without_edges_at(start: Any, columns: set[str]) -> DAG:
-    """The start graph without the edges at constant columns."""
-    dag = as_dag(start)
-    return DAG([edge for edge in dag.edges if columns.isdisjoint(edge)], dag.nodes)
-
-
-def _find(method: str, task: methods.SearchTask, time_limit: float | None) -> SearchOutcome:
-    if method == "exact":
-        find = methods.by_subsets if _by_subsets(task) else methods.by_cuts
-        return find(task, time_limit)
-    return methods.by_classes(task) if method == "ges" else methods.by_search(method, task)
-
-
-def _by_subsets(task: methods.SearchTask) -> bool:
-    """Whether to use dynamic programming, which needs memory but ends in a known time.
-
-    If its tables exceed the memory limit, integer programming is used if the number of parents is
-    limited. Without such a limit it would not end, so dynamic programming refuses the tables.
-    """
-    n = len(task.scorer.names)
-    is_listed = offered(task.scorer, ListsFamilies) is not None
-    is_limited = task.constraints.most_parents < n - 1 or is_listed
-    return n <= MOST_SUBSETS and (n_bytes(n) <= get_memory_limit() or not is_limited)
 
 
 def _by_tests(
@@ -258,5 +274,7 @@ def _scorer(
             raise JensenError(f"{', '.join(given)}= belongs to a table: scores= says it all")
         listed = scores if isinstance(scores, LocalScores) else read_local_scores(scores)
         return listed, name_of(listed)
+    if choices.get("missing") == "node-average":
+        return average_scorer(table, score, choices), "node-average"
     scorer = unitless(make_scorer(table, score, **choices))
     return scorer, name_of(scorer)

@@ -7,11 +7,22 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from jensen.exceptions import JensenError
-from jensen.support.wording import keyword, option
+from jensen.support.text import either
+from jensen.support.wording import bare, keyword, option
 
 Method = Literal["hill-climb", "tabu", "exact", "ges", "pc", "mmhc"]
 
 METHODS: tuple[str, ...] = get_args(Method)
+
+MissingValues = Literal["structural-em", "refuse", "available-case", "node-average"]
+"""What a learner of graphs does with missing values."""
+
+WAYS: tuple[str, ...] = get_args(MissingValues)
+
+Completion = Literal["exact", "draw", "mode"]
+"""How structural EM completes rows for its searches."""
+
+COMPLETIONS: tuple[str, ...] = get_args(Completion)
 
 SCORED = tuple(method for method in METHODS if method != "pc")
 
@@ -24,7 +35,10 @@ HAVE: Mapping[str, tuple[str, ...]] = {
     "equivalent_sample_size": SCORED,
     "prior_network": SCORED,
     "prior": SCORED,
-    "missing": (*CLIMBING, "exact"),
+    "missing": (*CLIMBING, "exact", "ges"),
+    "hidden": (*CLIMBING, "exact", "ges"),
+    "completion": (*CLIMBING, "exact", "ges"),
+    "missing_indicators": (*CLIMBING, "exact", "ges"),
     "interventions": (*CLIMBING, "exact"),
     "scores": (*CLIMBING, "exact"),
     "max_parents": SCORED,
@@ -53,3 +67,23 @@ def check_choices(method: object, given: Mapping[str, Any]) -> dict[str, Any]:
                 f"{', '.join(HAVE[name])}"
             )
     return chosen
+
+
+def check_missing(missing: object, given: Mapping[str, Any], *, has_table: bool = True) -> None:
+    """Refuse a way with missing values that there is not, and what only structural EM has."""
+    _check_word("missing", missing, WAYS)
+    if given.get("completion") is not None:
+        _check_word("completion", given["completion"], COMPLETIONS)
+    for name in [name for name, value in given.items() if value]:
+        if not has_table:
+            raise JensenError(f"{keyword(name)} belongs to a table: scores= says it all")
+        if missing != "structural-em":
+            raise JensenError(
+                f"{keyword(name)} has no meaning with {option('missing', missing)}: only with "
+                f"{option('missing', 'structural-em')}"
+            )
+
+
+def _check_word(name: str, word: object, words: tuple[str, ...]) -> None:
+    if not (isinstance(word, str) and word in words):
+        raise JensenError(f"{bare(name)} must be {either(map(repr, words))}, not {word!r:.80}")

@@ -14,7 +14,7 @@ from jensen.q_graph.classes.equivalence_search import equivalence_search
 from jensen.q_graph.classes.rules import read_class
 from jensen.q_graph.constraints import Constraints, read_start
 from jensen.q_graph.info import SearchOutcome
-from jensen.q_graph.optimum.dynamic_programming import best_network
+from jensen.q_graph.optimum.dynamic_programming import best_network, n_bytes
 from jensen.q_graph.optimum.integer_program import (
     OutOfTimeError,
     climb_instead,
@@ -24,9 +24,13 @@ from jensen.q_graph.optimum.integer_program import (
 )
 from jensen.q_graph.search import climbing
 from jensen.q_graph.search.recombining import climb_and_walk, thorough_climb
-from jensen.scores.scorer import Scorer, log_jacobian_of_units
+from jensen.scores.scorer import ListsFamilies, Scorer, log_jacobian_of_units, offered
+from jensen.support.memory import get_memory_limit
 
 Flags = NDArray[np.bool_]
+
+MOST_SUBSETS = 24
+"""More variables have too many subsets for dynamic programming: the tables take 2 GiB for 24."""
 
 SHARE = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
 """The format of a progress bar whose total is known: a percentage."""
@@ -121,6 +125,26 @@ def by_cuts(task: SearchTask, time_limit: float | None) -> SearchOutcome:
             task.scorer, task.constraints, time_limit=time_limit, progress=_shown(scored),
             watch=watch,
         )  # fmt: skip
+
+
+def find_graph(method: str, task: SearchTask, time_limit: float | None = None) -> SearchOutcome:
+    """The best graph that a method finds by the scores of families."""
+    if method == "exact":
+        find = by_subsets if _fits_subsets(task) else by_cuts
+        return find(task, time_limit)
+    return by_classes(task) if method == "ges" else by_search(method, task)
+
+
+def _fits_subsets(task: SearchTask) -> bool:
+    """Whether to use dynamic programming, which needs memory but ends in a known time.
+
+    If its tables exceed the memory limit, integer programming is used if the number of parents is
+    limited. Without such a limit it would not end, so dynamic programming refuses the tables.
+    """
+    n = len(task.scorer.names)
+    is_listed = offered(task.scorer, ListsFamilies) is not None
+    is_limited = task.constraints.most_parents < n - 1 or is_listed
+    return n <= MOST_SUBSETS and (n_bytes(n) <= get_memory_limit() or not is_limited)
 
 
 @contextmanager

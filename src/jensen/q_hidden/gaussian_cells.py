@@ -39,25 +39,64 @@ def compressed(rows: Array) -> Array:
     return np.asarray(np.linalg.qr(rows, mode="r")) if len(rows) > rows.shape[1] else rows
 
 
+MOST_CELLS = 1 << 20
+"""Numbers in the largest array that patterns are completed with at once."""
+
+
 def expected(potentials: GaussianCells) -> tuple[Array, Array]:
     """E_q[log potentials] + H[q(h)] of every pattern, and Σ E_q[z zᵀ] of all rows."""
-    values = np.empty(len(potentials.patterns))
-    moments = np.zeros_like(potentials.quadratic)
-    for k, pattern in enumerate(potentials.patterns):
-        values[k] = _add(potentials, pattern, moments)
+    patterns = potentials.patterns
+    most_missing = max((len(pattern.missing) for pattern in patterns), default=0)
+    most_rows = max((len(pattern.root) for pattern in patterns), default=0)
+    step = max(1, MOST_CELLS // (max(1, most_missing) ** 2 * max(1, most_rows)))
+    values, moments = np.empty(len(patterns)), np.zeros_like(potentials.quadratic)
+    for k in range(0, len(patterns), step):
+        values[k : k + step] = _add(potentials, patterns[k : k + step], moments)
     return values, moments
 
 
-def _add(potentials: GaussianCells, pattern: CellPattern, moments: Array) -> float:
-    """Add the moments of a pattern; its value."""
-    quadratic, (missing, seen, root, weight) = potentials.quadratic, pattern
-    gain, spread, log_size = conditional(quadratic, missing, seen)
-    left = quadratic[np.ix_(seen, seen)] + quadratic[np.ix_(seen, missing)] @ gain
-    filled = np.empty((len(root), len(quadratic)))
-    filled[:, seen], filled[:, missing] = root, root @ gain.T
+def _add(potentials: GaussianCells, patterns: tuple[CellPattern, ...], moments: Array) -> Array:
+    """Add the moments of some patterns, side by side; their values.
+
+    Patterns that miss less than others are filled up with a place behind all others, which is
+    independent of them with variance 1.
+    """
+    quadratic, n = potentials.quadratic, len(moments)
+    n_missing = np.array([len(pattern.missing) for pattern in patterns])
+    places = np.full((len(patterns), n_missing.max()), n)
+    owner = np.repeat(np.arange(len(patterns)), [len(pattern.root) for pattern in patterns])
+    filled, first = np.zeros((len(owner), n + 1)), 0
+    for k, pattern in enumerate(patterns):
+        places[k, : n_missing[k]] = pattern.missing
+        filled[first : first + len(pattern.root), pattern.seen] = pattern.root
+        first += len(pattern.root)
+    spread, log_det_spread = _spread(quadratic, places)
+    pull, rows = np.zeros_like(filled), np.arange(len(owner))[:, None]
+    pull[:, :n] = filled[:, :n] @ quadratic
+    at = places[owner]
+    filled[rows, at] = -np.einsum("rij,rj->ri", spread[owner], pull[rows, at])
+    filled = filled[:, :n]
+    weight = np.array([pattern.weight for pattern in patterns])
     moments += filled.T @ filled
-    moments[np.ix_(missing, missing)] += weight * spread
-    return float(weight * (potentials.constant + log_size) - 0.5 * np.sum((root @ left) * root))
+    cells = np.ravel_multi_index((places[:, :, None], places[:, None, :]), (n + 1, n + 1))
+    unsure = np.bincount(
+        cells.ravel(), (weight[:, None, None] * spread).ravel(), minlength=(n + 1) ** 2
+    )
+    moments += unsure.reshape(n + 1, n + 1)[:n, :n]
+    log_size = 0.5 * (n_missing * LOG_2PI + log_det_spread)
+    squares = np.bincount(owner, np.sum((filled @ quadratic) * filled, axis=1), len(patterns))
+    return np.asarray(weight * (potentials.constant + log_size) - 0.5 * squares)
+
+
+def _spread(quadratic: Array, places: NDArray[np.intp]) -> tuple[Array, Array]:
+    """The covariances of what patterns miss (P, m, m), and their log determinants."""
+    n = len(quadratic)
+    padded = np.zeros((n + 1, n + 1))
+    padded[:n, :n] = quadratic
+    precision, diagonal = padded[places[:, :, None], places[:, None, :]], range(places.shape[1])
+    precision[:, diagonal, diagonal] += places == n
+    lower = cholesky(precision)
+    return gram(inverse_root(lower)), log_det(lower, 1.0)
 
 
 def conditional(

@@ -121,10 +121,26 @@ class GaussianScorer:
         score: str,
         choices: tuple[Any, ...],
     ) -> GaussianScorer:
-        spec = SPECS[score]
-        if not spec.has_joint_prior:
+        if not SPECS[score].has_joint_prior:
             refuse_prior(score, *choices)
         joint = prior_of(names, merged(groups.values(), len(names)), here, constant, *choices)
+        return cls.held(names, groups, here, constant, score, joint)
+
+    @classmethod
+    def held(
+        cls,
+        names: tuple[str, ...],
+        groups: dict[int, Moments],
+        here: Coordinates,
+        constant: frozenset[int],
+        score: str,
+        joint: NormalWishartPrior,
+    ) -> GaussianScorer:
+        """The scorer of moments in these coordinates, under a prior that is known already.
+
+        The prior is in the units of the columns. A likelihood has none, and does not read it.
+        """
+        spec = SPECS[score]
         found = spec.load("continuous")
         formula: GaussianScore = found(joint.within(*here)) if spec.has_joint_prior else found
         scorer = cls(names, formula, groups, here, joint, score, constant)

@@ -73,6 +73,7 @@ AVAILABLE_CASE: Mapping[str, Score] = {
 
 
 Missing = Literal["refuse", "available-case"]
+"""What scores of incomplete rows are; `learn_structure` knows further answers."""
 
 
 def make_score(

@@ -1,8 +1,8 @@
 """Small helpers that know nothing of models.
 
-`checks` (numbers that callers give), `memory` (limits), `text` (tables, lists and plurals in
+`checks` (numbers that callers give), `memory` (limits, and arrays used again), `text` (tables, lists and plurals in
 messages), `wording` (how the caller writes a choice), `fields` (arithmetic on nested records),
-`randomness` (seeds and streams), `array_pool` (arrays whose memory is used again), `atomic` (files
+`randomness` (seeds and streams), `atomic` (files
 written whole or not at all),
 `fingerprint` (hashes of data and settings), `json_values` (members of JSON files, asked for by
 type), `kernel_cache` (compiled kernels on disk), `chain_records`, `row_records` and `tree_records`

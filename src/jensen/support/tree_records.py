@@ -191,3 +191,28 @@ class EliminationWorkspace(NamedTuple):
     cost: NDArray[np.float64]  # (n,): what eliminating a variable costs by the rule
     log_card: NDArray[np.float64]  # (n,): log numbers of states
     local: NDArray[np.int64]  # of every variable of the wiring: its number in the set, or -1
+
+
+class CompletedRows(NamedTuple):
+    """Coded rows, and which sub-problems their missing cells belong to."""
+
+    codes: NDArray[np.int32]  # (N, n); -1 is missing
+    weights: NDArray[np.float64]  # (N,)
+    row_end: Ints  # (N,): the sub-problems of row i end before of_row[row_end[i]]
+    of_row: Ints
+
+
+class CompletionLists(NamedTuple):
+    """The completions of every sub-problem, with their probabilities."""
+
+    members: NDArray[np.int32]  # of sub-problem k: members[begin[k]:end[k]]
+    begin: Ints  # (K,)
+    end: Ints  # (K,)
+    list_at: Ints  # (K + 1,): its completions are list_at[k], ..., list_at[k + 1] - 1
+    mass: NDArray[np.float64]  # of every completion; those of a sub-problem sum to one
+    state_at: Ints  # (K,): where the states of its first completion begin
+    states: NDArray[np.int32]  # completion by completion, a state for each member
+    offset: Ints  # of every member: where its states begin among those of its sub-problem
+    width: Ints  # (K,): how many states all members of a sub-problem have
+    pair_at: Ints  # (K,): where the probabilities of its pairs of states begin, (width, width)
+    pair: NDArray[np.float64]

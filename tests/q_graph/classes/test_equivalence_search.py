@@ -379,7 +379,7 @@ def test_missing_values_are_refused_with_what_works():
     holes = jn.Table({"a": ["n", "y", None], "b": ["n", "y", "y"]})
     message = r"method='ges' needs complete data, but 1 value is missing: a \(1\); use method='pc'"
     with pytest.raises(jn.DataError, match=message):
-        jn.learn_structure(holes, "ges")
+        jn.learn_structure(holes, "ges", missing="refuse")
 
 
 def test_interventions_are_refused():

@@ -90,7 +90,7 @@ def joint_covariance(products: Array, n: Array, deviation: Array) -> Array:
     n_columns = len(deviation)
     correlation = np.divide(products, n, out=np.zeros_like(products), where=n > 0.0)
     correlation[np.diag_indices(n_columns)] = 1.0
-    least = float(np.linalg.eigvalsh(correlation)[0])
+    least = float(np.linalg.eigvalsh(correlation).min(initial=1.0))
     if least < SINGULAR:
         kept = (1.0 - SHRUNK) / (1.0 - least)  # then the smallest eigenvalue is SHRUNK
         correlation = kept * correlation + (1.0 - kept) * np.eye(n_columns)

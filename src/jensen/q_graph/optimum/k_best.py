@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data import RowSource, as_rows
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import DAG
-from jensen.q_graph.constraints import add_prior, read_rules
+from jensen.q_graph.constraints import Constraints, add_prior, read_rules
+from jensen.q_graph.method_choices import check_missing
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE, Edges, family_table, solve
+from jensen.q_graph.structural.learning import climb_incomplete, needs_structural_em
+from jensen.q_graph.structural.structural_em import LAST_SWEEPS, LAST_TOL, are_equivalent
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.scorer import Scorer, log_jacobian_of_units, unitless
+from jensen.scores.scorer import Scorer, log_jacobian_of_units, total, unitless
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import check_memory
 from jensen.support.text import grid, plural
@@ -38,6 +42,12 @@ SHOWN = 8
 
 BAYES_FACTOR = 20.0
 """The default Bayes factor."""
+
+OF_ROWS = ("missing", "hidden", "completion", "random_state")
+"""Choices that tell what is done where values are missing."""
+
+ROUNDS = 10
+"""How often the best of all graphs may replace the network under which counts are expected."""
 
 FACTORS_TRIED = 60
 """The most factors that are tried, by doubling and bisection, to find at least k networks."""
@@ -124,7 +134,8 @@ def k_best(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from; every column is a variable.
+        Anything a `Table` can be built from; every column is a variable. Labels may be missing, and
+        variables hidden: see the notes.
     bayes_factor
         How many times more probable the data may be under the best graph; 1 lists only the graphs
         that are as good as the best. The default is 20, unless `k` is given.
@@ -143,10 +154,20 @@ def k_best(
         How many graphs may be listed; more are refused.
     choices
         Of the score, as in `jensen.learn_structure`: `equivalent_sample_size`, `interventions`, ...
+        Where values are missing also `missing`, `hidden`, `completion`, `random_state`.
 
     Returns
     -------
     A list of (graph, score, log_bayes_factor) by falling score.
+
+    Notes
+    -----
+    Where values are missing, structural EM finds a network, and all graphs are scored by the counts
+    that are expected under it: what is missing has the same probabilities q(h) for all graphs. The
+    score of the best graph is then J of `jensen.learn_structure`; those of the others are lower
+    bounds of theirs (for "bdeu" and "k2" bounds of log p(observed | graph)), which would rise if
+    each had probabilities of its own. So ratios favour the best graph, the more the more is
+    missing: a graph that is listed is at least as good as its score says.
 
     Examples
     --------
@@ -165,19 +186,67 @@ def k_best(
         check_whole("k", k, at_least=1)
         if k > limit:
             raise JensenError(f"k={k:,} is more than limit={limit:,}: raise limit, or lower k")
-    scorer = unitless(make_scorer(table, score, **choices))
-    given = read_rules(scorer, max_parents, required, forbidden, tiers)
-    scorer, rules = add_prior(prior, scorer, given)
-    found = networks_within(
-        scorer,
-        math.log(factor),
-        max_parents=max_parents,
-        required=rules.required,
-        forbidden=rules.forbidden,
-        limit=limit,
-        least=0 if k is None or bayes_factor is not None else k,
-    )
+    rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
+    of_rows = {name: choices.pop(name) for name in OF_ROWS if name in choices}
+
+    def search(scorer: Scorer, allowed: Constraints) -> BestGraphs:
+        return networks_within(
+            scorer,
+            math.log(factor),
+            max_parents=max_parents,
+            required=allowed.required,
+            forbidden=allowed.forbidden,
+            limit=limit,
+            least=0 if k is None or bayes_factor is not None else k,
+        )
+
+    missing = of_rows.pop("missing", "structural-em")
+    check_missing(missing, {x: of_rows.get(x) for x in of_rows if x != "random_state"})
+    rows = as_rows(table)
+    if missing == "structural-em" and needs_structural_em(rows, {**choices, **of_rows}):
+        given = {"score": score, "prior": prior, "max_parents": max_parents, **of_rows}
+        chosen = {name: value for name, value in given.items() if value is not None}
+        _check_number(len(rows.names))
+        found = _best_incomplete(rows, {"method": "tabu", **chosen, **rules, **choices}, search)
+    else:
+        of_score = choices if missing == "structural-em" else {**choices, "missing": missing}
+        scorer = unitless(make_scorer(rows, score, **of_score))
+        read = read_rules(scorer, max_parents, **rules)
+        found = search(*add_prior(prior, scorer, read))
     return found if k is None else found[:k]
+
+
+def _best_incomplete(
+    rows: RowSource, chosen: Mapping[str, Any], search: Callable[[Scorer, Constraints], BestGraphs]
+) -> BestGraphs:
+    """The best networks by what is expected under the very best of them."""
+    learned = climb_incomplete(rows, chosen)
+    task, fitted = learned.task, learned.found.best
+    data, objective, rng = task.rows, task.objective, np.random.default_rng(0)
+    for _ in range(ROUNDS):
+        completed = data.complete(fitted, "exact", rng)
+        scorer = data.scorer(objective, completed)
+        found = search(scorer, task.constraints)
+        bits = found.parents[0][None, :] >> np.arange(len(scorer.names))[:, None] & 1
+        best = bits.astype(bool)
+        if are_equivalent(best, fitted.joined):
+            break
+        start = data.statistics(completed, best)
+        new = data.fit(objective, best, start, max_iter=LAST_SWEEPS, tol=LAST_TOL)
+        if new.value <= fitted.value:
+            break
+        fitted = new
+    own = total(scorer, [np.flatnonzero(above).tolist() for above in fitted.joined.T])
+    entropy = fitted.value - own  # of q(h), which is the same for all graphs
+    return replace(found, scores=found.scores + entropy, best=found.best + entropy)
+
+
+def _check_number(n: int) -> None:
+    if n > MOST_VARIABLES:
+        raise JensenError(
+            f"k_best lists the graphs of {MOST_VARIABLES} variables at most, not of {n}: choose "
+            f"columns, or learn one graph with jn.learn_structure"
+        )
 
 
 def networks_within(
@@ -194,12 +263,7 @@ def networks_within(
 
     If there are fewer than `least` of them, the factor is raised until there are enough.
     """
-    n = len(scorer.names)
-    if n > MOST_VARIABLES:
-        raise JensenError(
-            f"k_best lists the graphs of {MOST_VARIABLES} variables at most, not of {n}: choose "
-            f"columns, or learn one graph with jn.learn_structure"
-        )
+    _check_number(len(scorer.names))
     scores = family_table(scorer, max_parents, required, forbidden, None)
     sets, ordered = _by_falling_score(scores)
     tables = solve(scores)

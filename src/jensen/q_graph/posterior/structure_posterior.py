@@ -19,7 +19,7 @@ from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import exact_posterior
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.score_choices import Missing
-from jensen.scores.scorer import name_of
+from jensen.scores.scorer import isolated, name_of
 from jensen.support.atomic import check_writable
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
@@ -163,7 +163,8 @@ def structure_posterior(
         prior = "order" if method == "order" else "uniform"
     read = read_prior(prior, scorer.names)
     given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
-    constraints = isolate(add_certain_edges(scorer.names, given, read), scorer)
+    certain = add_certain_edges(scorer.names, given, read)
+    constraints = isolate(certain, scorer.names, isolated(scorer))
     settings = {"method": method, "prior": _plain_prior(prior), "max_parents": max_parents}
     settings |= {name: value for name, value in of_score.items() if _is_plain(value)}
     settings["score"] = name_of(scorer)

@@ -14,6 +14,7 @@ from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
 from jensen.graphs.indexed_graph import IndexedGraph, check_name
 from jensen.q_graph.info import StructureInfo
+from jensen.q_graph.trees.incomplete import has_holes, tree_of_incomplete
 from jensen.q_graph.trees.spanning import (
     Penalised,
     SpanningTree,
@@ -24,7 +25,12 @@ from jensen.q_graph.trees.spanning import (
 )
 from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.scores.gaussian_information import MixedInformation
-from jensen.scores.mutual_information import complete, conditional_information, pair_information
+from jensen.scores.mutual_information import (
+    complete,
+    conditional_information,
+    imagined_rows,
+    pair_information,
+)
 from jensen.scores.registry import PENALISED, UNPENALISED, penalty_of
 from jensen.support.text import either, plural
 from jensen.support.wording import for_reader, of_frame, option
@@ -49,11 +55,12 @@ def chow_liu(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from, without missing values; row weights count.
-        Categorical columns, continuous ones (Gaussian), or both. In a mixed table a continuous
-        column given a categorical one has a mean for every state and one variance, no arrow leads
-        from a continuous column to a categorical one, and no path between two categorical ones
-        through continuous ones: those trees are decomposable (Edwards et al. 2010).
+        Anything a `Table` can be built from; row weights count. Labels may be missing (see the
+        notes), numbers may not. Categorical columns, continuous ones (Gaussian), or both. In a
+        mixed table a continuous column given a categorical one has a mean for every state and one
+        variance, no arrow leads from a continuous column to a categorical one, and no path between
+        two categorical ones through continuous ones: those trees are decomposable (Edwards et al.
+        2010).
     root
         The column from which all arrows lead away; any root gives the same likelihood. None: the
         first by name, among the categorical ones if there are any. A component of a forest without
@@ -76,6 +83,12 @@ def chow_liu(
 
     Notes
     -----
+    Where labels are missing the tree is found by EM: the tables of all pairs that are expected
+    under one tree give the next, until it stays the same. The score is the log-likelihood of what
+    was observed, minus the penalty, and never falls on the way. It has several maxima: the best of
+    several starts is returned, and is not proven to be the best of all. Values are taken to be
+    missing at random, as in `jensen.learn_structure`. `smoothing` is refused there.
+
     A declared state that never occurs counts in the penalty, and has its share of the smoothing.
     A constant continuous column is refused, as are two of which each is a linear function of the
     other, and one that is a function of a categorical column: no tree has the largest likelihood.
@@ -103,7 +116,10 @@ def chow_liu(
     began = time.perf_counter()
     if penalty is not None and not (isinstance(penalty, str) and penalty in COSTS):
         raise JensenError(f"penalty must be None, {either(map(repr, COSTS))}, not {penalty!r}")
-    data = complete(as_table(table), "a Chow-Liu tree")
+    data = as_table(table)
+    if has_holes(data):
+        return _tree_of_incomplete(data, root, smoothing, penalty)
+    data = complete(data, "a Chow-Liu tree")
     warn_of_row_names(data)
     warn_of_constant_labels(data)
     names = sorted(data.names)
@@ -132,6 +148,25 @@ def chow_liu(
     gains = sum(weight[v] for _, v in edges) - float(entropies.sum())
     score = information.total * gains - cost
     return graph.with_info(_info("chow-liu", penalty or UNPENALISED, score, len(names), began))
+
+
+def _tree_of_incomplete(
+    table: Table, root: str | None, smoothing: float, penalty: str | None
+) -> DAG:
+    """The tree of labels of which some are missing."""
+    if imagined_rows(smoothing) > 0.0:
+        raise DataError(
+            "smoothing adds to counts, and where values are missing these are not known: leave it "
+            "out, or keep the complete rows with table.complete_rows()"
+        )
+    warn_of_row_names(table)
+    warn_of_constant_labels(table)
+    names = sorted(table.names)
+    _check_root(root, names)
+    found = tree_of_incomplete(table, penalty)
+    arrows = _arrows(names, found.edges, [0] * len(names), root)
+    edges = [(names[u], names[v]) for u, v in arrows]
+    return DAG(edges, nodes=names).with_info(found.info)
 
 
 def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0) -> DAG:

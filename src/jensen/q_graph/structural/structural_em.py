@@ -1,0 +1,259 @@
+"""Structural EM: graphs and parameters from incomplete rows, climbing one objective.
+
+A step completes the rows at the current graph and q(θ), and searches the graph whose families
+explain the completed rows best, q(h) being held fixed; then q(θ) and q(h) are fitted at the new
+graph. With all completions neither half can lower J, so J never falls. Completions below
+`jensen.inference.completions.LEAST` are left out of the search, and where there are too many they
+are drawn; so the search only proposes a graph, and the exact J decides whether it is taken.
+
+J has many local maxima, so several starts are tried: a tree and a node-average graph of the known
+cells, the empty graph, and a graph found by draws. For a penalised likelihood each start climbs the
+bound of VB first, and the likelihood from there, which leads to better graphs than the likelihood
+alone. The best of all is then perturbed and climbed again.
+
+References
+----------
+Friedman (1997), *Learning belief networks in the presence of missing values and hidden variables*,
+ICML; Friedman (1998), *The Bayesian structural EM algorithm*, UAI.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from jensen.exceptions import TooLargeError
+from jensen.free_energy import BUG
+from jensen.q_graph.classes.graph import class_of, set_of
+from jensen.q_graph.constraints import Constraints
+from jensen.q_graph.method_choices import Completion
+from jensen.q_graph.search.climbing import perturbed
+from jensen.q_graph.structural.objective import (
+    Completed,
+    FittedGraph,
+    Flags,
+    Objective,
+    StructuralRows,
+)
+from jensen.q_graph.structural.starts import start_graphs
+from jensen.scores.scorer import Scorer
+
+SWEEPS, TOL = 10, 1e-6
+"""Sweeps of EM or VB between two searches; fewer if J rises by less than TOL · (|J| + rows)."""
+
+LAST_SWEEPS, LAST_TOL = 3000, 1e-11
+"""The same at the graph that is returned."""
+
+STEPS = 30
+"""The most steps of a climb."""
+
+IDLE = 3
+"""Steps without a better graph after which a climb ends that is no ascent."""
+
+RESTARTS = 3
+"""How often the best graph is perturbed and climbed again, besides what the caller asks for."""
+
+MANY_ROWS = 1 << 15
+"""Of more rows a sample of so many chooses the graph from which all rows are climbed."""
+
+Search = Callable[[Scorer, Flags, Constraints], tuple[Flags, int]]
+"""Finds a graph by the scores of families, from another graph, under constraints; and tells how
+many families it scored."""
+
+
+class Climbed(NamedTuple):
+    """Where a climb ended."""
+
+    best: FittedGraph
+    trace: list[float]  # J at every sweep of the objective
+    n_steps: int  # changes of the graph
+    n_refused: int  # graphs that were proposed and not taken
+    n_scored: int  # families that the searches scored
+    is_exact: bool  # whether no search saw draws
+
+
+class StructuralTask(NamedTuple):
+    """A learning problem after its arguments were checked."""
+
+    rows: StructuralRows
+    objective: Objective
+    constraints: Constraints
+    search: Search
+    completion: Completion
+    watch: Callable[[float], bool]  # sees J after every step; True stops
+
+    @property
+    def first(self) -> Objective:
+        """What is climbed before a penalised likelihood."""
+        return self.rows.first._replace(prior=self.objective.prior)
+
+    def climb(
+        self, joined: Flags, start: Any, rng: np.random.Generator, completion: Completion
+    ) -> Climbed:
+        """Climb from a graph: the bound of VB first, then the objective if it is another one."""
+        if not self.objective.is_likelihood:
+            return self.climb_one(self.objective, joined, start, rng, completion)
+        first = self.climb_one(self.first, joined, start, rng, completion)
+        then = self.climb_one(
+            self.objective, first.best.joined, self.rows.smoothed(first.best), rng, completion
+        )
+        return then._replace(
+            n_steps=first.n_steps + then.n_steps,
+            n_refused=first.n_refused + then.n_refused,
+            n_scored=first.n_scored + then.n_scored,
+            is_exact=first.is_exact and then.is_exact,
+        )
+
+    def climb_one(
+        self,
+        objective: Objective,
+        joined: Flags,
+        start: Any,
+        rng: np.random.Generator,
+        completion: Completion,
+    ) -> Climbed:
+        """Climb one objective until the search finds no graph of another class.
+
+        Draws and modes are no ascents: the parameters between their searches have a prior, for
+        without one zeros would stand where another row needs mass.
+        """
+        ascends = completion == "exact"
+        inside = objective if ascends else self.first
+        now = best = self.rows.fit(inside, joined, start, max_iter=SWEEPS, tol=TOL)
+        trace, n_steps, n_refused, n_scored, idle, is_exact = [*now.trace], 0, 0, 0, 0, True
+        while n_steps < STEPS and idle < IDLE and not self.watch(now.value):
+            completed = self.rows.complete(now, completion, rng)
+            is_exact = is_exact and completed.is_exact
+            scorer = self.rows.scorer(objective, completed)
+            found, n_here = self.search(scorer, now.joined, self.constraints)
+            n_scored += n_here
+            if are_equivalent(found, now.joined):
+                break
+            new = self.moved(inside, now, found, completed, ascends=ascends)
+            if new is None:
+                n_refused += 1
+                break
+            now, n_steps = new, n_steps + 1
+            trace += now.trace
+            idle = 0 if now.value > best.value else idle + 1
+            best = max(best, now, key=lambda one: one.value)
+        if inside != objective:
+            smoothed = self.rows.smoothed(best)
+            best = self.rows.fit(objective, best.joined, smoothed, max_iter=SWEEPS, tol=TOL)
+            trace = best.trace
+        return Climbed(best, trace, n_steps, n_refused, n_scored, is_exact)
+
+    def moved(
+        self,
+        objective: Objective,
+        now: FittedGraph,
+        joined: Flags,
+        completed: Completed,
+        *,
+        ascends: bool,
+    ) -> FittedGraph | None:
+        """The fit of a proposed graph; None if it is too large, or lower although J must ascend."""
+        try:
+            start = self.rows.statistics(completed, joined)
+            new = self.rows.fit(objective, joined, start, max_iter=SWEEPS, tol=TOL)
+        except TooLargeError:  # the present graph is not
+            return None
+        fall = now.value - new.trace[0]
+        if not ascends or fall <= 1e-9 * (abs(now.value) + completed.total_weight):
+            return new
+        if completed.is_exact and completed.lost == 0.0:
+            raise ArithmeticError(f"J fell by {fall:.3g} at a new graph: {BUG}")
+        return None
+
+    def finish(self, fitted: FittedGraph, rng: np.random.Generator) -> FittedGraph:
+        """Fit a graph to convergence: from where it is, and from the known cells."""
+        starts = (self.rows.smoothed(fitted), rng)
+        fits = [
+            self.rows.fit(self.objective, fitted.joined, start, max_iter=LAST_SWEEPS, tol=LAST_TOL)
+            for start in starts
+        ]
+        return max(fits, key=lambda one: one.value)
+
+
+class LearnedGraph(NamedTuple):
+    """The best graph, and where each climb ended."""
+
+    best: FittedGraph
+    climbs: dict[str, Climbed]
+
+
+def learn_graph(
+    task: StructuralTask, start: Flags | None, restarts: int, rng: np.random.Generator
+) -> LearnedGraph:
+    """The best graph of several starts, or of the caller's, and of restarts from the best."""
+    if task.rows.n_rows > MANY_ROWS:
+        return _learn_from_sample(task, start, restarts, rng)
+    climbs = _climb_often(task, start, restarts, rng)
+    best = max(climbs.values(), key=lambda one: one.best.value)
+    return LearnedGraph(task.finish(best.best, rng), climbs)
+
+
+def _learn_from_sample(
+    task: StructuralTask, start: Flags | None, restarts: int, rng: np.random.Generator
+) -> LearnedGraph:
+    """All rows climbed from the best graph of some of them."""
+    rows = task.rows.sample(MANY_ROWS, rng)
+    some = task._replace(rows=rows, objective=task.objective.for_weight(rows.total_weight))
+    found = _climb_often(some, start, restarts, rng)
+    best = max(found.values(), key=lambda one: one.best.value).best
+    scale = task.rows.total_weight / rows.total_weight
+    last = task.climb_one(
+        task.objective, best.joined, rows.smoothed(best) * scale, rng, task.completion
+    )
+    climbs = {f"{name}, of {MANY_ROWS:,} rows": climb for name, climb in found.items()}
+    return LearnedGraph(task.finish(last.best, rng), {"all rows": last, **climbs})
+
+
+def _climb_often(
+    task: StructuralTask, start: Flags | None, restarts: int, rng: np.random.Generator
+) -> dict[str, Climbed]:
+    """Climbs from all starts, and then from the best of them after random changes."""
+    first, later, last = rng.spawn(3)
+    starts = {"start": start} if start is not None else start_graphs(task)
+    climbs: dict[str, Climbed] = {}
+    for name, stream in zip(starts, later.spawn(len(starts)), strict=True):
+        climbs[name] = task.climb(starts[name], stream, stream, task.completion)
+        if task.watch(climbs[name].best.value):
+            return climbs
+    if start is None and task.completion == "exact" and task.rows.may_draw:
+        climbs["draws"] = _climb_from_draws(task, starts["tree"], first)
+    best = max(climbs.values(), key=lambda one: one.best.value).best
+    for k, stream in enumerate(last.spawn(RESTARTS + restarts)):
+        if task.watch(best.value):
+            break
+        climbs[f"restart {k + 1}"] = found = _climb_again(task, best, stream)
+        best = max(best, found.best, key=lambda one: one.value)
+    return climbs
+
+
+def _climb_from_draws(task: StructuralTask, tree: Flags, rng: np.random.Generator) -> Climbed:
+    """A climb that begins where draws lead."""
+    drawn = task.climb(tree, rng, rng, "draw").best
+    return task.climb_one(
+        task.objective, drawn.joined, task.rows.smoothed(drawn), rng, task.completion
+    )
+
+
+def _climb_again(task: StructuralTask, best: FittedGraph, rng: np.random.Generator) -> Climbed:
+    """A climb from a graph after random changes, half as many as it has edges."""
+    n_moves = max(4, int(best.joined.sum()) // 2)
+    joined = perturbed(best.joined, task.constraints, n_moves, rng)
+    completed = task.rows.complete(best, "exact", rng)
+    return task.climb(joined, task.rows.statistics(completed, joined), rng, task.completion)
+
+
+def are_equivalent(a: Flags, b: Flags) -> bool:
+    """Whether two graphs are of one Markov equivalence class."""
+    if np.array_equal(a, b):
+        return True
+    if not np.array_equal(a | a.T, b | b.T):
+        return False
+    one, other = (
+        class_of([set_of(np.flatnonzero(up).tolist()) for up in x.T]).matrix for x in (a, b)
+    )
+    return np.array_equal(one, other)

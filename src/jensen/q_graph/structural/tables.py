@@ -1,0 +1,164 @@
+"""Rows of labels with holes for structural EM: networks fitted to them, and expected counts."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen import free_energy
+from jensen.data import Table, Variable
+from jensen.graphs import DAG
+from jensen.graphs.wiring import wire
+from jensen.inference.completions import (
+    CodedRows,
+    Completions,
+    code_table,
+    complete_rows,
+    known_cells,
+    numbers_of_states,
+)
+from jensen.models.discrete_network import DiscreteNetwork, Tables, encode, random_counts
+from jensen.q_graph.method_choices import Completion
+from jensen.q_graph.structural.completed_scorer import CompletedScorer
+from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective
+from jensen.scores.graph_priors import with_prior
+from jensen.scores.registry import DEFAULTS, SPECS
+from jensen.scores.scorer import Scorer
+from jensen.support.tree_records import Wiring
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class IncompleteTables(NamedTuple):
+    """Rows of labels; implements `StructuralRows`. Statistics are flat counts of all families."""
+
+    table: Table
+    variables: tuple[Variable, ...]
+    coded: tuple[CodedRows, ...]
+    targets: Ints | None = None
+
+    @classmethod
+    def of(
+        cls, table: Table, variables: tuple[Variable, ...], targets: Ints | None = None
+    ) -> "IncompleteTables":
+        """Code the rows once; all graphs read the same codes."""
+        names = [variable.name for variable in variables]
+        return cls(table, variables, code_table(table, names, targets), targets)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables, sorted."""
+        return tuple(variable.name for variable in self.variables)
+
+    @property
+    def cards(self) -> Ints:
+        """(n,): the numbers of states."""
+        return numbers_of_states(self.variables)
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The variables without a column."""
+        return tuple(v for v, name in enumerate(self.names) if name not in self.table)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return self.table.n_rows
+
+    @property
+    def total_weight(self) -> float:
+        """Their weight."""
+        return self.table.total_weight
+
+    def sample(self, n: int, rng: np.random.Generator) -> "IncompleteTables":
+        """Some of the rows."""
+        chosen = np.sort(rng.choice(self.n_rows, n, replace=False))
+        targets = None if self.targets is None else self.targets[chosen]
+        return IncompleteTables.of(self.table.take(chosen), self.variables, targets)
+
+    @property
+    def isolated(self) -> frozenset[int]:
+        """None: edges at columns of one label are a matter of the prior."""
+        return frozenset()
+
+    @property
+    def log_jacobian(self) -> float:
+        """Labels have no units."""
+        return 0.0
+
+    @property
+    def may_draw(self) -> bool:
+        """Completions can be drawn."""
+        return True
+
+    @property
+    def first(self) -> Objective:
+        """The bound of VB under a uniform prior of joint distributions."""
+        return Objective(DEFAULTS["categorical"], 1.0)
+
+    def fit(
+        self, objective: Objective, joined: Flags, start: Any, *, max_iter: int, tol: float
+    ) -> FittedGraph:
+        """Fit the tables of a graph, from flat counts or from random ones."""
+        parents = [tuple(np.flatnonzero(column).tolist()) for column in joined.T]
+        wiring = wire(parents, self.cards.tolist())
+        encoded = encode(self.table, self.names, wiring, self.targets)
+        counts = start
+        if isinstance(start, np.random.Generator):
+            counts = random_counts(wiring, encoded, self.hidden, start)
+        prior, eta = Tables(None), Tables(counts)
+        if not objective.is_likelihood:
+            prior = Tables(_concentrations(objective, wiring) - 1.0)
+            eta = Tables(prior.tables + counts)
+        graph = DAG.from_adjacency(joined, self.names)
+        model = DiscreteNetwork(wiring, prior, graph, self.variables, self.hidden)
+        algorithm, units = objective.algorithm, encoded.units
+        state = free_energy.state_at(model, units, algorithm, eta)
+        found = free_energy.fit(model, units, algorithm, state, max_iter=max_iter, tol=tol)
+        n_parameters = np.sum(np.diff(wiring.fam_at) * (1.0 - 1.0 / self.cards))
+        trace = found.trace + objective.of_graph(joined, float(n_parameters))
+        return FittedGraph(joined, model, encoded.hidden, found.state, trace.tolist())
+
+    def smoothed(self, fitted: FittedGraph) -> Array:
+        """Expected counts, and those of the prior of `first`."""
+        own = _concentrations(self.first, fitted.model.wiring)
+        return np.asarray(fitted.state.stats.tables + own)
+
+    def complete(
+        self, fitted: FittedGraph, completion: Completion, rng: np.random.Generator
+    ) -> Completions:
+        """The completions of all rows at the tables of a graph."""
+        tables, at, log_tables = fitted.state.t.tables, fitted.model.wiring.fam_at, []
+        for group in self.coded:
+            here = tables
+            if group.target >= 0:  # its own table has no say where it was set
+                here = tables.copy()
+                here[at[group.target] : at[group.target + 1]] = 0.0
+            log_tables.append(here)
+        return complete_rows(self.variables, self.coded, fitted.data, log_tables, completion, rng)
+
+    def statistics(self, completed: Completions, joined: Flags) -> Array:
+        """(P,): expected counts of the families of another graph."""
+        parts = [np.empty(0)]
+        for v, column in enumerate(joined.T):
+            scope = (*np.flatnonzero(column).tolist(), v)
+            parts.append(completed.count(scope, v).ravel())
+        return np.concatenate(parts)
+
+    def scorer(self, objective: Objective, completed: Completions) -> Scorer:
+        """Scores of families by expected counts, with the prior of graphs."""
+        plain = CompletedScorer(completed, objective.score, objective.amount)
+        return plain if objective.prior is None else with_prior(plain, objective.prior)
+
+    def average_scorer(self, penalty: float) -> Scorer:
+        """Node-average likelihoods: a family counts the rows in which it is known."""
+        rows = known_cells(self.variables, self.coded)
+        return CompletedScorer(rows, "bic", penalty, is_average=True)
+
+
+def _concentrations(objective: Objective, wiring: Wiring) -> Array:
+    """(P,): the concentrations of the Dirichlet prior of every cell."""
+    sizes = np.diff(wiring.fam_at)
+    spread = SPECS[objective.score].has_sample_size
+    return np.repeat(objective.amount / sizes if spread else np.ones(len(sizes)), sizes)

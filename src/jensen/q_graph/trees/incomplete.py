@@ -1,0 +1,160 @@
+"""Trees of rows of labels with holes: EM over trees.
+
+The expected tables of all pairs under the current tree give the next one, which is the spanning
+tree of largest expected mutual information; then its parameters are fitted. Neither half lowers the
+(penalised) log-likelihood of what was observed.
+"""
+
+import time
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import Table
+from jensen.data.counting import require_states
+from jensen.data.threads import interruptible
+from jensen.exceptions import DataError
+from jensen.q_graph.constraints import Constraints, read_constraints
+from jensen.q_graph.info import StructuralInfo
+from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective
+from jensen.q_graph.structural.structural_em import Climbed, StructuralTask, are_equivalent
+from jensen.q_graph.structural.tables import IncompleteTables
+from jensen.q_graph.trees.spanning import all_edges, parents_from, paying_edges, spanning_tree
+from jensen.scores.registry import UNPENALISED, penalty_of
+from jensen.scores.scorer import Scorer, name_of
+
+Array = NDArray[np.float64]
+Edge = tuple[int, int]
+
+RANDOM = 3
+"""Random trees among the starts."""
+
+ROUNDS = 30
+"""How often a tree may change after its parameters have converged."""
+
+
+class LearnedTree(NamedTuple):
+    """The edges of a tree or forest, and how it was found."""
+
+    edges: list[Edge]
+    info: StructuralInfo
+
+
+class Weights(NamedTuple):
+    """Weights of all pairs; implements `PairInformation`."""
+
+    names: tuple[str, ...]
+    values: Array  # (n, n)
+
+    def matrix(self) -> Array:
+        """(n, n): all of them."""
+        return self.values
+
+    def row(self, k: int, wanted: NDArray[np.bool_]) -> Array:
+        """(n,): those of one variable."""
+        return np.asarray(self.values[k])
+
+
+def has_holes(table: Table) -> bool:
+    """Whether all columns hold labels, some missing in rows that count."""
+    kinds = {variable.kind for variable in table.variables}
+    return kinds == {"categorical"} and bool(table.counted().n_missing())
+
+
+def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
+    """The best tree of several starts, or with a penalty the best forest."""
+    began = time.perf_counter()
+    rows = table.counted()
+    for name in rows.names:
+        if not rows.n_seen(name):
+            raise DataError(f"column {name!r} has no value at all: leave it out")
+    variables = tuple(require_states(rows, name) for name in sorted(rows.names))
+    data, n = IncompleteTables.of(rows, variables), len(variables)
+    score = penalty or UNPENALISED
+    objective = Objective(score, penalty_of(score)(rows.total_weight))
+    rng = np.random.default_rng(0)  # starts differ, but never from call to call
+
+    def search(scorer: Scorer, joined: Flags, rules: Constraints) -> tuple[Flags, int]:
+        # only by the likelihood alone every edge pays
+        return _best_tree(scorer, is_forest=name_of(scorer) != UNPENALISED), n * (n - 1) // 2
+
+    with interruptible() as stop:
+        task = StructuralTask(
+            data, objective, read_constraints(data.names), search, "exact",
+            lambda value: stop.is_set(),
+        )  # fmt: skip
+        climbs = _climb(task, rng)
+        best = max((climb.best for climb in climbs.values()), key=lambda one: one.value)
+        fitted, trace = _settle(task, best, rng)
+        interrupted = stop.is_set()
+    is_exact = all(climb.is_exact for climb in climbs.values())
+    info = StructuralInfo(
+        "chow-liu", score, fitted.value, np.array(trace),
+        sum(climb.n_scored for climb in climbs.values()), proven=False, interrupted=interrupted,
+        gap=None, n_tried=None, seconds=time.perf_counter() - began, completion="exact",
+        ascends=True, statistics="exact" if is_exact else "drawn to search, exact to decide",
+        is_bound=False, starts={name: climb.best.value for name, climb in climbs.items()},
+    )  # fmt: skip
+    return LearnedTree([(int(u), int(v)) for u, v in np.argwhere(fitted.joined)], info)
+
+
+def _climb(task: StructuralTask, rng: np.random.Generator) -> dict[str, Climbed]:
+    """Climb from the tree of the known cells, the empty graph, and random trees."""
+    data, n = task.rows, len(task.rows.names)
+    known = data.average_scorer(0.0)
+    starts = {"available-case": _best_tree(known, is_forest=False), "empty": np.zeros((n, n), bool)}
+    for k in range(RANDOM):
+        values = rng.random((n, n))
+        starts[f"random {k + 1}"] = _spanning(Weights(data.names, values + values.T), False)
+    climbs = {}
+    for name, stream in zip(starts, rng.spawn(len(starts)), strict=True):
+        climbs[name] = task.climb(starts[name], stream, stream, "exact")
+        if task.watch(climbs[name].best.value):
+            break
+    return climbs
+
+
+def _settle(
+    task: StructuralTask, fitted: FittedGraph, rng: np.random.Generator
+) -> tuple[FittedGraph, list[float]]:
+    """Fit to convergence until the tree stays the same as well; and J on the way."""
+    trace: list[float] = []
+    for _ in range(ROUNDS):
+        fitted = task.finish(fitted, rng)
+        trace += fitted.trace
+        completed = task.rows.complete(fitted, "exact", rng)
+        scorer = task.rows.scorer(task.objective, completed)
+        joined, _ = task.search(scorer, fitted.joined, task.constraints)
+        if are_equivalent(joined, fitted.joined) or task.watch(fitted.value):
+            break
+        new = task.moved(task.objective, fitted, joined, completed, ascends=True)
+        if new is None or new.value <= fitted.value:
+            break
+        fitted = new
+        trace += new.trace
+    return fitted, trace
+
+
+def _best_tree(scorer: Scorer, *, is_forest: bool) -> Flags:
+    """The spanning tree, or forest of edges that pay, of the largest gains in score."""
+    n = len(scorer.names)
+    gains = np.zeros((n, n))
+    for v in range(n):
+        gains[v] = scorer.with_each(v, []) - scorer.family(v, [])
+        gains[v, v] = 0.0
+    gains[~np.isfinite(gains)] = 0.0  # of pairs that are never known together
+    per_row = 0.5 * (gains + gains.T) / max(scorer.total_weight, 1.0)
+    return _spanning(Weights(scorer.names, per_row), is_forest)
+
+
+def _spanning(weights: Weights, is_forest: bool) -> Flags:
+    """(n, n): the tree, its arrows leading away from the first variable of each component."""
+    n = len(weights.names)
+    tree = spanning_tree(weights, [0] * n)
+    edges = paying_edges(tree) if is_forest else all_edges(tree)
+    joined = np.zeros((n, n), bool)
+    for v, u in parents_from(edges, range(n)).items():
+        if u is not None:
+            joined[u, v] = True
+    return joined
