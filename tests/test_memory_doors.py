@@ -145,12 +145,12 @@ def test_states_keep_to_the_limit():
 
 
 def test_answers_keep_to_the_limit(little_memory):
-    model = learned("chain")
+    chain, mixture = learned("chain"), learned("mixture")
     jn.set_memory_limit(1e3)
     with pytest.raises(jn.JensenError, match=r"40 steps of probabilities of states would tak"):
-        model.smooth(ROWS)
+        chain.smooth(ROWS)
     with pytest.raises(jn.JensenError, match=r"40 rows of probabilities of states would tak"):
-        learned("mixture").predict_proba(ROWS)
+        mixture.predict_proba(ROWS)
 
 
 def test_no_more_assignments_than_there_are_take_room():

@@ -21,7 +21,7 @@ import jensen as jn
 from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberRows
 from jensen.data.variable import Kind
-from jensen.estimators import bayesian_network, network_kinds, state_estimator, states_saving
+from jensen.estimators import network_fitting, network_kinds, state_estimator, states_saving
 from jensen.estimators.learning import _begin
 from jensen.exceptions import JensenError
 from jensen.free_energy import ALGORITHMS, EM, ME, VBEM, VITERBI, fit, state_at, step
@@ -188,7 +188,7 @@ def problem_of(estimator, rows, **how):
         raise Caught(problem)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (bayesian_network, state_estimator):
+        for module in (network_fitting, state_estimator):
             patch.setattr(module, "learn", catch)
         with pytest.raises(Caught) as caught:
             estimator.fit(rows, **how)

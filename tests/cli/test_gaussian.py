@@ -150,7 +150,11 @@ def test_scales_that_are_none(refuse, table, words, text):
 
 def test_no_complete_row(run, refuse, table):
     Path("holes.csv").write_text("x,y\n0.5,\n,1.5\n")
-    for words in (["learn"], ["learn", "--complete-rows"], ["posterior", "--complete-rows"]):
+    for words in (
+        ["learn", "--missing", "refuse"],
+        ["learn", "--complete-rows"],
+        ["posterior", "--complete-rows"],
+    ):
         line = refuse(words[0], "holes.csv", *words[1:])
         assert "no row and no column is known throughout" in line
     line = refuse("score", "x -> y", "holes.csv")

@@ -199,7 +199,7 @@ def test_listed_scores(tmp_path, monkeypatch):
     table = make_table(0, 7)
     path = tmp_path / "scores.jkl"
     jn.write_local_scores(path, table, "bic", max_parents=3)
-    monkeypatch.setattr(learning, "MOST_SUBSETS", 6)
+    monkeypatch.setattr(learning.methods, "MOST_SUBSETS", 6)
     found = jn.learn_structure(scores=path, method="exact")
     expected, _ = best_network(make_scorer(table, "bic"), max_parents=3)
     assert found.info.proven
