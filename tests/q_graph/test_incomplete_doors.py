@@ -121,7 +121,7 @@ def test_losses_of_rows_that_were_left_out(choices):
     [
         ({}, {"missing": "structural"}, "^missing must be 'structural-em', .*, not 'str"),
         ({}, {"missing": None}, "^missing must be .*, not None$"),
-        ({}, {"completion": "drawn"}, "^completion must be 'exact', 'draw' or 'mode', not"),
+        ({}, {"completion": "drawn"}, "^completion must be 'exact', 'map', 'draw' or 'mode', not"),
         ({}, {"completion": "draw", "missing": "refuse"},
          "^completion= has no meaning with missing='refuse': only with missing='structural-em'$"),
         ({}, {"hidden": {"h": 2}, "missing": "available-case", "score": "bic"},

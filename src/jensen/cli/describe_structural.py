@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 COMPLETED = {
     "exact": "in all ways, each with its probability",
+    "map": "in all ways, at the mode of the parameters (no ascent)",
     "draw": "by ten draws each (no ascent)",
     "mode": "in the most probable way each (no ascent)",
 }

@@ -83,7 +83,7 @@ class StructuralInfo(StructureInfo):
     Attributes
     ----------
     completion
-        "exact", "draw" or "mode": how rows were completed for the searches.
+        "exact", "map", "draw" or "mode": how rows were completed for the searches.
     ascends
         Whether J can only rise. Draws and modes are no ascents.
     statistics

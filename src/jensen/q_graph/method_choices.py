@@ -19,7 +19,7 @@ MissingValues = Literal["structural-em", "refuse", "available-case", "node-avera
 
 WAYS: tuple[str, ...] = get_args(MissingValues)
 
-Completion = Literal["exact", "draw", "mode"]
+Completion = Literal["exact", "map", "draw", "mode"]
 """How structural EM completes rows for its searches."""
 
 COMPLETIONS: tuple[str, ...] = get_args(Completion)

@@ -151,8 +151,6 @@ class CategoricalScorer:
 
     def _all_families(self) -> AllFamilies | None:
         """How to score all families at once, if there are rows and the score allows it."""
-        pass
-
         is_known = self.score_name in SPECS and SPECS[self.score_name].has_sums
         return AllFamilies.of(self) if is_known and self.statistics.rows is not None else None
 

@@ -118,6 +118,33 @@ def test_j_bounds_the_evidence_of_every_graph_for_any_completion(seed, monkeypat
     assert min(gaps) > -1e-9
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_friedmans_score_bounds_the_evidence_from_further_below(seed):
+    """q(h) at the mode of θ: the score of Cheeseman and Stutz, of every graph of three."""
+    rng = np.random.default_rng([seed, 5])
+    codes = rng.integers(0, 2, (5, 3)).astype(object)
+    codes[rng.random((5, 3)) < 0.35] = None
+    codes[0] = [0, 1, 0]
+    states = {f"x{v}": [0, 1] for v in range(3)}
+    table = jn.Table({f"x{v}": codes[:, v] for v in range(3)}, states=states)
+    rows = [[-1 if x is None else int(x) for x in row] for row in codes]
+    task, how = task_of(table, Objective("bdeu", 1.0)), {"max_iter": 300, "tol": 1e-12}
+    for edges in naive_graphs.all_dags((0, 1, 2)):
+        joined = np.zeros((3, 3), bool)
+        for a, b in edges:
+            joined[a, b] = True
+        at_map = task.rows.fit(task.objective._replace(at_map=True), joined, rng, **how)
+        start = task.rows.smoothed(at_map) - 1.0 / np.diff(at_map.model.wiring.fam_at).repeat(
+            np.diff(at_map.model.wiring.fam_at)
+        )
+        by_vb = task.rows.fit(task.objective, joined, start, **how)
+        families = [(*np.flatnonzero(joined[:, v]).tolist(), v) for v in range(3)]
+        alphas = [np.full((2,) * len(family), 1.0 / 2 ** len(family)) for family in families]
+        exact = naive.log_evidence(families, [2, 2, 2], alphas, rows)
+        assert at_map.value <= by_vb.value + 1e-6
+        assert by_vb.value <= exact + 1e-9
+
+
 def test_the_score_of_a_fit_is_the_objective_of_its_graph():
     """With nothing left to search, J is F of the estimator less the penalty."""
     table = random_rows(np.random.default_rng(3))
@@ -252,6 +279,15 @@ def test_draws_and_modes_are_no_ascents(asia):
         assert info.score <= exact + 1e-6
 
 
+def test_bayesian_structural_em_at_the_mode(asia):
+    exact = jn.learn_structure(asia, random_state=0).info
+    found = jn.learn_structure(asia, completion="map", random_state=0).info
+    assert (found.ascends, found.is_bound) == (False, True)
+    assert exact.score - 3.0 < found.score <= exact.score + 1e-6
+    with pytest.raises(jn.JensenError, match="so it needs a score with a prior of the parameters"):
+        jn.learn_structure(asia, completion="map", score="bic")
+
+
 def test_interventions():
     """Rows in which an effect was set leave its cause alone, so the direction is found."""
     rng = np.random.default_rng(0)
@@ -305,7 +341,7 @@ def test_node_average_graphs(asia):
     [
         ({"score": "fnml"}, "needs complete rows: where values are missing or hidden choose"),
         ({"score": "bds"}, "needs complete rows"),
-        ({"completion": "exactly"}, "completion must be 'exact', 'draw' or 'mode'"),
+        ({"completion": "exactly"}, "completion must be 'exact', 'map', 'draw' or 'mode'"),
         (
             {"missing": "drop"},
             "missing must be 'structural-em', 'refuse', 'available-case' or 'node",

@@ -333,7 +333,13 @@ def _objective(
     if choices.prior is not None:
         read = read_family_prior(choices.prior, names)
         rules, prior = add_certain_edges(names, rules, read), read.prior
-    return Objective(score, amount, prior), rules
+    at_map = choices.completion == "map"
+    if at_map and spec.penalty is not None:
+        raise JensenError(
+            f"{option('completion', 'map')} completes rows at the mode of a posterior, so it needs "
+            f"a score with a prior of the parameters: use {option('score', 'bdeu')}"
+        )
+    return Objective(score, amount, prior, at_map), rules
 
 
 def _last(rules: Constraints, names: Sequence[str], indicators: Sequence[str]) -> Constraints:

@@ -18,12 +18,14 @@ class Objective(NamedTuple):
     """J = F - penalty · parameters + log p(G).
 
     With a penalised likelihood F is the log-likelihood at a point θ. With a prior of θ it is the
-    bound of VB, and there is no penalty: J bounds log p(x, G) from below.
+    bound of VB, and there is no penalty: J bounds log p(x, G) from below. So does it with `at_map`,
+    but sweeps and steps need not raise it then.
     """
 
     score: str
     amount: float  # the penalty of one parameter, or the equivalent sample size
     prior: GraphPrior | None = None
+    at_map: bool = False  # whether q(h) is that of one network, not of all θ by their weight
 
     @property
     def is_likelihood(self) -> bool:

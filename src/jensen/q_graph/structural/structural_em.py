@@ -117,12 +117,12 @@ class StructuralTask(NamedTuple):
         Draws and modes are no ascents: the parameters between their searches have a prior, for
         without one zeros would stand where another row needs mass.
         """
-        ascends = completion == "exact"
-        inside = objective if ascends else self.first
+        ascends, is_listed = completion == "exact", completion in ("exact", "map")
+        inside = objective if is_listed else self.first
         now = best = self.rows.fit(inside, joined, start, max_iter=SWEEPS, tol=TOL)
         trace, n_steps, n_refused, n_scored, idle, is_exact = [*now.trace], 0, 0, 0, 0, True
         while n_steps < STEPS and idle < IDLE and not self.watch(now.value):
-            completed = self.rows.complete(now, completion, rng)
+            completed = self.rows.complete(now, "exact" if is_listed else completion, rng)
             is_exact = is_exact and completed.is_exact
             scorer = self.rows.scorer(objective, completed)
             found, n_here = self.search(scorer, now.joined, self.constraints)
