@@ -26,7 +26,8 @@ from scipy import stats
 import jensen as jn
 from jensen.data.encode import Column
 from jensen.q_graph.constraints import read_constraints
-from jensen.q_graph.structural.learning import StructuralChoices, _search
+from jensen.q_graph.structural.learning import _search
+from jensen.q_graph.structural.reading import StructuralChoices
 from jensen.q_graph.structural.objective import Objective
 from jensen.q_graph.structural.starts import start_graphs
 from jensen.q_graph.structural.structural_em import StructuralTask, learn_graph

@@ -181,7 +181,7 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     """
     from jensen.estimators.network_kinds import kind_of_data
     from jensen.graphs import DAG
-    from jensen.q_graph.structural.learning import with_indicators
+    from jensen.q_graph.structural.reading import with_indicators
     from jensen.scores.constant_columns import noting, warn_of_constants
 
     check_structure(given)

@@ -145,7 +145,7 @@ class Completions:
         stride = np.append(np.cumprod(shape[:0:-1])[::-1], 1).astype(np.int64)
 
         def visit(job: tuple[CompletedGroup, int, int]) -> Array:
-            from jensen.kernels.completions import count_completed
+            from jensen.kernels.completed_counts import count_completed
 
             group, first, last = job
             found = np.zeros(n_cells * (1 + width))

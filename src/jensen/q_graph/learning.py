@@ -220,28 +220,33 @@ def learn_structure(
     )
     if method in TESTED:
         return _by_tests(method, table, {**chosen, **rules, **gaussian}, random_state, progress)
-    began = time.perf_counter()
+    others = {"method": method, "random_state": random_state, "progress": progress}
     if missing == "structural-em" and table is not None and scores is None:
-        table, incomplete = as_rows(table), {**chosen, **rules, **gaussian}
-        incomplete |= {"method": method, "random_state": random_state, "progress": progress}
-        if needs_structural_em(table, incomplete):
-            return learn_incomplete(table, incomplete)
+        table, given = as_rows(table), {**chosen, **rules, **gaussian, **others}
+        if needs_structural_em(table, given):
+            return learn_incomplete(table, given)
+    return _by_scores(table, {**chosen, **others}, rules, gaussian)
+
+
+def _by_scores(
+    table: Any, chosen: Mapping[str, Any], rules: Mapping[str, Any], gaussian: Mapping[str, Any]
+) -> DAG | PDAG:
+    """The graph that the method finds by the scores of families."""
+    began, method = time.perf_counter(), chosen["method"]
     if method == "ges" and table is not None:
         table = as_table(table)
         check_table(table)
     of_score = ("equivalent_sample_size", "prior_network", "missing", "interventions")
-    given = {name: chosen[name] for name in of_score if name in chosen} | gaussian
-    scorer, score_name = _scorer(table, scores, score, given)
-    given_rules = read_rules(scorer, max_parents, **rules)
+    given = {name: chosen[name] for name in of_score if name in chosen} | {**gaussian}
+    scorer, score_name = _scorer(table, chosen.get("scores"), chosen.get("score"), given)
+    given_rules, start = read_rules(scorer, chosen.get("max_parents"), **rules), chosen.get("start")
     if start is not None and isolated(scorer):
         start = without_edges_at(start, {scorer.names[v] for v in isolated(scorer)})
-    scorer, constraints = add_prior(prior, scorer, given_rules)
-    streams = as_generator(random_state).spawn(restarts)
-    task = methods.SearchTask(
-        scorer, constraints, start, streams, progress,
-        climbing.TABU_LENGTH if tabu_length is None else tabu_length,
-    )  # fmt: skip
-    found = methods.find_graph(method, task, time_limit)
+    scorer, constraints = add_prior(chosen.get("prior"), scorer, given_rules)
+    streams = as_generator(chosen["random_state"]).spawn(chosen.get("restarts", 0))
+    length = chosen.get("tabu_length", climbing.TABU_LENGTH)
+    task = methods.SearchTask(scorer, constraints, start, streams, chosen["progress"], length)
+    found = methods.find_graph(method, task, chosen.get("time_limit"))
     constant = log_jacobian_of_units(scorer)
     found = found._replace(score=found.score + constant, trace=found.trace + constant)
     info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)

@@ -136,10 +136,7 @@ class GaussianScorer:
         score: str,
         joint: NormalWishartPrior,
     ) -> GaussianScorer:
-        """The scorer of moments in these coordinates, under a prior that is known already.
-
-        The prior is in the units of the columns. A likelihood has none, and does not read it.
-        """
+        """The scorer of moments in these coordinates, under a known prior in units of columns."""
         spec = SPECS[score]
         found = spec.load("continuous")
         formula: GaussianScore = found(joint.within(*here)) if spec.has_joint_prior else found

@@ -11,7 +11,8 @@ import jensen as jn
 from jensen.inference import completions
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.info import StructuralInfo
-from jensen.q_graph.structural.learning import StructuralChoices, _search
+from jensen.q_graph.structural.learning import _search
+from jensen.q_graph.structural.reading import StructuralChoices
 from jensen.q_graph.structural.objective import Objective
 from jensen.q_graph.structural.structural_em import StructuralTask, are_equivalent
 from jensen.q_graph.structural.tables import IncompleteTables

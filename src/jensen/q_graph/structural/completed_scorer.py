@@ -78,7 +78,7 @@ class CompletedScorer:
         Tables of more than `MOST_CELLS` cells together are not counted. Entries for the child and
         its parents are undefined.
         """
-        from jensen.kernels.completions import score_completed
+        from jensen.kernels.completed_counts import score_completed
 
         scope, scores = (child, *parents), np.full(len(self.cards), -np.inf)
         slots = self.completions.slots
@@ -104,7 +104,7 @@ class CompletedScorer:
 
     def _score(self, table: Array) -> float:
         """The score of a table whose first axis is the child."""
-        from jensen.kernels.completions import score_completed
+        from jensen.kernels.completed_counts import score_completed
 
         r, score = table.shape[0], np.empty(1)
         score_completed(

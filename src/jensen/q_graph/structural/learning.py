@@ -9,12 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from jensen.data import RowSource, Table, Variable, as_rows, as_table
+from jensen.data import RowSource, Table, as_rows
 from jensen.data.column_warnings import warn_of_row_names
-from jensen.data.counting import require_states
-from jensen.data.encode import Column
 from jensen.data.threads import interruptible
-from jensen.data.variable import hidden_variable
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.q_graph import methods
@@ -29,10 +26,18 @@ from jensen.q_graph.constraints import (
     without_edges_at,
 )
 from jensen.q_graph.info import StructuralInfo
-from jensen.q_graph.method_choices import Completion
 from jensen.q_graph.search.climbing import TABU_LENGTH
 from jensen.q_graph.structural.numbers import IncompleteNumbers
 from jensen.q_graph.structural.objective import Flags, Objective, StructuralRows
+from jensen.q_graph.structural.reading import (
+    NO_MEANING,
+    StructuralChoices,
+    all_variables,
+    are_numbers,
+    counted_rows,
+    read_labels,
+    read_numbers,
+)
 from jensen.q_graph.structural.starts import node_average_penalty
 from jensen.q_graph.structural.structural_em import (
     LearnedGraph,
@@ -41,57 +46,22 @@ from jensen.q_graph.structural.structural_em import (
     learn_graph,
 )
 from jensen.q_graph.structural.tables import IncompleteTables
-from jensen.scores.constant_columns import are_drawn, warn_of_constant_labels, warn_of_constants
-from jensen.scores.gaussian import PARTS, refuse_prior
+from jensen.scores.constant_columns import warn_of_constant_labels, warn_of_constants
+from jensen.scores.gaussian import refuse_prior
 from jensen.scores.graph_priors import read_family_prior
-from jensen.scores.interventions import split_interventions
 from jensen.scores.registry import SPECS, names_where
 from jensen.scores.scorer import Scorer
-from jensen.scores.table_checks import check_gaussian_score, require_rows
+from jensen.scores.table_checks import check_gaussian_score
 from jensen.support.checks import check_sample_size
 from jensen.support.randomness import as_generator
 from jensen.support.text import either
-from jensen.support.wording import bare, for_reader, keyword, option
+from jensen.support.wording import bare, keyword, option
 
 Ints = NDArray[np.int64]
-
-NO_MEANING = "{} has no meaning where {} are missing or hidden: leave it out"
 
 SCORED = names_where(lambda spec: spec.states and spec.kernel and spec.name != "bds")
 """Scores of labels that expected counts have: bds asks which configurations occur, which nobody
 knows where values are missing, and fnml needs whole numbers."""
-
-
-class StructuralChoices(NamedTuple):
-    """The arguments of `learn_structure` that structural EM reads."""
-
-    method: str
-    score: str | None = None
-    equivalent_sample_size: float | None = None
-    prior: Any = None
-    max_parents: int | None = None
-    required: Any = ()
-    forbidden: Any = ()
-    tiers: Any = ()
-    start: Any = None
-    restarts: int = 0
-    tabu_length: int | None = None
-    random_state: Any = None
-    interventions: Any = None
-    hidden: Mapping[str, Any] | None = None
-    completion: Completion = "exact"
-    missing_indicators: bool = False
-    time_limit: float | None = None
-    progress: bool = False
-    prior_mean: Any = None
-    mean_strength: float | None = None
-    degrees_of_freedom: float | None = None
-    scale: Any = None
-
-    @property
-    def prior_parts(self) -> tuple[Any, ...]:
-        """What the caller chose of the prior of numbers."""
-        return tuple(getattr(self, part) for part in PARTS)
 
 
 def needs_structural_em(table: RowSource, chosen: Mapping[str, Any]) -> bool:
@@ -105,7 +75,7 @@ def needs_structural_em(table: RowSource, chosen: Mapping[str, Any]) -> bool:
     return is_learned and bool(table.counted().n_missing(names))
 
 
-class LearnedRows(NamedTuple):
+class LearnedStructure(NamedTuple):
     """What structural EM learned, and from what."""
 
     task: StructuralTask
@@ -126,18 +96,18 @@ def learn_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> DAG | PDAG:
     return DAG.from_adjacency(joined, names).with_info(info)
 
 
-def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedRows:
+def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStructure:
     """Read the arguments, and climb from all starts."""
-    if not _are_numbers(table):
+    if not are_numbers(table):
         _check_score(chosen.get("score"))
     for name in chosen:
         if name not in StructuralChoices._fields:
             raise DataError(NO_MEANING.format(keyword(name), "values"))
     choices = StructuralChoices(**chosen)
-    rows, targets = _counted(table, choices.interventions)
+    rows, targets = counted_rows(table, choices.interventions)
     warn_of_row_names(rows)
     warn_of_constant_labels(rows)
-    read = _numbers if _are_numbers(rows) else _labels
+    read = read_numbers if are_numbers(rows) else read_labels
     data, indicators = read(rows, targets, choices)
     names = data.names
     objective, rules = _objective(choices, data, rows.total_weight)
@@ -151,7 +121,7 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedRows
             data, objective, rules, _search(choices, names), choices.completion, watch
         )
         found = learn_graph(task, start, choices.restarts, as_generator(choices.random_state))
-        return LearnedRows(task, choices, found, watch(found.best.value))
+        return LearnedStructure(task, choices, found, watch(found.best.value))
 
 
 def average_scorer(table: Any, score: str | None, choices: Mapping[str, Any]) -> Scorer:
@@ -167,132 +137,14 @@ def average_scorer(table: Any, score: str | None, choices: Mapping[str, Any]) ->
             f"{keyword(unknown[0])} has no meaning with {option('missing', 'node-average')}: leave "
             f"it out"
         )
-    rows, targets = _counted(as_rows(table), choices.get("interventions"))
-    if _are_numbers(rows):
+    rows, targets = counted_rows(as_rows(table), choices.get("interventions"))
+    if are_numbers(rows):
         raise DataError(
             "missing='node-average' is for columns of labels, and these are continuous: leave it "
             "out, and their graph is learned by structural EM"
         )
-    data = IncompleteTables.of(rows, _variables(rows, {}), targets)
+    data = IncompleteTables.of(rows, all_variables(rows, {}), targets)
     return data.average_scorer(node_average_penalty(rows.total_weight))
-
-
-# --- the rows ---
-
-
-def _counted(table: RowSource, interventions: Any) -> tuple[Table, Ints | None]:
-    """The variables of the rows that have a weight, in memory, and what was set in each row."""
-    data, targets = split_interventions(table, interventions)
-    require_rows(data)
-    if data.total_weight == np.inf:
-        raise DataError("the weights are too large: their sum is infinite")
-    rows = as_table(data)
-    if targets is not None and rows.weights is not None:
-        targets = targets[rows.weights > 0.0]
-    for name in rows.names:
-        if rows.variable(name).kind != "categorical" and not _are_numbers(rows):
-            raise DataError(
-                f"column {name!r} holds numbers, and others labels: rows are completed whose "
-                f"columns are of one kind; use jn.discretize, or choose columns"
-            )
-    return rows.counted(), targets
-
-
-def _are_numbers(table: RowSource) -> bool:
-    """Whether all columns are continuous."""
-    return {variable.kind for variable in table.variables} == {"continuous"}
-
-
-def _labels(
-    rows: Table, targets: Ints | None, choices: StructuralChoices
-) -> tuple[StructuralRows, tuple[str, ...]]:
-    """Rows of labels, and the names of the indicators of missing values."""
-    for name, part in zip(PARTS, choices.prior_parts, strict=True):
-        if part is not None:
-            raise DataError(NO_MEANING.format(keyword(name), "labels"))
-    columns, indicators = sorted(rows.names), tuple[str, ...]()
-    if choices.missing_indicators:
-        rows, indicators = with_indicators(rows)
-    variables = _variables(rows, choices.hidden or {})
-    names = tuple(variable.name for variable in variables)
-    if targets is not None:
-        targets = np.array([*map(names.index, columns), -1], np.int64)[targets]
-        _refuse_unknown_settings(rows, names, targets)
-    return IncompleteTables.of(rows, variables, targets), indicators
-
-
-def _numbers(
-    rows: Table, targets: Ints | None, choices: StructuralChoices
-) -> tuple[StructuralRows, tuple[str, ...]]:
-    """Rows of numbers, which have no indicators."""
-    if choices.hidden:
-        raise JensenError("hidden variables have states, and the columns here are continuous")
-    if choices.missing_indicators:
-        raise JensenError(
-            "missing_indicators=True adds columns of labels, and the columns here are continuous: "
-            "leave it out, or make states of them with jn.discretize"
-        )
-    if choices.completion != "exact":
-        raise JensenError(
-            f"completion={choices.completion!r} is for rows of labels: the expected moments of "
-            f"numbers are exact at no cost, so leave it out"
-        )
-    if targets is not None:
-        _refuse_unknown_settings(rows, sorted(rows.names), targets)
-    return IncompleteNumbers.of(rows, targets, choices.prior_parts), ()
-
-
-def _variables(table: Table, hidden: Mapping[str, Any]) -> tuple[Variable, ...]:
-    """All variables, sorted by name: of the columns, and those that are declared hidden."""
-    if not isinstance(hidden, Mapping):
-        raise JensenError(
-            f"hidden must be a dict from name to its number of states, not {hidden!r:.80}"
-        )
-    taken = [name for name in hidden if name in table]
-    if taken:
-        raise DataError(f"{taken[0]!r} is declared hidden, but is a column: leave out one of them")
-    empty = [name for name in table.names if not table.n_seen(name)]
-    if empty and len(empty) == len(table.names):
-        raise DataError("there is nothing to learn from: all values are missing")
-    if empty and not are_drawn():
-        declared = for_reader(f"hidden={{{empty[0]!r}: 2}}", f"--hidden {empty[0]}=2")
-        raise DataError(
-            f"column {empty[0]!r} has no value at all: leave it out; if there is such a variable, "
-            f"leave the column out and declare it hidden with its number of states, {declared}"
-        )
-    found = [require_states(table, name) for name in table.names]
-    found += [hidden_variable(name, states) for name, states in hidden.items()]
-    return tuple(sorted(found, key=lambda variable: variable.name))
-
-
-def with_indicators(table: Table) -> tuple[Table, tuple[str, ...]]:
-    """A table with a further column for every one with holes, which tells where they are."""
-    columns = [table.column(name) for name in table.names]
-    added = []
-    for column in columns:
-        is_missing = column.missing()
-        if is_missing.any():
-            name = f"{column.variable.name} missing"
-            if name in table:
-                raise DataError(f"there is a column {name!r} already: rename it")
-            variable = Variable(name, "categorical", ("no", "yes"))
-            added.append(Column(variable, is_missing.astype(np.uint8)))
-    if not added:
-        told = for_reader("missing_indicators=True", "--missing-indicators")
-        raise DataError(f"{told}: no value is missing, so leave it out")
-    found = Table.from_columns([*columns, *added], table.weights)
-    return found, tuple(column.variable.name for column in added)
-
-
-def _refuse_unknown_settings(table: Table, names: Sequence[str], targets: Ints) -> None:
-    """Refuse a row that says that a variable was set, but not to what."""
-    for v in np.unique(targets[targets >= 0]).tolist():
-        unknown = np.flatnonzero((targets == v) & table.column(names[v]).missing())
-        if len(unknown):
-            raise DataError(
-                f"row {unknown[0] + 1:,} says that {names[v]!r} was set, but not to what: its "
-                f"value is missing there"
-            )
 
 
 # --- what is climbed ---
@@ -397,7 +249,7 @@ def _watching(choices: StructuralChoices, log_jacobian: float) -> Iterator[Calla
         yield watch
 
 
-def _info(learned: LearnedRows, seconds: float) -> StructuralInfo:
+def _info(learned: LearnedStructure, seconds: float) -> StructuralInfo:
     """How the graph was found."""
     task, choices, found, interrupted = learned
     climbs, objective, units = found.climbs, task.objective, task.rows.log_jacobian

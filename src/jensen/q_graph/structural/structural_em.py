@@ -61,7 +61,7 @@ Search = Callable[[Scorer, Flags, Constraints], tuple[Flags, int]]
 many families it scored."""
 
 
-class Climbed(NamedTuple):
+class ClimbResult(NamedTuple):
     """Where a climb ended."""
 
     best: FittedGraph
@@ -89,7 +89,7 @@ class StructuralTask(NamedTuple):
 
     def climb(
         self, joined: Flags, start: Any, rng: np.random.Generator, completion: Completion
-    ) -> Climbed:
+    ) -> ClimbResult:
         """Climb from a graph: the bound of VB first, then the objective if it is another one."""
         if not self.objective.is_likelihood:
             return self.climb_one(self.objective, joined, start, rng, completion)
@@ -111,7 +111,7 @@ class StructuralTask(NamedTuple):
         start: Any,
         rng: np.random.Generator,
         completion: Completion,
-    ) -> Climbed:
+    ) -> ClimbResult:
         """Climb one objective until the search finds no graph of another class.
 
         Draws and modes are no ascents: the parameters between their searches have a prior, for
@@ -141,7 +141,7 @@ class StructuralTask(NamedTuple):
             smoothed = self.rows.smoothed(best)
             best = self.rows.fit(objective, best.joined, smoothed, max_iter=SWEEPS, tol=TOL)
             trace = best.trace
-        return Climbed(best, trace, n_steps, n_refused, n_scored, is_exact)
+        return ClimbResult(best, trace, n_steps, n_refused, n_scored, is_exact)
 
     def moved(
         self,
@@ -179,7 +179,7 @@ class LearnedGraph(NamedTuple):
     """The best graph, and where each climb ended."""
 
     best: FittedGraph
-    climbs: dict[str, Climbed]
+    climbs: dict[str, ClimbResult]
 
 
 def learn_graph(
@@ -211,11 +211,11 @@ def _learn_from_sample(
 
 def _climb_often(
     task: StructuralTask, start: Flags | None, restarts: int, rng: np.random.Generator
-) -> dict[str, Climbed]:
+) -> dict[str, ClimbResult]:
     """Climbs from all starts, and then from the best of them after random changes."""
     first, later, last = rng.spawn(3)
     starts = {"start": start} if start is not None else start_graphs(task)
-    climbs: dict[str, Climbed] = {}
+    climbs: dict[str, ClimbResult] = {}
     for name, stream in zip(starts, later.spawn(len(starts)), strict=True):
         climbs[name] = task.climb(starts[name], stream, stream, task.completion)
         if task.watch(climbs[name].best.value):
@@ -231,7 +231,7 @@ def _climb_often(
     return climbs
 
 
-def _climb_from_draws(task: StructuralTask, tree: Flags, rng: np.random.Generator) -> Climbed:
+def _climb_from_draws(task: StructuralTask, tree: Flags, rng: np.random.Generator) -> ClimbResult:
     """A climb that begins where draws lead."""
     drawn = task.climb(tree, rng, rng, "draw").best
     return task.climb_one(
@@ -239,7 +239,7 @@ def _climb_from_draws(task: StructuralTask, tree: Flags, rng: np.random.Generato
     )
 
 
-def _climb_again(task: StructuralTask, best: FittedGraph, rng: np.random.Generator) -> Climbed:
+def _climb_again(task: StructuralTask, best: FittedGraph, rng: np.random.Generator) -> ClimbResult:
     """A climb from a graph after random changes, half as many as it has edges."""
     n_moves = max(4, int(best.joined.sum()) // 2)
     joined = perturbed(best.joined, task.constraints, n_moves, rng)

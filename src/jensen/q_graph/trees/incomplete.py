@@ -18,7 +18,7 @@ from jensen.exceptions import DataError
 from jensen.q_graph.constraints import Constraints, read_constraints
 from jensen.q_graph.info import StructuralInfo
 from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective
-from jensen.q_graph.structural.structural_em import Climbed, StructuralTask, are_equivalent
+from jensen.q_graph.structural.structural_em import ClimbResult, StructuralTask, are_equivalent
 from jensen.q_graph.structural.tables import IncompleteTables
 from jensen.q_graph.trees.spanning import all_edges, parents_from, paying_edges, spanning_tree
 from jensen.scores.registry import UNPENALISED, penalty_of
@@ -99,7 +99,7 @@ def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
     return LearnedTree([(int(u), int(v)) for u, v in np.argwhere(fitted.joined)], info)
 
 
-def _climb(task: StructuralTask, rng: np.random.Generator) -> dict[str, Climbed]:
+def _climb(task: StructuralTask, rng: np.random.Generator) -> dict[str, ClimbResult]:
     """Climb from the tree of the known cells, the empty graph, and random trees."""
     data, n = task.rows, len(task.rows.names)
     known = data.average_scorer(0.0)
