@@ -9,6 +9,8 @@ q(G) is a point (one graph, found by search or proven optimal), a sum over all g
 - `optimum/`: the best graph, proven: dynamic programming over subsets, integer programming with
   cutting planes, and the k best graphs.
 - `trees/`: Chow-Liu trees and tree-augmented classifiers, whose optimum is a spanning tree.
+- `structural/`: structural EM, a search on expected statistics where values are missing; the rows
+  (labels or numbers), the objective, the starts, the climbs.
 - `sums/`: posteriors over all graphs of a few variables, summed exactly.
 - `chains/`: Markov chains over graphs, orders and partitions; `chains/moves/` holds their moves.
 - `posterior/`: `structure_posterior` and the object it returns: probabilities of edges and other
