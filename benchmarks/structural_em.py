@@ -26,9 +26,9 @@ from scipy import stats
 import jensen as jn
 from jensen.data.encode import Column
 from jensen.q_graph.constraints import read_constraints
-from jensen.q_graph.structural.learning import _search
-from jensen.q_graph.structural.reading import StructuralChoices
+from jensen.q_graph.structural.learning import make_search
 from jensen.q_graph.structural.objective import Objective
+from jensen.q_graph.structural.reading import StructuralChoices
 from jensen.q_graph.structural.starts import start_graphs
 from jensen.q_graph.structural.structural_em import StructuralTask, learn_graph
 from jensen.q_graph.structural.tables import IncompleteTables
@@ -80,7 +80,7 @@ def compare(net: Any, rate: float, seed: int) -> tuple[Found, Found]:
         IncompleteTables.of(table, tuple(table.variable(x) for x in names)),
         Objective("bic", 0.5 * np.log(N_ROWS)),
         read_constraints(names),
-        _search(StructuralChoices("hill-climb"), names),
+        make_search(StructuralChoices("hill-climb"), names),
         "exact",
         lambda value: False,
     )

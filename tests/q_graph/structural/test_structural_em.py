@@ -11,9 +11,9 @@ import jensen as jn
 from jensen.inference import completions
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.info import StructuralInfo
-from jensen.q_graph.structural.learning import _search
-from jensen.q_graph.structural.reading import StructuralChoices
+from jensen.q_graph.structural.learning import make_search
 from jensen.q_graph.structural.objective import Objective
+from jensen.q_graph.structural.reading import StructuralChoices
 from jensen.q_graph.structural.structural_em import StructuralTask, are_equivalent
 from jensen.q_graph.structural.tables import IncompleteTables
 
@@ -47,7 +47,7 @@ def random_rows(rng, n_rows=60, share=0.25):
 def task_of(table, objective, completion="exact"):
     names = tuple(sorted(table.names))
     rows = IncompleteTables.of(table, tuple(table.variable(x) for x in names))
-    search = _search(StructuralChoices("hill-climb"), names)
+    search = make_search(StructuralChoices("hill-climb"), names)
     return StructuralTask(
         rows, objective, read_constraints(names), search, completion, lambda value: False
     )

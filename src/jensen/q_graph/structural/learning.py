@@ -118,7 +118,7 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
         start = read_start(without_edges_at(choices.start, isolated), names, rules)
     with _watching(choices, data.log_jacobian) as watch:
         task = StructuralTask(
-            data, objective, rules, _search(choices, names), choices.completion, watch
+            data, objective, rules, make_search(choices, names), choices.completion, watch
         )
         found = learn_graph(task, start, choices.restarts, as_generator(choices.random_state))
         return LearnedStructure(task, choices, found, watch(found.best.value))
@@ -210,7 +210,7 @@ def _without_empty(rules: Constraints, rows: Table, names: Sequence[str]) -> Con
     return rules._replace(forbidden=rules.forbidden | at)
 
 
-def _search(choices: StructuralChoices, names: Sequence[str]) -> Search:
+def make_search(choices: StructuralChoices, names: Sequence[str]) -> Search:
     """The search inside, by the name of the method."""
     length = TABU_LENGTH if choices.tabu_length is None else choices.tabu_length
 
