@@ -117,7 +117,8 @@ def learn_structure(
         more the more is missing, and more rows do not help. "refuse": an error.
     hidden
         Variables without a column: name → number of states, or their labels. Each is a parent of
-        all other variables where the search starts.
+        all other variables where searches start, and of none in one of them: it has no edges at
+        the end where the rows say nothing of it.
     completion
         For "structural-em": how rows are completed for the search. "exact" (default): in all ways;
         where these are too many they are drawn, but a graph is taken only if the exact objective

@@ -320,6 +320,18 @@ def test_a_hidden_cause_of_many_effects():
     assert dag.info.score > without.info.score + 20
 
 
+def test_a_hidden_variable_of_which_the_rows_say_nothing_stays_alone():
+    """Its states cost the bound a little, log p(x) itself nothing."""
+    rng = np.random.default_rng(3)
+    a = rng.integers(0, 2, 400)
+    columns = {"a": a, "b": np.where(rng.random(400) < 0.9, a, 1 - a), "c": rng.integers(0, 2, 400)}
+    without = jn.learn_structure(columns, score="bdeu")
+    found = jn.learn_structure(columns, score="bdeu", hidden={"H": 2}, random_state=0)
+    assert without.info.score - 5.0 < found.info.score < without.info.score
+    assert "nothing hidden" in found.info.starts
+    assert not {*found.parents("H"), *found.children("H")}
+
+
 def test_indicators_of_missing_values_come_last():
     rng = np.random.default_rng(2)
     n = 1500

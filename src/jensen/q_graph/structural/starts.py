@@ -17,7 +17,11 @@ Array = NDArray[np.float64]
 
 
 def start_graphs(task: StructuralTask) -> dict[str, Flags]:
-    """The graphs from which climbs begin, by name; hidden variables point to all others."""
+    """The graphs from which climbs begin, by name.
+
+    Hidden variables point to all others, and in one further graph to none: the rows may say nothing
+    of them.
+    """
     rows, rules = task.rows, _without_hidden(task.constraints, task.rows.hidden)
     average = rows.average_scorer(0.0)
     seen = [v for v in range(len(rows.names)) if v not in rows.hidden]
@@ -31,8 +35,11 @@ def start_graphs(task: StructuralTask) -> dict[str, Flags]:
         "empty": rules.required.copy(),
         "node-average": task.search(rows.average_scorer(penalty), rules.required, rules)[0],
     }
+    alone = found["node-average"].copy()
     for joined in found.values():
         _point_to_all(joined, task.constraints, rows.hidden)
+    if rows.hidden:
+        found["nothing hidden"] = alone | task.constraints.required
     return found
 
 
