@@ -167,3 +167,14 @@ def test_what_is_refused(refuse, holes, words, message):
 def test_indicators_need_holes(refuse, rain):
     line = refuse("learn", rain, "--missing-indicators")
     assert line == "--missing-indicators: no value is missing, so leave it out"
+
+
+def test_a_run_with_a_checkpoint_resumes(run, holes, tmp_path):
+    """The graph has a file of its own beside that of the parameters."""
+    first = run("learn", holes, "--seed", 0, "--checkpoint", "run.ckpt", "--json")
+    assert (tmp_path / "run.ckpt.graph").exists()
+    again = run("learn", holes, "--seed", 0, "--checkpoint", "run.ckpt", "--json")
+    assert "resuming from the checkpoint" in again.err
+    assert edges(told(first)) == edges(told(again))
+    run("learn", holes, "--seed", 0, "--checkpoint", "other.ckpt", "--complete-rows")
+    assert not (tmp_path / "other.ckpt.graph").exists()

@@ -201,3 +201,16 @@ def test_states_that_never_occur_are_states():
 def test_edges_of_hidden_variables_may_be_required(edge):
     found = jn.learn_structure(rows(n=80), hidden={"h": 2}, required=[edge], random_state=0)
     assert edge in found.edges
+
+
+def test_an_estimator_that_learns_its_graph_resumes_too(tmp_path):
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 2, 200)
+    b = np.where(rng.random(200) < 0.2, None, np.where(rng.random(200) < 0.9, a, 1 - a))
+    path = tmp_path / "run"
+    one, other = (
+        jn.BayesianNetwork(random_state=0).fit({"a": a, "b": b}, checkpoint=path) for _ in range(2)
+    )
+    assert (tmp_path / "run.graph").exists()
+    assert one.graph == other.graph
+    assert one.free_energy_ == other.free_energy_

@@ -14,6 +14,7 @@ from jensen.cli import inputs
 from jensen.cli.command import Given
 from jensen.cli.learn_options import TESTS
 from jensen.exceptions import FileError, GraphError, JensenError
+from jensen.q_graph.method_choices import HAVE
 from jensen.scores.registry import AVAILABLE, PENALISED, UNPENALISED, WITH_JOINT_PRIOR, WITH_NETWORK
 from jensen.support.text import either, some
 
@@ -64,6 +65,7 @@ class Task(NamedTuple):
         """How to search and which graphs are allowed, as the library takes it."""
         given = self.given
         return {
+            **self._checkpoint(),
             **constraints(given),
             **given.chosen("tabu_length", "completion", *TESTS),
             "hidden": read_hidden(given.hidden),
@@ -72,6 +74,19 @@ class Task(NamedTuple):
             "random_state": given.seed,
             "progress": sys.stderr.isatty(),
         }
+
+    def _checkpoint(self) -> dict[str, str]:
+        """The file of the climbs of structural EM, beside that of the parameters; {} if none."""
+        from jensen.q_graph.structural.learning import needs_structural_em
+
+        given = self.given
+        is_climbed = given.structure in HAVE["checkpoint"] and not given.bootstrap
+        if given.checkpoint is None or not is_climbed or "missing" in self.scoring:
+            return {}
+        told = {"hidden": given.hidden, "interventions": self.scoring.get("interventions")}
+        if given.missing_indicators or needs_structural_em(self.table, told):
+            return {"checkpoint": f"{given.checkpoint}.graph"}
+        return {}
 
     def start(self) -> dict[str, Any]:
         """Where a search begins, and how often."""

@@ -16,6 +16,7 @@ from jensen.inference.fitted import FittedNetwork
 from jensen.models.discrete_network import DiscreteNetwork, Tables
 from jensen.q_graph.info import StructuralInfo
 from jensen.q_graph.learning import learn_structure
+from jensen.q_graph.structural.learning import needs_structural_em
 from jensen.scores.constant_columns import noting, warn_of_constant_labels, warn_of_constants
 
 if TYPE_CHECKING:
@@ -90,9 +91,14 @@ def _learn_graph(task: FittingTask) -> DAG:
             "prior='bds' depends on which configurations occur, which nobody knows where values "
             "are missing: use prior='bdeu'"
         )
+    told = {"hidden": choices.hidden, "interventions": task.interventions}
+    file = None
+    if task.checkpoint is not None and needs_structural_em(table, told):
+        file = f"{task.checkpoint}.graph"  # that of the parameters has its own name
     found = learn_structure(
         table,
         **scoring,
+        checkpoint=file,
         hidden=choices.hidden or None,
         interventions=task.interventions,
         random_state=choices.random_state,

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from jensen.data import as_rows, as_table
@@ -37,7 +38,7 @@ from jensen.scores.scorer import (
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import STREAM, check_many
 from jensen.support.randomness import as_generator
-from jensen.support.wording import bare
+from jensen.support.wording import bare, keyword
 
 
 def learn_structure(
@@ -68,6 +69,7 @@ def learn_structure(
     permutations: int | None = None,
     correction: str | None = None,
     time_limit: float | None = None,
+    checkpoint: str | Path | None = None,
     progress: bool = False,
     **gaussian: Any,
 ) -> DAG | PDAG:
@@ -161,6 +163,9 @@ def learn_structure(
     time_limit
         For "exact": seconds after which the best graph so far is returned. Its `info.gap` tells how
         much higher another graph may score; it is infinite if no bound is known yet.
+    checkpoint
+        For "structural-em": a file to which every finished climb is written, and from which a run
+        that was stopped resumes to the identical result.
     progress
         Show the score, and the moves or the gap, while it runs. Ctrl-C ends every method with the
         best graph so far.
@@ -217,6 +222,7 @@ def learn_structure(
             "permutations": permutations,
             "correction": correction,
             "time_limit": time_limit,
+            "checkpoint": checkpoint,
         },
     )
     if method in TESTED:
@@ -226,6 +232,11 @@ def learn_structure(
         table, given = as_rows(table), {**chosen, **rules, **gaussian, **others}
         if needs_structural_em(table, given):
             return learn_incomplete(table, given)
+    if checkpoint is not None:
+        raise JensenError(
+            f"{keyword('checkpoint')} keeps the climbs of structural EM, and there is nothing "
+            f"missing or hidden here: leave it out"
+        )
     return _by_scores(table, {**chosen, **others}, rules, gaussian)
 
 

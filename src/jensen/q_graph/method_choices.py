@@ -39,6 +39,7 @@ HAVE: Mapping[str, tuple[str, ...]] = {
     "hidden": (*CLIMBING, "exact", "ges"),
     "completion": (*CLIMBING, "exact", "ges"),
     "missing_indicators": (*CLIMBING, "exact", "ges"),
+    "checkpoint": (*CLIMBING, "exact", "ges"),
     "interventions": (*CLIMBING, "exact"),
     "scores": (*CLIMBING, "exact"),
     "max_parents": SCORED,

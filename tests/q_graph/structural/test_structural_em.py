@@ -11,6 +11,7 @@ import jensen as jn
 from jensen.inference import completions
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.info import StructuralInfo
+from jensen.q_graph.structural import structural_em
 from jensen.q_graph.structural.learning import make_search
 from jensen.q_graph.structural.objective import Objective
 from jensen.q_graph.structural.reading import StructuralChoices
@@ -287,6 +288,53 @@ def test_bayesian_structural_em_at_the_mode(asia):
     assert exact.score - 3.0 < found.score <= exact.score + 1e-6
     with pytest.raises(jn.JensenError, match="so it needs a score with a prior of the parameters"):
         jn.learn_structure(asia, completion="map", score="bic")
+
+
+class KilledError(Exception):
+    """Stands for a killed process."""
+
+
+@pytest.mark.parametrize("numbers", [False, True], ids=["labels", "numbers"])
+@pytest.mark.parametrize("seed", [0, None])
+def test_a_killed_run_resumes_to_the_same_bits(asia, numbers, seed, tmp_path, monkeypatch):
+    """Climbs that were finished are read from the file, whatever the seed."""
+    table, path = asia, tmp_path / "run"
+    if numbers:
+        rng = np.random.default_rng(0)
+        x = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4))
+        x[rng.random(x.shape) < 0.2] = np.nan
+        table = jn.Table({f"x{k}": column for k, column in enumerate(x.T)})
+    choices = {"random_state": seed, "checkpoint": path, "restarts": 1}
+    for n_climbs in (2, 3, 1):
+        with monkeypatch.context() as patch:
+            left = [n_climbs]
+
+            def make(task, name, make, kept=structural_em._kept, left=left):
+                left[0] -= 1
+                if left[0] < 0:
+                    raise KilledError
+                return kept(task, name, make)
+
+            patch.setattr(structural_em, "_kept", make)
+            with pytest.raises(KilledError):
+                jn.learn_structure(table, **choices)
+    resumed = jn.learn_structure(table, **choices)
+    again = jn.learn_structure(table, **choices)  # finished: nothing is climbed
+    runs = [resumed, again]
+    if seed is not None:
+        runs.append(jn.learn_structure(table, **{**choices, "checkpoint": None}))
+    for run in runs:
+        assert run == resumed
+        assert run.info.score == resumed.info.score
+        assert run.info.starts == resumed.info.starts
+    with pytest.raises(jn.FileError, match="it belongs to another run"):
+        jn.learn_structure(table, **{**choices, "restarts": 2})
+
+
+def test_a_checkpoint_of_complete_rows_is_refused(tmp_path):
+    table = jn.examples.load("asia").sample(100, random_state=0)
+    with pytest.raises(jn.JensenError, match=r"^checkpoint= keeps the climbs of structural EM"):
+        jn.learn_structure(table, checkpoint=tmp_path / "run")
 
 
 def test_interventions():

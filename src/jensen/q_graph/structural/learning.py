@@ -27,6 +27,7 @@ from jensen.q_graph.constraints import (
 )
 from jensen.q_graph.info import StructuralInfo
 from jensen.q_graph.search.climbing import TABU_LENGTH
+from jensen.q_graph.structural.journal import Journal
 from jensen.q_graph.structural.numbers import IncompleteNumbers
 from jensen.q_graph.structural.objective import Flags, Objective, StructuralRows
 from jensen.q_graph.structural.reading import (
@@ -53,7 +54,8 @@ from jensen.scores.registry import SPECS, names_where
 from jensen.scores.scorer import Scorer
 from jensen.scores.table_checks import check_gaussian_score
 from jensen.support.checks import check_sample_size
-from jensen.support.randomness import as_generator
+from jensen.support.fingerprint import fingerprint
+from jensen.support.randomness import as_generator, generator_state
 from jensen.support.text import either
 from jensen.support.wording import bare, keyword, option
 
@@ -116,12 +118,25 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
     if choices.start is not None:
         isolated = {names[v] for v in data.isolated}
         start = read_start(without_edges_at(choices.start, isolated), names, rules)
+    rng = as_generator(choices.random_state)
+    journal = Journal(rng, choices.checkpoint, _identity(choices, rows, targets, rng))
     with _watching(choices, data.log_jacobian) as watch:
         task = StructuralTask(
-            data, objective, rules, make_search(choices, names), choices.completion, watch
+            data, objective, rules, make_search(choices, names), choices.completion, watch, journal
         )
-        found = learn_graph(task, start, choices.restarts, as_generator(choices.random_state))
+        found = learn_graph(task, start, choices.restarts, journal.rng)
         return LearnedStructure(task, choices, found, watch(found.best.value))
+
+
+def _identity(
+    choices: StructuralChoices, rows: Table, targets: Any, rng: np.random.Generator
+) -> str:
+    """The fingerprint of data and settings; a checkpoint of any other run is refused."""
+    if choices.checkpoint is None:
+        return ""
+    plain = choices._replace(checkpoint=None, progress=False, random_state=None, interventions=None)
+    seed = None if choices.random_state is None else generator_state(rng)
+    return fingerprint("structural EM, 1", repr(plain), rows.digest(), targets, seed)
 
 
 def average_scorer(table: Any, score: str | None, choices: Mapping[str, Any]) -> Scorer:

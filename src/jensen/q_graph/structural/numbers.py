@@ -178,6 +178,13 @@ class IncompleteNumbers:
         trace = found.trace + objective.of_graph(joined, n_parameters)
         return FittedGraph(joined, model, self.units, found.state, trace.tolist())
 
+    def restore(
+        self, objective: Objective, joined: Flags, state: free_energy.State, trace: list[float]
+    ) -> FittedGraph:
+        """A fit of which a file held the state and J by sweep."""
+        model = self._model(joined, has_prior=not objective.is_likelihood)
+        return FittedGraph(joined, model, self.units, state, trace)
+
     def smoothed(self, fitted: FittedGraph) -> Array:
         """Expected statistics as they are: they have no zeros at which EM would stay."""
         at = fitted.model.potentials(fitted.state.t)

@@ -125,6 +125,11 @@ class StructuralRows(Protocol):
     ) -> FittedGraph:
         """Fit the parameters of a graph, from statistics, or from random ones by a generator."""
 
+    def restore(
+        self, objective: Objective, joined: Flags, state: State, trace: list[float]
+    ) -> FittedGraph:
+        """A fit of which a file held the state and J by sweep."""
+
     def smoothed(self, fitted: FittedGraph) -> Any:
         """The statistics of a graph, without zeros, at which EM would stay."""
 

@@ -1,6 +1,7 @@
 """What structural EM reads: rows of labels or of numbers, their variables, and its choices."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,6 +48,7 @@ class StructuralChoices(NamedTuple):
     missing_indicators: bool = False
     time_limit: float | None = None
     progress: bool = False
+    checkpoint: str | Path | None = None
     prior_mean: Any = None
     mean_strength: float | None = None
     degrees_of_freedom: float | None = None

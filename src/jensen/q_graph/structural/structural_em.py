@@ -18,6 +18,7 @@ ICML; Friedman (1998), *The Bayesian structural EM algorithm*, UAI.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,6 +29,7 @@ from jensen.q_graph.classes.graph import class_of, set_of
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.method_choices import Completion
 from jensen.q_graph.search.climbing import perturbed
+from jensen.q_graph.structural.journal import Journal
 from jensen.q_graph.structural.objective import (
     Completed,
     FittedGraph,
@@ -81,6 +83,7 @@ class StructuralTask(NamedTuple):
     search: Search
     completion: Completion
     watch: Callable[[float], bool]  # sees J after every step; True stops
+    journal: Journal | None = None  # holds the climbs that are finished
 
     @property
     def first(self) -> Objective:
@@ -217,18 +220,33 @@ def _climb_often(
     starts = {"start": start} if start is not None else start_graphs(task)
     climbs: dict[str, ClimbResult] = {}
     for name, stream in zip(starts, later.spawn(len(starts)), strict=True):
-        climbs[name] = task.climb(starts[name], stream, stream, task.completion)
+        climbs[name] = _kept(
+            task, name, partial(task.climb, starts[name], stream, stream, task.completion)
+        )
         if task.watch(climbs[name].best.value):
             return climbs
     if start is None and task.completion == "exact" and task.rows.may_draw:
-        climbs["draws"] = _climb_from_draws(task, starts["tree"], first)
+        climbs["draws"] = _kept(
+            task, "draws", partial(_climb_from_draws, task, starts["tree"], first)
+        )
     best = max(climbs.values(), key=lambda one: one.best.value).best
     for k, stream in enumerate(last.spawn(RESTARTS + restarts)):
         if task.watch(best.value):
             break
-        climbs[f"restart {k + 1}"] = found = _climb_again(task, best, stream)
+        name = f"restart {k + 1}"
+        climbs[name] = found = _kept(task, name, partial(_climb_again, task, best, stream))
         best = max(best, found.best, key=lambda one: one.value)
     return climbs
+
+
+def _kept(task: StructuralTask, name: str, make: Callable[[], ClimbResult]) -> ClimbResult:
+    """A climb as the journal holds it, or made now; one that was interrupted is not kept."""
+    if task.journal is None:
+        return make()
+    found = task.journal.find(name, task.rows, task.objective) or make()
+    if not task.watch(found.best.value):
+        task.journal.keep(name, found)
+    return found
 
 
 def _climb_from_draws(task: StructuralTask, tree: Flags, rng: np.random.Generator) -> ClimbResult:

@@ -20,7 +20,13 @@ from jensen.inference.completions import (
     known_cells,
     numbers_of_states,
 )
-from jensen.models.discrete_network import DiscreteNetwork, Tables, encode, random_counts
+from jensen.models.discrete_network import (
+    DiscreteNetwork,
+    Encoded,
+    Tables,
+    encode,
+    random_counts,
+)
 from jensen.q_graph.method_choices import Completion
 from jensen.q_graph.structural.completed_scorer import CompletedScorer
 from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective
@@ -104,27 +110,39 @@ class IncompleteTables(NamedTuple):
         self, objective: Objective, joined: Flags, start: Any, *, max_iter: int, tol: float
     ) -> FittedGraph:
         """Fit the tables of a graph, from flat counts or from random ones."""
-        parents = [tuple(np.flatnonzero(column).tolist()) for column in joined.T]
-        wiring = wire(parents, self.cards.tolist())
-        encoded = encode(self.table, self.names, wiring, self.targets)
-        counts = start
+        model, encoded = self._model(objective, joined)
+        counts, prior, units = start, model.prior.tables, encoded.units
         if isinstance(start, np.random.Generator):
-            counts = random_counts(wiring, encoded, self.hidden, start)
-        prior, eta = Tables(None), Tables(counts)
-        if not objective.is_likelihood:
-            prior = Tables(_concentrations(objective, wiring) - 1.0)
-            eta = Tables(prior.tables + counts)
-        graph = DAG.from_adjacency(joined, self.names)
-        model = DiscreteNetwork(wiring, prior, graph, self.variables, self.hidden)
-        algorithm, units = objective.algorithm, encoded.units
+            counts = random_counts(model.wiring, encoded, self.hidden, start)
+        eta = Tables(counts if prior is None else prior + counts)
         if objective.at_map:
             found = _fit_at_map(model, units, eta, max_iter, tol)
         else:
-            state = free_energy.state_at(model, units, algorithm, eta)
-            found = free_energy.fit(model, units, algorithm, state, max_iter=max_iter, tol=tol)
-        n_parameters = np.sum(np.diff(wiring.fam_at) * (1.0 - 1.0 / self.cards))
+            state = free_energy.state_at(model, units, objective.algorithm, eta)
+            found = free_energy.fit(
+                model, units, objective.algorithm, state, max_iter=max_iter, tol=tol
+            )
+        n_parameters = np.sum(np.diff(model.wiring.fam_at) * (1.0 - 1.0 / self.cards))
         trace = found.trace + objective.of_graph(joined, float(n_parameters))
         return FittedGraph(joined, model, encoded.hidden, found.state, trace.tolist())
+
+    def restore(
+        self, objective: Objective, joined: Flags, state: State, trace: list[float]
+    ) -> FittedGraph:
+        """A fit of which a file held the state and J by sweep."""
+        model, encoded = self._model(objective, joined)
+        return FittedGraph(joined, model, encoded.hidden, state, trace)
+
+    def _model(self, objective: Objective, joined: Flags) -> tuple[DiscreteNetwork, Encoded]:
+        """The model of a graph, and the rows as it reads them."""
+        parents = [tuple(np.flatnonzero(column).tolist()) for column in joined.T]
+        wiring = wire(parents, self.cards.tolist())
+        prior = Tables(None)
+        if not objective.is_likelihood:
+            prior = Tables(_concentrations(objective, wiring) - 1.0)
+        graph = DAG.from_adjacency(joined, self.names)
+        model = DiscreteNetwork(wiring, prior, graph, self.variables, self.hidden)
+        return model, encode(self.table, self.names, wiring, self.targets)
 
     def smoothed(self, fitted: FittedGraph) -> Array:
         """Expected counts, and those of the prior of `first`."""
