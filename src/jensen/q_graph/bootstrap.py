@@ -1,7 +1,7 @@
 """The bootstrap: how often an edge is found again in graphs learned from resampled rows."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,8 +13,12 @@ from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.threads import interruptible
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, PDAG
-from jensen.graphs.base import Graph
-from jensen.q_graph.constraints import add_certain_edges, as_lists, read_constraints
+from jensen.q_graph.constraints import (
+    add_certain_edges,
+    as_lists,
+    plain_choice,
+    read_constraints,
+)
 from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import learn_structure
 from jensen.runs.checkpoint import Checkpoint
@@ -113,7 +117,7 @@ def bootstrap_edges(
         rules, directs = add_certain_edges(names, rules, read), directs or read.directs
     if cpdag is None:
         cpdag = not directs
-    settings = sorted((name, _plain(value)) for name, value in choices.items())
+    settings = sorted((name, plain_choice(value)) for name, value in choices.items())
     seed = None if random_state is None else generator_state(rng)
     # The default scale of bge was another one once, so graphs of numbers are not mixed with those.
     is_numeric = any(variable.kind == "continuous" for variable in data.variables)
@@ -193,21 +197,6 @@ def _shares(found: DAG | PDAG, cpdag: bool) -> Array:
     graph = found.cpdag() if cpdag and isinstance(found, DAG) else found
     joined = np.asarray(graph.adjacency, np.float64)
     return joined / np.maximum(joined + joined.T, 1.0)
-
-
-def _plain(choice: Any) -> Any:
-    """A choice as plain data for the fingerprint of the run."""
-    if choice is None or isinstance(choice, (str, bool, int, float, np.ndarray, np.generic)):
-        return choice
-    if isinstance(choice, Mapping):
-        return {str(name): _plain(value) for name, value in choice.items()}
-    if isinstance(choice, Graph):
-        return [list(choice.nodes), str(choice)]
-    if hasattr(choice, "save"):
-        from jensen import io
-
-        return io.to_bytes(choice)
-    return [_plain(part) for part in choice] if isinstance(choice, Iterable) else repr(choice)
 
 
 def _content(table: Table) -> list[Any]:

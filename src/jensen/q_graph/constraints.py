@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import DataError, GraphError
 from jensen.graphs import DAG, as_dag, formats
+from jensen.graphs.base import Graph
 from jensen.graphs.indexed_graph import find_cycle, show_edge, show_path
 from jensen.scores.constant_columns import are_drawn, no_edge, warn_of_constants
 from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
@@ -147,6 +148,21 @@ def without_edges_at(start: Any, columns: Set[str]) -> DAG:
     """The start graph without the edges at constant columns."""
     dag = as_dag(start)
     return DAG([edge for edge in dag.edges if columns.isdisjoint(edge)], dag.nodes)
+
+
+def plain_choice(choice: Any) -> Any:
+    """A choice as plain data for the fingerprint of the run."""
+    if choice is None or isinstance(choice, (str, bool, int, float, np.ndarray, np.generic)):
+        return choice
+    if isinstance(choice, Mapping):
+        return {str(name): plain_choice(value) for name, value in choice.items()}
+    if isinstance(choice, Graph):
+        return [list(choice.nodes), str(choice)]
+    if hasattr(choice, "save"):
+        from jensen import io
+
+        return io.to_bytes(choice)
+    return [plain_choice(part) for part in choice] if isinstance(choice, Iterable) else repr(choice)
 
 
 def read_start(start: Any, names: Sequence[str], constraints: Constraints) -> Flags:

@@ -87,7 +87,9 @@ class StructuralInfo(StructureInfo):
     ascends
         Whether J can only rise. Draws and modes are no ascents.
     statistics
-        What the searches read: "exact", or "drawn to search, exact to decide".
+        What the searches read: "exact", or "drawn to search, exact to decide" where a row has too
+        many completions. Either way a search leaves out those below a probability of 1e-6; J, which
+        decides, leaves out none.
     is_bound
         Whether `score` bounds log p(observed, graph) from below.
     starts

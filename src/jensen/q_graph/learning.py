@@ -119,8 +119,8 @@ def learn_structure(
         more the more is missing, and more rows do not help. "refuse": an error.
     hidden
         Variables without a column: name → number of states, or their labels. Each is a parent of
-        all other variables where searches start, and of none in one of them: it has no edges at
-        the end where the rows say nothing of it.
+        all other variables where searches start, and of none in one of them, so that it may end
+        without edges.
     completion
         For "structural-em": how rows are completed for the search. "exact" (default): in all ways;
         where these are too many they are drawn, but a graph is taken only if the exact objective
@@ -142,7 +142,8 @@ def learn_structure(
         The graph that a search begins with; by default the required edges alone.
     restarts
         The number of restarts of a search. Each begins at the best graph so far after as many
-        random changes as that graph has edges.
+        random changes as that graph has edges. Structural EM makes three by itself, with half as
+        many changes, and these besides.
     tabu_length
         For "tabu": the search ends after this many moves without a better graph; 100 by default.
         Without restarts a larger number never leads to a worse graph. Turns that change nothing do

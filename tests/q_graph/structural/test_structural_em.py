@@ -331,6 +331,26 @@ def test_a_killed_run_resumes_to_the_same_bits(asia, numbers, seed, tmp_path, mo
         jn.learn_structure(table, **{**choices, "restarts": 2})
 
 
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"required": (pair for pair in [("tub", "asia")])},
+        {"start": jn.DAG([("asia", "tub")], jn.examples.load("asia").graph.nodes)},
+        {"prior": {("asia", "tub"): 0.9}},
+        {"equivalent_sample_size": 2.0},
+    ],
+    ids=["required", "start", "prior", "sample size"],
+)
+def test_a_checkpoint_of_other_choices_is_refused(asia, changed, tmp_path):
+    few, path = asia.rows(0, 60), tmp_path / "run"
+    choices = {"required": (pair for pair in [("asia", "tub")]), "checkpoint": path}
+    jn.learn_structure(few, random_state=0, **choices)
+    choices["required"] = [("asia", "tub")]
+    jn.learn_structure(few, random_state=0, **choices)
+    with pytest.raises(jn.FileError, match="it belongs to another run"):
+        jn.learn_structure(few, random_state=0, **{**choices, **changed})
+
+
 def test_a_checkpoint_of_complete_rows_is_refused(tmp_path):
     table = jn.examples.load("asia").sample(100, random_state=0)
     with pytest.raises(jn.JensenError, match=r"^checkpoint= keeps the climbs of structural EM"):

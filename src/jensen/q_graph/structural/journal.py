@@ -56,7 +56,7 @@ class Journal:
         self._first = generator_state(rng)
         if self._file.content is not None:
             log.info("resuming from the checkpoint")
-            self._read(*self._file.content)
+            self._read(path, *self._file.content)
 
     def find(self, name: str, rows: StructuralRows, objective: Objective) -> ClimbResult | None:
         """The finished climb of this name, if the file holds it."""
@@ -86,7 +86,7 @@ class Journal:
         named = {str(k): array for k, array in enumerate(arrays)}
         file.save({"rng": self._first, "climbs": climbs}, named)
 
-    def _read(self, notes: Any, arrays: dict[str, NDArray[Any]]) -> None:
+    def _read(self, path: Any, notes: Any, arrays: dict[str, NDArray[Any]]) -> None:
         own = [arrays[str(k)] for k in range(len(arrays))]
         try:
             self._first = notes["rng"]
@@ -94,5 +94,5 @@ class Journal:
             self._saved = {name: unpack(climb, own) for name, climb in notes["climbs"].items()}
         except (KeyError, TypeError, ValueError, IndexError):
             raise FileError(
-                f"cannot resume: another version of Jensen wrote this checkpoint; {WAY_OUT}"
+                f"cannot resume from {path}: another version of Jensen wrote it; {WAY_OUT}"
             ) from None

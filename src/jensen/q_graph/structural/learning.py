@@ -20,7 +20,9 @@ from jensen.q_graph.classes.rules import with_known_directions
 from jensen.q_graph.constraints import (
     Constraints,
     add_certain_edges,
+    as_lists,
     isolate,
+    plain_choice,
     read_constraints,
     read_start,
     without_edges_at,
@@ -105,6 +107,8 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
     for name in chosen:
         if name not in StructuralChoices._fields:
             raise DataError(NO_MEANING.format(keyword(name), "values"))
+    if chosen.get("checkpoint") is not None:
+        chosen = as_lists(chosen)  # they are read twice
     choices = StructuralChoices(**chosen)
     rows, targets = counted_rows(table, choices.interventions)
     warn_of_row_names(rows)
@@ -134,9 +138,12 @@ def _identity(
     """The fingerprint of data and settings; a checkpoint of any other run is refused."""
     if choices.checkpoint is None:
         return ""
-    plain = choices._replace(checkpoint=None, progress=False, random_state=None, interventions=None)
+    told = choices._asdict()
+    for name in ("checkpoint", "progress", "random_state", "interventions"):
+        del told[name]
+    settings = sorted((name, plain_choice(value)) for name, value in told.items())
     seed = None if choices.random_state is None else generator_state(rng)
-    return fingerprint("structural EM, 1", repr(plain), rows.digest(), targets, seed)
+    return fingerprint("structural EM, 1", settings, rows.digest(), targets, seed)
 
 
 def average_scorer(table: Any, score: str | None, choices: Mapping[str, Any]) -> Scorer:
