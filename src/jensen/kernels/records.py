@@ -5,6 +5,7 @@ from typing import Any
 from numba import types
 from numba.core.sigutils import normalize_signature
 
+from jensen.support.cell_records import CellGroups, GroupKinds, GroupWorkspace
 from jensen.support.chain_records import (
     ChainGraph,
     ChainSamples,
@@ -65,6 +66,10 @@ _CODES = types.int32[::1]
 COMPLETION_LISTS = types.NamedTuple(
     [_CODES, *[_INTS] * 3, _FLOATS, _INTS, _CODES, *[_INTS] * 3, _FLOATS], CompletionLists
 )
+
+GROUP_KINDS = types.NamedUniTuple(_INTS, len(GroupKinds._fields), GroupKinds)
+CELL_GROUPS = types.NamedUniTuple(_INTS, len(CellGroups._fields), CellGroups)
+GROUP_WORK = types.NamedUniTuple(_FLOATS, len(GroupWorkspace._fields), GroupWorkspace)
 
 
 def signature(*arguments: Any) -> tuple[Any, ...]:

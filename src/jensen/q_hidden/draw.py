@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from jensen.q_hidden.mixed import cells
+from jensen.q_hidden.mixed.cells import MixedCells
 from jensen.q_hidden.states import chain, independent
 from jensen.q_hidden.structures import (
     Chain,
@@ -42,3 +44,8 @@ def _(potentials: Independent, memory: Any, rng: np.random.Generator) -> Hidden:
 def _(potentials: Chain, memory: Any, rng: np.random.Generator) -> Hidden:
     value, counts = chain.drawn(potentials, rng)
     return Hidden(potentials.weight * value, counts)
+
+
+@solve.register
+def _(potentials: MixedCells, memory: Any, rng: np.random.Generator) -> Hidden:
+    return Hidden(*cells.solve(potentials, rng, "draw"))

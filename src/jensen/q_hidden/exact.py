@@ -7,6 +7,8 @@ import numpy as np
 
 from jensen.q_hidden import gaussian_cells
 from jensen.q_hidden.gaussian_cells import GaussianCells
+from jensen.q_hidden.mixed import cells
+from jensen.q_hidden.mixed.cells import MixedCells
 from jensen.q_hidden.states import chain, independent
 from jensen.q_hidden.structures import (
     Chain,
@@ -50,3 +52,8 @@ def _(potentials: Chain, memory: Any = None, rng: Any = None) -> Hidden:
 def _(potentials: GaussianCells, memory: Any = None, rng: Any = None) -> Hidden:
     value, moments = gaussian_cells.expected(potentials)
     return Hidden(value, moments)
+
+
+@solve.register
+def _(potentials: MixedCells, memory: Any = None, rng: Any = None) -> Hidden:
+    return Hidden(*cells.solve(potentials, rng, "sum"))

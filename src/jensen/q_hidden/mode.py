@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from jensen.q_hidden.mixed import cells
+from jensen.q_hidden.mixed.cells import MixedCells
 from jensen.q_hidden.states import chain, independent
 from jensen.q_hidden.structures import (
     Chain,
@@ -42,3 +44,8 @@ def _(potentials: Independent, memory: Any = None, rng: Any = None) -> Hidden:
 def _(potentials: Chain, memory: Any = None, rng: Any = None) -> Hidden:
     value, counts = chain.best(potentials)
     return Hidden(potentials.weight * value, counts)
+
+
+@solve.register
+def _(potentials: MixedCells, memory: Any = None, rng: Any = None) -> Hidden:
+    return Hidden(*cells.solve(potentials, rng, "max"))

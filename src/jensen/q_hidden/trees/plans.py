@@ -144,9 +144,17 @@ class Plans:
         ptr, members = np.append(self.sets.begin[first:], len(self.sets.entries)), self.sets.entries
         ptr, members = ptr - start, members[start:]
         found = find_families(ptr, members, self.wiring)
-        orders, log_total = self._order(ptr, members, found)
-        self._write(ptr, members, found, orders, log_total)
+        self.compile_sets(ptr, members, found)
         self.families = _append(self.families, found)
+
+    def compile_sets(
+        self, ptr: Ints, members: NDArray[np.int32], families: SetFamilies
+    ) -> Program:
+        """Compile sets with the families that the caller says take part; all that is compiled."""
+        if len(ptr) > 1:
+            orders, log_total = self._order(ptr, members, families)
+            self._write(ptr, members, families, orders, log_total)
+        return Program(self._code, self._start[:-1])
 
     def _order(
         self, ptr: Ints, members: NDArray[np.int32], families: SetFamilies

@@ -1,0 +1,391 @@
+"""Conditional linear Gaussian network: labels given labels, numbers given labels and numbers.
+
+A label has a table; a number has, for every configuration of its label parents, a regression on its
+number parents. Families that miss no member are counted before the first sweep; the other parts of
+rows are solved again in every sweep (`jensen.q_hidden.mixed`). Numbers are kept relative to `shift`,
+near their means, because sums of squares lose their digits far from 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import RowSource, Variable
+from jensen.data.blocks import Block, Units
+from jensen.data.number_rows import numbers_of
+from jensen.exceptions import CollapseError, DataError, ImpossibleError, warn_of_empty_rows
+from jensen.families import NO_ROWS, linear_regression
+from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.families.linear_regression import Regression
+from jensen.families.product import Product
+from jensen.graphs import DAG
+from jensen.inference.mixed_network import (
+    MixedNetwork,
+    MixedPosterior,
+    NumberParameters,
+    config_text,
+)
+from jensen.models.discrete_network import by_falling_count, complete_counts, permute
+from jensen.models.protocol import Conjugate, Data
+from jensen.q_hidden import Hidden
+from jensen.q_hidden.mixed.cells import CellUnit, MixedCells, MixedMoments, MixedRows, encode_rows
+from jensen.q_hidden.mixed.layout import MixedLayout
+from jensen.q_hidden.mixed.shapes import Shapes
+from jensen.q_hidden.structures import NothingHidden
+from jensen.q_hidden.trees.problems import code_rows
+from jensen.support.fields import add, record
+from jensen.support.wording import option
+
+if TYPE_CHECKING:
+    from jensen.free_energy import State
+
+Array = NDArray[np.float64]
+
+BLOCK_ROWS = 1 << 16
+"""Rows that are encoded at a time."""
+
+
+@record
+class MixedParameters(NamedTuple):
+    """Tables of all labels end to end, and the regressions of every number."""
+
+    tables: Any  # (P,); None: the flat prior
+    regressions: Any  # a tuple of `Regression`, a component per configuration; None: flat
+
+
+class CompleteFamilies(NamedTuple):
+    """A unit: counts and moments of all families of all rows that miss none of their members."""
+
+    stats: MixedMoments
+
+
+class IncompleteRows(NamedTuple):
+    """A unit: rows with gaps, in all of which the same node was set, or none."""
+
+    cells: CellUnit
+    target: int = -1
+
+
+Unit = CompleteFamilies | IncompleteRows
+
+
+@dataclass(frozen=True)
+class ConditionalRegressions(Product):
+    """The regressions of all numbers; one without an estimate is named, with its configuration.
+
+    A configuration without any row, under the flat prior, has the regression of all rows together.
+    """
+
+    names: tuple[str, ...] = ()
+    configs: Callable[[int, int], str] = lambda v, config: ""
+    may_restart: bool = False  # whether another start may end where no component is lost
+
+    def mode_stats(self, eta: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Read t at the modes."""
+        return tuple(self._mode(v, one) for v, one in enumerate(eta))
+
+    def _mode(self, v: int, eta: Regression) -> Regression:
+        is_empty = ~(eta.count > 0.0)
+        if is_empty.any() and not is_empty.all():
+            pooled = Regression(*(part.sum(0) for part in eta))
+            eta = Regression(
+                *(
+                    np.where(is_empty.reshape(-1, *(1,) * (part.ndim - 1)), whole, part)
+                    for part, whole in zip(eta, pooled, strict=True)
+                )
+            )
+        try:
+            return linear_regression.mode_stats(eta)
+        except CollapseError as error:
+            if self.may_restart:
+                raise
+            raise DataError(self._why(v, error)) from None
+
+    def _why(self, v: int, error: CollapseError) -> str:
+        name = self.names[v]
+        if NO_ROWS in error.why:
+            return f"no row has a weight, so nothing says how {name!r} depends on its parents"
+        text = self.configs(v, error.components[0])
+        where = f"where {text}, " if text else ""
+        return (
+            f"the likelihood of {name!r} has no bound: {where}it is constant in the rows that "
+            f"count for it, or a linear function of its parents, or the rows are too few for so "
+            f"many parents; leave out a parent or a column, or give a prior, "
+            f"{option('prior', 'bdeu-bge')}"
+        )
+
+
+@dataclass(frozen=True)
+class MixedRegressionNetwork(Conjugate):
+    """A directed graph of labels and numbers, and the prior of its tables and regressions."""
+
+    layout: MixedLayout
+    prior: MixedParameters
+    graph: DAG = field(default_factory=DAG)
+    variables: tuple[Variable, ...] = ()
+    shift: Array = field(default_factory=lambda: np.empty(0))  # of every number
+    hidden: tuple[int, ...] = ()  # labels without values
+    may_relabel: bool = False  # whether the states of these have no meaning of their own
+    constants: Mapping[str, float] = field(default_factory=dict)  # columns that are left out
+
+    @cached_property
+    def families(self) -> MixedParameters:
+        """A Dirichlet per row of every table, a regression per configuration of every number."""
+        parts = (linear_regression,) * len(self.layout.numbers)
+        names = tuple(self.graph.nodes[v] for v in self.layout.numbers)
+        regressions = ConditionalRegressions(
+            parts, names, self._config_text, may_restart=bool(self.hidden)
+        )
+        return MixedParameters(SegmentedDirichlet(self.layout.wiring.row_lengths()), regressions)
+
+    def _config_text(self, v: int, config: int) -> str:
+        return config_text(self.layout, self.variables, v, config)
+
+    def potentials(self, t: MixedParameters) -> Callable[[Unit], NothingHidden | MixedCells]:
+        """Log tables and forms, and what a unit hides."""
+        forms = self.layout.forms_of(t.regressions)
+
+        def of_unit(unit: Unit) -> NothingHidden | MixedCells:
+            if isinstance(unit, CompleteFamilies):
+                flat = np.concatenate([t.tables, forms])
+                return NothingHidden(flat, np.concatenate(unit.stats))
+            kinds = unit.cells.shapes.kinds
+            return MixedCells(self._without(t.tables, unit.target), forms, kinds, unit.cells)
+
+        return of_unit
+
+    def expected_stats(self, unit: Unit, hidden: Hidden) -> MixedParameters:
+        """Counts of every table, moments of every regression."""
+        if isinstance(unit, CompleteFamilies):
+            return self.stats_of(unit.stats)
+        counts, moments = hidden.moments
+        return self.stats_of(MixedMoments(self._without(counts, unit.target), moments))
+
+    def stats_of(self, found: MixedMoments) -> MixedParameters:
+        """Statistics from counts and moments."""
+        return MixedParameters(found.counts, self.layout.stats_of(found.moments))
+
+    def _without(self, flat: Array, target: int) -> Array:
+        """Zero the block of a label that was set; its table does not contribute."""
+        if target < 0 or not self.layout.cards[target]:
+            return flat
+        wiring, label, flat = self.layout.wiring, self.layout.place[target], flat.copy()
+        flat[wiring.fam_at[label] : wiring.fam_at[label + 1]] = 0.0
+        return flat
+
+    # --- from rows to a network ---
+
+    def start(self, data: Data, k: int, rng: np.random.Generator) -> MixedParameters:
+        """Prior plus what was counted, and random statistics where something is missing."""
+        counted: MixedMoments = data.rows.counted.stats
+        if not data.units.is_complete:
+            counted = data.rows.starts.statistics(counted, rng)
+        return MixedParameters(*add(self.prior, self.stats_of(counted)))
+
+    def explain(self, data: Data, t: MixedParameters) -> Exception:
+        """Which rows are impossible at this θ."""
+        return ImpossibleError(
+            "a row has probability 0, or a density that cannot be computed, under the parameters "
+            "of start=: a label occurs there that they give no probability to"
+        )
+
+    def finish(self, state: State, *, is_posterior: bool) -> MixedNetwork:
+        """The network at the end of an ascent, hidden states in a stable order."""
+        eta, stats = self._in_order(state.stats.tables, state.eta), state.stats
+        family = self.families.tables
+        if is_posterior:
+            told = family.describe(eta.tables)
+            posterior = MixedPosterior(
+                told["concentration"],
+                self.shift,
+                tuple(linear_regression.to_standard(one) for one in eta.regressions),
+            )
+            numbers = posterior.point(self.layout)
+            return self._network(told["mean"], numbers, posterior)
+        t = self._in_order(stats.tables, state.t)
+        numbers = tuple(
+            numbers_at(one, self.shift, v, above)
+            for v, (one, above) in enumerate(
+                zip(t.regressions, self.layout.number_parents, strict=True)
+            )
+        )
+        network = self._network(family.mode(eta.tables), numbers)
+        warn_of_empty_rows(network.label_network, family.totals(eta.tables) <= 0.0)
+        return network
+
+    def _network(
+        self,
+        tables: Array,
+        numbers: tuple[NumberParameters, ...],
+        posterior: MixedPosterior | None = None,
+        samples: Array | None = None,
+    ) -> MixedNetwork:
+        return MixedNetwork(
+            self.graph, self.variables, tables, numbers, posterior, samples, self.constants
+        )
+
+    def _in_order(self, counts: Array, parameters: MixedParameters) -> MixedParameters:
+        """Tables and regressions with the states of hidden labels by falling count."""
+        if not (self.hidden and self.may_relabel):
+            return parameters
+        layout = self.layout
+        orders = by_falling_count(layout.wiring, self.hidden, counts)
+        regressions = []
+        for one, above in zip(parameters.regressions, layout.label_parents, strict=True):
+            cards = [int(layout.wiring.cards[u]) for u in above]
+            configs = np.arange(len(one.count)).reshape(cards)
+            for axis, u in enumerate(above):
+                if u in orders:
+                    configs = np.take(configs, orders[u], axis=axis)
+            regressions.append(Regression(*(part[configs.ravel()] for part in one)))
+        return MixedParameters(permute(layout.wiring, orders, parameters.tables), tuple(regressions))
+
+    # --- chains ---
+
+    def keep(self, state: State, *, is_mode: bool) -> Array:
+        """Tables, then intercepts, slopes and variances; hidden states in a stable order."""
+        t = self._in_order(state.stats.tables, state.t)
+        pairs = enumerate(zip(t.regressions, self.layout.number_parents, strict=True))
+        found = (numbers_at(one, self.shift, v, above) for v, (one, above) in pairs)
+        return np.concatenate([np.exp(t.tables), *(one.flat() for one in found)])
+
+    @property
+    def kept_width(self) -> int:
+        """Entries of all tables, and of all regressions."""
+        pairs = zip(self.layout.n_configs, self.layout.n_members, strict=True)
+        return int(self.layout.wiring.fam_at[-1]) + sum(k * n for k, n in pairs)
+
+    def average(self, draws: Array) -> MixedParameters:
+        """An η whose mode is the mean of tables and regressions."""
+        tables, numbers = self.unpack(draws.mean(0))
+        return self.near(tables, numbers)
+
+    def unpack(self, flat: Array) -> tuple[Array, tuple[NumberParameters, ...]]:
+        """Tables and regressions from what was kept."""
+        return unpack(self.layout, flat, self.families.tables)
+
+    def near(self, tables: Array, numbers: Sequence[NumberParameters]) -> MixedParameters:
+        """An η whose mode is at these tables and regressions."""
+        pairs = enumerate(zip(numbers, self.layout.number_parents, strict=True))
+        return MixedParameters(
+            tables, tuple(_eta_at(one, self.shift, v, above) for v, (one, above) in pairs)
+        )
+
+    def finish_draws(self, draws: Array, best: int) -> MixedNetwork:
+        """A network with all samples."""
+        return self._network(*self.unpack(draws.mean(0)), samples=draws)
+
+
+def unpack(
+    layout: MixedLayout, flat: Array, family: SegmentedDirichlet
+) -> tuple[Array, tuple[NumberParameters, ...]]:
+    """Tables, whose rows sum to one, and regressions from one flat array."""
+    at = int(layout.wiring.fam_at[-1])
+    tables, numbers = family.share(flat[:at]), []
+    for k, n in zip(layout.n_configs, layout.n_members, strict=True):
+        numbers.append(NumberParameters.from_flat(flat[at : at + k * n], k))
+        at += k * n
+    return tables, tuple(numbers)
+
+
+def numbers_at(t: Regression, shift: Array, v: int, above: Sequence[int]) -> NumberParameters:
+    """Intercepts, slopes and variances in the units of the columns."""
+    precision = -2.0 * t.second
+    coefficients = t.first / precision[:, None]
+    slopes = coefficients[:, 1:]
+    intercepts = coefficients[:, 0] + shift[v] - slopes @ shift[list(above)]
+    return NumberParameters(intercepts, slopes, 1.0 / precision)
+
+
+def _eta_at(one: NumberParameters, shift: Array, v: int, above: Sequence[int]) -> Regression:
+    """A component of weight 1 for every configuration, with its mode there."""
+    intercepts = one.intercepts - shift[v] + one.slopes @ shift[list(above)]
+    first = np.column_stack([intercepts, one.slopes])
+    n = first.shape[1]
+    strength = np.broadcast_to(np.eye(n), (len(first), n, n)).copy()
+    return Regression(
+        np.ones(len(first)), one.variances + (first * first).sum(1), first, strength
+    )
+
+
+# --- rows ---
+
+
+class EncodedRows(NamedTuple):
+    """Units for the loop, and what a start is made of."""
+
+    units: Units
+    counted: CompleteFamilies
+    starts: Any
+
+
+def read_block(block: Block, layout: MixedLayout, names: Sequence[str], shift: Array) -> MixedRows:
+    """Codes and numbers, relative to `shift`, of some rows."""
+    codes = code_rows(block, [names[v] for v in layout.labels])
+    values = numbers_of(block, [names[v] for v in layout.numbers]) - shift
+    return MixedRows(codes, values, np.asarray(block.weights, np.float64))
+
+
+def encode(
+    rows: RowSource,
+    layout: MixedLayout,
+    names: Sequence[str],
+    shift: Array,
+    targets: NDArray[np.int64] | None = None,
+) -> tuple[CompleteFamilies, tuple[IncompleteRows, ...]]:
+    """Count families without gaps, and collect the other parts of rows.
+
+    Parameters
+    ----------
+    targets
+        (rows,): the node that was set from outside, -1 where none was; None: nowhere.
+    """
+    groups = [(-1, rows)]
+    if targets is not None:
+        groups = [(v, rows.take(targets == v)) for v in np.unique(targets).tolist()]
+    shapes, labels = Shapes(layout, names), [names[v] for v in layout.labels]
+    total: MixedMoments | None = None
+    units: list[IncompleteRows] = []
+    for v, part in groups:
+        counts = complete_counts(part, labels, layout.wiring)
+        if v >= 0 and layout.cards[v]:
+            own = layout.wiring.fam_at[layout.place[v] : layout.place[v] + 2]
+            counts[own[0] : own[1]] = 0.0
+        moments = part.sum(lambda block: _moments(read_block(block, layout, names, shift), layout))
+        if v >= 0 and not layout.cards[v]:
+            own_forms = layout.form_at[layout.place[v] : layout.place[v] + 2]
+            moments[own_forms[0] : own_forms[1]] = 0.0
+        found = MixedMoments(counts, moments)
+        total = found if total is None else add(total, found)
+        for block in part.blocks(BLOCK_ROWS):
+            own_rows = read_block(block, layout, names, shift)
+            was_set = (v,) if v >= 0 else ()
+            units += [IncompleteRows(cells, v) for cells in encode_rows(shapes, own_rows, was_set)]
+    assert total is not None
+    return CompleteFamilies(total), tuple(units)
+
+
+def _moments(rows: MixedRows, layout: MixedLayout) -> Array:
+    """Moments of every regression over the rows that miss none of its members."""
+    found = np.zeros(layout.form_at[-1])
+    for v, above in enumerate(layout.number_parents):
+        members = rows.values[:, [*above, v]]
+        known = ~np.isnan(members).any(1)
+        if layout.label_parents[v]:
+            known &= (rows.codes[:, list(layout.label_parents[v])] >= 0).all(1)
+        z = np.column_stack([np.ones(int(known.sum())), members[known]])
+        weight, config = rows.weight[known], layout.configs_of(v, rows.codes[known])
+        own = found[layout.form_at[v] : layout.form_at[v + 1]].reshape(layout.n_configs[v], -1)
+        order = np.argsort(config, kind="stable")
+        starts = np.flatnonzero(np.diff(config[order], prepend=-1))
+        for part in np.split(order, starts[1:]) if len(order) else ():
+            at, here = config[part[0]], z[part]
+            own[at, 0] = weight[part].sum()
+            own[at, 1:] = (here.T @ (here * weight[part, None])).ravel()
+    return found

@@ -1,0 +1,155 @@
+"""A graph of labels and numbers as flat arrays: tables of labels, forms of regressions."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from math import prod
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.families.linear_regression import Regression
+from jensen.graphs.indexed_graph import topological_order
+from jensen.graphs.wiring import wire
+from jensen.q_hidden.gaussian_cells import LOG_2PI
+from jensen.support.tree_records import Wiring
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MixedLayout:
+    """Parents of nodes, of which some are labels; labels and numbers are counted apart.
+
+    The forms of all regressions stand end to end, configuration by configuration of the label
+    parents: ⟨form, (1, z zᵀ)⟩ is the log potential, where z is the constant 1, then the parents that
+    are numbers, then the variable itself.
+    """
+
+    parents: tuple[tuple[int, ...], ...]  # of every node
+    cards: tuple[int, ...]  # of every node: its states, 0 of a number
+
+    @cached_property
+    def labels(self) -> tuple[int, ...]:
+        """The nodes that are labels."""
+        return tuple(v for v, card in enumerate(self.cards) if card)
+
+    @cached_property
+    def numbers(self) -> tuple[int, ...]:
+        """The nodes that are numbers."""
+        return tuple(v for v, card in enumerate(self.cards) if not card)
+
+    @cached_property
+    def place(self) -> tuple[int, ...]:
+        """Of every node: which label, or which number, it is."""
+        found = [0] * len(self.cards)
+        for nodes in (self.labels, self.numbers):
+            for k, v in enumerate(nodes):
+                found[v] = k
+        return tuple(found)
+
+    @cached_property
+    def wiring(self) -> Wiring:
+        """The tables of the labels."""
+        parents = [[self.place[u] for u in self.parents[v]] for v in self.labels]
+        return wire(parents, [self.cards[v] for v in self.labels])
+
+    @cached_property
+    def label_parents(self) -> tuple[tuple[int, ...], ...]:
+        """Of every number its parents that are labels, as labels are counted."""
+        return self._parents_of_numbers(are_labels=True)
+
+    @cached_property
+    def number_parents(self) -> tuple[tuple[int, ...], ...]:
+        """Of every number its parents that are numbers, as numbers are counted."""
+        return self._parents_of_numbers(are_labels=False)
+
+    def _parents_of_numbers(self, *, are_labels: bool) -> tuple[tuple[int, ...], ...]:
+        return tuple(
+            tuple(self.place[u] for u in sorted(self.parents[v]) if bool(self.cards[u]) == are_labels)
+            for v in self.numbers
+        )
+
+    @cached_property
+    def strides(self) -> tuple[dict[int, int], ...]:
+        """Of every number: the step of each label parent in the number of a configuration."""
+        found = []
+        for above in self.label_parents:
+            steps = accumulate([self.cards[self.labels[u]] for u in above[:0:-1]], initial=1, func=_times)
+            found.append(dict(zip(reversed(above), steps, strict=False)))
+        return tuple(found)
+
+    @cached_property
+    def n_configs(self) -> tuple[int, ...]:
+        """Of every number: the configurations of its label parents."""
+        return tuple(
+            prod(self.cards[self.labels[u]] for u in above) for above in self.label_parents
+        )
+
+    @cached_property
+    def n_members(self) -> tuple[int, ...]:
+        """Of every number: the constant, its number parents, itself."""
+        return tuple(len(above) + 2 for above in self.number_parents)
+
+    @cached_property
+    def form_at(self) -> tuple[int, ...]:
+        """Where the forms of every number begin; then how many entries all have."""
+        sizes = (k * (1 + n * n) for k, n in zip(self.n_configs, self.n_members, strict=True))
+        return tuple(accumulate(sizes, initial=0))
+
+    @cached_property
+    def children(self) -> tuple[tuple[int, ...], ...]:
+        """The children of every node."""
+        found: list[list[int]] = [[] for _ in self.parents]
+        for v, above in enumerate(self.parents):
+            for u in above:
+                found[u].append(v)
+        return tuple(map(tuple, found))
+
+    @cached_property
+    def children_first(self) -> tuple[int, ...]:
+        """All nodes, children before parents."""
+        return tuple(reversed(topological_order(self.parents)))
+
+    # --- between regressions and forms ---
+
+    def forms_of(self, t: Sequence[Regression]) -> Array:
+        """Forms at statistics of θ."""
+        parts = []
+        for one, n in zip(t, self.n_members, strict=True):
+            form = np.empty((len(one.count), 1 + n * n))
+            form[:, 0] = one.count - 0.5 * LOG_2PI
+            square = form[:, 1:].reshape(-1, n, n)
+            square[:, :-1, :-1] = one.strength
+            square[:, -1, :-1] = square[:, :-1, -1] = 0.5 * one.first
+            square[:, -1, -1] = one.second
+            parts.append(form.ravel())
+        return np.concatenate([np.empty(0), *parts])
+
+    def stats_of(self, moments: Array) -> tuple[Regression, ...]:
+        """The statistics of every regression, from moments in the layout of forms."""
+        found = []
+        for v, n in enumerate(self.n_members):
+            own = moments[self.form_at[v] : self.form_at[v + 1]].reshape(-1, 1 + n * n)
+            square = own[:, 1:].reshape(-1, n, n)
+            found.append(
+                Regression(
+                    own[:, 0].copy(),
+                    square[:, -1, -1].copy(),
+                    square[:, -1, :-1].copy(),
+                    square[:, :-1, :-1].copy(),
+                )
+            )
+        return tuple(found)
+
+    def configs_of(self, v: int, codes: NDArray[np.int32]) -> NDArray[np.int64]:
+        """(rows,): the configuration of the label parents of number v, where all are known."""
+        found = np.zeros(len(codes), np.int64)
+        for label, stride in self.strides[v].items():
+            found += stride * codes[:, label]
+        return found
+
+
+def _times(a: int, b: int) -> int:
+    return a * b
