@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource, Variable
+from jensen.data.blocks import Units
 from jensen.data.counting import require_states
 from jensen.data.number_rows import NumberRows, numbers_of
-from jensen.data.variable import hidden_variable
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.network_choices import (
     InterventionTargets,
@@ -29,7 +29,6 @@ from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.mixed_network import EncodedRows, MixedParameters, MixedRegressionNetwork, encode
 from jensen.models.mixed_starts import SEEN_ROWS, MixedStarts
 from jensen.models.protocol import Data
-from jensen.data.blocks import Units
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.scores.constant_columns import is_constant, refuse_edges, warn_of_constants
 from jensen.scores.gaussian import make_bge

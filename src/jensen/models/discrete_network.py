@@ -114,10 +114,7 @@ class DiscreteNetwork(Conjugate):
 
     def start(self, data: Data, k: int, rng: np.random.Generator) -> Tables:
         """Prior plus what was counted, and random counts where something is missing."""
-        known: Encoded = data.rows.encoded
-        counts = random_counts(
-            self.wiring, known.counts, known.touched, known.units.total_weight, self.hidden, rng
-        )
+        counts = random_counts(self.wiring, data.rows.encoded, self.hidden, rng)
         return Tables(*add(self.prior, Tables(counts)))
 
     def start_from(self, statistics: CountStatistics) -> Tables:
@@ -273,6 +270,14 @@ def encode(
 
 
 def random_counts(
+    wiring: Wiring, data: Encoded, hidden: Iterable[int], rng: np.random.Generator
+) -> Array:
+    """Statistics to begin with, for encoded rows."""
+    total_weight = data.units.total_weight
+    return fill_counts(wiring, data.counts, data.touched, total_weight, hidden, rng)
+
+
+def fill_counts(
     wiring: Wiring,
     counts: Array,
     touched: NDArray[np.int64],

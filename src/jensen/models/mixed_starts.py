@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.models.discrete_network import random_counts
+from jensen.models.discrete_network import fill_counts
 from jensen.q_hidden.mixed.cells import MixedMoments
 from jensen.q_hidden.mixed.layout import MixedLayout
 
@@ -38,7 +38,7 @@ class MixedStarts:
 
     def statistics(self, counted: MixedMoments, rng: np.random.Generator) -> MixedMoments:
         """What was counted, and random statistics where something is missing."""
-        counts = random_counts(
+        counts = fill_counts(
             self.layout.wiring, counted.counts, self.touched, self.total_weight, self.hidden, rng
         )
         centres = {u: self._centres(int(self.layout.wiring.cards[u]), rng) for u in self.hidden}
@@ -57,7 +57,7 @@ class MixedStarts:
         if above:
             configs = np.arange(n_configs)
             states = {u: configs // layout.strides[v][u] % len(centres[u]) for u in above}
-            mean = sum(centres[u][states[u]][:, members] for u in above) / len(above)
+            mean = np.mean([centres[u][states[u]][:, members] for u in above], axis=0)
         weight = max(self.total_weight / n_configs, 1.0) if above else 1.0
         z = np.column_stack([np.ones(n_configs), mean])
         square = z[:, :, None] * z[:, None, :] + np.diag(np.append(0.0, self.variance[members]))
