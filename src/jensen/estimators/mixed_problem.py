@@ -40,7 +40,7 @@ from jensen.support.wording import for_reader, option
 Array = NDArray[np.float64]
 
 PRIOR = "bdeu-bge"
-PARTS = ("strength",)
+PARTS = ("strength", "concentration")
 
 
 def is_mixed(graph: DAG, table: RowSource) -> bool:
@@ -188,13 +188,13 @@ def _prior(
     counts: Array,
     summary: ColumnSummary,
 ) -> MixedParameters:
-    """BDeu of the tables, and the unit-free prior of every regression in every configuration."""
+    """Of the tables BDeu, or one concentration; of every regression the unit-free prior."""
     if choices.prior is None and choices.algorithm.seeks_mode:
         return MixedParameters(None, None)
     given = choices.prior if isinstance(choices.prior, Mapping) else {}
     labels = [graph.nodes[v] for v in layout.labels]
-    size = choices.equivalent_sample_size
-    tables = make_prior("bdeu", size, labels, layout.wiring, counts).tables
+    chosen, size = given.get("concentration", "bdeu"), choices.equivalent_sample_size
+    tables = make_prior(chosen, size, labels, layout.wiring, counts).tables
     names = [graph.nodes[v] for v in layout.numbers]
     joint = joint_prior(names, summary, float(given.get("strength", 1.0)))
     regressions = []

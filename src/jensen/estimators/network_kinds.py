@@ -161,6 +161,8 @@ def _score_of_mixed(choices: NetworkSettings) -> dict[str, Any]:
     if prior is None and choices.algorithm.seeks_mode:
         return {"score": "bic"}
     own = prior if isinstance(prior, Mapping) else {}
+    if "concentration" in own:  # BIC approximates the evidence under any prior
+        return {"score": "bic"}
     return {"score": PRIOR, "equivalent_sample_size": choices.equivalent_sample_size, **own}
 
 
