@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource
-from jensen.data.counting import WayOut, refuse_counts, require_complete
+from jensen.data.counting import WayOut, require_complete
 from jensen.data.statistics import spread
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.registry import DEFAULTS, names_of
@@ -30,6 +30,17 @@ def check_gaussian_score(score: str) -> None:
         )
 
 
+def check_mixed_score(score: str, label: str, number: str) -> None:
+    """Refuse the name of a score that labels and numbers together do not have."""
+    names = sorted(names_of("mixed"), key=lambda name: name != DEFAULTS["mixed"])
+    if score not in names:
+        raise JensenError(
+            f"there is no score {score!r} of labels and numbers together, and {label!r} is "
+            f"categorical and {number!r} holds numbers: choose one of {', '.join(names)}, make "
+            f"states of the numbers with jn.discretize, or leave out the columns of one kind"
+        )
+
+
 def require_continuous(table: RowSource, names: Sequence[str], what: str) -> None:
     """Refuse columns of another kind, and values that are no numbers."""
     kinds = {name: table.variable(name).kind for name in names}
@@ -47,7 +58,11 @@ def require_continuous(table: RowSource, names: Sequence[str], what: str) -> Non
             f"the others with jn.discretize, or say {of_frame(continuous=states)} "
             f"if they are numbers"
         )
-    refuse_counts(table, names)
+    require_finite(table, names)
+
+
+def require_finite(table: RowSource, names: Sequence[str]) -> None:
+    """Refuse numbers that are infinite, or so large that their squares are."""
     for name in names:
         _, low, high = table.range_of(name)
         most = np.fmax(-low, high)

@@ -13,13 +13,13 @@ from jensen.q_graph.chains.graph_chains import ChainChoices, GraphChainTask, sam
 from jensen.q_graph.chains.kinds import KINDS
 from jensen.q_graph.chains.raw_weights import raw_weights
 from jensen.q_graph.chains.sampled import check_weighable, collect_samples
-from jensen.q_graph.constraints import add_certain_edges, isolate, read_constraints
+from jensen.q_graph.constraints import add_certain_edges, read_constraints, restrict
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import exact_posterior
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.score_choices import Missing
-from jensen.scores.scorer import isolated, name_of
+from jensen.scores.scorer import name_of
 from jensen.support.atomic import check_writable
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
@@ -164,7 +164,7 @@ def structure_posterior(
     read = read_prior(prior, scorer.names)
     given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
     certain = add_certain_edges(scorer.names, given, read)
-    constraints = isolate(certain, scorer.names, isolated(scorer))
+    constraints = restrict(certain, scorer)
     settings = {"method": method, "prior": _plain_prior(prior), "max_parents": max_parents}
     settings |= {name: value for name, value in of_score.items() if _is_plain(value)}
     settings["score"] = name_of(scorer)
