@@ -72,7 +72,7 @@ def make_scorer(
         data, was_set, score, equivalent_sample_size=equivalent_sample_size, missing=missing,
         prior_network=prior_network, **gaussian,
     )  # fmt: skip
-    warn_of_row_names(data)
+    warn_of_row_names(data, counts=True)
     warn_of_constant_labels(data)
     return scorer
 

@@ -143,6 +143,7 @@ CHOICES = (
     "max_parents", "required", "forbidden", "tiers", "start", "restarts", "tabu_length",
     "random_state", "scores", "test", "alpha", "max_given", "permutations", "correction",
     "time_limit", "progress", "hidden", "completion", "missing_indicators", "checkpoint",
+    "discretize",
 )  # fmt: skip
 """Keywords that may have been meant where one is mistyped: of scores and of structure learning."""
 
