@@ -64,7 +64,7 @@ def warn_of_row_names(
     advice
         What to do, if not leaving out the columns.
     counts
-        Whether the learner takes count columns; others refuse them anyway.
+        Whether the learner takes count columns.
     numbers
         Whether to warn of whole numbers that are taken for labels.
     """

@@ -1,8 +1,11 @@
 """Contingency tables of many families in one pass over the rows."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +19,9 @@ from jensen.exceptions import DataError
 from jensen.support.memory import check_memory
 from jensen.support.text import plural, some
 from jensen.support.wording import for_reader, leave_out, of_frame
+
+if TYPE_CHECKING:
+    from jensen.data.table import Table
 
 NS_PER_WORD = 0.33
 """Measured cost of one cell per 64 rows, counted by bitsets."""
@@ -191,6 +197,15 @@ def _keep_complete(table: RowSource, names: Sequence[str]) -> str:
         f"keep only the {plural(n, 'complete row')} of {table.n_rows:,} with "
         f"{for_reader('table.complete_rows()', '--complete-rows')}"
     )
+
+
+def counts_as_numbers(table: Table) -> Table:
+    """The same table with count columns as continuous ones, as which graphs take them."""
+    counts = [variable for variable in table.variables if variable.kind == "count"]
+    if not counts:
+        return table
+    numbers = [replace(v, kind="continuous") if v in counts else v for v in table.variables]
+    return table.read_as(numbers)[0]
 
 
 def refuse_counts(table: RowSource, names: Iterable[str], *, mixes: bool = False) -> None:

@@ -45,19 +45,27 @@ class NormalWishartPrior(NamedTuple):
     def after(self, weight: float, mean: Array, scatter: Array) -> "NormalWishartPrior":
         """The posterior by rows of so much weight, with this mean and the scatter about it."""
         strength, away = weight + self.mean_strength, mean - self.mean
-        pull = weight * self.mean_strength / strength
         return NormalWishartPrior(
             self.mean + weight / strength * away,
             strength,
             weight + self.degrees_of_freedom,
-            np.asarray(self.scale + scatter + pull * np.outer(away, away)),
+            self.scale_after(weight, mean, scatter),
         )
+
+    def scale_after(self, weight: float | Array, mean: Array, scatter: Array) -> Array:
+        """T of the posterior; or of many posteriors, each by rows of its own (..., n, n)."""
+        away = mean - self.mean
+        pull = np.asarray(weight * self.mean_strength / (weight + self.mean_strength))
+        outer = away[..., :, None] * away[..., None, :]
+        return np.asarray(self.scale + scatter + pull[..., None, None] * outer)
 
     def degrees_of(self, size: int) -> float:
         """Degrees of freedom of so many of the columns."""
         return self.degrees_of_freedom - (len(self.mean) - size)
 
-    def log_evidence_of_sets(self, weight: float, size: int, before: Array, after: Array) -> Array:
+    def log_evidence_of_sets(
+        self, weight: float | Array, size: int, before: Array, after: Array
+    ) -> Array:
         """Log p of rows of so much weight, of sets of `size` columns.
 
         `before` and `after` are log |T| of each set by the prior and by the posterior. It is
@@ -71,7 +79,7 @@ class NormalWishartPrior(NamedTuple):
         return np.asarray(constant + 0.5 * (degrees * before - (weight + degrees) * after))
 
     def log_evidence_of_children(
-        self, weight: float, n_parents: int, before: Left, after: Left
+        self, weight: float | Array, n_parents: int, before: Left, after: Left
     ) -> Array:
         """Log p of rows of so much weight, of columns given so many parents.
 

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Block, RowSource, as_rows, as_table
-from jensen.data.counting import refuse_counts
 from jensen.exceptions import DataError, JensenError
 from jensen.independence.categorical import CategoricalTests
 from jensen.independence.gaussian import TOO_FEW, GaussianTests
@@ -211,7 +210,7 @@ def check_table(table: RowSource) -> None:
         raise DataError("the table has no columns to learn a graph of")
     if table.total_weight == 0.0:
         raise DataError("the table has no rows that count: there is nothing to test")
-    numbers = [v.name for v in table.variables if v.kind == "continuous"]
+    numbers = [v.name for v in table.variables if v.kind != "categorical"]
     if len(numbers) > 1 and table.total_weight < FEWEST:
         raise DataError(
             f"{table.total_weight:g} rows are too few to test numbers: {FEWEST} are needed, and "
@@ -240,10 +239,10 @@ def _known_together(block: Block, names: Sequence[str]) -> NDArray[np.float64]:
 
 def default_test(table: RowSource) -> TestName:
     """The default test for the kinds of the columns."""
-    kinds = {variable.kind for variable in table.variables}
-    if kinds == {"categorical"}:
-        return "g2"
-    return "fisher-z" if kinds == {"continuous"} else "conditional-gaussian"
+    are_labels = {variable.kind == "categorical" for variable in table.variables}
+    if len(are_labels) > 1:
+        return "conditional-gaussian"
+    return "g2" if True in are_labels else "fisher-z"
 
 
 def make_tests(
@@ -256,17 +255,16 @@ def make_tests(
         )
     check_whole("permutations", permutations, at_least=0)
     check_many(permutations, 24.0, "permutations", "choose fewer")
-    refuse_counts(table, table.names, mixes=test in (None, "conditional-gaussian"))
     name: Any = test or default_test(table)
-    wanted = {"categorical"} if name in FOR_STATES else {"continuous"}
+    wanted = "categorical" if name in FOR_STATES else "continuous"
     for variable in table.variables if name != "conditional-gaussian" else ():
-        if variable.kind not in wanted:
+        if (variable.kind == "categorical") != (wanted == "categorical"):
             raise DataError(
-                f"the test {name!r} is for {wanted.pop()} columns, and {variable.name!r} is "
+                f"the test {name!r} is for {wanted} columns, and {variable.name!r} is "
                 f"{variable.kind}: use {option('test', 'conditional-gaussian')}, or "
                 f"leave {keyword('test')} out"
             )
-    refuse_infinite(table, [v.name for v in table.variables if v.kind == "continuous"])
+    refuse_infinite(table, [v.name for v in table.variables if v.kind != "categorical"])
     if permutations and name not in FOR_STATES:
         raise DataError(
             f"{keyword('permutations')} belongs to tests of categorical columns "

@@ -78,7 +78,7 @@ class MixedTests:
         counted = table if table.weights is None else table.take(table.weights > 0.0)
         self.names = tuple(sorted(counted.names))
         self.table = counted
-        self.is_number = [counted.variable(name).kind == "continuous" for name in self.names]
+        self.is_number = [counted.variable(name).kind != "categorical" for name in self.names]
         states = [
             name for name, number in zip(self.names, self.is_number, strict=True) if not number
         ]

@@ -36,6 +36,7 @@ from jensen.q_graph.search.climbing import Climber
 from jensen.q_graph.search.recombining import thorough_climb
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import log_jacobian_of_units, name_of, unitless
+from jensen.scores.table_checks import note_columns
 from jensen.support.checks import check_whole
 from jensen.support.wording import option
 
@@ -146,6 +147,7 @@ def mmhc(
         alpha=alpha,
         n_tests=found.n_tests,
         candidates=_named(np.triu(joined), names),
+        notes=note_columns([data.variable(name) for name in names]),
     )
     return DAG(_named(best.joined, names), names).with_info(info)
 

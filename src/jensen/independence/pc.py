@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
@@ -21,6 +21,7 @@ from jensen.independence.skeleton import Skeleton, find_skeleton
 from jensen.independence.testing import Tests
 from jensen.q_graph.constraints import Constraints, read_constraints
 from jensen.scores.constant_columns import warn_of_constant_labels, warn_of_constant_numbers
+from jensen.scores.table_checks import note_columns
 from jensen.support.checks import check_whole
 
 Named = tuple[str, str]
@@ -52,6 +53,8 @@ class PCInfo:
     """Whether there is a DAG with these directions, these edges and no other v-structures."""
     interrupted: bool
     seconds: float
+    cuts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    """The cut points of columns that were made labels (`discretize=`)."""
     method: str = "pc"
 
 
@@ -129,9 +132,10 @@ def pc(
         raise JensenError(f"correction must be None, 'bonferroni' or 'fdr', not {correction!r}")
     data = as_rows(table)
     check_table(data)
-    warn_of_row_names(data)
+    warn_of_row_names(data, counts=True)
     warn_of_constant_labels(data)
     warn_of_constant_numbers(data)
+    note_columns(data.variables, is_class=False)
     tests, name = make_tests(data, test, permutations, random_state)
     constraints = read_constraints(tests.names, None, required, forbidden, tiers)
     return pc_by_tests(

@@ -13,14 +13,17 @@ from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.threads import interruptible
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, PDAG
+from jensen.q_graph.classes.rules import with_known_directions
 from jensen.q_graph.constraints import (
+    Constraints,
     add_certain_edges,
     as_lists,
     plain_choice,
+    put_labels_first,
     read_constraints,
 )
 from jensen.q_graph.edge_strengths import EdgeStrengths
-from jensen.q_graph.learning import learn_structure
+from jensen.q_graph.learning import cut_columns, learn_structure
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, run
 from jensen.scores.constant_columns import (
@@ -29,6 +32,7 @@ from jensen.scores.constant_columns import (
     warn_of_drawn_constants,
 )
 from jensen.scores.graph_priors import read_family_prior
+from jensen.scores.table_checks import note_columns
 from jensen.support.checks import check_whole
 from jensen.support.fields import record
 from jensen.support.fingerprint import fingerprint
@@ -98,11 +102,12 @@ def bootstrap_edges(
     if not isinstance(choices.get("interventions", ""), (str, type(None))):
         raise JensenError("bootstrap_edges draws rows: give interventions= as a column")
     choices = as_lists(choices)
-    data, rng = as_table(table), as_generator(random_state)
+    data = as_table(cut_columns(table, choices.pop("discretize", None))[0])
+    rng = as_generator(random_state)
     check_many(n, 128.0 + 8.0 * len(data.names) ** 2, "replicates (n)", "draw fewer")
     _check_weights(data)
     columns = sorted(set(data.names) - {choices.get("interventions")})
-    warn_of_row_names(data, columns)
+    warn_of_row_names(data, columns, counts=True)
     warn_of_constant_labels(data, columns)
     if choices.get("missing_indicators"):
         raise JensenError(
@@ -111,6 +116,12 @@ def bootstrap_edges(
         )
     names = tuple(sorted([*columns, *(choices.get("hidden") or {})]))
     rules = read_constraints(names, **{k: choices[k] for k in RULES if k in choices})
+    numbers = [x for x in columns if data.variable(x).kind != "categorical"]
+    is_mixed = 0 < len(numbers) < len(columns)
+    if is_mixed:
+        labels = [v for v, name in enumerate(names) if name not in numbers]
+        rules = put_labels_first(rules, names, labels)
+    note_columns([data.variable(name) for name in columns])
     directs = any(choices.get(name) for name in DIRECTING)
     if choices.get("prior") is not None:
         read = read_family_prior(choices["prior"], names)
@@ -125,7 +136,7 @@ def bootstrap_edges(
     identity = fingerprint(kind, _content(data), n, cpdag, settings, seed)
     seeds = rng.integers(0, 1 << 63, n).tolist()
     outcome = run(
-        ReplicateTask(data, choices, cpdag),
+        ReplicateTask(data, choices, cpdag, rules if is_mixed else None),
         [Streams(seed, ()) for seed in seeds],
         name="bootstrap",
         progress=progress,
@@ -150,8 +161,10 @@ class Replicate(NamedTuple):
 class ReplicateTask(Task[Replicate]):
     """Learns the graph of one replicate, in one step."""
 
-    def __init__(self, table: Table, choices: Mapping[str, Any], cpdag: bool) -> None:
-        self.table, self.choices, self.cpdag = table, choices, cpdag
+    def __init__(
+        self, table: Table, choices: Mapping[str, Any], cpdag: bool, rules: Constraints | None
+    ) -> None:
+        self.table, self.choices, self.cpdag, self.rules = table, choices, cpdag, rules
 
     def begin(self, number: int, streams: Streams) -> Replicate:
         """Nothing is learned yet."""
@@ -166,7 +179,8 @@ class ReplicateTask(Task[Replicate]):
             found = learn_structure(_drawn(self.table, rng), random_state=rng, **self.choices)
             if stop.is_set() and found.info.interrupted:
                 return state, None
-        return Replicate(_shares(found, self.cpdag), tuple(sorted(constant))), None
+        shares = _shares(found, self.cpdag, self.rules)
+        return Replicate(shares, tuple(sorted(constant))), None
 
     def is_done(self, state: Replicate) -> bool:
         """Whether the graph is learned."""
@@ -192,9 +206,14 @@ def _drawn(table: Table, rng: np.random.Generator) -> Table:
     return table.with_weights(rng.multinomial(round(total), table.weights / total))
 
 
-def _shares(found: DAG | PDAG, cpdag: bool) -> Array:
-    """(n, n): 1 for a directed edge, 0.5 in each direction for an undirected one."""
+def _shares(found: DAG | PDAG, cpdag: bool, rules: Constraints | None) -> Array:
+    """(n, n): 1 for a directed edge, 0.5 in each direction for an undirected one.
+
+    `rules`, of labels and numbers together, direct edges of the class: arrows lead to numbers.
+    """
     graph = found.cpdag() if cpdag and isinstance(found, DAG) else found
+    if graph is not found and rules is not None:
+        graph = with_known_directions(graph.adjacency, graph.nodes, rules)
     joined = np.asarray(graph.adjacency, np.float64)
     return joined / np.maximum(joined + joined.T, 1.0)
 

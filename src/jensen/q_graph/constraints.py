@@ -14,7 +14,8 @@ from jensen.graphs.base import Graph
 from jensen.graphs.indexed_graph import find_cycle, show_edge, show_path
 from jensen.scores.constant_columns import are_drawn, no_edge, warn_of_constants
 from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
-from jensen.scores.scorer import Scorer, isolated
+from jensen.scores.mixed_scorer import outside_class
+from jensen.scores.scorer import Scorer, isolated, labels_first
 from jensen.support.checks import check_whole
 from jensen.support.text import offer
 from jensen.support.wording import keyword, option
@@ -91,9 +92,31 @@ def read_rules(
     forbidden: Any = (),
     tiers: Iterable[Iterable[str]] = (),
 ) -> Constraints:
-    """The constraints on the graphs of a scorer: `read_constraints` followed by `isolate`."""
+    """The constraints on the graphs of a scorer: `read_constraints` followed by `restrict`."""
     given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
-    return isolate(given, scorer.names, isolated(scorer))
+    return restrict(given, scorer)
+
+
+def restrict(constraints: Constraints, scorer: Scorer) -> Constraints:
+    """Add what the columns of a scorer forbid: edges at constants, and from numbers to labels."""
+    names = scorer.names
+    found = isolate(constraints, names, isolated(scorer))
+    return put_labels_first(found, names, labels_first(scorer))
+
+
+def put_labels_first(
+    constraints: Constraints, names: Sequence[str], labels: Sequence[int]
+) -> Constraints:
+    """Forbid every edge from a number to a label; one that is required is refused."""
+    if not len(labels):
+        return constraints
+    back = np.zeros((len(names), len(names)), bool)
+    back[:, list(labels)] = True
+    back[list(labels)] = False
+    wrong = np.argwhere(constraints.required & back)
+    if len(wrong):
+        raise DataError(outside_class(*(names[v] for v in wrong[0])))
+    return constraints._replace(forbidden=constraints.forbidden | back)
 
 
 def isolate(constraints: Constraints, names: Sequence[str], columns: Iterable[int]) -> Constraints:

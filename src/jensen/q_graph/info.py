@@ -52,6 +52,11 @@ class StructureInfo:
         does, infinite if time ran out before any bound was known.
     seconds
         Wall-clock time of the search.
+    notes
+        What to know when the graph is read: of labels and numbers together, that arrows from labels
+        to numbers are a convention; that whole numbers were taken as numbers.
+    cuts
+        The cut points of columns that were made labels (`discretize=`), by their names.
     """
 
     method: str
@@ -64,6 +69,8 @@ class StructureInfo:
     gap: float | None
     n_tried: int | None
     seconds: float
+    notes: tuple[str, ...] = field(default=(), kw_only=True)
+    cuts: Mapping[str, tuple[float, ...]] = field(default_factory=dict, kw_only=True)
 
     @property
     def n_moves(self) -> int:

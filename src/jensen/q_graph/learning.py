@@ -1,11 +1,14 @@
 """Learning a graph from data, by the name of the method."""
 
+import logging
 import time
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from jensen.data import as_rows, as_table
+from jensen.data import RowSource, Variable, as_rows, as_table
+from jensen.data import discretize as cut_numbers
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG, PDAG
 from jensen.q_graph import methods
@@ -26,6 +29,7 @@ from jensen.q_graph.structural.learning import (
     learn_incomplete,
     needs_structural_em,
 )
+from jensen.scores.constant_columns import are_drawn
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import (
@@ -35,10 +39,16 @@ from jensen.scores.scorer import (
     name_of,
     unitless,
 )
+from jensen.scores.table_checks import note_columns
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import STREAM, check_many
 from jensen.support.randomness import as_generator
+from jensen.support.text import some
 from jensen.support.wording import bare, keyword
+
+log = logging.getLogger("jensen")
+
+Graph = TypeVar("Graph", bound=DAG | PDAG)
 
 
 def learn_structure(
@@ -62,6 +72,7 @@ def learn_structure(
     completion: Completion | None = None,
     missing_indicators: bool = False,
     prior_network: Any = None,
+    discretize: Mapping[str, int] | None = None,
     scores: Any = None,
     test: str | None = None,
     alpha: float | None = None,
@@ -78,8 +89,10 @@ def learn_structure(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from, its columns all categorical or all continuous (by
-        tests also mixed); the order of the columns changes nothing.
+        Anything a `Table` can be built from; the order of the columns changes nothing. Columns of
+        labels and of numbers make a conditional linear Gaussian network: labels have no numbers
+        among their parents, and arrows from labels to numbers are a convention, not learned. Whole
+        numbers with more than 20 different values are numbers.
     method
         "hill-climb": adds, drops or turns the edge that gains most, until nothing gains, three
         times; then again from the best graph that can be combined of all families scored so far.
@@ -93,7 +106,8 @@ def learn_structure(
         is not allowed; "pc": tests of independence (PC-stable); "mmhc": tests choose the
         neighbours, hill climbing the edges.
     score
-        As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
+        As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns,
+        "bdeu-bge" for both together.
         The units of continuous columns change nothing; a constant one has no edges, and a warning
         names it.
     prior
@@ -154,6 +168,10 @@ def learn_structure(
         The name of a column (which is then no variable), or one entry per row: the name of the
         variable that was set from outside in that row, or nothing. Such rows are left out of the
         family of that variable.
+    discretize
+        Columns of numbers that are made labels first, name → number of intervals of about equal
+        frequency, as `jensen.discretize` makes them: for edges from these columns to labels. The
+        cut points are in `info.cuts`.
     scores
         Instead of a table: a file of local scores (.jkl), or the result of
         `jensen.read_local_scores`.
@@ -178,7 +196,8 @@ def learn_structure(
         direct more edges than the class does, or where tests of "pc" contradict each other. Its
         `info` tells the score and its trace, the numbers of moves and of scored families, the time,
         and whether the graph is proven to be optimal; for tests, the tests that were made; of
-        incomplete rows what the score is, how rows were completed, and where each start ended.
+        incomplete rows what the score is, how rows were completed, and where each start ended;
+        `info.notes`, what to know when the graph is read.
 
     Examples
     --------
@@ -226,19 +245,46 @@ def learn_structure(
             "checkpoint": checkpoint,
         },
     )
+    table, cuts = cut_columns(table, discretize)
     if method in TESTED:
-        return _by_tests(method, table, {**chosen, **rules, **gaussian}, random_state, progress)
+        choices = {**chosen, **rules, **gaussian}
+        return _tell(_by_tests(method, table, choices, random_state, progress), cuts)
     others = {"method": method, "random_state": random_state, "progress": progress}
     if missing == "structural-em" and table is not None and scores is None:
         table, given = as_rows(table), {**chosen, **rules, **gaussian, **others}
         if needs_structural_em(table, given):
-            return learn_incomplete(table, given)
+            return _tell(learn_incomplete(table, given), cuts)
     if checkpoint is not None:
         raise JensenError(
             f"{keyword('checkpoint')} keeps the climbs of structural EM, and there is nothing "
             f"missing or hidden here: leave it out"
         )
-    return _by_scores(table, {**chosen, **others}, rules, gaussian)
+    return _tell(_by_scores(table, {**chosen, **others}, rules, gaussian), cuts)
+
+
+def cut_columns(
+    table: Any, discretize: Mapping[str, int] | None
+) -> tuple[Any, dict[str, tuple[float, ...]]]:
+    """The table with labels in place of some columns of numbers, and their cut points."""
+    if discretize is None:
+        return table, {}
+    if not isinstance(discretize, Mapping):
+        raise JensenError(
+            f"{bare('discretize')} says how many intervals columns have, {{'age': 4}}, and is not "
+            f"{discretize!r:.80}"
+        )
+    if table is None:
+        raise JensenError(f"{keyword('discretize')} belongs to a table: scores= says it all")
+    data = cut_numbers(table, bins=discretize, columns=list(discretize))
+    cuts = {name: data.variable(name).cuts or () for name in discretize}
+    for name, points in cuts.items() if not are_drawn() else ():
+        log.info(f"{name!r} is cut at {some(points, most=20)}")
+    return data, cuts
+
+
+def _tell(found: Graph, cuts: Mapping[str, tuple[float, ...]]) -> Graph:
+    """A graph whose info tells the cut points of columns that were made labels."""
+    return found.with_info(replace(found.info, cuts=cuts)) if cuts else found
 
 
 def _by_scores(
@@ -249,6 +295,7 @@ def _by_scores(
     if method == "ges" and table is not None:
         table = as_table(table)
         check_table(table)
+    table = None if table is None else as_rows(table)
     of_score = ("equivalent_sample_size", "prior_network", "missing", "interventions")
     given = {name: chosen[name] for name in of_score if name in chosen} | {**gaussian}
     scorer, score_name = _scorer(table, chosen.get("scores"), chosen.get("score"), given)
@@ -262,10 +309,17 @@ def _by_scores(
     found = methods.find_graph(method, task, chosen.get("time_limit"))
     constant = log_jacobian_of_units(scorer)
     found = found._replace(score=found.score + constant, trace=found.trace + constant)
-    info = StructureInfo(method, score_name, *found[1:], time.perf_counter() - began)
+    notes = () if table is None else note_columns(_variables(table, chosen.get("interventions")))
+    seconds = time.perf_counter() - began
+    info = StructureInfo(method, score_name, *found[1:], seconds, notes=notes)
     if method == "ges":
         return with_known_directions(found.joined, scorer.names, constraints).with_info(info)
     return DAG.from_adjacency(found.joined, scorer.names).with_info(info)
+
+
+def _variables(table: RowSource, beside: Any) -> list[Variable]:
+    """The variables of a table, without the column that says which of them was set."""
+    return [v for v in table.variables if not (isinstance(beside, str) and v.name == beside)]
 
 
 def _by_tests(

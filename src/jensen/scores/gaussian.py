@@ -28,6 +28,9 @@ Array = NDArray[np.float64]
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 
+Weight = float | Array
+"""Of all rows; or (K, ...) of each of K groups of rows, which are scored apart."""
+
 
 class GaussianScore(Protocol):
     """A formula, in some coordinates of the columns."""
@@ -39,13 +42,13 @@ class GaussianScore(Protocol):
     def by_prior(self, joint: NormalWishartPrior) -> "GaussianScore":
         """The same formula under another prior; unchanged if it has none."""
 
-    def matrix(self, rows: Moments) -> Array:
-        """The matrix whose residuals are scored."""
+    def matrix(self, weight: Weight, mean: Array, scatter: Array) -> Array:
+        """The matrix of these moments whose residuals are scored."""
 
-    def local(self, weight: float, n_parents: int, data: Left, prior: Left | None) -> Array:
+    def local(self, weight: Weight, n_parents: int, data: Left, prior: Left | None) -> Array:
         """The score of a child given its parents."""
 
-    def of_set(self, weight: float, size: int, log_det: Array, prior_log_det: Array) -> Array:
+    def of_set(self, weight: Weight, size: int, log_det: Array, prior_log_det: Array) -> Array:
         """L of sets of one size."""
 
 
@@ -53,24 +56,24 @@ class GaussianScore(Protocol):
 class PenalisedGaussian:
     """-N/2 (log 2π + 1 + log σ²) - penalty(N) · (p + 2), with σ² the residual over N."""
 
-    penalty: Callable[[float], float]
+    penalty: Callable[[Any], float]
     prior: None = None
 
     def by_prior(self, joint: NormalWishartPrior) -> "PenalisedGaussian":
         """The same formula: it has no prior."""
         return self
 
-    def matrix(self, rows: Moments) -> Array:
+    def matrix(self, weight: Weight, mean: Array, scatter: Array) -> Array:
         """The scatter."""
-        return rows.scatter
+        return scatter
 
-    def local(self, weight: float, n_parents: int, data: Left, prior: Left | None) -> Array:
+    def local(self, weight: Weight, n_parents: int, data: Left, prior: Left | None) -> Array:
         """A slope for every parent, an intercept and a variance are free."""
         log_variance = np.log(data.residual / weight)
         log_like = -0.5 * weight * (LOG_2PI + 1.0 + log_variance)
         return np.asarray(log_like - self.penalty(weight) * (n_parents + 2))
 
-    def of_set(self, weight: float, size: int, log_det: Array, prior_log_det: Array) -> Array:
+    def of_set(self, weight: Weight, size: int, log_det: Array, prior_log_det: Array) -> Array:
         """The likelihood of the joint Gaussian, which has size (size + 3)/2 parameters."""
         log_like = -0.5 * weight * (size * (LOG_2PI + 1.0 - np.log(weight)) + log_det)
         return np.asarray(log_like - self.penalty(weight) * 0.5 * size * (size + 3))
@@ -105,16 +108,16 @@ class BGe:
         """The evidence under another prior."""
         return BGe(joint)
 
-    def matrix(self, rows: Moments) -> Array:
+    def matrix(self, weight: Weight, mean: Array, scatter: Array) -> Array:
         """R: the scatter, the scale of the prior, and a term for the distance of the means."""
-        return self.joint.after(*rows).scale
+        return self.joint.scale_after(weight, mean, scatter)
 
-    def local(self, weight: float, n_parents: int, data: Left, prior: Left | None) -> Array:
+    def local(self, weight: Weight, n_parents: int, data: Left, prior: Left | None) -> Array:
         """L(P + v) - L(P): the log evidence of one regression."""
         assert prior is not None
         return self.joint.log_evidence_of_children(weight, n_parents, prior, data)
 
-    def of_set(self, weight: float, size: int, log_det: Array, prior_log_det: Array) -> Array:
+    def of_set(self, weight: Weight, size: int, log_det: Array, prior_log_det: Array) -> Array:
         """L of sets of one size."""
         return self.joint.log_evidence_of_sets(weight, size, prior_log_det, log_det)
 
@@ -188,6 +191,23 @@ def refuse_prior(score: str, *parts: Any) -> None:
     for name, part in zip(PARTS, parts, strict=True):
         if part is not None:
             raise JensenError(f"{score} has no {name}: only {have} one")
+
+
+def read_strength(choices: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of the prior, where `strength` is the `mean_strength` of a prior that is made."""
+    found = dict(choices)
+    strength = found.pop("strength", None)
+    if strength is None:
+        return found
+    scale = found.get("scale")
+    is_made = scale is None or (isinstance(scale, str) and scale == UNIT)
+    if found.get("mean_strength") is not None or not is_made:
+        raise JensenError(
+            f"{keyword('strength')} weakens the prior mean and a scale that is made of it: leave "
+            f"out {keyword('mean_strength') if is_made else keyword('scale')}, or "
+            f"{keyword('strength')}"
+        )
+    return found | {"mean_strength": _positive("strength", strength)}
 
 
 def _positive(name: str, value: Any) -> float:

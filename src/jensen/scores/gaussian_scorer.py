@@ -174,7 +174,7 @@ class GaussianScorer:
         if key not in self._matrices:
             parts = (rows for v, rows in self.groups.items() if v < 0 or v != key)
             rows = merged(parts, len(self.names))
-            self._matrices[key] = rows.weight, self.formula.matrix(rows)
+            self._matrices[key] = rows.weight, self.formula.matrix(*rows)
         return self._matrices[key]
 
     def _varying(self, parents: Sequence[int]) -> Sequence[int]:

@@ -1,23 +1,19 @@
 """The score of a graph: a sum over its families."""
 
-from collections.abc import Sequence
 from typing import Any
 
 from jensen.data import Table, as_table
-from jensen.data.counting import refuse_counts
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.scores.categorical import read_states
 from jensen.scores.constant_columns import refuse_edges, warn_of_constants
-from jensen.scores.gaussian import PARTS, refuse_prior
+from jensen.scores.gaussian import PARTS, read_strength, refuse_prior
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.interventions import split_interventions
-from jensen.scores.make_scorer import scorer_of
-from jensen.scores.registry import (
-    DEFAULTS,
-    SPECS,
-)
+from jensen.scores.make_scorer import kind_of_columns, scorer_of
+from jensen.scores.mixed_scorer import refuse_number_parents
+from jensen.scores.registry import DEFAULTS, SPECS, Kind
 from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.score_choices import (
     AVAILABLE,
@@ -27,7 +23,7 @@ from jensen.scores.score_choices import (
     check_integer_counts,
     make_score,
 )
-from jensen.scores.scorer import Scorer, isolated
+from jensen.scores.scorer import Scorer, isolated, labels_first
 from jensen.scores.table_checks import (
     check_gaussian_score,
     refuse_stateless,
@@ -40,7 +36,7 @@ from jensen.support.wording import bare
 def score(
     graph: Any,
     table: Any,
-    name: str = DEFAULTS["categorical"],
+    name: str | None = None,
     *,
     equivalent_sample_size: float | None = None,
     missing: Missing = "refuse",
@@ -131,7 +127,7 @@ def score(
 def local_scores(
     graph: Any,
     table: Any,
-    name: str = DEFAULTS["categorical"],
+    name: str | None = None,
     *,
     equivalent_sample_size: float | None = None,
     missing: Missing = "refuse",
@@ -156,10 +152,11 @@ def local_scores(
         return {x: terms[x] + read.of_family(v, above[v]) for v, x in enumerate(dag.nodes)}
     if prior_network is None:  # which would know the states
         refuse_stateless(data, dag.nodes)
-        refuse_counts(data, dag.nodes)
-    if interventions is not None:
-        return _interventional_scores(dag, data, name, discrete, interventions, gaussian)
-    if _is_gaussian(name, data, dag.nodes):
+    kind = kind_of_columns([data.variable(x) for x in dag.nodes]) if dag.nodes else "categorical"
+    name = DEFAULTS[kind] if name is None else name
+    if interventions is not None or kind == "mixed":
+        return _scores_of_rows(dag, data, name, discrete, interventions, gaussian)
+    if _is_gaussian(name, kind):
         return _gaussian_scores(dag, data, name, discrete, gaussian)
     check_gaussian_choices(gaussian)
     refuse_prior(name, *(gaussian.get(part) for part in PARTS))
@@ -176,7 +173,7 @@ def local_scores(
     return {x: chosen.local(c, n_total) for x, c in zip(dag.nodes, counts, strict=True)}
 
 
-def _interventional_scores(
+def _scores_of_rows(
     dag: DAG,
     table: Table,
     name: str,
@@ -195,19 +192,19 @@ def _interventional_scores(
 
 
 def _terms(scorer: Scorer, dag: DAG) -> dict[str, float]:
-    """The scores of all nodes; a graph with an edge at a constant column is refused."""
+    """The scores of all nodes; edges at constant columns, and numbers to labels, are refused."""
     refuse_edges(dag.nodes, dag.parent_indices, isolated(scorer))
+    refuse_number_parents(dag.nodes, dag.parent_indices, labels_first(scorer))
     warn_of_constants([dag.nodes[v] for v in sorted(isolated(scorer))])
     found = enumerate(zip(dag.nodes, dag.parent_indices, strict=True))
     return {x: scorer.family(v, above) for v, (x, above) in found}
 
 
-def _is_gaussian(name: object, table: Table, nodes: Sequence[str]) -> bool:
+def _is_gaussian(name: object, kind: Kind) -> bool:
     """Whether the columns or the name of the score ask for a Gaussian score."""
-    kinds = {table.variable(x).kind for x in nodes}
-    numbers = "continuous" in kinds and "categorical" not in kinds
     spec = SPECS.get(name) if isinstance(name, str) else None
-    return spec is not None and (numbers or not spec.has("categorical"))
+    is_of_numbers = spec is not None and spec.has("continuous") and not spec.has("categorical")
+    return spec is not None and (kind == "continuous" or is_of_numbers)
 
 
 def _gaussian_scores(
@@ -224,4 +221,5 @@ def _gaussian_scores(
             f"{bare('equivalent_sample_size')}, {IN_AVAILABLE_CASES} and {bare('prior_network')} "
             "belong to scores of categorical columns, and these are continuous"
         )
-    return _terms(GaussianScorer.of(table.select(dag.nodes), name, **choices), dag)
+    chosen = read_strength(choices)
+    return _terms(GaussianScorer.of(table.select(dag.nodes), name, **chosen), dag)

@@ -1,21 +1,27 @@
 """The scorer of a table or of statistics, chosen by the kind of the columns and the score."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
+
+import numpy as np
 
 from jensen.data import RowSource, Table, as_rows, as_table
 from jensen.data.column_warnings import warn_of_row_names
-from jensen.data.counting import is_complete, refuse_counts, require_states
-from jensen.data.statistics import CountStatistics, MomentStatistics
+from jensen.data.counting import is_complete, require_states
+from jensen.data.statistics import Coordinates, CountStatistics, MomentStatistics
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
+from jensen.families.joint_prior import NormalWishartPrior
 from jensen.scores.categorical import read_states
 from jensen.scores.categorical_scorer import CategoricalScorer
+from jensen.scores.conditional_gaussian import ConditionalGaussian
 from jensen.scores.constant_columns import warn_of_constant_labels
 from jensen.scores.count_scorer import CountScorer
+from jensen.scores.gaussian import PARTS, prior_of, read_strength, refuse_prior
 from jensen.scores.gaussian_scorer import GaussianScorer
-from jensen.scores.interventions import PerChild, WasSet, split_interventions
-from jensen.scores.registry import DEFAULTS, SPECS
+from jensen.scores.interventions import NONE, PerChild, WasSet, split_interventions
+from jensen.scores.mixed_scorer import MixedScorer
+from jensen.scores.registry import DEFAULTS, SPECS, UNPENALISED, Kind, ScoreSpec
 from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.score_choices import (
     AVAILABLE,
@@ -25,7 +31,15 @@ from jensen.scores.score_choices import (
     make_score,
 )
 from jensen.scores.scorer import Scorer
-from jensen.scores.table_checks import refuse_stateless, require_rows, require_values
+from jensen.scores.table_checks import (
+    check_mixed_score,
+    complete_rows,
+    refuse_narrow,
+    refuse_stateless,
+    require_finite,
+    require_rows,
+    require_values,
+)
 from jensen.support.text import some
 
 SAMPLE_SIZES = 1e-100, 1e6
@@ -58,7 +72,7 @@ def make_scorer(
         data, was_set, score, equivalent_sample_size=equivalent_sample_size, missing=missing,
         prior_network=prior_network, **gaussian,
     )  # fmt: skip
-    warn_of_row_names(data)
+    warn_of_row_names(data, counts=True)
     warn_of_constant_labels(data)
     return scorer
 
@@ -79,18 +93,18 @@ def scorer_of(
     require_rows(rows)
     if prior_network is None:  # which would know the states
         refuse_stateless(rows, rows.names)
-    refuse_counts(rows, rows.names)
-    if _kind(rows.variables) == "continuous":
-        discrete = {
-            "equivalent_sample_size": (equivalent_sample_size, None),
-            "missing": (missing, "refuse"),
-            "prior_network": (prior_network, None),
-        }
-        for name, (given, default) in discrete.items():
-            if given != default:
-                raise DataError(f"{name}= belongs to scores of categorical columns, not to these")
+    kind = kind_of_columns(rows.variables)
+    if kind == "continuous":
+        _refuse_discrete(
+            equivalent_sample_size=equivalent_sample_size, missing=missing,
+            prior_network=prior_network,
+        )  # fmt: skip
         name = score or DEFAULTS["continuous"]
-        return GaussianScorer.of(rows, name, interventions=was_set, **gaussian)
+        return GaussianScorer.of(rows, name, interventions=was_set, **read_strength(gaussian))
+    if kind == "mixed":
+        _refuse_discrete(missing=missing, prior_network=prior_network)
+        name = score or DEFAULTS["mixed"]
+        return _mixed(rows, was_set, name, equivalent_sample_size, read_strength(gaussian))
     if gaussian:
         raise DataError(
             f"{some(sorted(gaussian))}: these choices belong to scores of continuous columns"
@@ -137,7 +151,7 @@ def scorer_on(
     >>> scorer.names, round(scorer.family(1, [0]), 5)
     (('a', 'b'), -1.38629)
     """
-    if _kind(statistics.variables) == "categorical":
+    if kind_of_columns(statistics.variables) == "categorical":
         counted = cast(CountStatistics, statistics)
         if gaussian:
             raise DataError(f"{some(sorted(gaussian))}: these belong to continuous variables")
@@ -151,15 +165,77 @@ def scorer_on(
     return GaussianScorer.on(numbers, score or DEFAULTS["continuous"], **gaussian)
 
 
-def _kind(variables: Sequence[Variable]) -> str:
-    """The kind of all variables; a mixture of kinds is refused."""
-    kinds = {variable.kind: variable.name for variable in variables}
-    if len(kinds) == 1:
-        return next(iter(kinds))
-    raise DataError(
-        f"column {kinds['continuous']!r} is continuous and {kinds['categorical']!r} categorical: "
-        f"a graph is learned of columns of one kind; use jn.discretize, or choose columns"
+def _refuse_discrete(**choices: Any) -> None:
+    """Refuse choices that columns of labels alone have."""
+    for name, given in choices.items():
+        if given not in (None, "refuse"):
+            raise DataError(f"{name}= belongs to scores of categorical columns, not to these")
+
+
+def kind_of_columns(variables: Sequence[Variable]) -> Kind:
+    """Of all variables: labels, numbers (whole ones too), or both together."""
+    are_labels = {variable.kind == "categorical" for variable in variables}
+    if len(are_labels) > 1:
+        return "mixed"
+    return "categorical" if True in are_labels else "continuous"
+
+
+def _mixed(
+    rows: RowSource,
+    was_set: WasSet,
+    score: str,
+    sample_size: float | None,
+    choices: Mapping[str, Any],
+) -> MixedScorer:
+    """The scorer of labels and numbers together, which must be complete."""
+    variables = tuple(sorted(rows.variables, key=lambda variable: variable.name))
+    labels = [v for v, each in enumerate(variables) if each.kind == "categorical"]
+    numbers = [v for v in range(len(variables)) if v not in labels]
+    names = [variable.name for variable in variables]
+    check_mixed_score(score, names[labels[0]], names[numbers[0]])
+    require_finite(rows, [names[v] for v in numbers])
+    complete, kept = complete_rows(rows, names, score)
+    data, set_here, set_label = as_table(complete), None, None
+    if was_set is not None:
+        set_here = was_set[kept]
+        set_label = np.array([labels.index(v) if v in labels else NONE for v in set_here], np.int64)
+    spec = SPECS[score]
+    assert spec.parts is not None
+    states = scorer_of(
+        data.select([names[v] for v in labels]), set_label, spec.parts[0],
+        equivalent_sample_size=sample_size,
+    )  # fmt: skip
+    joint, varying, here = _prior_of_numbers(
+        data.select([names[v] for v in numbers]), spec, choices
     )
+    numbers = [numbers[k] for k in varying]
+    formula = SPECS[spec.parts[1] if spec.has_joint_prior else UNPENALISED].load("continuous")
+    given = ConditionalGaussian.of(
+        data, [names[v] for v in labels], [names[v] for v in numbers], here,
+        formula(joint.within(*here)) if spec.has_joint_prior else formula, spec.penalty,
+    )  # fmt: skip
+    parts = {NONE: given}
+    if set_here is not None:
+        parts |= {v: given.without(set_here == v, names[v]) for v in numbers if v in set_here}
+    constant = frozenset(range(len(names))) - {*labels, *numbers}
+    return MixedScorer(variables, states, parts, here, joint, score, constant)
+
+
+def _prior_of_numbers(
+    data: Table, spec: ScoreSpec, choices: Mapping[str, Any]
+) -> tuple[NormalWishartPrior, list[int], Coordinates]:
+    """The prior of the numbers that vary, in their units; which these are, and coordinates."""
+    counted, parts = RowStatistics(data), [choices.get(part) for part in PARTS]
+    refuse_narrow(data, data.names)
+    if not spec.has_joint_prior:
+        refuse_prior(spec.name, *parts)
+    constant = counted.constant
+    if data.n_rows == 1 and choices.get("scale") is not None:
+        constant = frozenset()  # a single row varies in nothing, but has its density
+    joint = prior_of(data.names, counted.moments(), counted.coordinates, constant, *parts)
+    varying = [k for k in range(len(data.names)) if k not in constant]
+    here = Coordinates(*(part[varying] for part in counted.coordinates))
+    return joint.of_columns(varying), varying, here
 
 
 def _compiled(plain: CategoricalScorer, sample_size: float) -> CountScorer | None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
-from jensen.data.counting import is_complete, refuse_counts
+from jensen.data.counting import counts_as_numbers, is_complete
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.categorical_information import CategoricalInformation, ConditionalInformation
 from jensen.scores.gaussian_information import GaussianInformation, MixedInformation
@@ -143,9 +143,9 @@ def imagined_rows(smoothing: Any) -> float:
 
 def pair_information(table: Table, names: Sequence[str], smoothing: float = 0.0) -> Unconditional:
     """Mutual informations of columns of any kind, from a table without missing values."""
+    table = counts_as_numbers(table)
     kinds = {variable.name: variable.kind for variable in table.variables}
     chosen = [kinds[name] for name in names]
-    refuse_counts(table, names, mixes=True)
     sample_size = imagined_rows(smoothing)
     if "continuous" not in chosen:
         return CategoricalInformation(table, names, sample_size)

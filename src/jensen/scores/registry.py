@@ -15,7 +15,9 @@ from typing import Any, Literal
 
 from jensen.support.text import either
 
-Kind = Literal["categorical", "continuous"]
+Kind = Literal["categorical", "continuous", "mixed"]
+"""Of all columns of a table: labels, numbers, or both together."""
+
 Spread = Literal["everywhere", "where counted", "one each"]
 
 
@@ -28,6 +30,8 @@ class ScoreSpec:
     states, numbers
         "module:object" within `jensen.scores`, for categorical and for continuous columns; empty if
         the score is not defined there. With an equivalent sample size it is a function of that.
+    parts
+        Of labels and numbers together: the names of the scores of the labels and of the numbers.
     penalty
         For a likelihood: the cost of one free parameter, as a function of the weight of all rows.
     has_sample_size
@@ -54,6 +58,7 @@ class ScoreSpec:
     name: str
     states: str = ""
     numbers: str = ""
+    parts: tuple[str, str] | None = None
     penalty: Callable[[float], float] | None = None
     has_sample_size: bool = False
     kernel: str = ""
@@ -72,6 +77,8 @@ class ScoreSpec:
 
     def has(self, kind: Kind) -> bool:
         """Whether it scores columns of a kind."""
+        if kind == "mixed":
+            return self.parts is not None
         return bool(self.states if kind == "categorical" else self.numbers)
 
     def load(self, kind: Kind) -> Any:
@@ -98,6 +105,7 @@ def _likelihood(
         name,
         states="categorical:PenalisedLikelihood",
         numbers="gaussian:PenalisedGaussian",
+        parts=(name, name),
         penalty=penalty,
         kernel="LIKELIHOOD",
         has_sums=has_sums,
@@ -129,11 +137,14 @@ SPECS = {
         ),
         ScoreSpec("bde", "categorical:bde", has_sample_size=True, needs_prior_network=True),
         ScoreSpec("bge", numbers="gaussian:BGe", has_joint_prior=True),
+        ScoreSpec(
+            "bdeu-bge", parts=("bdeu", "bge"), has_sample_size=True, has_joint_prior=True,
+        ),
     )
 }  # fmt: skip
 """All scores by name, in the order in which messages list them; likelihoods by their penalty."""
 
-DEFAULTS: dict[Kind, str] = {"categorical": "bdeu", "continuous": "bge"}
+DEFAULTS: dict[Kind, str] = {"categorical": "bdeu", "continuous": "bge", "mixed": "bdeu-bge"}
 """The default score by kind of columns; the categorical one is also the prior of tables."""
 
 
@@ -171,6 +182,6 @@ WITH_JOINT_PRIOR = names_where(lambda spec: spec.has_joint_prior)
 
 TOLD = (
     f"{either(names_of('categorical'))}; of columns of numbers {either(names_of('continuous'))}; "
-    f"{either(DEFAULTS.values())} unless given."
+    f"of both together {either(names_of('mixed'))}; {either(DEFAULTS.values())} unless given."
 )
 """For the help of the command line."""

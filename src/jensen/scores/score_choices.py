@@ -87,8 +87,9 @@ def make_score(
     if spec is None:
         raise JensenError(f"there is no score {name!r}: choose one of {', '.join(SPECS)}")
     if not spec.has("categorical"):
+        what = "continuous columns" if spec.has("continuous") else "labels and numbers together"
         raise JensenError(
-            f"{name!r} is a score of continuous columns: use {DEFAULTS['categorical']!r} for states"
+            f"{name!r} is a score of {what}: use {DEFAULTS['categorical']!r} for states"
         )
     if spec.needs_prior_network != (prior_network is not None):
         raise JensenError(
@@ -120,16 +121,19 @@ def make_score(
 def check_gaussian_choices(choices: Mapping[str, Any]) -> None:
     """Refuse keywords that are no part of the prior of bge."""
     for name in choices:
-        if name in PARTS:
+        if name in OF_NUMBERS:
             continue
-        near = get_close_matches(name, [*CHOICES, *PARTS], 1)
+        near = get_close_matches(name, [*CHOICES, *OF_NUMBERS], 1)
         if near and near[0] != name:
             raise JensenError(f"there is no choice {name!r}: did you mean {near[0]!r}?")
         raise JensenError(
             f"there is no choice {name!r} here: scores have {', '.join(OF_SCORES)}, and those of "
-            f"continuous columns {', '.join(PARTS)}"
+            f"continuous columns {', '.join(OF_NUMBERS)}"
         )
 
+
+OF_NUMBERS = (*PARTS, "strength")
+"""Choices of the prior of continuous columns; `strength` stands for parts of it."""
 
 OF_SCORES = ("prior", "equivalent_sample_size", "missing", "prior_network", "interventions")
 
@@ -139,6 +143,7 @@ CHOICES = (
     "max_parents", "required", "forbidden", "tiers", "start", "restarts", "tabu_length",
     "random_state", "scores", "test", "alpha", "max_given", "permutations", "correction",
     "time_limit", "progress", "hidden", "completion", "missing_indicators", "checkpoint",
+    "discretize",
 )  # fmt: skip
 """Keywords that may have been meant where one is mistyped: of scores and of structure learning."""
 

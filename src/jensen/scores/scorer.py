@@ -245,6 +245,21 @@ class HasUnits(Protocol):
         """The constant that `unitless` took off the score of every graph; 0 if nothing."""
 
 
+@runtime_checkable
+class HasLabelsFirst(Protocol):
+    """Scores labels and numbers together, in graphs in which labels come before numbers."""
+
+    @property
+    def labels_first(self) -> tuple[int, ...]:
+        """The labels, which have no numbers among their parents."""
+
+
+def labels_first(scorer: Scorer) -> tuple[int, ...]:
+    """Labels that have no other variables among their parents; () if all are of one kind."""
+    able = offered(scorer, HasLabelsFirst)
+    return () if able is None else able.labels_first
+
+
 def unitless(scorer: Scorer) -> Scorer:
     """The same scores without the log Jacobian of the units, which is the same for all graphs.
 

@@ -1,23 +1,54 @@
 """Which tables a score can read: rows, complete values, states, finite numbers."""
 
+import logging
 from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource
-from jensen.data.counting import WayOut, refuse_counts, require_complete
+from jensen.data.counting import WayOut, require_complete
 from jensen.data.statistics import spread
+from jensen.data.variable import Variable
 from jensen.exceptions import DataError, JensenError
+from jensen.scores.constant_columns import are_drawn
 from jensen.scores.registry import DEFAULTS, names_of
 from jensen.support.text import some
 from jensen.support.wording import of_frame
+
+log = logging.getLogger("jensen")
+
+CONVENTION = (
+    "in a graph of labels and numbers, arrows from labels to numbers are a convention, not learned"
+)
+"""What every graph of both kinds of columns is told with."""
 
 LARGEST = 1e140
 """Scatters are sums of squares, which overflow not far beyond."""
 
 NARROWEST = 1e-140
 """The least range of a column: the square of a smaller number is as good as 0."""
+
+
+def note_columns(variables: Sequence[Variable], *, is_class: bool = True) -> tuple[str, ...]:
+    """What the kinds of the columns mean for a graph, in words; each note is logged too.
+
+    `is_class`: whether edges between a label and a number all lead to the number. In tables that
+    are drawn from the caller's nothing is logged.
+    """
+    counts = [v.name for v in variables if v.kind == "count"]
+    notes = []
+    if counts:
+        them = "it is" if len(counts) == 1 else "they are"
+        notes.append(
+            f"{some(map(repr, counts), most=20)} {'holds' if len(counts) == 1 else 'hold'} whole "
+            f"numbers: {them} taken as numbers (say {of_frame(categorical=counts)} for labels)"
+        )
+    if is_class and len({v.kind == "categorical" for v in variables}) > 1:
+        notes.append(CONVENTION)
+    for note in notes if not are_drawn() else ():
+        log.info(note)
+    return tuple(notes)
 
 
 def check_gaussian_score(score: str) -> None:
@@ -27,6 +58,17 @@ def check_gaussian_score(score: str) -> None:
         raise JensenError(
             f"there is no score {score!r} of continuous columns: choose one of "
             f"{', '.join(names)}, or make states of the columns with jn.discretize"
+        )
+
+
+def check_mixed_score(score: str, label: str, number: str) -> None:
+    """Refuse the name of a score that labels and numbers together do not have."""
+    names = sorted(names_of("mixed"), key=lambda name: name != DEFAULTS["mixed"])
+    if score not in names:
+        raise JensenError(
+            f"there is no score {score!r} of labels and numbers together, and {label!r} is "
+            f"categorical and {number!r} holds numbers: choose one of {', '.join(names)}, make "
+            f"states of the numbers with jn.discretize, or leave out the columns of one kind"
         )
 
 
@@ -47,7 +89,11 @@ def require_continuous(table: RowSource, names: Sequence[str], what: str) -> Non
             f"the others with jn.discretize, or say {of_frame(continuous=states)} "
             f"if they are numbers"
         )
-    refuse_counts(table, names)
+    require_finite(table, names)
+
+
+def require_finite(table: RowSource, names: Sequence[str]) -> None:
+    """Refuse numbers that are infinite, or so large that their squares are."""
     for name in names:
         _, low, high = table.range_of(name)
         most = np.fmax(-low, high)

@@ -20,6 +20,7 @@ from jensen.q_graph.structural.learning import climb_incomplete, needs_structura
 from jensen.q_graph.structural.structural_em import LAST_SWEEPS, LAST_TOL, are_equivalent
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer, log_jacobian_of_units, total, unitless
+from jensen.scores.table_checks import note_columns
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import check_memory
 from jensen.support.text import grid, plural
@@ -211,6 +212,7 @@ def k_best(
     else:
         of_score = choices if missing == "structural-em" else {**choices, "missing": missing}
         scorer = unitless(make_scorer(rows, score, **of_score))
+        note_columns([rows.variable(name) for name in scorer.names])
         read = read_rules(scorer, max_parents, **rules)
         found = search(*add_prior(prior, scorer, read))
     return found if k is None else found[:k]

@@ -300,7 +300,8 @@ class StructurePosterior(PosteriorViews):
             rows.append([self.names[a], self.names[b], *numbers])
         more = len(order) - len(rows) + 1
         tail = [f"... and {plural(more, 'edge')} more: see edges()"] if more else []
-        return "\n".join([self._headline(), grid(rows, left=2, rule=True), *tail])
+        notes = self.settings.get("notes", ())
+        return "\n".join([self._headline(), grid(rows, left=2, rule=True), *tail, *notes])
 
 
 def _check_threshold(threshold: Any) -> None:

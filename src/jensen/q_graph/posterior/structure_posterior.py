@@ -13,13 +13,14 @@ from jensen.q_graph.chains.graph_chains import ChainChoices, GraphChainTask, sam
 from jensen.q_graph.chains.kinds import KINDS
 from jensen.q_graph.chains.raw_weights import raw_weights
 from jensen.q_graph.chains.sampled import check_weighable, collect_samples
-from jensen.q_graph.constraints import add_certain_edges, isolate, read_constraints
+from jensen.q_graph.constraints import add_certain_edges, read_constraints, restrict
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import exact_posterior
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.score_choices import Missing
-from jensen.scores.scorer import isolated, name_of
+from jensen.scores.scorer import name_of
+from jensen.scores.table_checks import note_columns
 from jensen.support.atomic import check_writable
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
@@ -66,8 +67,9 @@ def structure_posterior(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from, its columns all categorical or all continuous; the
-        order of the columns changes nothing.
+        Anything a `Table` can be built from; the order of the columns changes nothing. In graphs of
+        labels and numbers labels have no numbers among their parents: arrows from labels to numbers
+        are a convention, so read `post.undirected_probability` there.
     method
         "partition": chains over the layers of graphs (Kuipers and Moffa), with the new edge
         reversal; the default, for any number of variables. "structure": chains over graphs, edge
@@ -75,9 +77,10 @@ def structure_posterior(
         over orders (Friedman and Koller); see `prior`. "exact": no sampling; up to about 16
         variables (20 with prior="order").
     score
-        As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns.
-        The units of continuous columns change nothing. Edges at a constant column have probability
-        0, and a warning names the column: the data say nothing about these edges.
+        As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns,
+        "bdeu-bge" for both together. The units of continuous columns change nothing. Edges at a
+        constant column have probability 0, and a warning names the column: the data say nothing
+        about these edges.
     prior
         "uniform", the default except for method="order": all graphs are equally probable. "fair":
         for each variable all numbers of parents are equally probable. {("A", "B"): p, ...}: the
@@ -164,10 +167,12 @@ def structure_posterior(
     read = read_prior(prior, scorer.names)
     given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
     certain = add_certain_edges(scorer.names, given, read)
-    constraints = isolate(certain, scorer.names, isolated(scorer))
+    constraints = restrict(certain, scorer)
     settings = {"method": method, "prior": _plain_prior(prior), "max_parents": max_parents}
     settings |= {name: value for name, value in of_score.items() if _is_plain(value)}
     settings["score"] = name_of(scorer)
+    notes = note_columns([data.variable(name) for name in scorer.names])
+    settings |= {"notes": list(notes)} if notes else {}
     choices = ChainChoices(
         candidates, outside, n_samples, n_chains, burn_in, thin, temperatures, checkpoint
     )

@@ -74,8 +74,7 @@ def needs_structural_em(table: RowSource, chosen: Mapping[str, Any]) -> bool:
         return True
     beside = chosen.get("interventions")
     names = [name for name in table.names if not (isinstance(beside, str) and name == beside)]
-    kinds = {table.variable(name).kind for name in names}
-    is_learned = kinds in ({"categorical"}, {"continuous"})
+    is_learned = len({table.variable(name).kind == "categorical" for name in names}) == 1
     return is_learned and bool(table.counted().n_missing(names))
 
 
@@ -111,7 +110,7 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
         chosen = as_lists(chosen)  # they are read twice
     choices = StructuralChoices(**chosen)
     rows, targets = counted_rows(table, choices.interventions)
-    warn_of_row_names(rows)
+    warn_of_row_names(rows, counts=True)
     warn_of_constant_labels(rows)
     read = read_numbers if are_numbers(rows) else read_labels
     data, indicators = read(rows, targets, choices)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource, Table, Variable, as_table
-from jensen.data.counting import require_states
+from jensen.data.counting import counts_as_numbers, require_states
 from jensen.data.encode import Column
 from jensen.data.variable import hidden_variable
 from jensen.exceptions import DataError, JensenError
@@ -66,7 +66,7 @@ def counted_rows(table: RowSource, interventions: Any) -> tuple[Table, Ints | No
     require_rows(data)
     if data.total_weight == np.inf:
         raise DataError("the weights are too large: their sum is infinite")
-    rows = as_table(data)
+    rows = counts_as_numbers(as_table(data))
     if targets is not None and rows.weights is not None:
         targets = targets[rows.weights > 0.0]
     for name in rows.names:
@@ -79,8 +79,8 @@ def counted_rows(table: RowSource, interventions: Any) -> tuple[Table, Ints | No
 
 
 def are_numbers(table: RowSource) -> bool:
-    """Whether all columns are continuous."""
-    return {variable.kind for variable in table.variables} == {"continuous"}
+    """Whether all columns hold numbers."""
+    return all(variable.kind != "categorical" for variable in table.variables)
 
 
 def read_labels(

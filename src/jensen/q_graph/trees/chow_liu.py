@@ -120,7 +120,7 @@ def chow_liu(
     if has_holes(data):
         return _tree_of_incomplete(data, root, smoothing, penalty)
     data = complete(data, "a Chow-Liu tree")
-    warn_of_row_names(data)
+    warn_of_row_names(data, counts=True)
     warn_of_constant_labels(data)
     names = sorted(data.names)
     _check_root(root, names)
@@ -128,7 +128,7 @@ def chow_liu(
     _refuse_few_rows(data, names)
     stage = [0] * len(names)
     if isinstance(information, MixedInformation):
-        stage = [int(data.variable(name).kind == "continuous") for name in names]
+        stage = [int(data.variable(name).kind != "categorical") for name in names]
     cost = 0.0
     if penalty is None:
         tree = spanning_tree(information, stage)
@@ -274,7 +274,7 @@ def _refuse_few_rows(table: Table, names: Sequence[str]) -> None:
     if table.n_rows > 1:
         return
     for name in names:
-        if table.variable(name).kind == "continuous":
+        if table.variable(name).kind != "categorical":
             raise DataError(
                 f"a tree needs a variance of column {name!r}, which {plural(table.n_rows, 'row')} "
                 f"cannot tell: give two at least"
