@@ -1,8 +1,9 @@
 """Every model simulates its own rows, and Gibbs sweeps leave their joint distribution alone.
 
-Geweke (2004), "Getting it right: joint distribution tests of posterior simulators", JASA 99: with θ
-from the prior and rows from θ, a θ that sweeps then draw given the rows has the same joint
-distribution with them. One table for all models: what is new joins as a line of it.
+Geweke (2004), "Getting it right: joint distribution tests of posterior simulators", JASA 99: θ is
+drawn from the prior, then in turn rows from θ and a new θ by a sweep given the rows. What comes out
+has the joint distribution of θ from the prior and rows from it. One table for all models: what is
+new joins as a line of it.
 """
 
 from collections.abc import Callable
@@ -30,7 +31,8 @@ from jensen.scores.gaussian import make_bge
 from jensen.support.fields import zip_fields
 from jensen.support.randomness import Streams
 
-N, REPEATS, SWEEPS = 8, 150, 4
+N, REPEATS, ROUNDS = 16, 120, 6
+LENGTHS = [3, 1, 2, 4, 2, 4]
 
 
 class Rows(NamedTuple):
@@ -46,10 +48,9 @@ class Case(NamedTuple):
 
 
 def with_gaps(values):
-    """Half of all rows miss everything, others their first column."""
+    """A row misses all, two others their first column."""
     values = np.array(values, float)
-    values[: len(values) // 2] = np.nan
-    values[len(values) // 2 : len(values) // 2 + 2, 0] = np.nan
+    values[:1], values[1:3, 0] = np.nan, np.nan
     return values
 
 
@@ -81,7 +82,7 @@ def network():
 
 def mixture(word, covariance):
     emission = emission_table.emission_like(word, covariance, emission_table.rows_of(word))
-    model = Mixture(emission, np.array([0.5, 1.0]), 2)
+    model = Mixture(emission, np.array([0.0, 4.0]), 2)
 
     def draw(t, rng):
         values, states = model.simulate(t, N, rng)
@@ -93,16 +94,16 @@ def mixture(word, covariance):
 
 def chain(word, covariance, end=False):
     emission = emission_table.emission_like(word, covariance, emission_table.rows_of(word))
-    prior = np.array([[1.0, 0.5, 0.7], [0.3, 0.8, 0.9]])[:, : 2 + end]
-    model = HiddenMarkov(emission, np.array([0.5, 1.0]), prior, 2, has_end=end)
+    prior = np.array([[0.0, 4.0, 0.0], [1.0, 7.0, 0.0]])[:, : 2 + end]
+    model = HiddenMarkov(emission, np.array([9.0, 0.0]), prior, 2, has_end=end)
 
     def draw(t, rng):
-        parts = [model.simulate(t, None if end else n, rng) for n in (3, 1, N - 4)]
+        parts = [model.simulate(t, None if end else n, rng) for n in LENGTHS]
         lengths = np.array([len(states) for _, states in parts])
-        assert end or lengths.tolist() == [3, 1, N - 4]
+        assert end or lengths.tolist() == LENGTHS
         values = np.concatenate([values for values, _ in parts])
         rows = NumberRows.of(with_gaps(values))
-        return Rows(values, model.encode(rows, lengths, np.ones(3)))
+        return Rows(values, model.encode(rows, lengths, np.ones(len(parts))))
 
     return Case(model, draw)
 
@@ -124,7 +125,7 @@ def test_the_table_has_every_emission():
 
 
 def draw_theta(model, rng):
-    """t of one θ from the prior."""
+    """One θ from the prior, as its t."""
     return zip_fields(lambda f, eta: f.sample_stats(eta, rng), model.families, model.prior)
 
 
@@ -135,16 +136,15 @@ def functions(t, values):
 
 
 def swept(case, rng):
-    """θ after some sweeps, and the rows that it began with."""
+    """θ and rows after some rounds, in each of which rows are simulated and θ is drawn again."""
     model, streams = case.model, Streams.of(rng)
-    t = draw_theta(model, rng)
-    values, units = case.draw(t, rng)
-    sums, _ = expect(model, units, q_hidden.draw, t, streams.at(0))
-    nothing = zip_fields(lambda _: None, model.families)
-    state = State(Theta(nothing, t, nothing), sums.stats, (), np.nan, False, 0)
-    for _ in range(SWEEPS):
-        state = step(model, units, GIBBS, state, streams)
-    return functions(state.t, values)
+    t, nothing = draw_theta(model, rng), zip_fields(lambda _: None, model.families)
+    for k in range(ROUNDS):
+        values, units = case.draw(t, rng)
+        sums, _ = expect(model, units, q_hidden.draw, t, streams.at(2 * k))
+        state = State(Theta(nothing, t, nothing), sums.stats, (), np.nan, False, 2 * k)
+        t = step(model, units, GIBBS, state, streams).t
+    return functions(t, values)
 
 
 @pytest.mark.slow

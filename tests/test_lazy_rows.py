@@ -61,8 +61,14 @@ def with_holes(table, share, seed):
 def asia(n=400, share=0.0, weighted=False):
     table = jn.examples.load("asia").sample(n, random_state=1)
     table = with_holes(table, share, 2)
-    weights = np.random.default_rng(3).uniform(0.0, 2.0, n) if weighted else None
-    return table.with_weights(weights)
+    return table.with_weights(some_weights(np.random.default_rng(3), n) if weighted else None)
+
+
+def some_weights(rng, n):
+    """Rows of which some do not count."""
+    weights = rng.uniform(0.0, 2.0, n)
+    weights[::9] = 0.0
+    return weights
 
 
 def numbers(n=300, share=0.0, weighted=False):
@@ -71,7 +77,7 @@ def numbers(n=300, share=0.0, weighted=False):
     y = 0.8 * x + rng.normal(size=n)
     z = y - x + rng.normal(size=n)
     table = jn.Table({"x": x, "y": y, "z": 1e3 + z, "noise": rng.normal(size=n) / 7.0})
-    weights = rng.uniform(0.0, 2.0, n) if weighted else None
+    weights = some_weights(rng, n) if weighted else None
     return with_holes(table, share, 5).with_weights(weights)
 
 
