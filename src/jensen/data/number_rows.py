@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
-from typing import Any, NamedTuple
+from itertools import count, pairwise
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from jensen.data.blocks import Block, RowSource, TreeSum, Units
 from jensen.data.table import Table
 from jensen.data.threads import one_blas_thread, ordered_map
+from jensen.data.variable import Variable
 from jensen.support.fields import add
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import check_memory
@@ -34,18 +35,101 @@ class NumberBlock(NamedTuple):
     start: int  # how many rows come before
 
 
-class Profile(NamedTuple):
-    """Sums and ranges of the columns, from one pass over the rows."""
+class Sketch(NamedTuple):
+    """What one pass over rows tells of their columns, as numbers; labels are codes.
 
+    Checks, priors, starts and units read it: sizes, ranges, gaps and sums.
+    """
+
+    n_rows: int
     weight: float  # of all rows
     n_weighted: int  # rows whose weight is not 1
     n_without_weight: int
+    first: Array  # (D,): in the first row
     least: Array  # (D,), NaN of a column without values
     most: Array  # (D,)
     n_seen: Array  # (D,): values that are there
     seen: Array  # (D,): their weight
     total: Array  # (D,): Σ weight · value
     squares: Array  # (D,): Σ weight · value²
+
+    @classmethod
+    def of(cls, block: NumberBlock) -> Sketch:
+        """The sketch of some rows, of which there may be none."""
+        columns = np.ascontiguousarray(block.values.T)  # quicker along rows
+        weight = block.weight
+        return cls(
+            len(weight),
+            float(weight.sum()),
+            int(np.count_nonzero(weight != 1.0)),
+            int(np.count_nonzero(weight <= 0.0)),
+            columns[:, 0].copy() if len(weight) else np.full(len(columns), np.nan),
+            np.fmin.reduce(columns, axis=1, initial=np.nan),
+            np.fmax.reduce(columns, axis=1, initial=np.nan),
+            len(weight) - np.isnan(columns).sum(1).astype(np.float64),
+            *column_sums(block, np.zeros(len(columns))),
+        )
+
+    def join(self, after: Sketch) -> Sketch:
+        """The sketch of these rows and of those after them."""
+        both = Sketch(*map(operator.add, self, after))
+        return both._replace(
+            first=self.first if self.n_rows else after.first,
+            least=np.fmin(self.least, after.least),
+            most=np.fmax(self.most, after.most),
+        )
+
+    def columns(self, chosen: Sequence[int]) -> Sketch:
+        """The sketch of some of the columns."""
+        some = list(chosen)
+        parts = (part[some] if isinstance(part, np.ndarray) else part for part in self)
+        return Sketch(*parts)
+
+
+class SourceSketch(NamedTuple):
+    """What one pass over a source tells: sizes, gaps, and the sketch of its columns of numbers."""
+
+    weight: float  # of all rows, as a `Table` adds it up
+    missing: Mapping[str, int]  # how many values each column misses
+    names: tuple[str, ...]  # of the columns of numbers
+    numbers: Sketch  # of these columns
+
+    def select(self, names: Sequence[str]) -> SourceSketch:
+        """The same of some columns."""
+        kept = tuple(name for name in names if name in self.names)
+        numbers = self.numbers.columns([self.names.index(name) for name in kept])
+        return SourceSketch(self.weight, {x: self.missing[x] for x in names}, kept, numbers)
+
+
+def sketch_blocks(blocks: Iterable[Block], variables: Sequence[Variable]) -> SourceSketch:
+    """One pass over all rows of a source."""
+    names = tuple(v.name for v in variables if v.kind != "categorical")
+
+    def look(block: Block) -> tuple[tuple[float, NDArray[np.int64]], list[Sketch]]:
+        values, weight = numbers_of(block, names), block.weights
+        pieces = range(0, max(block.n_rows, 1), SUMMED_ROWS)
+        ends = ((start, start + SUMMED_ROWS) for start in pieces)
+        found = [Sketch.of(NumberBlock(values[a:b], weight[a:b], a)) for a, b in ends]
+        missing = np.array([block.missing(v.name).sum() for v in variables], np.int64)
+        return (float(weight.sum()), missing), found
+
+    sizes, sketches, numbers = TreeSum(), TreeSum(Sketch.join), count()
+    for number, (size, parts) in enumerate(ordered_map(look, blocks)):
+        sizes.put(number, size)
+        for part in parts:
+            sketches.put(next(numbers), part)
+    weight, missing = sizes.total()
+    by_name = {v.name: int(n) for v, n in zip(variables, missing, strict=True)}
+    return SourceSketch(weight, by_name, names, sketches.total())
+
+
+@runtime_checkable
+class Sketched(RowSource, Protocol):
+    """Rows that are looked at as a whole, once."""
+
+    @property
+    def sketch(self) -> SourceSketch:
+        """What one pass tells."""
 
 
 class Passes:
@@ -70,12 +154,15 @@ class NumberRows:
         Begins a pass: yields blocks that end before these rising row numbers; the last is n_rows.
     is_kept
         Whether the rows are in memory, so that units made of them may be kept there too.
+    known
+        The sketch, where a pass has been made already.
     """
 
     n_rows: int
     n_columns: int
     cut: Callable[[Ints], Iterable[NumberBlock]]
     is_kept: bool
+    known: Sketch | None = None
 
     @classmethod
     def of(cls, values: Array, weight: Array | None = None) -> NumberRows:
@@ -98,7 +185,10 @@ class NumberRows:
             tables = ((numbers_of(t, names), Block(t, 0, t.n_rows).weights) for t in rows.tables())
             return _recut(tables, ends)
 
-        return cls(rows.n_rows, len(names), cut, is_kept=False)
+        found = cls(rows.n_rows, len(names), cut, is_kept=False)
+        if isinstance(rows, Sketched) and {*names} <= {*rows.sketch.names}:
+            return replace(found, known=rows.sketch.select(names).numbers)
+        return found
 
     def read(self, size: int) -> Iterable[NumberBlock]:
         """The rows in blocks of that many, the last of which may be shorter."""
@@ -106,6 +196,8 @@ class NumberRows:
 
     def by_sequence(self, lengths: Ints, weight: Array) -> NumberRows:
         """The same rows, each with the weight of its sequence."""
+        if self.counts_once and (weight == 1.0).all():
+            return self
         ends = np.cumsum(lengths)
 
         def weigh(block: NumberBlock) -> NumberBlock:
@@ -116,26 +208,26 @@ class NumberRows:
             blocks = self.cut(at)
             return [*map(weigh, blocks)] if self.is_kept else map(weigh, blocks)
 
-        return replace(self, cut=cut)
+        return replace(self, cut=cut, known=None)
 
     @cached_property
-    def profile(self) -> Profile:
-        """Sums and ranges of the columns, from one pass."""
-        found: Profile | None = self.sum(_profile, _join)
-        if found is None:
-            nothing, unknown = np.zeros(self.n_columns), np.full(self.n_columns, np.nan)
-            found = Profile(0.0, 0, 0, unknown, unknown, *(nothing,) * 4)
-        return found
+    def sketch(self) -> Sketch:
+        """Sizes, ranges and sums of the columns, from one pass."""
+        if self.known is not None:
+            return self.known
+        found: Sketch | None = self.sum(Sketch.of, Sketch.join)
+        nothing = NumberBlock(np.empty((0, self.n_columns)), np.empty(0), 0)
+        return Sketch.of(nothing) if found is None else found
 
     @property
     def total_weight(self) -> float:
         """How many rows there are, each counted as often as its weight says."""
-        return self.profile.weight
+        return self.sketch.weight
 
     @property
     def counts_once(self) -> bool:
         """Whether every row has the weight 1."""
-        return not self.profile.n_weighted
+        return not self.sketch.n_weighted
 
     def values(self) -> Array:
         """All rows (n, D) in memory; refused if they are too large."""
@@ -162,11 +254,11 @@ class NumberRows:
         def cut(ends: Ints) -> Iterable[NumberBlock]:
             return (block._replace(values=block.values[:, some]) for block in self.cut(ends))
 
-        return replace(self, n_columns=len(some), cut=cut)
+        return replace(self, n_columns=len(some), cut=cut, known=self.sketch.columns(some))
 
     def counted(self) -> NumberRows:
         """The rows that have a weight, which are copied only if some are left out."""
-        if not self.profile.n_without_weight:
+        if not self.sketch.n_without_weight:
             return self
         block = self._whole()
         return NumberRows.of(block.values[block.weight > 0.0], block.weight[block.weight > 0.0])
@@ -179,7 +271,7 @@ class NumberRows:
     @property
     def has_gaps(self) -> bool:
         """Whether anything is missing."""
-        return bool((self.profile.n_seen < self.n_rows).any())
+        return bool((self.sketch.n_seen < self.n_rows).any())
 
     @one_blas_thread()
     def sum(
@@ -217,25 +309,6 @@ class NumberRows:
         if self.is_kept:
             return Units(tuple(ordered_map(encode, begin())), total_weight, is_complete)
         return Units(Passes(begin), total_weight, is_complete, encode)
-
-
-def _profile(block: NumberBlock) -> Profile:
-    columns = np.ascontiguousarray(block.values.T)  # quicker along rows
-    weight = block.weight
-    return Profile(
-        float(weight.sum()),
-        int(np.count_nonzero(weight != 1.0)),
-        int(np.count_nonzero(weight <= 0.0)),
-        np.fmin.reduce(columns, axis=1, initial=np.nan),
-        np.fmax.reduce(columns, axis=1, initial=np.nan),
-        len(weight) - np.isnan(columns).sum(1).astype(np.float64),
-        *column_sums(block, np.zeros(len(columns))),
-    )
-
-
-def _join(a: Profile, b: Profile) -> Profile:
-    both = Profile(*map(operator.add, a, b))
-    return both._replace(least=np.fmin(a.least, b.least), most=np.fmax(a.most, b.most))
 
 
 def column_sums(block: NumberBlock, center: Array) -> Array:

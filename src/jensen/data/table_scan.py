@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from jensen.data import blocks
 from jensen.data.blocks import Block, Range, digest_blocks, sum_blocks
 from jensen.data.encode import Column, smallest_code_type
+from jensen.data.number_rows import SourceSketch, sketch_blocks
 from jensen.data.packed import Packed
 from jensen.data.table import Table
 from jensen.data.table_choices import list_of_columns, no_column
@@ -22,17 +23,6 @@ from jensen.support.memory import check_memory
 
 Part = tuple[int, Table]
 """How many rows come before, and a table with the next ones."""
-
-
-class Sketch(NamedTuple):
-    """Sizes and ranges of the columns, from one pass over the rows."""
-
-    n_rows: int
-    weight: float
-    missing: NDArray[np.int64]  # (n,): how many values are missing
-    first: NDArray[np.float64]  # (n,): first value of a column of numbers; 0 for other columns
-    least: NDArray[np.float64]  # (n,)
-    most: NDArray[np.float64]  # (n,)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +39,10 @@ class TableScan:
         Whether the tables have weights.
     source
         The kind of dataframe that answers come back as.
+    checks_done
+        Pairs of a column and a check of it that was done.
+    known
+        Gives the sketch, where the same rows are looked at by another scan.
 
     Examples
     --------
@@ -66,6 +60,7 @@ class TableScan:
     is_weighted: bool = False
     source: str = "pandas"
     checks_done: set[tuple[str, str]] = field(default_factory=set)
+    known: Callable[[], SourceSketch] | None = field(default=None, repr=False)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,23 +83,14 @@ class TableScan:
     # --- sizes and ranges, from one pass ---
 
     @cached_property
-    def sketch(self) -> Sketch:
-        """One pass over the rows."""
-        found: Sketch = sum_blocks(self._blocks(), self._look, _join)
-        return found
-
-    def _look(self, block: Block) -> Sketch:
-        missing = np.array([block.missing(v.name).sum() for v in self.variables], np.int64)
-        ends = np.zeros((3, len(self.variables)))
-        for v, variable in enumerate(self.variables):
-            if variable.kind != "categorical":
-                ends[:, v] = block.table.range_of(variable.name)
-        return Sketch(block.n_rows, float(block.weights.sum()), missing, *ends)
+    def sketch(self) -> SourceSketch:
+        """What one pass over the rows tells."""
+        return sketch_blocks(self._blocks(), self.variables) if self.known is None else self.known()
 
     @property
     def n_rows(self) -> int:
         """How many rows there are."""
-        return self.sketch.n_rows
+        return self.sketch.numbers.n_rows
 
     @property
     def total_weight(self) -> float:
@@ -114,8 +100,8 @@ class TableScan:
     def n_missing(self, names: Iterable[str] | None = None) -> dict[str, int]:
         """How many values are missing, for the columns that miss any."""
         chosen = self.names if names is None else list_of_columns(names, "names")
-        counts = dict(zip(self.names, self.sketch.missing.tolist(), strict=True))
-        return {name: counts[name] for name in chosen if counts[name]}
+        missing = self.sketch.missing
+        return {name: missing[name] for name in chosen if missing[name]}
 
     def n_seen(self, name: str) -> int:
         """How many values of a column are not missing."""
@@ -123,8 +109,8 @@ class TableScan:
 
     def range_of(self, name: str) -> Range:
         """The first, the least and the largest of the values of a column of numbers."""
-        v, sketch = self.names.index(name), self.sketch
-        return Range(float(sketch.first[v]), float(sketch.least[v]), float(sketch.most[v]))
+        v, found = self.sketch.names.index(name), self.sketch.numbers
+        return Range(float(found.first[v]), float(found.least[v]), float(found.most[v]))
 
     @cached_property
     def packed(self) -> Packed:
@@ -136,7 +122,8 @@ class TableScan:
     def select(self, names: Iterable[str]) -> TableScan:
         """The same rows with these columns only."""
         chosen = list_of_columns(names, "names")
-        return self._map([self.variable(x) for x in chosen], lambda part: part[1].select(chosen))
+        found = self._map([self.variable(x) for x in chosen], lambda part: part[1].select(chosen))
+        return replace(found, known=lambda: self.sketch.select(chosen))
 
     def take(self, rows: NDArray[np.bool_]) -> TableScan:
         """The rows that a mask chooses."""
@@ -146,6 +133,8 @@ class TableScan:
 
     def counted(self) -> TableScan:
         """The rows that have a weight."""
+        if not self.is_weighted:
+            return self
         return self._map(self.variables, lambda part: part[1].counted())
 
     def complete_rows(self, names: Iterable[str] | None = None) -> TableScan:
@@ -284,15 +273,3 @@ def _empty(
 def _dtype(variable: Variable) -> np.dtype[Any]:
     is_code = variable.kind == "categorical"
     return np.dtype(smallest_code_type(variable.n_states) if is_code else np.float64)
-
-
-def _join(a: Sketch, b: Sketch) -> Sketch:
-    """The sketch of two neighbouring blocks together."""
-    return Sketch(
-        a.n_rows + b.n_rows,
-        a.weight + b.weight,
-        a.missing + b.missing,
-        a.first if a.n_rows else b.first,
-        np.fmin(a.least, b.least),
-        np.fmax(a.most, b.most),
-    )

@@ -99,15 +99,15 @@ def read_rows(
 
 def check_sizes(rows: NumberRows, names: Sequence[str]) -> None:
     """Refuse numbers that are infinite, or whose squares overflow, in rows that may be scanned."""
-    largest = np.fmax(-rows.profile.least, rows.profile.most)
+    largest = np.fmax(-rows.sketch.least, rows.sketch.most)
     if np.any(largest > LARGEST):
         rows.sum(lambda block: check_size(block.values, names, block.start))
 
 
 def _warn_of_missing_codes(values: Array, names: Sequence[str]) -> None:
     """Warn of numbers that probably mean missing, such as -999."""
-    profile = NumberRows.of(values).profile
-    ends = np.isin(np.stack([profile.least, profile.most]), list(NINES)).any(0)
+    sketch = NumberRows.of(values).sketch
+    ends = np.isin(np.stack([sketch.least, sketch.most]), list(NINES)).any(0)
     odd = np.flatnonzero(ends).tolist()
     if text := show_codes({names[i]: find_codes(values[:, i]) for i in odd}):
         warn(f"X: {text}: if they mean missing, put NaN in their place")
@@ -234,7 +234,7 @@ def check_columns(rows: NumberRows, names: Sequence[str]) -> list[str]:
 
     Returns the names of the columns that are constant.
     """
-    low, high = rows.profile.least, rows.profile.most
+    low, high = rows.sketch.least, rows.sketch.most
     empty = np.isnan(low)
     if empty.any():
         raise DataError(f"the column {names[int(np.argmax(empty))]!r} has no values: leave it out")

@@ -14,7 +14,7 @@ from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenEr
 from jensen.families.point_mass import PointMass
 from jensen.inference.mixtures import FittedStates
 from jensen.models.emissions.product import expected_rows
-from jensen.models.hidden_markov import Chained, Sequences, groups
+from jensen.models.hidden_markov import Chained, HiddenMarkov, Sequences, groups
 from jensen.models.state_model import unflatten
 from jensen.q_hidden.states import chain
 from jensen.q_hidden.structures import Chain
@@ -211,16 +211,8 @@ def draw_sequence(
 
     All steps share one θ, drawn from the posterior if there is one.
     """
-    t = _draw_parameters(fitted, rng)
-    initial, transition = np.exp(t.initial), np.exp(t.transition)
-    states = [_pick(initial, rng)]
-    while n_steps is None or len(states) < n_steps:
-        state = _pick(transition[states[-1]], rng)
-        if state == fitted.model.n_states:
-            break
-        states.append(state)
-    path = np.array(states, np.intp)
-    return fitted.model.emission.simulate(t.emission, path, rng), path
+    model: HiddenMarkov = fitted.model
+    return model.simulate(_draw_parameters(fitted, rng), n_steps, rng)
 
 
 def _draw_parameters(fitted: FittedStates, rng: np.random.Generator) -> Chained:
@@ -232,11 +224,6 @@ def _draw_parameters(fitted: FittedStates, rng: np.random.Generator) -> Chained:
         return fitted.t  # type: ignore[no-any-return]
     families = fitted.model.families
     return Chained(*(f.sample_stats(e, rng) for f, e in zip(families, fitted.eta, strict=True)))
-
-
-def _pick(share: Array, rng: np.random.Generator) -> int:
-    below = np.cumsum(share)
-    return int(min(np.searchsorted(below, rng.random() * below[-1], side="right"), len(share) - 1))
 
 
 # --- sequences in units, and views of them ---

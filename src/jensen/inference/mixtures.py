@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from jensen.data.threads import ordered_map
 from jensen.families.point_mass import PointMass
 from jensen.models.emissions.building import draw_predictive
-from jensen.models.mixture import UNIT_ROWS
+from jensen.models.mixture import UNIT_ROWS, Mixture
 from jensen.models.state_model import unflatten
 from jensen.q_hidden.states import independent
 from jensen.q_hidden.structures import Independent
@@ -162,12 +162,11 @@ def draw_rows(
 def _draw(
     fitted: FittedStates, t: Any, n: int, rng: np.random.Generator
 ) -> tuple[Array, NDArray[np.intp]]:
-    share = np.exp(t.weights)
-    states = rng.choice(fitted.model.n_states, n, p=share / share.sum())
-    emission = fitted.model.emission
-    if _is_predictive(fitted):
-        return draw_predictive(emission, fitted.eta.components, states, rng), states
-    return emission.simulate(t.components, states, rng), states
+    model: Mixture = fitted.model
+    if not _is_predictive(fitted):
+        return model.simulate(t, n, rng)
+    states = model.draw_states(t, n, rng)
+    return draw_predictive(model.emission, fitted.eta.components, states, rng), states
 
 
 def _is_predictive(fitted: FittedStates) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import RowSource, TableScan, Variable
+from jensen.data import RowSource, Table, TableScan, Variable
 from jensen.data.blocks import Units
 from jensen.data.counting import count_families
 from jensen.data.statistics import CountStatistics
@@ -23,6 +23,7 @@ from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs import DAG
 from jensen.inference.impossible import explain_row
 from jensen.inference.network import Network
+from jensen.inference.network_rows import sample
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import FamilyTables, Hidden, NothingHidden
 from jensen.q_hidden.trees.plans import plans_of
@@ -133,8 +134,15 @@ class DiscreteNetwork(Conjugate):
 
     def explain(self, data: Data, t: Tables) -> Exception:
         """Which row is impossible, and what contradicts in it."""
-        network = Network(self.graph, self.variables, np.exp(t.tables))
-        return explain_row(network, data.rows.table, "under the tables of start=")
+        return explain_row(self._network(t), data.rows.table, "under the tables of start=")
+
+    def simulate(self, t: Tables, n: int, rng: np.random.Generator) -> Table:
+        """Rows of the variables that are not hidden."""
+        seen = [x for v, x in enumerate(self.graph.nodes) if v not in self.hidden]
+        return sample(self._network(t), n, rng).select(seen)
+
+    def _network(self, t: Tables) -> Network:
+        return Network(self.graph, self.variables, np.exp(t.tables))
 
     def finish(self, state: State, *, is_posterior: bool) -> Network:
         """The network at the end of an ascent, hidden states in a stable order."""

@@ -31,6 +31,7 @@ from jensen.inference.gaussian_network import (
     RegressionPosteriors,
     point_network,
 )
+from jensen.inference.gaussian_queries import sample
 from jensen.inference.regression import LinearRegression
 from jensen.models.emissions.column_summary import summarise
 from jensen.models.emissions.gaussian_rows import patterns_of
@@ -189,15 +190,22 @@ class RegressionNetwork(Conjugate):
 
     def finish(self, state: State, *, is_posterior: bool) -> GaussianNetwork:
         """The network at the end of an ascent, of columns as they came."""
-        graph, shift = self.graph, self.shift
-        if is_posterior:
-            standard = tuple(linear_regression.to_standard(eta) for eta in state.eta.regressions)
-            network = point_network(graph, RegressionPosteriors(shift, standard))
-            return replace(network, prior=self.held, constants=self.constants)
-        regressions = []
-        for v, (name, t) in enumerate(zip(graph.nodes, state.t.regressions, strict=True)):
-            precision = -2.0 * float(t.second[0])
-            intercept, *slopes = t.first[0] / precision
+        if not is_posterior:
+            return self._network(state.t)
+        standard = tuple(linear_regression.to_standard(eta) for eta in state.eta.regressions)
+        network = point_network(self.graph, RegressionPosteriors(self.shift, standard))
+        return replace(network, prior=self.held, constants=self.constants)
+
+    def simulate(self, t: Regressions, n: int, rng: np.random.Generator) -> Array:
+        """Rows (n, variables), in the units of the columns."""
+        return sample(self._network(t), n, None, None, rng)
+
+    def _network(self, t: Regressions) -> GaussianNetwork:
+        """The network of one θ, of columns as they came."""
+        graph, shift, regressions = self.graph, self.shift, []
+        for v, (name, part) in enumerate(zip(graph.nodes, t.regressions, strict=True)):
+            precision = -2.0 * float(part.second[0])
+            intercept, *slopes = part.first[0] / precision
             intercept += shift[v] - shift[list(graph.parent_indices[v])] @ np.array(slopes)
             by_parent = dict(zip(graph.parents(name), map(float, slopes), strict=True))
             regressions.append(LinearRegression(name, float(intercept), by_parent, 1.0 / precision))

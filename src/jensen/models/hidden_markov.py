@@ -130,6 +130,20 @@ class HiddenMarkov(StateModel):
         """How often each state was visited."""
         return np.asarray(stats.initial + stats.transition[:, : self.n_states].sum(0))
 
+    def simulate(
+        self, t: Chained, n: int | None, rng: np.random.Generator
+    ) -> tuple[Array, NDArray[np.intp]]:
+        """Rows (T, D) and states of one sequence, of n steps or until it ends by itself."""
+        initial, transition = np.exp(t.initial), np.exp(t.transition)
+        states = [_pick(initial, rng)]
+        while n is None or len(states) < n:
+            state = _pick(transition[states[-1]], rng)
+            if state == self.n_states:
+                break
+            states.append(state)
+        path = np.array(states, np.intp)
+        return self.emission.simulate(t.emission, path, rng), path
+
     def holding(self, start: Chained, names: tuple[str, ...]) -> "HiddenMarkov":
         """The same, with some fields, or parts of the emission, held at the mode of a start."""
         emission, names = hold_parts(self.emission, start.emission, names, "emission")
@@ -164,6 +178,12 @@ class HiddenMarkov(StateModel):
     def encode_some(self, values: Array, ptr: NDArray[np.int64], weight: Array) -> Sequences:
         """One unit, of the sequences that begin and end at these rows."""
         return Sequences(self.emission.encode(values[ptr[0] : ptr[-1]]), ptr - ptr[0], weight)
+
+
+def _pick(share: Array, rng: np.random.Generator) -> int:
+    """One of the states, by their shares."""
+    below = np.cumsum(share)
+    return int(min(np.searchsorted(below, rng.random() * below[-1], side="right"), len(share) - 1))
 
 
 def _shares(family: Any, shape: tuple[int, ...], rng: np.random.Generator) -> Array:

@@ -113,6 +113,18 @@ class Mixture(StateModel):
         """How many rows each state has."""
         return np.asarray(stats.weights)
 
+    def simulate(
+        self, t: Mixed, n: int, rng: np.random.Generator
+    ) -> tuple[Array, NDArray[np.intp]]:
+        """Rows (n, D), and the states that made them."""
+        states = self.draw_states(t, n, rng)
+        return self.emission.simulate(t.components, states, rng), states
+
+    def draw_states(self, t: Mixed, n: int, rng: np.random.Generator) -> NDArray[np.intp]:
+        """(n,): states by their weights."""
+        share = np.exp(t.weights)
+        return np.asarray(rng.choice(self.n_states, n, p=share / share.sum()))
+
     def holding(self, start: Mixed, names: tuple[str, ...]) -> "Mixture":
         """The same, with some fields, or parts of the components, held at the mode of a start."""
         emission, names = hold_parts(self.emission, start.components, names, "components")

@@ -68,6 +68,12 @@ class Learnable(Model, Protocol):
     def explain(self, data: Data, t: Any) -> Exception:
         """Which row is impossible at this θ, and what to do."""
 
+    def simulate(self, t: Any, n: int, rng: np.random.Generator) -> Any:
+        """Draw n rows at this θ: what a source would hold; of a chain the steps of a sequence.
+
+        Models with hidden states give the states that made them besides.
+        """
+
     def finish(self, state: Any, *, is_posterior: bool) -> Any:
         """The fitted thing at the end of an ascent."""
 

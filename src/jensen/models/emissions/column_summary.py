@@ -44,17 +44,17 @@ def summarise(rows: NumberRows, *, covariance: bool = False) -> ColumnSummary:
     seen in different rows, are shrunk to the identity as far as needed. A column that does not
     vary has no correlation.
     """
-    profile = rows.profile
-    n = np.where(profile.seen > 0, profile.seen, 1.0)
-    mean = profile.total / n
+    sketch = rows.sketch
+    n = np.where(sketch.seen > 0, sketch.seen, 1.0)
+    mean = sketch.total / n
     if covariance:
         products, together = _products(rows, mean)
         spread = np.diagonal(products)
     else:
         spread = _total(rows, lambda block: column_sums(block, mean)[2], mean.shape)
-    varies = spread > 1e-24 * profile.squares  # beyond rounding
+    varies = spread > 1e-24 * sketch.squares  # beyond rounding
     variance = np.where(varies, spread / n, 1.0)
-    found = ColumnSummary(profile.seen, mean, variance)
+    found = ColumnSummary(sketch.seen, mean, variance)
     if covariance:
         deviation = np.sqrt(variance)
         products = np.where(varies & varies[:, None], products, 0.0) / deviation

@@ -139,7 +139,7 @@ class IncompleteNumbers:
 
         A cell that was set from outside is known, and not explained.
         """
-        explained = self.rows.profile.seen
+        explained = self.rows.sketch.seen
         if self.targets is not None:
             was_set = self.targets >= 0
             weight = self.rows.weights()[was_set]
