@@ -14,8 +14,7 @@ from jensen.data.packed import Level
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.support.memory import check_memory
-from jensen.support.text import plural, some
-from jensen.support.wording import for_reader, leave_out, of_frame
+from jensen.support.text import for_reader, leave_out, of_frame, plural, some
 
 NS_PER_WORD = 0.33
 """Measured cost of one cell per 64 rows, counted by bitsets."""

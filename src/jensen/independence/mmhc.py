@@ -37,7 +37,7 @@ from jensen.q_graph.search.recombining import thorough_climb
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import log_jacobian_of_units, name_of, unitless
 from jensen.support.checks import check_whole
-from jensen.support.wording import option
+from jensen.support.text import option
 
 Flags = NDArray[np.bool_]
 

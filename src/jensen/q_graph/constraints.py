@@ -16,8 +16,7 @@ from jensen.scores.constant_columns import are_drawn, no_edge, warn_of_constants
 from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
 from jensen.scores.scorer import Scorer, isolated
 from jensen.support.checks import check_whole
-from jensen.support.text import offer
-from jensen.support.wording import keyword, option
+from jensen.support.text import keyword, offer, option
 
 Flags = NDArray[np.bool_]
 

@@ -38,7 +38,7 @@ from jensen.scores.scorer import (
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import STREAM, check_many
 from jensen.support.randomness import as_generator
-from jensen.support.wording import bare, keyword
+from jensen.support.text import bare, keyword
 
 
 def learn_structure(

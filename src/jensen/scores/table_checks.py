@@ -10,8 +10,7 @@ from jensen.data.counting import WayOut, refuse_counts, require_complete
 from jensen.data.statistics import spread
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.registry import DEFAULTS, names_of
-from jensen.support.text import some
-from jensen.support.wording import of_frame
+from jensen.support.text import of_frame, some
 
 LARGEST = 1e140
 """Scatters are sums of squares, which overflow not far beyond."""
