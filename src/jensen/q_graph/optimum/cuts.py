@@ -28,7 +28,7 @@ from scipy.sparse.csgraph import connected_components
 
 from jensen.graphs.indexed_graph import find_cycle
 from jensen.q_graph.optimum.families import CandidateFamilies
-from jensen.q_graph.optimum.relaxation import solver
+from jensen.q_graph.optimum.solver import solver
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

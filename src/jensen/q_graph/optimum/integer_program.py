@@ -26,7 +26,7 @@ from jensen.q_graph.info import SearchOutcome
 from jensen.q_graph.optimum.branch_and_bound import CutSearch
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
 from jensen.q_graph.optimum.families import CandidateFamilies, candidate_families
-from jensen.q_graph.optimum.relaxation import solver
+from jensen.q_graph.optimum.solver import solver
 from jensen.q_graph.search.climbing import Climber
 from jensen.q_graph.search.recombining import thorough_climb
 from jensen.scores.scorer import Progress, Scorer

@@ -2,8 +2,7 @@
 
 Every family has a weight between 0 and 1; the weights of one child sum to 1, and cuts exclude
 cycles. Where the weights stay fractional, the problem is branched by whether two variables are
-adjacent, or by the direction of an edge. Linear programs are solved by HiGHS, an optional
-dependency.
+adjacent, or by the direction of an edge.
 """
 
 import heapq
@@ -11,15 +10,15 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from jensen.exceptions import JensenError
 from jensen.q_graph.optimum.cuts import Cut, edge_weights
 from jensen.q_graph.optimum.families import CandidateFamilies
+from jensen.q_graph.optimum.solver import solver
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -291,27 +290,3 @@ def _most_doubtful(weight: Array) -> list[Pair]:
     found = np.argwhere(doubt > WHOLE)
     order = np.argsort(-doubt[found[:, 0], found[:, 1]], kind="stable")
     return [(int(u), int(v)) for u, v in found[order[:CANDIDATES]]]
-
-
-MISSING = (
-    "the exact optimum of this many variables is found by integer programming, which needs HiGHS: "
-    "pip install 'jensen[exact]'"
-)
-
-
-def solver() -> tuple[Any, Any]:
-    """An empty linear program for the simplex method, without output, and the module `highspy`."""
-    try:
-        import highspy
-    except ImportError:
-        raise JensenError(MISSING) from None
-    module: Any = highspy
-    model = module.Highs()
-    for option, value in (
-        ("output_flag", False),
-        ("threads", 1),
-        ("presolve", "off"),
-        ("solver", "simplex"),
-    ):
-        model.setOptionValue(option, value)
-    return model, module
