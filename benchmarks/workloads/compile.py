@@ -32,7 +32,7 @@ print(json.dumps([before, parts]))
 FIRST_USE = """numba.njit(lambda x: x + 1).compile("int64(int64)")
 lap("first use of Numba")"""
 
-HIDDEN = {"elimination", "hidden_sets", "interning", "messages", "posteriors", "tree_programs"}
+HIDDEN = {"elimination", "hidden_sets", "messages", "posteriors", "tree_programs"}
 """Modules of what is needed where values are missing."""
 
 

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from jensen.support.text import many, plural
-from jensen.support.wording import USUAL_PRIOR, bare, in_python, option
+from jensen.support.text import USUAL_PRIOR, bare, in_python, many, option, plural
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,7 +23,7 @@ class JensenError(ValueError):
     Attributes
     ----------
     marked
-        The text with the choices that it names (`jensen.support.wording`), from which the
+        The text with the choices that it names (`jensen.support.text`), from which the
         command line makes options.
     """
 

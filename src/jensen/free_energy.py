@@ -20,7 +20,7 @@ from jensen.models.protocol import Model
 from jensen.q_theta import Improving
 from jensen.support.fields import leaves, rebuild, record, zip_fields
 from jensen.support.randomness import Streams
-from jensen.support.wording import for_reader, option
+from jensen.support.text import for_reader, option
 
 
 class Algorithm(NamedTuple):

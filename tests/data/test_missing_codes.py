@@ -6,7 +6,7 @@ import pytest
 from sklearn import datasets
 
 import jensen as jn
-from jensen.data.missing_words import NINES, Code, find_codes
+from jensen.data.encode import NINES, Code, find_codes
 
 RNG = np.random.default_rng(0)
 N = 60

@@ -62,10 +62,10 @@ def keys(package, monkeypatch):
     ("changed", "users", "others"),
     [
         ("kernels/bit_sets.py", {"bit_sets", "partition_chain", "structure_chain"}, {"columns"}),
-        ("kernels/moves/order_swap.py", {"order_chain"}, {"columns", "parent_sums"}),
-        ("kernels/moves/edge_toggle.py", {"structure_chain"}, {"columns", "parent_sums"}),
+        ("kernels/moves/orders.py", {"order_chain"}, {"columns", "parent_sums"}),
+        ("kernels/moves/edges.py", {"structure_chain"}, {"columns", "parent_sums"}),
         (
-            "kernels/moves/registry.py",
+            "kernels/moves/__init__.py",
             {"order_chain", "partition_chain", "structure_chain"},
             {"chains"},
         ),

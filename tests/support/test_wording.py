@@ -7,7 +7,7 @@ import pytest
 
 import jensen as jn
 from jensen.exceptions import warn
-from jensen.support.wording import bare, for_reader, in_shell, keyword, leave_out, of_frame, option
+from jensen.support.text import bare, for_reader, in_shell, keyword, leave_out, of_frame, option
 
 TEXT = f"use {option('score', 'bic')}, or leave {keyword('tiers', 'tier')} out"
 

@@ -19,7 +19,7 @@ from typer.core import TyperGroup
 from jensen import __version__
 from jensen.cli.command import INTERRUPTED, NOTHING_KEPT, Command
 from jensen.exceptions import JensenError, StoppedError
-from jensen.support.wording import in_shell
+from jensen.support.text import in_shell
 
 EPILOG = "Example: jensen learn patients.csv --svg net.svg -o net.json"
 GROUPS = ("Learn", "Ask", "Tools")

@@ -1,5 +1,6 @@
 """`jensen demo`: a bundled example, end to end, with an explanation of what is done."""
 
+from jensen.cli import outputs
 from jensen.cli.command import Command, Given
 from jensen.support.text import plural
 
@@ -71,7 +72,6 @@ def run(given: Given) -> None:
 
 def _compile() -> None:
     """Use all cores if much has to be compiled; on one, it is done when it is needed."""
-    from jensen.cli.compile import cache
     from jensen.data.threads import get_threads
     from jensen.kernels import COMPILING, log, never_cached
     from jensen.support.kernel_cache import writable_folder
@@ -79,7 +79,7 @@ def _compile() -> None:
     missing = set(KERNELS).intersection(never_cached())
     if len(missing) > 1 and get_threads() > 1 and writable_folder() is not None:
         log.info(COMPILING)
-        cache(missing)
+        outputs.compile_kernels(missing)
 
 
 def _indent(thing: object) -> str:

@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.cli import outputs
-from jensen.cli.describe_structural import how_climbed, structural_lines, structural_summary
+from jensen.cli.describe_posterior import how_climbed, structural_lines, structural_summary
 from jensen.scores.registry import UNPENALISED
 from jensen.support.text import grid, plural
 

@@ -1,13 +1,13 @@
-"""Descriptions of a posterior over graphs: its edges, and whether its chains can be trusted."""
+"""What is known of graphs, for people and for programs: posteriors, and what structural EM did."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jensen.support.text import grid, plural, some
-from jensen.support.wording import in_shell
+from jensen.support.text import grid, in_shell, plural, some
 
 if TYPE_CHECKING:
+    from jensen.q_graph.info import StructuralInfo
     from jensen.q_graph.posterior import StructurePosterior
 
 THRESHOLD = 0.1
@@ -136,3 +136,52 @@ def summary(post: Any, threshold: float, output: str | None, svg: str | None) ->
 def _disagreement(found: Any) -> str | None:
     marked = found.marked_disagreement
     return None if marked is None else in_shell(marked)
+
+
+COMPLETED = {
+    "exact": "in all ways, each with its probability",
+    "map": "in all ways, at the mode of the parameters (no ascent)",
+    "draw": "by ten draws each (no ascent)",
+    "mode": "in the most probable way each (no ascent)",
+}
+"""How rows are completed while graphs are searched."""
+
+
+def meaning(info: StructuralInfo, score_name: str) -> str:
+    """What J is, in words."""
+    own, _, prior = score_name.partition(" + ")
+    if info.is_bound:
+        return f"a lower bound of log p(observed{', ' if prior else ' | '}graph) under {own}"
+    penalty = "" if own == "loglik" else f" less the penalty of {own}"
+    return f"the log-likelihood of what was observed{penalty}{f' + {prior}' if prior else ''}"
+
+
+def how_climbed(info: StructuralInfo) -> str:
+    """The method, and from how many starts."""
+    return f"structural EM from {plural(len(info.starts), 'start')}"
+
+
+def structural_lines(info: StructuralInfo | None, score_name: str) -> list[str]:
+    """What J is, what the searches read, and where the starts ended; nothing of complete rows."""
+    if info is None:
+        return []
+    starts = [f"{name} {value:.3f}" for name, value in info.starts.items()]
+    return [
+        f"J is {meaning(info, score_name)}",
+        f"rows are completed {COMPLETED[info.completion]}; expected counts: {info.statistics}",
+        f"J by start: {', '.join(starts)}",
+    ]
+
+
+def structural_summary(info: StructuralInfo | None, score_name: str) -> dict[str, Any] | None:
+    """The same for programs; None of complete rows."""
+    if info is None:
+        return None
+    return {
+        "meaning": meaning(info, score_name),
+        "is_bound": info.is_bound,
+        "completion": info.completion,
+        "ascends": info.ascends,
+        "statistics": info.statistics,
+        "starts": dict(info.starts),
+    }

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from jensen.cli import describe_model, inputs, outputs
 from jensen.cli.command import Command, Given
-from jensen.cli.learn_missing import can_learn, read_incomplete, refuse_ways
 from jensen.cli.learn_options import KNOWN, LEARNED, OPTIONS
 from jensen.cli.learn_refusals import (
     Retry,
+    can_learn,
     parameter_options,
+    read_incomplete,
     refuse_empty,
     refuse_kinds,
     refuse_missing,
+    refuse_ways,
 )
 from jensen.cli.learn_states import learn_states
 from jensen.cli.structure import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import os
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -138,3 +139,19 @@ def exit_interrupted() -> NoReturn:
 def show_number(value: float) -> str:
     """Whole numbers in full, others with six digits after the point."""
     return f"{value:.0f}" if math.isfinite(value) and value == int(value) else f"{value:.6f}"
+
+
+def compile_kernels(wanted: Collection[str] | None = None) -> dict[str, float]:
+    """Compile kernels on all cores, all or those that are named; return the seconds of each."""
+    from tqdm import tqdm
+
+    from jensen.data import get_threads
+    from jensen.kernels import cache_all, load_all
+
+    seconds: dict[str, float] = {}
+    total = len(load_all()) if wanted is None else len(wanted)
+    with tqdm(total=total, desc="compiling", disable=not sys.stderr.isatty()) as bar:
+        for some in cache_all(get_threads(), wanted):
+            seconds |= some
+            bar.update(len(some))
+    return dict(sorted(seconds.items()))

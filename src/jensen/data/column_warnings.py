@@ -17,18 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.dialect import NUMBERS_PER_MISFIT, TextChoices
-from jensen.data.encode import MAX_INTEGER_STATES, Column
-from jensen.data.files import is_text_file, line_of_row, name_of
-from jensen.data.missing_words import (
+from jensen.data.encode import (
+    MAX_INTEGER_STATES,
     MISSING_WORDS,
+    Column,
     warn_of_missing_codes,
     warn_of_missing_words,
     words_for_missing,
 )
+from jensen.data.files import is_text_file, line_of_row, name_of
 from jensen.data.variable import is_number, parse_number
 from jensen.exceptions import warn
-from jensen.support.text import plural, some
-from jensen.support.wording import leave_out, of_file, of_frame
+from jensen.support.text import leave_out, of_file, of_frame, plural, some
 
 if TYPE_CHECKING:
     from jensen.data.blocks import RowSource

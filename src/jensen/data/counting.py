@@ -17,8 +17,7 @@ from jensen.data.packed import Level
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.support.memory import check_memory
-from jensen.support.text import plural, some
-from jensen.support.wording import for_reader, leave_out, of_frame
+from jensen.support.text import for_reader, leave_out, of_frame, plural, some
 
 if TYPE_CHECKING:
     from jensen.data.table import Table

@@ -23,7 +23,7 @@ from jensen.data.dialect import (
     refuse_unseparated,
 )
 from jensen.data.distinct_values import RawColumn
-from jensen.data.missing_words import MISSING_WORDS
+from jensen.data.encode import MISSING_WORDS
 from jensen.data.variable import parse_number
 from jensen.exceptions import DataError, FileError, warn
 from jensen.support.text import plural, some

@@ -11,8 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from jensen.exceptions import DataError, FileError, warn
-from jensen.support.text import some
-from jensen.support.wording import option
+from jensen.support.text import option, some
 
 SEPARATORS = ",;\t|"
 """Possible separators, the most usual first."""

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from jensen.data.table import Table
 from jensen.data.variable import Variable, label_text
 from jensen.exceptions import DataError, JensenError, warn
-from jensen.support.text import plural, some
-from jensen.support.wording import option
+from jensen.support.text import option, plural, some
 
 MissingColumns = Literal["warn", "ignore"]
 

@@ -16,8 +16,7 @@ from jensen.data.files import read_columns
 from jensen.data.sources import collected, column_name, is_missing, kind_of_source, raw_columns
 from jensen.data.variable import Kind, label_text
 from jensen.exceptions import DataError
-from jensen.support.text import offer, plural
-from jensen.support.wording import option
+from jensen.support.text import offer, option, plural
 
 
 def list_of_columns(chosen: Any, what: str) -> list[str]:

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 
 from jensen.data import Table, TableScan, Variable
 from jensen.data.column_warnings import warn_of_row_numbers
-from jensen.data.missing_words import NINES, find_codes, show_codes
+from jensen.data.encode import NINES, find_codes, show_codes
 from jensen.data.number_rows import NumberRows
 from jensen.data.sources import is_missing
 from jensen.data.table_choices import check_weights
@@ -21,7 +21,7 @@ from jensen.data.threads import ordered_map
 from jensen.data.variable import EXACT, parse_number
 from jensen.exceptions import DataError, warn
 from jensen.scores.constant_columns import warn_of_guessed_spread
-from jensen.support.wording import option
+from jensen.support.text import option
 
 Array = NDArray[np.float64]
 

@@ -22,7 +22,7 @@ from jensen.models.emissions.product import ProductEmission, parts_of
 from jensen.models.emissions.registry import EMISSIONS, USUAL, named_parameters, owner_of
 from jensen.models.emissions.state_parameters import read_array, read_shares
 from jensen.models.hidden_markov import Chained, HiddenMarkov
-from jensen.support.wording import option
+from jensen.support.text import option
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]

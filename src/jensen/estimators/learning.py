@@ -45,8 +45,7 @@ from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import STREAM, check_many, check_memory
 from jensen.support.randomness import Streams, as_generator, generator_state
-from jensen.support.text import some
-from jensen.support.wording import keyword, option
+from jensen.support.text import keyword, option, some
 
 
 @dataclass(frozen=True)

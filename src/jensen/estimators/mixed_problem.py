@@ -34,8 +34,7 @@ from jensen.scores.constant_columns import is_constant, refuse_edges, warn_of_co
 from jensen.scores.gaussian import make_bge
 from jensen.scores.table_checks import refuse_narrow
 from jensen.support.checks import check_sample_size, is_real
-from jensen.support.text import some
-from jensen.support.wording import for_reader, option
+from jensen.support.text import for_reader, option, some
 
 Array = NDArray[np.float64]
 

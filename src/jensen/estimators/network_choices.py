@@ -22,9 +22,8 @@ from jensen.models.discrete_network import Tables
 from jensen.scores.interventions import NONE, split_interventions
 from jensen.scores.registry import DEFAULTS, PRIORS, SPECS, SPREAD_PRIORS
 from jensen.support.checks import check_sample_size, is_real
-from jensen.support.text import either, offer, some
+from jensen.support.text import either, for_reader, offer, option, some
 from jensen.support.tree_records import Wiring
-from jensen.support.wording import for_reader, option
 
 
 class Estimator:

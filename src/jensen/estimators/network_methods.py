@@ -65,7 +65,7 @@ class NetworkMethods(Questions):
 
     def to_arviz(self) -> Any:
         """The samples after "gibbs" as ArviZ's InferenceData, if ArviZ is installed."""
-        from jensen.io.arviz import to_arviz
+        from jensen.io.peers import to_arviz
 
         return to_arviz(self)
 

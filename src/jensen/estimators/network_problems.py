@@ -41,8 +41,7 @@ from jensen.scores.constant_columns import (
 from jensen.scores.gaussian import PARTS, make_bge
 from jensen.scores.table_checks import refuse_narrow, require_continuous
 from jensen.support.memory import check_memory
-from jensen.support.text import some
-from jensen.support.wording import one_of, option
+from jensen.support.text import one_of, option, some
 
 ARRAYS = 8
 """How many arrays as long as all tables together are alive at once while learning."""

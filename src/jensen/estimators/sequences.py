@@ -21,7 +21,7 @@ from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
 from jensen.models.emissions.registry import EMISSIONS, owner_of
 from jensen.scores.constant_columns import warn_of_constant_labels
-from jensen.support.wording import option
+from jensen.support.text import option
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -24,8 +24,7 @@ from jensen.q_hidden.structures import ENTRIES
 from jensen.support.checks import check_whole
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_memory
-from jensen.support.text import plural, some
-from jensen.support.wording import USUAL_PRIOR, one_of, option
+from jensen.support.text import USUAL_PRIOR, one_of, option, plural, some
 
 Array = NDArray[np.float64]
 

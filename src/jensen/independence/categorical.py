@@ -25,7 +25,7 @@ from jensen.independence.testing import (
     Verdict,
     search_in_turn,
 )
-from jensen.support.wording import keyword
+from jensen.support.text import keyword
 
 Statistic = Literal["g2", "x2", "mutual-information"]
 Codes = NDArray[np.int64]
@@ -131,7 +131,7 @@ def _terms(counts: Array, expected: Array, squared: bool) -> Array:
 
 def log_tail(statistic: float, df: int) -> float:
     """The logarithm of a p-value by the chi-squared distribution."""
-    from jensen.kernels.chi_squared import log_tails
+    from jensen.kernels.independence import log_tails
 
     out = np.empty(1)
     log_tails(np.array([statistic]), np.array([df], np.int64), out)

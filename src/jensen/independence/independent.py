@@ -18,8 +18,7 @@ from jensen.scores.table_checks import refuse_infinite
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator
-from jensen.support.text import plural
-from jensen.support.wording import keyword, option
+from jensen.support.text import keyword, option, plural
 
 TestName = Literal["g2", "x2", "mutual-information", "fisher-z", "conditional-gaussian"]
 

@@ -38,7 +38,7 @@ from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import log_jacobian_of_units, name_of, unitless
 from jensen.scores.table_checks import note_columns
 from jensen.support.checks import check_whole
-from jensen.support.wording import option
+from jensen.support.text import option
 
 Flags = NDArray[np.bool_]
 

@@ -36,8 +36,8 @@ from jensen.q_hidden.trees.plans import InternedLists, Plans, find_families
 from jensen.q_hidden.trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut
 from jensen.q_hidden.trees.run import pick
 from jensen.support.memory import check_memory
+from jensen.support.text import one_of
 from jensen.support.tree_records import Wiring
-from jensen.support.wording import one_of
 
 Array = NDArray[np.float64]
 

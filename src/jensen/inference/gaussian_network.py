@@ -23,8 +23,7 @@ from jensen.inference.gaussian_distribution import GaussianDistribution, Gaussia
 from jensen.inference.regression import LinearRegression, RegressionPosterior
 from jensen.support.checks import is_real
 from jensen.support.fields import leaves
-from jensen.support.text import grid, some
-from jensen.support.wording import for_reader
+from jensen.support.text import for_reader, grid, some
 
 Array = NDArray[np.float64]
 

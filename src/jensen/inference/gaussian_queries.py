@@ -22,8 +22,7 @@ from jensen.inference.marginals import missing_marginal
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.support.checks import is_real
 from jensen.support.memory import check_many
-from jensen.support.text import plural, some
-from jensen.support.wording import for_reader
+from jensen.support.text import for_reader, plural, some
 
 if TYPE_CHECKING:
     from jensen.inference.gaussian_network import GaussianNetwork

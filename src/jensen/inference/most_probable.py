@@ -18,8 +18,7 @@ from jensen.inference.questions import Question, find_question, form_of
 from jensen.q_hidden.trees import run
 from jensen.support.checks import check_whole
 from jensen.support.memory import check_many
-from jensen.support.text import grid, offer
-from jensen.support.wording import one_of
+from jensen.support.text import grid, offer, one_of
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

@@ -19,8 +19,7 @@ from jensen.inference.marginals import Marginals
 from jensen.inference.questions import ExactAnswer, Question, find_question, form_of
 from jensen.support.checks import is_real
 from jensen.support.memory import check_memory
-from jensen.support.text import some
-from jensen.support.wording import one_of, option
+from jensen.support.text import one_of, option, some
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

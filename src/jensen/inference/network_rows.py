@@ -35,8 +35,7 @@ from jensen.inference.rows import SplitRows, all_posteriors, log_tables_of
 from jensen.inference.rows import log_likelihood as each_log_likelihood
 from jensen.q_hidden.trees import run
 from jensen.support.memory import check_memory
-from jensen.support.text import plural, some
-from jensen.support.wording import one_of, option
+from jensen.support.text import one_of, option, plural, some
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network

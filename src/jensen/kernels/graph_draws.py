@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from jensen.kernels import helper, kernel
-from jensen.kernels.dag_sums import (
+from jensen.kernels.graph_sums import (
     PARENTS,
     list_supersets,
     read_above,

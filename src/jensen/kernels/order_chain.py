@@ -5,8 +5,7 @@ import math
 import numpy as np
 
 from jensen.kernels import bare_part, kernel
-from jensen.kernels.drawn_moves import draw_one_of
-from jensen.kernels.moves.registry import ORDER_MOVES
+from jensen.kernels.moves import ORDER_MOVES, draw_one_of
 from jensen.kernels.parent_draws import draw_parents, write_parents
 from jensen.kernels.parent_sums import (
     local_bits,

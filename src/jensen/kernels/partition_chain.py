@@ -9,9 +9,8 @@ import math
 import numpy as np
 
 from jensen.kernels import bare_part, kernel
-from jensen.kernels.drawn_moves import draw_one_of
 from jensen.kernels.graph_changes import change_parents, fill_layers
-from jensen.kernels.moves.registry import PARTITION_MOVES, REVERSAL
+from jensen.kernels.moves import PARTITION_MOVES, REVERSAL, draw_one_of
 from jensen.kernels.parent_draws import draw_parents, write_parents
 from jensen.kernels.parent_sums import set_weight, sum_asked
 from jensen.kernels.random_numbers import uniform

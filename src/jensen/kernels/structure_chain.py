@@ -3,9 +3,8 @@
 import numpy as np
 
 from jensen.kernels import bare_part, kernel
-from jensen.kernels.drawn_moves import draw_one_of
 from jensen.kernels.graph_changes import change_parents, graph_weight
-from jensen.kernels.moves.registry import REVERSAL, STRUCTURE_MOVES
+from jensen.kernels.moves import REVERSAL, STRUCTURE_MOVES, draw_one_of
 from jensen.kernels.random_numbers import uniform
 from jensen.kernels.records import (
     CHAIN_GRAPH,

@@ -39,7 +39,7 @@ from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import GaussianCells, Hidden
 from jensen.q_hidden.gaussian_cells import LOG_2PI, CellPattern, compressed
 from jensen.support.fields import add, record
-from jensen.support.wording import option
+from jensen.support.text import option
 
 if TYPE_CHECKING:
     from jensen.free_energy import State

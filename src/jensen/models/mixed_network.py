@@ -46,7 +46,7 @@ from jensen.q_hidden.mixed.shapes import Shapes
 from jensen.q_hidden.structures import NothingHidden
 from jensen.q_hidden.trees.problems import code_rows
 from jensen.support.fields import add, record
-from jensen.support.wording import option
+from jensen.support.text import option
 
 if TYPE_CHECKING:
     from jensen.free_energy import State

@@ -38,7 +38,7 @@ from jensen.support.fields import record
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import check_many
 from jensen.support.randomness import Streams, as_generator, generator_state
-from jensen.support.wording import keyword
+from jensen.support.text import keyword
 
 Array = NDArray[np.float64]
 

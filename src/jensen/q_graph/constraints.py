@@ -17,8 +17,7 @@ from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
 from jensen.scores.mixed_scorer import outside_class
 from jensen.scores.scorer import Scorer, isolated, labels_first
 from jensen.support.checks import check_whole
-from jensen.support.text import offer
-from jensen.support.wording import keyword, option
+from jensen.support.text import keyword, offer, option
 
 Flags = NDArray[np.bool_]
 

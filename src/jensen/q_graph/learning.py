@@ -43,8 +43,7 @@ from jensen.scores.table_checks import note_columns
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import STREAM, check_many
 from jensen.support.randomness import as_generator
-from jensen.support.text import some
-from jensen.support.wording import bare, keyword
+from jensen.support.text import bare, keyword, some
 
 log = logging.getLogger("jensen")
 

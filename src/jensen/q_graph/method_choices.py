@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from jensen.exceptions import JensenError
-from jensen.support.text import either
-from jensen.support.wording import bare, keyword, option
+from jensen.support.text import bare, either, keyword, option
 
 Method = Literal["hill-climb", "tabu", "exact", "ges", "pc", "mmhc"]
 

@@ -23,8 +23,8 @@ from jensen.families import log_evidence
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.families.dirichlet_posterior import PosteriorDirichlet, symmetric_log_evidence
 from jensen.scores.registry import penalty_of
+from jensen.support.text import bare
 from jensen.support.tree_records import Wiring
-from jensen.support.wording import bare
 
 
 @dataclass(frozen=True)

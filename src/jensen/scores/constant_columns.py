@@ -19,8 +19,7 @@ import numpy as np
 from jensen.data import RowSource
 from jensen.data.column_warnings import columns_to_check
 from jensen.exceptions import DataError, warn
-from jensen.support.text import plural, some
-from jensen.support.wording import for_reader, leave_out
+from jensen.support.text import for_reader, leave_out, plural, some
 
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """A column whose range is a smaller share of its largest value is constant up to rounding."""

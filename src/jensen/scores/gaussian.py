@@ -21,8 +21,7 @@ from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.schur import Left
 from jensen.scores.registry import WITH_JOINT_PRIOR
 from jensen.support.checks import is_real
-from jensen.support.text import either
-from jensen.support.wording import bare, keyword, option
+from jensen.support.text import bare, either, keyword, option
 
 Array = NDArray[np.float64]
 

@@ -26,8 +26,7 @@ from jensen.scores.scorer import (
 )
 from jensen.scores.set_functions import sizes_of_sets
 from jensen.support.checks import is_real
-from jensen.support.text import offer
-from jensen.support.wording import keyword
+from jensen.support.text import keyword, offer
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -30,7 +30,7 @@ from jensen.scores.table_checks import (
     require_rows,
     require_values,
 )
-from jensen.support.wording import bare
+from jensen.support.text import bare
 
 
 def score(

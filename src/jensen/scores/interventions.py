@@ -16,8 +16,7 @@ from jensen.exceptions import DataError
 from jensen.scores.parent_sets import SupersetBound, candidate_scores, fill_rows, superset_bound
 from jensen.scores.scorer import HasCounts, Progress, Scorer, name_of, offered
 from jensen.scores.set_functions import between
-from jensen.support.text import offer
-from jensen.support.wording import bare, option
+from jensen.support.text import bare, offer, option
 
 if TYPE_CHECKING:
     from jensen.scores.categorical_scorer import CategoricalScorer

@@ -25,8 +25,7 @@ from jensen.scores.parent_sets import candidate_scores
 from jensen.scores.registry import DEFAULTS
 from jensen.scores.scorer import HasOwnRows, Progress, Scorer, offered
 from jensen.scores.set_functions import differences
-from jensen.support.text import either, some
-from jensen.support.wording import bare, for_reader, option
+from jensen.support.text import bare, either, for_reader, option, some
 
 Array = NDArray[np.float64]
 

@@ -18,8 +18,7 @@ from jensen.scores.gaussian_information import GaussianInformation, MixedInforma
 from jensen.scores.table_checks import require_rows, require_values
 from jensen.support.checks import is_real
 from jensen.support.memory import check_memory
-from jensen.support.text import offer, some
-from jensen.support.wording import of_frame
+from jensen.support.text import of_frame, offer, some
 
 if TYPE_CHECKING:
     import pandas

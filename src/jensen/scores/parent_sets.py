@@ -37,7 +37,7 @@ from jensen.scores.scorer import (
     offered,
 )
 from jensen.scores.set_functions import differences
-from jensen.support.wording import bare, option
+from jensen.support.text import bare, option
 
 Array = NDArray[np.float64]
 

@@ -21,8 +21,7 @@ from jensen.scores.registry import (
     names_where,
 )
 from jensen.support.checks import check_sample_size
-from jensen.support.text import either
-from jensen.support.wording import bare, for_reader, keyword
+from jensen.support.text import bare, either, for_reader, keyword
 
 
 class Score(Protocol):

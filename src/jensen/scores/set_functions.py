@@ -19,7 +19,7 @@ from jensen.families.gamma_ratio import log_rising
 from jensen.scores.categorical import log_regret
 from jensen.scores.scorer import Progress
 from jensen.support.memory import check_memory
-from jensen.support.wording import bare
+from jensen.support.text import bare
 
 Array = NDArray[np.float64]
 Integers = NDArray[np.int32]

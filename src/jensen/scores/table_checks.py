@@ -13,8 +13,7 @@ from jensen.data.variable import Variable
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.constant_columns import are_drawn
 from jensen.scores.registry import DEFAULTS, names_of
-from jensen.support.text import some
-from jensen.support.wording import of_frame
+from jensen.support.text import of_frame, some
 
 log = logging.getLogger("jensen")
 

@@ -5,7 +5,7 @@ from numbers import Integral, Real
 from typing import Any
 
 from jensen.exceptions import JensenError
-from jensen.support.wording import bare
+from jensen.support.text import bare
 
 
 def is_real(x: Any) -> bool:

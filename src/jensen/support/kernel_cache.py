@@ -107,6 +107,7 @@ def _read(file: Path) -> tuple[bytes, frozenset[Path]]:
         if any(path.name == "__init__.py" for path in of_module):
             for word in re.findall(r"\w+", names.decode()):
                 found |= _module(f"{parent}.{word}")
+    found.discard(file)  # by its own name a package imports what stands in its folder
     return hashlib.blake2b(file.name.encode() + b"\n" + text).digest(), frozenset(found)
 
 

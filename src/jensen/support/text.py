@@ -1,7 +1,140 @@
-"""Plain text for messages: aligned tables, short lists, plurals, corrections of misspelt names."""
+"""Texts for people: tables, short lists, plurals, corrections, and choices within sentences.
+
+`option("score", "bic")` stands in a sentence and holds both spellings, between characters that
+Unicode reserves for use inside of programs. Errors and warnings (`jensen.exceptions`) show the
+first one, as Python does; the command line shows the second one.
+
+>>> text = f"use {option('score', 'bic')} instead"
+>>> in_python(text), in_shell(text)
+("use score='bic' instead", 'use --score bic instead')
+"""
 
 import difflib
-from collections.abc import Iterable, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+Say = Callable[..., str]
+"""Spells choices, given by their names."""
+
+_BEGIN, _BETWEEN, _END = "\ufdd0", "\ufdd1", "\ufdd2"
+
+
+def in_python(text: str) -> str:
+    """A text with its choices as arguments in Python."""
+    return _spelled(text, 0)
+
+
+def in_shell(text: str) -> str:
+    """A text with its choices as options of the command line."""
+    return _spelled(text, 1)
+
+
+def _spelled(text: str, reader: int) -> str:
+    head, *marked = text.split(_BEGIN)
+    pieces = [head]
+    for piece in marked:
+        both, _, rest = piece.partition(_END)
+        pieces += [both.split(_BETWEEN)[reader], rest]
+    return "".join(pieces)
+
+
+def for_reader(python: str, shell: str) -> str:
+    """A piece of a text for either reader, where the two have little in common.
+
+    >>> in_python(for_reader("pass interval=None", "leave --interval out"))
+    'pass interval=None'
+    """
+    return f"{_BEGIN}{in_python(python)}{_BETWEEN}{in_shell(shell)}{_END}"
+
+
+def keyword(argument: str, flag: str = "") -> str:
+    """A choice without its value; `flag` is its option, where it has another name.
+
+    >>> in_python(keyword("tiers", "tier")), in_shell(keyword("tiers", "tier"))
+    ('tiers=', '--tier')
+    """
+    return for_reader(f"{argument}=", _flag(flag or argument))
+
+
+def bare(argument: str, flag: str = "") -> str:
+    """The name of a choice as a word of a sentence.
+
+    >>> in_python(bare("time_limit")), in_shell(bare("time_limit"))
+    ('time_limit', '--time-limit')
+    """
+    return for_reader(argument, _flag(flag or argument))
+
+
+def option(argument: str, value: Any, flag: str = "") -> str:
+    """A choice and its value: a text or number is one value, a sequence of texts a list.
+
+    `flag` is its option, where it has another name. The command line has no empty list; the empty
+    text stands for it.
+
+    >>> in_python(option("missing", ["NA", "?"])), in_python(option("separator", ";"))
+    ("missing=['NA', '?']", "separator=';'")
+    >>> in_shell(option("missing", ["NA", "?"])), in_shell(option("max_parents", 3))
+    ("--missing NA --missing '?'", '--max-parents 3')
+    """
+    is_list = isinstance(value, Sequence) and not isinstance(value, str)
+    values = (list(value) or [""]) if is_list else [value]
+    in_words = [f"{_flag(flag or argument)} {_shell_word(str(each))}" for each in values]
+    return for_reader(f"{argument}={(list(value) if is_list else value)!r}", " ".join(in_words))
+
+
+USUAL_PRIOR = for_reader("prior={}", "--prior default")
+"""The usual prior of hidden states."""
+
+
+def one_of(argument: str, values: Sequence[str], flag: str = "") -> str:
+    """A choice and the values of which any will do.
+
+    >>> in_python(one_of("method", ["em", "vbem"])), in_shell(one_of("method", ["em", "vbem"]))
+    ("method='em' or 'vbem'", '--method em or vbem')
+    """
+    shell = f"{_flag(flag or argument)} {either(values)}"
+    return for_reader(f"{argument}={either(map(repr, values))}", shell)
+
+
+def of_file(**choices: str | Sequence[str]) -> str:
+    """How choices are made for a file, which is named in the same call or command.
+
+    >>> in_python(of_file(missing=["NA"], continuous=["x"]))
+    "missing=['NA'], continuous=['x']"
+    """
+    spelled = [option(*choice) for choice in choices.items()]
+    return for_reader(", ".join(spelled), " ".join(spelled))
+
+
+def of_frame(**choices: str | Sequence[str]) -> str:
+    """How choices are made for a table of any kind: in the shell it is always a file.
+
+    >>> in_python(of_frame(missing=["NA"]))
+    "jn.Table(..., missing=['NA'])"
+    """
+    spelled = of_file(**choices)
+    return for_reader(f"jn.Table(..., {spelled})", spelled)
+
+
+def leave_out(columns: Sequence[str]) -> str:
+    """How columns of a table are left out.
+
+    >>> in_python(leave_out(["id"]))
+    "table.select([x for x in table.names if x not in ['id']]) of a jn.Table"
+    """
+    return for_reader(
+        f"table.select([x for x in table.names if x not in {list(columns)!r}]) of a jn.Table",
+        option("without", columns),
+    )
+
+
+def _flag(name: str) -> str:
+    return f"{'-' if len(name) == 1 else '--'}{name.replace('_', '-')}"
+
+
+def _shell_word(value: str) -> str:
+    return "tab" if value == "\t" else shlex.quote(value)
 
 
 def grid(rows: Iterable[Sequence[str]], *, left: int, rule: bool = False) -> str:

@@ -120,7 +120,7 @@ def test_a_local_cut_over_some_variables_holds_for_all_graphs(members):
 
 
 def test_cheapest_graphs_are_those_of_all_graphs():
-    from jensen.kernels.small_graphs import cheapest_graphs, lower_costs
+    from jensen.kernels.cuts import cheapest_graphs, lower_costs
 
     rng = np.random.default_rng(0)
     cost = rng.random((N, 1 << N))

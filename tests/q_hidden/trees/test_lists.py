@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from jensen.kernels.interning import intern
+from jensen.kernels.hidden_sets import intern
 from jensen.q_hidden.trees.plans import InternedLists
 
 

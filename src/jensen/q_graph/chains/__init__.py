@@ -1,5 +1,5 @@
 """q(G) as draws: chains over orders, partitions and graphs.
 
 All chains read the same weights of parent sets (`weights`). What they move over are `kinds`; their
-moves are compiled, one a file, in `jensen.kernels.moves`; `graph_chains` runs them.
+moves are compiled, in `jensen.kernels.moves`; `graph_chains` runs them.
 """

@@ -26,8 +26,7 @@ from jensen.support.checks import check_whole
 from jensen.support.fields import leaves, rebuild
 from jensen.support.memory import STREAM, check_many, check_memory
 from jensen.support.randomness import Streams
-from jensen.support.text import offer
-from jensen.support.wording import keyword, option
+from jensen.support.text import keyword, offer, option
 
 STAGES = 0.1, 0.2, 0.4, 0.7, 1.0
 """Inverse temperatures that burn-in goes through, if chains have no hot copies.

@@ -68,7 +68,7 @@ class Orders:
     @property
     def moves(self) -> tuple[str, ...]:
         """See `ChainKind`."""
-        from jensen.kernels.moves.registry import ORDER_MOVES
+        from jensen.kernels.moves import ORDER_MOVES
 
         return tuple(move.name for move in ORDER_MOVES)
 
@@ -120,7 +120,7 @@ class Partitions(_Cycles):
     @property
     def moves(self) -> tuple[str, ...]:
         """See `ChainKind`."""
-        from jensen.kernels.moves.registry import PARTITION_MOVES
+        from jensen.kernels.moves import PARTITION_MOVES
 
         return tuple(move.name for move in PARTITION_MOVES)
 
@@ -162,7 +162,7 @@ class Structures(_Cycles):
     @property
     def moves(self) -> tuple[str, ...]:
         """See `ChainKind`."""
-        from jensen.kernels.moves.registry import STRUCTURE_MOVES
+        from jensen.kernels.moves import STRUCTURE_MOVES
 
         return tuple(move.name for move in STRUCTURE_MOVES)
 

@@ -27,7 +27,7 @@ from jensen.support.chain_records import (
     ParentWeights,
     make_workspace,
 )
-from jensen.support.wording import for_reader, option
+from jensen.support.text import for_reader, option
 
 MOST_ORDERED = 30
 """With more variables, the orders that a graph allows are not counted."""

@@ -35,7 +35,7 @@ from jensen.q_graph.info import SearchOutcome
 from jensen.q_graph.search.climbing import TIE, Climber, Watch
 from jensen.q_graph.search.recombining import thorough_climb
 from jensen.scores.scorer import Scorer
-from jensen.support.wording import keyword, option
+from jensen.support.text import keyword, option
 
 KINDS = (DELETE, TURN, INSERT)
 """The kinds of moves by priority: an edge is inserted only if no other move gains."""

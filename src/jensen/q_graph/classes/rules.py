@@ -24,8 +24,7 @@ from jensen.q_graph.constraints import Constraints
 from jensen.scores.registry import names_where
 from jensen.scores.score_choices import IN_AVAILABLE_CASES
 from jensen.scores.scorer import HasGraphPrior, HasOwnRows, Scorer, offered
-from jensen.support.text import either, offer
-from jensen.support.wording import keyword, one_of, option
+from jensen.support.text import either, keyword, offer, one_of, option
 
 OTHERWISE = f"use {one_of('method', ['hill-climb', 'tabu'], 'structure')}"
 GES = option("method", "ges", "structure")

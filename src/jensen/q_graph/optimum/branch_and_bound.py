@@ -73,7 +73,7 @@ def network_of(families: CandidateFamilies, chosen: Ints) -> ScoredNetwork | Non
 
 def climb(families: CandidateFamilies, order: Ints, tie: float) -> ScoredNetwork | None:
     """The best network of an order, after greedy moves of single variables in the order."""
-    from jensen.kernels.orders import climb_order
+    from jensen.kernels.best_networks import climb_order
 
     chosen = np.empty(families.n, np.int64)
     climb_order(

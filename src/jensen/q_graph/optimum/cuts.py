@@ -77,7 +77,7 @@ def cluster_cut(families: CandidateFamilies, holds: Flags, cluster: Flags, k: in
 
 def find_clusters(families: CandidateFamilies, x: Array, k: int = 1) -> list[Flags]:
     """Clusters whose inequality is violated, the most violated first."""
-    from jensen.kernels.cluster_cuts import grow_clusters
+    from jensen.kernels.cuts import grow_clusters
 
     used = np.flatnonzero(x > 0.0)
     some = families.take(used)
@@ -152,7 +152,7 @@ def edge_weights(families: CandidateFamilies, x: Array) -> Array:
 
 def local_cut(families: CandidateFamilies, x: Array, members: Sequence[int]) -> Cut | None:
     """An inequality over these variables with nearly the largest violation."""
-    from jensen.kernels.small_graphs import lower_costs
+    from jensen.kernels.cuts import lower_costs
 
     at, row, number = _within(families, members)
     s, n_sets = len(members), 1 << len(members)
@@ -216,7 +216,7 @@ class _Graphs:
 
     def find(self, cost: Array) -> float:
         """Find the graphs at these costs (s, 2^s); return the cost of the cheapest."""
-        from jensen.kernels.small_graphs import cheapest_graphs
+        from jensen.kernels.cuts import cheapest_graphs
 
         cheapest_graphs(cost, self.least, self.totals, self.chosen, self.paid)
         return float(self.paid.min())

@@ -21,7 +21,7 @@ from jensen.scores.parent_sets import fill_family_scores
 from jensen.scores.scorer import Progress, Scorer
 from jensen.scores.set_functions import between, sizes_of_sets
 from jensen.support.memory import check_memory
-from jensen.support.wording import option
+from jensen.support.text import option
 
 Array = NDArray[np.float64]
 Edges = NDArray[np.bool_]

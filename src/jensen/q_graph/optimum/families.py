@@ -18,7 +18,7 @@ from jensen.scores.parent_sets import SupersetBound, superset_bound
 from jensen.scores.scorer import ListsFamilies, Progress, Scorer, offered
 from jensen.scores.set_functions import between
 from jensen.support.memory import check_memory
-from jensen.support.wording import option
+from jensen.support.text import option
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

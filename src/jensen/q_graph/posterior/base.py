@@ -18,7 +18,7 @@ from jensen.q_graph.posterior import features
 from jensen.q_graph.posterior.answers import Probabilities
 from jensen.q_graph.posterior.estimate import Average, Estimate, Estimates, average
 from jensen.q_graph.posterior.graph_samples import Array, Flags, WeightedGraphs, members_of
-from jensen.q_graph.posterior.views import PosteriorViews
+from jensen.q_graph.posterior.model_averages import PosteriorViews
 from jensen.scores.scorer import total
 from jensen.support.checks import check_whole, is_real
 from jensen.support.json_values import as_checked, of_kind

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.runs.diagnostics import effective_sample_size, split_r_hat
-from jensen.support.text import grid, plural
-from jensen.support.wording import bare, for_reader, in_python
+from jensen.support.text import bare, for_reader, grid, in_python, plural
 
 Edge = tuple[str, str]
 Moves = Mapping[str, tuple[NDArray[np.int64], NDArray[np.int64]]]
@@ -171,7 +170,7 @@ class Convergence:
 
     @property
     def marked_disagreement(self) -> str | None:
-        """The same with choices that the command line shows as options (`support.wording`)."""
+        """The same with choices that the command line shows as options (`support.text`)."""
         apart = self.agreement
         tempering = for_reader("tempering", "--temperatures 4")
         advice = f"raise {bare('burn_in')} and {bare('n_samples')}, or try {tempering}"

@@ -25,8 +25,7 @@ from jensen.support.atomic import check_writable
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
 from jensen.support.randomness import as_generator, generator_state
-from jensen.support.text import some
-from jensen.support.wording import for_reader, keyword, option
+from jensen.support.text import for_reader, keyword, option, some
 
 Method = Literal["partition", "order", "structure", "exact"]
 

@@ -26,7 +26,7 @@ from jensen.exceptions import DataError
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.search.family_scores import FamilyScores, ScoredFamily, pack_sets
 from jensen.scores.scorer import Scorer
-from jensen.support.wording import keyword, option
+from jensen.support.text import keyword, option
 
 Array = NDArray[np.float64]
 Flags = NDArray[np.bool_]

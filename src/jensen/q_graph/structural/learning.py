@@ -58,8 +58,7 @@ from jensen.scores.table_checks import check_gaussian_score
 from jensen.support.checks import check_sample_size
 from jensen.support.fingerprint import fingerprint
 from jensen.support.randomness import as_generator, generator_state
-from jensen.support.text import either
-from jensen.support.wording import bare, keyword, option
+from jensen.support.text import bare, either, keyword, option
 
 Ints = NDArray[np.int64]
 

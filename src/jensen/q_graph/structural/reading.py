@@ -20,7 +20,7 @@ from jensen.scores.constant_columns import are_drawn
 from jensen.scores.gaussian import PARTS
 from jensen.scores.interventions import split_interventions
 from jensen.scores.table_checks import require_rows
-from jensen.support.wording import for_reader, keyword
+from jensen.support.text import for_reader, keyword
 
 Ints = NDArray[np.int64]
 

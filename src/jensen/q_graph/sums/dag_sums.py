@@ -50,7 +50,7 @@ from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
 from jensen.q_graph.sums.graph_sums import LOG_2, Predecessors, split
 from jensen.scores.scorer import Progress
 from jensen.scores.set_functions import members, sizes_of_sets
-from jensen.support.wording import option
+from jensen.support.text import option
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -64,7 +64,7 @@ N_PIECES = 64
 TOLERANCE = 1e-9
 """The largest relative difference of two sums that are equal in theory."""
 
-N_TABLES = 6
+DAG_TABLES = 6
 """Tables (n, 2^(n-1)) in memory: weights, their subset sums in three parts, probabilities of
 nondescendants, and the factors of families."""
 
@@ -224,7 +224,7 @@ def _sum_both_ways(
     parents: ParentSums, n: int, progress: Progress
 ) -> tuple[ScaledSums, ScaledSums, Array]:
     """The sums `below` and `above` for every set, and `only` for every variable and set."""
-    from jensen.kernels.dag_sums import fill_scales, pull_sums, push_sums
+    from jensen.kernels.graph_sums import fill_scales, pull_sums, push_sums
 
     scales = np.empty((2, 1 << n), np.int64)
     fill_scales(parents.exponents, *scales)

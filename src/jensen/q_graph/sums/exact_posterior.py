@@ -20,14 +20,15 @@ from jensen.q_graph.optimum.dynamic_programming import (
     family_table,
     without,
 )
-from jensen.q_graph.sums import dag_sums, order_sums
+from jensen.q_graph.sums.dag_sums import DAG_TABLES, check_size, sum_dags
 from jensen.q_graph.sums.graph_sums import GraphSums, draw_parent_sets, log_superset_sums, split
+from jensen.q_graph.sums.order_sums import ORDER_TABLES, sum_orders
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Progress, Scorer, log_jacobian_of_units
 from jensen.scores.set_functions import between
 from jensen.support.checks import check_whole
 from jensen.support.memory import check_memory
-from jensen.support.wording import option
+from jensen.support.text import option
 
 Array = NDArray[np.float64]
 Bits = NDArray[np.uint64]
@@ -210,7 +211,7 @@ class _NoData:
 
 
 def _sum_graphs(prior: GraphPrior) -> Callable[[Array, Progress], GraphSums]:
-    return order_sums.sum_orders if prior.counts_orders else dag_sums.sum_dags
+    return sum_orders if prior.counts_orders else sum_dags
 
 
 def _read_weights(
@@ -232,11 +233,11 @@ def _read_weights(
 def _check_room(n: int, prior: GraphPrior) -> None:
     """Refuse what takes too long or too much memory."""
     if prior.counts_orders:
-        tables, way_out = order_sums.N_TABLES, ""
+        tables, way_out = ORDER_TABLES, ""
     else:
-        dag_sums.check_size(n)
+        check_size(n)
         tables, way_out = (
-            dag_sums.N_TABLES,
+            DAG_TABLES,
             f"sum over orders ({option('prior', 'order', 'graph_prior')}), ",
         )
     # Beside the tables there are vectors of all sets: for each thread, for the scores, for all.

@@ -31,7 +31,7 @@ PIECE = 1 << 17
 MOST_FOR_PATHS = 16
 """The most variables for exact probabilities of paths: about ten seconds."""
 
-N_TABLES = 3
+ORDER_TABLES = 3
 """Tables (n, 2^(n-1)) in memory: weights, their subset sums, and the factors of families."""
 
 
@@ -69,7 +69,7 @@ class OrderSums:
         A dynamic program adds the variables of the order one by one and keeps track of which of
         them descend from the first: 3^(n-1) pairs of sets for each variable.
         """
-        from jensen.kernels.order_sums import follow_descendants
+        from jensen.kernels.graph_sums import follow_descendants
 
         n = len(self.log_sums)
         self._check_paths(n)
@@ -105,7 +105,7 @@ class OrderSums:
 
 def sum_orders(log_weights: Array, progress: Progress = None) -> OrderSums:
     """Sum over all orders; log_weights (n, 2^(n-1)) of all families are at most 0."""
-    from jensen.kernels.order_sums import fill_above, fill_below
+    from jensen.kernels.graph_sums import fill_above, fill_below
 
     n = len(log_weights)
     log_sums = np.empty_like(log_weights)

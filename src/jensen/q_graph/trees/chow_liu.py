@@ -32,8 +32,7 @@ from jensen.scores.mutual_information import (
     pair_information,
 )
 from jensen.scores.registry import PENALISED, UNPENALISED, penalty_of
-from jensen.support.text import either, plural
-from jensen.support.wording import for_reader, of_frame, option
+from jensen.support.text import either, for_reader, of_frame, option, plural
 
 Array = NDArray[np.float64]
 

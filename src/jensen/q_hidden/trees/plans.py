@@ -52,7 +52,7 @@ class InternedLists:
 
     def number(self, entries: Entries, begin: Ints, end: Ints) -> Ints:
         """The number of every list ``entries[begin:end]``; new lists get the next numbers."""
-        from jensen.kernels.interning import intern
+        from jensen.kernels.hidden_sets import intern
 
         self._make_room(len(begin), int((end - begin).sum()))
         numbers = np.empty(len(begin), np.int64)

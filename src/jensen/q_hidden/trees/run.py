@@ -203,7 +203,7 @@ def _redrawn(
     sites: Sites, part: slice, log_tables: Array, states: Entries | None, rng: np.random.Generator
 ) -> tuple[Array, Array, Entries]:
     """Value and counts after each cell was drawn once more, and the states then."""
-    from jensen.kernels.single_sites import redraw_sites
+    from jensen.kernels.posteriors import redraw_sites
 
     problems = pick(sites.problems, part)
     times, sizes = draws_of(problems), np.diff(sites.ptr)[problems.set_of]

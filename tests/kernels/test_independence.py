@@ -3,7 +3,7 @@
 import numpy as np
 from scipy import special, stats
 
-from jensen.kernels.chi_squared import log_tails
+from jensen.kernels.independence import log_tails
 
 
 def tails(x, df):

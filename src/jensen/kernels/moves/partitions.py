@@ -1,6 +1,9 @@
-"""A part of a partition is split in two, or two neighbouring parts are joined.
+"""Moves of a partition: parts are split or joined, a variable goes elsewhere, two change places.
 
-A part to split is drawn from those with two members or more, then how many go first, then who.
+A part to split is drawn from those with two members or more, then how many go first, then who. A
+variable goes to another part, or becomes a part of its own: once it is taken out, all parts and all
+gaps between them are as likely, so the way back is too. Two variables that change places come from
+different parts, and are as likely back as forth.
 
 References
 ----------
@@ -16,7 +19,7 @@ from jensen.kernels.random_numbers import below, uniform
 
 
 @bare_part
-def propose(rng, parts, n_parts, proposal, sizes):
+def propose_join(rng, parts, n_parts, proposal, sizes):
     """Change proposal, a copy of parts, part by variable; sizes is room for their sizes.
 
     Returns the new number of parts, the first and the last part that differ (-1 if none does), and
@@ -39,7 +42,7 @@ def propose(rng, parts, n_parts, proposal, sizes):
 
 @bare_part
 def split(rng, parts, n_parts, proposal, sizes, n_large):
-    """Split a part; see `propose`."""
+    """Split a part; see `propose_join`."""
     k, i = below(rng, n_large), np.int64(0)
     while True:
         k -= sizes[i] > 1
@@ -80,3 +83,43 @@ def log_ways(n_large, size, n_first):
         math.lgamma(size + 1.0) - math.lgamma(n_first + 1.0) - math.lgamma(size - n_first + 1.0)
     )
     return math.log(n_large) + math.log(size - 1.0) + choose
+
+
+@bare_part
+def propose_shift(rng, parts, n_parts, proposal, sizes):
+    """Change proposal; see `propose_join`."""
+    n = parts.shape[0]
+    x = below(rng, n)
+    a = parts[x]
+    was_alone = np.int64(1)
+    for v in range(n):
+        if v != x and parts[v] == a:
+            was_alone = np.int64(0)
+            break
+    n_others = n_parts - was_alone
+    to = below(rng, 2 * n_others + 1)
+    is_new = np.int64(to >= n_others)
+    to -= is_new * n_others
+    if to == a and is_new == was_alone:
+        return n_parts, -1, -1, 0.0
+    for v in range(n):
+        here = parts[v] - was_alone * (parts[v] > a)
+        proposal[v] = here + is_new * (here >= to)
+    proposal[x] = to
+    a_now = a + is_new * (1 - was_alone) * (a >= to)  # where its old part stands
+    if was_alone and to < a:
+        a_now = a - 1 + is_new
+    return n_others + is_new, min(a_now, to), max(a_now, to), 0.0
+
+
+@bare_part
+def propose_swap(rng, parts, n_parts, proposal, sizes):
+    """Change proposal; see `propose_join`."""
+    n = parts.shape[0]
+    v = below(rng, n)
+    u = below(rng, n - 1)
+    u += u >= v
+    if parts[u] == parts[v]:
+        return n_parts, -1, -1, 0.0
+    proposal[u], proposal[v] = parts[v], parts[u]
+    return n_parts, min(parts[u], parts[v]), max(parts[u], parts[v]), 0.0
