@@ -34,10 +34,12 @@ class BayesianNetwork(NetworkMethods, Estimator):
     numbers too) the network is conditional linear Gaussian: a label has labels for parents and a
     table; a number has, for every configuration of its label parents, a regression on its number
     parents. A label with a number above it is refused. So a mixture of Gaussians is the graph
-    ``"H -> x; H -> y"`` with H hidden. A column of numbers that is constant has no density: `fit` leaves it out of
-    the network, warns of all such columns once, and keeps their values in `network_.constants`.
-    Likelihoods, queries and samples are then of the other columns. An edge there is refused. Under
-    a prior with a `scale` of its own the column stays.
+    ``"H -> x; H -> y"`` with H hidden.
+
+    A column of numbers that is constant has no density: `fit` leaves it out of the network, warns
+    of all such columns once, and keeps their values in `network_.constants`. Likelihoods, queries
+    and samples are then of the other columns. An edge there is refused. Under a prior with a
+    `scale` of its own the column stays.
 
     Parameters
     ----------
