@@ -140,7 +140,7 @@ def encode_rows(
     missing = np.zeros((len(rows.weight), len(layout.cards)), bool)
     missing[:, layout.labels] = rows.codes < 0
     missing[:, layout.numbers] = np.isnan(rows.values)
-    order, starts = _by_pattern(missing)
+    order, starts = by_pattern(missing)
     n_tables = int(layout.wiring.fam_at[-1])
     builder, chosen = _Builder(shapes, n_tables), list[Ints]()
     for begin, end in zip(starts, [*starts[1:], len(order)], strict=True):
@@ -160,7 +160,7 @@ def encode_rows(
         yield builder.unit(rows.values[row], rows.weight[row], row)
 
 
-def _by_pattern(missing: NDArray[np.bool_]) -> tuple[Ints, list[int]]:
+def by_pattern(missing: NDArray[np.bool_]) -> tuple[Ints, list[int]]:
     """Rows, those with the same gaps side by side, and where each pattern begins."""
     packed = np.ascontiguousarray(np.packbits(missing, axis=1))
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
