@@ -136,6 +136,8 @@ def encode_rows(
         What is asked for: it is summed out even where nothing below it is known. Each scope of
         labels asked for together, which must all be missing, is the last of the groups of a row.
     """
+    if not len(rows.weight):
+        return
     layout, done = shapes.layout, frozenset(was_set)
     missing = np.zeros((len(rows.weight), len(layout.cards)), bool)
     missing[:, layout.labels] = rows.codes < 0
