@@ -188,7 +188,7 @@ def sample(
     log_each = np.array([log_density(question, one)[0] for one in sets])
     for log_p in log_each:
         weighing.add(np.array([log_p]))
-    refuse_impossible(network, findings, weighing)
+    refuse_impossible(question, weighing)
     weights = np.exp(log_each - log_each.max())
     first = question.rows
     codes, values = np.repeat(first.codes, n, axis=0), np.repeat(first.values, n, axis=0)

@@ -151,7 +151,7 @@ def query(
     check_joint(network, at)
     question = question_of(network, findings, at, tuple(sorted(places)))
     weighing, values = label_answers(question, places, network.parameter_sets())
-    refuse_impossible(network, findings, weighing)
+    refuse_impossible(question, weighing)
     variables = tuple(network.variables[v] for v in at)
     found = None
     if interval is not None:
@@ -181,13 +181,17 @@ def check_joint(network: MixedNetwork, at: Sequence[int]) -> None:
     )
 
 
-def refuse_impossible(network: MixedNetwork, findings: MixedFindings, weighing: Weighing) -> None:
+def refuse_impossible(question: MixedQuestion, weighing: Weighing) -> None:
     """Raise an error that names findings which contradict each other, if they do.
 
     Only labels can: every number has a positive density.
     """
-    if not weighing.possible.all():
-        raise explain(network.label_network, findings.labels)
+    if weighing.possible.all():
+        return
+    network = question.network
+    known = {u: int(code) for u, code in enumerate(question.rows.codes[0]) if code >= 0}
+    done = {u: known.pop(u) for u in list(known) if network.layout.labels[u] in question.was_set}
+    raise explain(network.label_network, Findings(known, dict(question.soft), done))
 
 
 def label_answers(
@@ -336,24 +340,22 @@ def _query_numbers(
     numbers = [network.layout.place[v] for v in at]
     was_set, soft = findings.was_set(network), findings.labels.soft
     question = number_question(network, findings.rows(network), was_set, numbers, soft)
-    weighing, found = pooled(question, names, numbers, findings.text(network))
-    refuse_impossible(network, findings, weighing)
-    return found
+    return pooled(question, names, numbers, findings.text(network))
 
 
 def pooled(
     question: MixedQuestion, names: tuple[str, ...], numbers: Sequence[int], text: str
-) -> tuple[Weighing, MixtureDistribution]:
+) -> MixtureDistribution:
     """The mixture of some numbers in a single row, over all sets of parameters."""
     network, weighing = question.network, Weighing(1)
     found = [components(question, one, numbers) for one in network.parameter_sets()]
     for one in found:
         weighing.add(one.log_density)
-    total = weighing.log_total[0] if weighing.possible[0] else 0.0
-    shares = [np.exp(one.log_density[0] - total) * one.weights[0] for one in found]
+    refuse_impossible(question, weighing)
+    shares = [np.exp(one.log_density[0] - weighing.log_total[0]) * one.weights[0] for one in found]
     means = np.concatenate([one.means[0] for one in found]) + network.centre[list(numbers)]
     covariances = np.concatenate([one.covariances[0] for one in found])
-    return weighing, merged_mixture(names, np.concatenate(shares), means, covariances, text)
+    return merged_mixture(names, np.concatenate(shares), means, covariances, text)
 
 
 # --- all variables ---
@@ -388,7 +390,7 @@ def marginals(network: MixedNetwork, given: Given, do: Given) -> MixedMarginals:
         for found in units:
             _add_labels(found, share, labels)
             _add_numbers(found, parameters.forms, parts)
-    refuse_impossible(network, findings, weighing)
+    refuse_impossible(question, weighing)
     weights = np.exp(np.array(log_each) - weighing.log_total[0])
     text, answers = findings.text(network), MixedMarginals()
     for node in unknown:

@@ -349,8 +349,7 @@ def _one_row(
     rows = MixedRows(*(part[i : i + 1] for part in cells))
     numbers = [network.layout.place[network.index(name)] for name in names]
     question = number_question(network, rows, was_set, numbers)
-    _, found = pooled(question, names, numbers, f"row {i}")
-    return found
+    return pooled(question, names, numbers, f"row {i}")
 
 
 # --- expected counts ---

@@ -201,9 +201,7 @@ def filled_tables(question: MixedQuestion, parameters: Parameters, unit: CellUni
 
 def _by_row(unit: CellUnit, shift: Array, log_z: Array) -> Array:
     n = len(unit.row)
-    found = np.bincount(unit.groups.row, shift, n)
-    found += np.bincount(unit.problem_row, log_z, n)
-    return np.asarray(found)
+    return np.bincount(unit.groups.row, shift, n) + np.bincount(unit.problem_row, log_z, n)
 
 
 def solved(question: MixedQuestion, parameters: Parameters) -> Iterator[SolvedUnit]:

@@ -200,7 +200,7 @@ def merged_mixture(
     return MixtureDistribution(names, total / total.sum(), means[at], covariances[at], evidence)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class MixtureDistributions(GaussianDistributions):
     """One `MixtureDistribution` per row of evidence.
 
