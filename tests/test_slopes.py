@@ -221,6 +221,23 @@ def regressions(prior, method):
     return jn.BayesianNetwork("a -> b; b -> d; c -> d", prior=prior, method=method), table, {}
 
 
+def mixed(prior, method):
+    """Labels and numbers with gaps and weights, and a hidden label."""
+    rng = np.random.default_rng(8)
+    h, b = rng.integers(0, 2, 60), rng.integers(0, 3, 60)
+    a = (h + (rng.random(60) < 0.2)) % 2
+    x = 2.0 * h + rng.normal(size=60)
+    y = x * np.array([0.5, -1.0, 2.0])[b] + 0.5 * rng.normal(size=60)
+    gone = rng.random((4, 60)) < 0.2
+    columns = {"a": np.array(["p", "q"], object)[a], "b": np.array(["r", "s", "t"], object)[b]}
+    for column, own in zip(columns.values(), gone[:2], strict=True):
+        column[own] = None
+    columns |= {"x": np.where(gone[2], np.nan, x), "y": np.where(gone[3], np.nan, y)}
+    table = jn.Table(columns, weights=rng.uniform(0.5, 2.0, 60))
+    choices = {"prior": prior, "method": method, "hidden": {"hidden": 2}}
+    return jn.BayesianNetwork("hidden -> a; hidden -> x; b -> y; x -> y", **choices), table, {}
+
+
 def mixture(covariance):
     def make(prior, method):
         rows = emission_table.rows_of("gaussian", 40)
@@ -271,6 +288,7 @@ COLUMNS = get_args(Kind)
 ESTIMATORS = {
     "tables": Row(tables, 1.5, "bdeu"),
     "regressions": Row(regressions, {"degrees_of_freedom": 12.0}, "bge", SOFT),
+    "mixed": Row(mixed, {"concentration": 1.5}, "bdeu-bge"),
     **{
         f"gaussian-mixture {kind}": Row(mixture(kind), {"concentration": 1.5}, {})
         for kind in COVARIANCES
@@ -294,8 +312,8 @@ ESTIMATORS = {
 def test_the_table_has_every_kind_of_model():
     """Networks are known by the class of what is learned, models with states by their names."""
     networks = {kind.problem.__name__ for kind in network_kinds.KINDS}
-    assert networks == {"table_problem", "regression_problem"}
-    words = {name.split()[0] for name in ESTIMATORS} - {"tables", "regressions"}
+    assert networks == {"table_problem", "regression_problem", "mixed_problem"}
+    words = {name.split()[0] for name in ESTIMATORS} - {"tables", "regressions", "mixed"}
     assert words == set(states_saving.KINDS)
     assert set(EMISSIONS) == set(emission_table.EXAMPLES)
 

@@ -81,12 +81,15 @@ class CollapseError(JensenError):
     Attributes
     ----------
     components
-        Their numbers, from 0.
+        Their numbers, from 0; none, if `why` is the whole text.
     """
 
     def __init__(self, components: Sequence[int], why: str, noun: str = "component") -> None:
         self.components = tuple(map(int, components))
         self.why = why
+        if not self.components:
+            super().__init__(why)
+            return
         named = noun if len(self.components) == 1 else many(noun)
         super().__init__(
             f"{named} {', '.join(map(str, self.components))} {why}; give a prior ({USUAL_PRIOR}), "
@@ -138,15 +141,18 @@ def warn(text: str, category: type[Warning] = DataWarning) -> None:
 
 def warn_of_empty_rows(network: Network, empty: NDArray[np.bool_]) -> None:
     """Warn of parent configurations without counts and without a prior: they have no estimate."""
-    if not empty.any():
-        return
-    shown = list(islice(_configurations(network, empty), 5))
-    n = int(empty.sum())
+    if empty.any():
+        shown = list(islice(configurations(network, empty), 5))
+        warn_of_configurations(shown, int(empty.sum()), "Uniform probabilities were", "bdeu")
+
+
+def warn_of_configurations(shown: Sequence[str], n: int, filled_in: str, prior: str) -> None:
+    """Warn of n parent configurations that never occurred, and of what was filled in for them."""
     more = f" and {n - len(shown)} more" if n > len(shown) else ""
     warn(
         f"{plural(n, 'parent configuration')} never occurred, so the data say nothing about "
-        f"{'; '.join(shown)}{more}. Uniform probabilities were filled in; "
-        f"a prior ({option('prior', 'bdeu')}) makes an honest estimate of them",
+        f"{'; '.join(shown)}{more}. {filled_in} filled in; "
+        f"a prior ({option('prior', prior)}) makes an honest estimate of them",
         EstimateWarning,
     )
 
@@ -208,7 +214,7 @@ def warn_of_chains(disagreement: str) -> None:
     warn(disagreement, EstimateWarning)
 
 
-def _configurations(network: Network, empty: NDArray[np.bool_]) -> Iterator[str]:
+def configurations(network: Network, empty: NDArray[np.bool_]) -> Iterator[str]:
     """Empty rows in words: P(wet | rain=yes)."""
     at = 0
     for variable in network.variables:

@@ -4,10 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from naive import mixed_answers as naive
 
 import jensen as jn
 from jensen.exceptions import ImpossibleError, JensenError
-from tests.naive import mixed as naive
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from naive import mixed_answers as naive
 from scipy import stats
 
 import jensen as jn
 from jensen.data.encode import Column
 from jensen.exceptions import DataWarning, ImpossibleError, JensenError
-from tests.naive import mixed as naive
 
 CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 

@@ -1,4 +1,4 @@
-"""Bayesian networks: learn the tables or the regressions of a given graph, and use them."""
+"""Bayesian networks: learn the tables and the regressions of a given graph, and use them."""
 
 from __future__ import annotations
 
@@ -32,10 +32,14 @@ from jensen.support.text import plural
 
 
 class BayesianNetwork(NetworkMethods, Estimator):
-    """A Bayesian network over categorical variables, some hidden, or over continuous ones.
+    """A Bayesian network over labels (categorical variables, some hidden), numbers, or both.
 
     Where all columns are continuous every node is a linear regression on its parents, with
-    Gaussian noise. A column of numbers that is constant has no density: `fit` leaves it out of
+    Gaussian noise. Where some are labels and some numbers (whole numbers with many values are
+    numbers too) the network is conditional linear Gaussian: a label has labels for parents and a
+    table; a number has, for every configuration of its label parents, a regression on its number
+    parents. A label with a number above it is refused. So a mixture of Gaussians is the graph
+    ``"H -> x; H -> y"`` with H hidden. A column of numbers that is constant has no density: `fit` leaves it out of
     the network, warns of all such columns once, and keeps their values in `network_.constants`.
     Likelihoods, queries and samples are then of the other columns. An edge there is refused. Under
     a prior with a `scale` of its own the column stays.
@@ -54,7 +58,8 @@ class BayesianNetwork(NetworkMethods, Estimator):
         "em" (maximum likelihood, or the mode under a prior), "vbem" (Dirichlet posteriors, a bound
         of the log evidence), "viterbi" and "me" (the same with the most probable completion),
         "stochastic-em" and "gibbs" (with drawn ones). None: "em" without a prior, else "vbem".
-        Continuous columns: "em" and "vbem".
+        Where all columns are continuous: "em" and "vbem". Of labels and numbers together the most
+        probable completion is that of the labels, with missing numbers integrated out.
     prior
         None (flat; "bdeu" for "vbem", "me" and "gibbs", which cannot do without a proper prior),
         the Dirichlet concentration of every cell (1.0 is Laplace's rule), "bdeu",
@@ -62,7 +67,11 @@ class BayesianNetwork(NetworkMethods, Estimator):
         Of continuous columns None (flat; "bge" for "vbem"), "bge", or a dict with some of its
         parts: prior_mean, mean_strength, degrees_of_freedom, scale, as in `jn.score`. Its default
         mean and scale are empirical: those of the known values of each column, made once, held
-        through all sweeps, and kept in `network_.prior`.
+        through all sweeps, and kept in `network_.prior`. Of labels and numbers together None (flat;
+        "bdeu-bge" for methods that need a prior), "bdeu-bge", which is "bdeu" of the tables and, in
+        every configuration of labels, the default "bge" of the numbers, or a dict with some of
+        strength (below 1 it weakens the prior mean and scale of the numbers) and concentration (of
+        every cell of the tables, in place of "bdeu").
     equivalent_sample_size
         Of "bdeu" and "bds".
     start
@@ -84,7 +93,7 @@ class BayesianNetwork(NetworkMethods, Estimator):
     ----------
     graph_ : DAG
         The graph, given or learned; `graph` is the same. How it was learned is in its `info`.
-    network_ : Network or GaussianNetwork
+    network_ : Network, GaussianNetwork or MixedNetwork
         The frozen result: graph, variables, tables or regressions. States of hidden variables are
         in the order of falling expected counts, unless the prior or the start gave them a meaning.
     free_energy_ : float

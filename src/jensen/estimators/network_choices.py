@@ -5,7 +5,7 @@ set from outside say nothing about how it depends on its parents.
 """
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -81,6 +81,17 @@ def learned_variables(
     graph: DAG, table: RowSource, hidden: Mapping[str, int | Sequence[object]]
 ) -> tuple[Variable, ...]:
     """The variable of every node: of its column, or as declared hidden."""
+    refuse_counts(table, [x for x in graph.nodes if x in table and x not in hidden])
+    return hidden_or_seen(graph, table, hidden, lambda name, table: require_states(table, name))
+
+
+def hidden_or_seen(
+    graph: DAG,
+    table: RowSource,
+    hidden: Mapping[str, int | Sequence[object]],
+    read: Callable[[str, RowSource], Variable],
+) -> tuple[Variable, ...]:
+    """The variable of every node: as `read` finds it in its column, or as declared hidden."""
     for name in hidden:
         if name not in graph:
             raise JensenError(
@@ -88,14 +99,16 @@ def learned_variables(
                 f"node {name!r}; "
                 f"{offer(name, graph.nodes, 'node')}"
             )
-    refuse_counts(table, [x for x in graph.nodes if x in table and x not in hidden])
     return tuple(
-        _hidden_variable(name, hidden[name], table) if name in hidden else _seen(name, table)
+        _hidden_variable(name, hidden[name], table)
+        if name in hidden
+        else read(_seen(name, table), table)
         for name in graph.nodes
     )
 
 
-def _seen(name: str, table: RowSource) -> Variable:
+def _seen(name: str, table: RowSource) -> str:
+    """The name, if it has a column."""
     if not table.names:
         raise DataError("there is nothing to learn from: the table has no columns")
     if name not in table:
@@ -104,7 +117,7 @@ def _seen(name: str, table: RowSource) -> Variable:
             f"hidden with its number of states, "
             f"{for_reader(f'hidden={{{name!r}: 2}}', f'--hidden {name}=2')}"
         )
-    return require_states(table, name)
+    return name
 
 
 def _hidden_variable(name: str, states: int | Sequence[object], table: RowSource) -> Variable:

@@ -11,6 +11,7 @@ import numpy as np
 from jensen.data import RowSource
 from jensen.data.variable import label_text
 from jensen.estimators.learning import Problem
+from jensen.estimators.mixed_problem import PRIOR, check_mixed_choices, is_mixed, mixed_problem
 from jensen.estimators.network_choices import InterventionTargets, NetworkSettings, make_prior
 from jensen.estimators.network_problems import (
     check_gaussian_choices,
@@ -35,6 +36,7 @@ from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
+from jensen.inference.mixed_network import MixedNetwork
 from jensen.inference.network import Network
 from jensen.scores.registry import SPREAD_PRIORS
 from jensen.support.checks import is_real
@@ -151,6 +153,19 @@ def _read_part(value: Checked) -> Any:
     return read_concentrations(value)
 
 
+# --- labels and numbers ---
+
+
+def _score_of_mixed(choices: NetworkSettings) -> dict[str, Any]:
+    prior = choices.prior
+    if prior is None and choices.algorithm.seeks_mode:
+        return {"score": "bic"}
+    own = prior if isinstance(prior, Mapping) else {}
+    if "concentration" in own:  # BIC approximates the evidence under any prior
+        return {"score": "bic"}
+    return {"score": PRIOR, "equivalent_sample_size": choices.equivalent_sample_size, **own}
+
+
 # --- all of them ---
 
 
@@ -184,7 +199,15 @@ TABLES = NetworkKind(
     _stored(_read_prior, {"hidden": Stored(_plain_hidden, _read_hidden)}),
     scoring=_score_of_tables,
 )
-KINDS = (REGRESSIONS, TABLES)
+MIXED = NetworkKind(
+    MixedNetwork,
+    is_mixed,
+    mixed_problem,
+    lambda choices, known: check_mixed_choices(choices),
+    _stored(_read_bge, {"hidden": Stored(_plain_hidden, _read_hidden)}),
+    scoring=_score_of_mixed,
+)
+KINDS = (MIXED, REGRESSIONS, TABLES)
 """The first that learns the columns of a graph does."""
 
 

@@ -64,7 +64,7 @@ class NumberParameters(NamedTuple):
 
 
 class MixedPosterior(NamedTuple):
-    """The posterior of all tables and regressions, of numbers from which `centre` was subtracted."""
+    """The posterior of all tables and regressions; `centre` was subtracted from the numbers."""
 
     concentration: Array  # (P,): of the tables
     centre: Array  # of every number
@@ -82,9 +82,7 @@ class MixedPosterior(NamedTuple):
         return tuple(found)
 
 
-def config_text(
-    layout: MixedLayout, variables: Sequence[Variable], v: int, config: int
-) -> str:
+def config_text(layout: MixedLayout, variables: Sequence[Variable], v: int, config: int) -> str:
     """A configuration of the label parents of number v, as "sex=female, class=2"."""
     parts = []
     for label, stride in layout.strides[v].items():

@@ -272,7 +272,20 @@ def encode(
 def random_counts(
     wiring: Wiring, data: Encoded, hidden: Iterable[int], rng: np.random.Generator
 ) -> Array:
-    """Statistics to begin with: what was counted, and random ones where something is missing.
+    """Statistics to begin with, for encoded rows."""
+    total_weight = data.units.total_weight
+    return fill_counts(wiring, data.counts, data.touched, total_weight, hidden, rng)
+
+
+def fill_counts(
+    wiring: Wiring,
+    counts: Array,
+    touched: NDArray[np.int64],
+    total_weight: float,
+    hidden: Iterable[int],
+    rng: np.random.Generator,
+) -> Array:
+    """Statistics to begin with: what was counted, and random ones in tables that are `touched`.
 
     Tables in which nothing is ever missing stay as counted: they are the answer already. In the
     others every cell is possible. Those of hidden variables and of their children get random rows
@@ -280,21 +293,21 @@ def random_counts(
     """
     family = SegmentedDirichlet(wiring.row_lengths())
     lengths = np.diff(wiring.fam_at)
-    noise = family.share(rng.standard_gamma(1.0, int(wiring.fam_at[-1])) * _own(wiring, data))
+    noise = family.share(rng.standard_gamma(1.0, int(wiring.fam_at[-1])) * _own(wiring, counts))
     is_hidden = np.zeros(len(wiring.cards), bool)
     is_hidden[list(hidden)] = True
     weight = np.zeros(wiring.n_families)
-    for f in data.touched:
+    for f in touched:
         n_rows = lengths[f] // wiring.cards[f]
         heavy = is_hidden[wiring.members(f)].any()
-        weight[f] = max(data.units.total_weight / n_rows, 1.0) if heavy else 1.0
-    return data.counts + noise * np.repeat(weight, lengths)
+        weight[f] = max(total_weight / n_rows, 1.0) if heavy else 1.0
+    return counts + noise * np.repeat(weight, lengths)
 
 
-def _own(wiring: Wiring, data: Encoded) -> Array:
+def _own(wiring: Wiring, counts: Array) -> Array:
     """How often each state of the variable of a table was counted, plus one, in every row."""
     parts = []
     for f, card in enumerate(wiring.cards):
-        counts = data.counts[wiring.fam_at[f] : wiring.fam_at[f + 1]].reshape(-1, card)
-        parts.append(np.broadcast_to(counts.sum(0) + 1.0, counts.shape).ravel())
+        table = counts[wiring.fam_at[f] : wiring.fam_at[f + 1]].reshape(-1, card)
+        parts.append(np.broadcast_to(table.sum(0) + 1.0, table.shape).ravel())
     return np.concatenate([np.empty(0), *parts])

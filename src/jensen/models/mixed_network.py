@@ -2,8 +2,8 @@
 
 A label has a table; a number has, for every configuration of its label parents, a regression on its
 number parents. Families that miss no member are counted before the first sweep; the other parts of
-rows are solved again in every sweep (`jensen.q_hidden.mixed`). Numbers are kept relative to `shift`,
-near their means, because sums of squares lose their digits far from 0.
+rows are solved again in every sweep (`jensen.q_hidden.mixed`). Numbers are kept relative to
+`shift`, near their means, because sums of squares lose their digits far from 0.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from numpy.typing import NDArray
 from jensen.data import RowSource, Variable
 from jensen.data.blocks import Block, Units
 from jensen.data.number_rows import numbers_of
-from jensen.exceptions import CollapseError, DataError, ImpossibleError, warn_of_empty_rows
+from jensen.exceptions import (
+    CollapseError,
+    DataError,
+    ImpossibleError,
+    configurations,
+    warn_of_configurations,
+)
 from jensen.families import NO_ROWS, linear_regression
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.families.linear_regression import Regression
@@ -104,7 +110,7 @@ class ConditionalRegressions(Product):
             return linear_regression.mode_stats(eta)
         except CollapseError as error:
             if self.may_restart:
-                raise
+                raise CollapseError((), self._why(v, error)) from None
             raise DataError(self._why(v, error)) from None
 
     def _why(self, v: int, error: CollapseError) -> str:
@@ -216,8 +222,20 @@ class MixedRegressionNetwork(Conjugate):
             )
         )
         network = self._network(family.mode(eta.tables), numbers)
-        warn_of_empty_rows(network.label_network, family.totals(eta.tables) <= 0.0)
+        self._warn_of_empty(network, eta)
         return network
+
+    def _warn_of_empty(self, network: MixedNetwork, eta: MixedParameters) -> None:
+        """Warn of configurations of parents without rows and without a prior."""
+        empty = self.families.tables.totals(eta.tables) <= 0.0
+        found = list(configurations(network.label_network, empty))
+        names = self.families.regressions.names
+        for v, one in enumerate(eta.regressions):
+            none = np.flatnonzero(one.count <= 0.0).tolist()
+            found += [f"p({names[v]} | {self._config_text(v, config)})" for config in none]
+        if found:
+            filled_in = "Uniform probabilities, or the regression of all rows together, were"
+            warn_of_configurations(found[:5], len(found), filled_in, "bdeu-bge")
 
     def _network(
         self,
@@ -244,7 +262,8 @@ class MixedRegressionNetwork(Conjugate):
                 if u in orders:
                     configs = np.take(configs, orders[u], axis=axis)
             regressions.append(Regression(*(part[configs.ravel()] for part in one)))
-        return MixedParameters(permute(layout.wiring, orders, parameters.tables), tuple(regressions))
+        tables = permute(layout.wiring, orders, parameters.tables)
+        return MixedParameters(tables, tuple(regressions))
 
     # --- chains ---
 
@@ -309,9 +328,7 @@ def _eta_at(one: NumberParameters, shift: Array, v: int, above: Sequence[int]) -
     first = np.column_stack([intercepts, one.slopes])
     n = first.shape[1]
     strength = np.broadcast_to(np.eye(n), (len(first), n, n)).copy()
-    return Regression(
-        np.ones(len(first)), one.variances + (first * first).sum(1), first, strength
-    )
+    return Regression(np.ones(len(first)), one.variances + (first * first).sum(1), first, strength)
 
 
 # --- rows ---

@@ -1,7 +1,7 @@
 """Rows that miss labels and numbers, as groups of numbers and problems of labels; and solved."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from jensen.support.tree_records import Problems
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
+Item = TypeVar("Item")
+ReadWord = Literal["sum", "max", "draw"]
 
 UNIT_ROWS = 1 << 13
 """Rows of one unit of work; fixed, so that sums never depend on threads."""
@@ -81,12 +83,12 @@ class _Builder:
             at.append(self.next + size * np.arange(n))
             self.next += size * n
             bases = _select([(0, terms) for terms in self.shapes.known_terms(kind)], codes)
-            self.groups.append((np.full(n, number), rows, np.full(n, bases.shape[1]), bases.ravel(), at[-1]))
+            self.groups.append((*_numbered(number, rows, bases), at[-1]))
             self.is_free.append(np.full(n, not kind.scope))
         for number, groups in shape.sets:
             own = _select(self.shapes.table_terms(self.sets[number]), codes)
             bases = np.column_stack([own, *(at[g] for g in groups)])
-            self.problems.append((np.full(n, number), rows, np.full(n, bases.shape[1]), bases.ravel()))
+            self.problems.append(_numbered(number, rows, bases))
 
     def unit(self, values: Array, weight: Array, row: Ints) -> CellUnit:
         """All that was added; values and weights of its rows, in their order."""
@@ -101,7 +103,14 @@ class _Builder:
         )  # fmt: skip
 
 
-def _grown(known: list, numbered: dict) -> list:  # type: ignore[type-arg]
+def _numbered(number: int, rows: Ints, bases: Ints) -> tuple[Ints, ...]:
+    """For every row: the number, the row, how many bases; and all bases."""
+    n = len(rows)
+    return np.full(n, number), rows, np.full(n, bases.shape[1]), bases.ravel()
+
+
+def _grown(known: list[Item], numbered: Mapping[Item, int]) -> list[Item]:
+    """The list of what is numbered, made again if there is more."""
     return known if len(known) == len(numbered) else list(numbered)
 
 
@@ -199,7 +208,9 @@ def fill_tables(cells: MixedCells) -> FilledTables:
     return FilledTables(log_tables, shift)
 
 
-def solve(cells: MixedCells, rng: np.random.Generator | None, word: str) -> tuple[Array, MixedMoments]:
+def solve(
+    cells: MixedCells, rng: np.random.Generator | None, word: ReadWord
+) -> tuple[Array, MixedMoments]:
     """Values times weight, of every problem and every group, and moments.
 
     Labels are summed over, at their maximum, or drawn; numbers are integrated out given the labels,
@@ -220,8 +231,8 @@ def solve(cells: MixedCells, rng: np.random.Generator | None, word: str) -> tupl
     values = np.concatenate([problems.weight * value, unit.group_weight * shift])
     moments, work = np.zeros_like(cells.forms), make_group_workspace(cells.kinds)
     data = (cells.kinds, unit.groups, unit.values, cells.forms, counts)
-    if word == "draw":
-        normals = rng.standard_normal(_n_normals(cells, counts))  # type: ignore[union-attr]
+    if rng is not None and word == "draw":
+        normals = rng.standard_normal(_n_normals(cells, counts))
         values[-1:] += draw_groups(*data, normals, work, moments)
     else:
         add_groups(*data, work, moments)

@@ -23,8 +23,8 @@ class MixedLayout:
     """Parents of nodes, of which some are labels; labels and numbers are counted apart.
 
     The forms of all regressions stand end to end, configuration by configuration of the label
-    parents: ⟨form, (1, z zᵀ)⟩ is the log potential, where z is the constant 1, then the parents that
-    are numbers, then the variable itself.
+    parents: ⟨form, (1, z zᵀ)⟩ is the log potential, where z is the constant 1, then the parents
+    that are numbers, then the variable itself.
     """
 
     parents: tuple[tuple[int, ...], ...]  # of every node
@@ -67,7 +67,7 @@ class MixedLayout:
 
     def _parents_of_numbers(self, *, are_labels: bool) -> tuple[tuple[int, ...], ...]:
         return tuple(
-            tuple(self.place[u] for u in sorted(self.parents[v]) if bool(self.cards[u]) == are_labels)
+            tuple(self.place[u] for u in self.parents[v] if bool(self.cards[u]) == are_labels)
             for v in self.numbers
         )
 
@@ -76,8 +76,11 @@ class MixedLayout:
         """Of every number: the step of each label parent in the number of a configuration."""
         found = []
         for above in self.label_parents:
-            steps = accumulate([self.cards[self.labels[u]] for u in above[:0:-1]], initial=1, func=_times)
-            found.append(dict(zip(reversed(above), steps, strict=False)))
+            steps, step = {}, 1
+            for u in reversed(above):
+                steps[u] = step
+                step *= self.cards[self.labels[u]]
+            found.append(steps)
         return tuple(found)
 
     @cached_property
@@ -149,7 +152,3 @@ class MixedLayout:
         for label, stride in self.strides[v].items():
             found += stride * codes[:, label]
         return found
-
-
-def _times(a: int, b: int) -> int:
-    return a * b

@@ -94,17 +94,15 @@ class Shapes:
             self._known[key] = self._analyse(missing, was_set, asked)
         return self._known[key]
 
-    def _analyse(
-        self, missing: NDArray[np.bool_], was_set: frozenset[int], asked: Asked
-    ) -> Shape:
+    def _analyse(self, missing: NDArray[np.bool_], was_set: frozenset[int], asked: Asked) -> Shape:
         layout = self.layout
         hidden, families = set[int](), list[int]()
         for v in layout.children_first:
             is_missing = bool(missing[v])
             below = (u for u in layout.children[v] if u not in was_set)
-            if is_missing and v not in asked.nodes:
-                if not any(not missing[u] or u in hidden for u in below):
-                    continue
+            shows = any(not missing[u] or u in hidden for u in below)
+            if is_missing and not shows and v not in asked.nodes:
+                continue
             if is_missing:
                 hidden.add(v)
             if v not in was_set and (is_missing or any(missing[u] for u in layout.parents[v])):

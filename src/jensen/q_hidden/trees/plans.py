@@ -147,9 +147,7 @@ class Plans:
         self.compile_sets(ptr, members, found)
         self.families = _append(self.families, found)
 
-    def compile_sets(
-        self, ptr: Ints, members: NDArray[np.int32], families: SetFamilies
-    ) -> Program:
+    def compile_sets(self, ptr: Ints, members: NDArray[np.int32], families: SetFamilies) -> Program:
         """Compile sets with the families that the caller says take part; all that is compiled."""
         if len(ptr) > 1:
             orders, log_total = self._order(ptr, members, families)

@@ -1,0 +1,241 @@
+"""From the choices of a network of labels and numbers, and its rows, to what the loop learns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data import RowSource, Variable
+from jensen.data.blocks import Units
+from jensen.data.counting import require_states
+from jensen.data.number_rows import NumberRows, numbers_of
+from jensen.estimators.learning import Problem, Start
+from jensen.estimators.network_choices import (
+    InterventionTargets,
+    NetworkSettings,
+    counted_rows,
+    hidden_or_seen,
+    make_prior,
+)
+from jensen.exceptions import DataError, GraphError, JensenError
+from jensen.families.joint_prior import NormalWishartPrior
+from jensen.families.linear_regression import Regression
+from jensen.graphs import DAG
+from jensen.inference.mixed_network import MixedNetwork
+from jensen.models.emissions.column_summary import ColumnSummary, summarise
+from jensen.models.mixed_network import EncodedRows, MixedParameters, MixedRegressionNetwork, encode
+from jensen.models.mixed_starts import SEEN_ROWS, MixedStarts
+from jensen.models.protocol import Data
+from jensen.q_hidden.mixed.layout import MixedLayout
+from jensen.scores.constant_columns import is_constant, refuse_edges, warn_of_constants
+from jensen.scores.gaussian import make_bge
+from jensen.scores.table_checks import refuse_narrow
+from jensen.support.checks import check_sample_size, is_real
+from jensen.support.text import some
+from jensen.support.wording import for_reader, option
+
+Array = NDArray[np.float64]
+
+PRIOR = "bdeu-bge"
+PARTS = ("strength", "concentration")
+
+
+def is_mixed(graph: DAG, table: RowSource) -> bool:
+    """Whether some nodes are numbers and others are labels, or have no column."""
+    kinds = {table.variable(x).kind if x in table else "" for x in graph.nodes}
+    return bool(kinds & {"continuous", "count"}) and bool(kinds & {"categorical", ""})
+
+
+class MixedColumns(NamedTuple):
+    """The columns of a graph, those that count; constant ones left out."""
+
+    graph: DAG
+    variables: tuple[Variable, ...]
+    rows: RowSource
+    targets: InterventionTargets
+    constants: dict[str, float]
+
+    @property
+    def numbers(self) -> list[str]:
+        """Names of the numbers."""
+        return [v.name for v in self.variables if v.kind != "categorical"]
+
+
+def mixed_problem(
+    graph: DAG, table: RowSource, choices: NetworkSettings, targets: InterventionTargets = None
+) -> Problem:
+    """The tables and regressions of a graph, from rows with values missing anywhere."""
+    check_mixed_choices(choices)
+    found = _columns(graph, table, choices, targets)
+    graph, variables, rows = found.graph, found.variables, found.rows
+    layout = make_layout(graph, variables)
+    summary = summarise(NumberRows.scanned(rows, found.numbers))
+    counted, incomplete = encode(rows, layout, graph.nodes, summary.mean, found.targets)
+    units = Units((counted, *incomplete), rows.total_weight, is_complete=not incomplete)
+    hidden = tuple(u for u, v in enumerate(layout.labels) if graph.nodes[v] not in rows)
+    model = MixedRegressionNetwork(
+        layout,
+        _prior(layout, graph, choices, counted.stats.counts, summary),
+        graph,
+        variables,
+        summary.mean,
+        hidden,
+        may_relabel=choices.start is None,
+        constants=found.constants,
+    )
+    starts = _starts(model, rows, summary, found)
+    content = (
+        graph.nodes, graph.edges, [v.states for v in variables],
+        rows.select([x for x in graph.nodes if x in rows]), found.targets,
+    )  # fmt: skip
+    data = Data(units, EncodedRows(units, counted, starts), content)
+    return Problem(model, data, choices, _start(model, choices))
+
+
+def make_layout(graph: DAG, variables: tuple[Variable, ...]) -> MixedLayout:
+    """The graph as flat arrays; refused if a label has a parent that is a number."""
+    for v, above in enumerate(graph.parent_indices):
+        bad = [u for u in above if variables[u].kind != "categorical"]
+        if bad and variables[v].kind == "categorical":
+            label, number = graph.nodes[v], graph.nodes[bad[0]]
+            cut = for_reader(
+                f"jn.discretize(table, columns=[{number!r}])", f"--discretize {number}"
+            )
+            raise GraphError(
+                f"the label {label!r} has the number {number!r} as a parent: a number may depend "
+                f"on labels, but a label only on labels; reverse the edge, or make states of "
+                f"{number!r} ({cut})"
+            )
+    cards = tuple(v.n_states if v.kind == "categorical" else 0 for v in variables)
+    return MixedLayout(graph.parent_indices, cards)
+
+
+def check_mixed_choices(choices: NetworkSettings) -> None:
+    """Refuse what cannot be, and what would be ignored."""
+    prior = choices.prior
+    if not (prior is None or prior == PRIOR or isinstance(prior, Mapping)):
+        raise JensenError(
+            f"the prior of a network of labels and numbers is None (flat), {PRIOR!r}, or a dict "
+            f"with {some(PARTS)}, not {prior!r:.80}"
+        )
+    for name, value in prior.items() if isinstance(prior, Mapping) else ():
+        if name not in PARTS:
+            raise JensenError(
+                f"the prior of a network of labels and numbers has {some(PARTS)}, not {name!r}"
+            )
+        if not is_real(value) or not 0.0 < float(value) < np.inf:
+            raise JensenError(f"{name} must be positive and finite, not {value!r:.40}")
+    check_sample_size(choices.equivalent_sample_size)
+    if prior is None and choices.algorithm.seeks_mode and choices.equivalent_sample_size != 1.0:
+        raise JensenError(
+            f"{option('equivalent_sample_size', choices.equivalent_sample_size)} belongs to "
+            f"{option('prior', PRIOR)}, and would be ignored without a prior"
+        )
+    super(NetworkSettings, choices).check()
+
+
+def _columns(
+    graph: DAG, table: RowSource, choices: NetworkSettings, targets: InterventionTargets
+) -> MixedColumns:
+    """The nodes with their columns, and the rows that count."""
+    if table.total_weight == 0:
+        raise DataError("there is nothing to learn from: the table has no rows, or no weight")
+    if table.total_weight == np.inf:
+        raise DataError("the weights are too large: their sum is infinite")
+    variables = tuple(hidden_or_seen(graph, table, choices.hidden, _number_or_label))
+    numbers = [v.name for v in variables if v.kind != "categorical"]
+    for name in numbers:
+        if not table.n_seen(name):
+            raise DataError(f"the column {name!r} has no value, so nothing is known of it")
+    # a column of labels without any value is a hidden variable
+    kept = [v.name for v in variables if v.name in table and table.n_seen(v.name)]
+    rows, targets = table.select(kept).counted(), counted_rows(table, targets)
+    refuse_narrow(rows, numbers)
+    ranges = {name: rows.range_of(name) for name in numbers}
+    constants = {x: each.most for x, each in ranges.items() if is_constant(each.least, each.most)}
+    if constants:
+        at = {graph.index[name] for name in constants}
+        refuse_edges(graph.nodes, graph.parent_indices, at, "learned")
+        warn_of_constants(sorted(constants), "network")
+        left = [v for v in range(len(graph)) if v not in at]
+        graph = graph.subgraph([graph.nodes[v] for v in left])
+        variables = tuple(variables[v] for v in left)
+        if targets is not None:  # -1 where nothing was, or one of those that are left out
+            targets = np.array([left.index(v) if v in left else -1 for v in targets.tolist()])
+        rows = rows.select([name for name in rows.names if name not in constants])
+    return MixedColumns(graph, variables, rows, targets, constants)
+
+
+def _number_or_label(name: str, table: RowSource) -> Variable:
+    """The variable of a column; a count is a number."""
+    kind = table.variable(name).kind
+    return require_states(table, name) if kind == "categorical" else Variable(name, "continuous")
+
+
+def joint_prior(names: list[str], summary: ColumnSummary, strength: float) -> NormalWishartPrior:
+    """The unit-free prior of all numbers; a strength below 1 weakens its mean and its scale."""
+    found = make_bge(names, summary.mean, summary.variance, None, None, None, None)
+    return found._replace(mean_strength=strength, scale=strength * found.scale)
+
+
+def _prior(
+    layout: MixedLayout,
+    graph: DAG,
+    choices: NetworkSettings,
+    counts: Array,
+    summary: ColumnSummary,
+) -> MixedParameters:
+    """Of the tables BDeu, or one concentration; of every regression the unit-free prior."""
+    if choices.prior is None and choices.algorithm.seeks_mode:
+        return MixedParameters(None, None)
+    given = choices.prior if isinstance(choices.prior, Mapping) else {}
+    labels = [graph.nodes[v] for v in layout.labels]
+    chosen, size = given.get("concentration", "bdeu"), choices.equivalent_sample_size
+    tables = make_prior(chosen, size, labels, layout.wiring, counts).tables
+    names = [graph.nodes[v] for v in layout.numbers]
+    joint = joint_prior(names, summary, float(given.get("strength", 1.0)))
+    regressions = []
+    for v, (above, k) in enumerate(zip(layout.number_parents, layout.n_configs, strict=True)):
+        one = joint.regression(v, above, summary.mean)
+        regressions.append(Regression(*(np.repeat(part, k, axis=0) for part in one)))
+    return MixedParameters(tables, tuple(regressions))
+
+
+def _starts(
+    model: MixedRegressionNetwork, rows: RowSource, summary: ColumnSummary, found: MixedColumns
+) -> MixedStarts:
+    """What random starts look at."""
+    layout = model.layout
+    gaps = {layout_place(model, name) for name in rows.n_missing()}
+    gaps |= {layout.labels[u] for u in model.hidden}
+    touched = [u for u, v in enumerate(layout.labels) if {v, *layout.parents[v]} & gaps]
+    incomplete = [bool({v, *layout.parents[v]} & gaps) for v in layout.numbers]
+    first = next(iter(rows.blocks(SEEN_ROWS)))
+    return MixedStarts(
+        layout, model.hidden, np.array(touched, np.int64), np.array(incomplete, bool),
+        np.zeros(len(summary.mean)), summary.variance, rows.total_weight,
+        numbers_of(first, found.numbers) - summary.mean,
+    )  # fmt: skip
+
+
+def layout_place(model: MixedRegressionNetwork, name: str) -> int:
+    """The node of a column."""
+    return model.graph.index[name]
+
+
+def _start(model: MixedRegressionNetwork, choices: NetworkSettings) -> Start | None:
+    """The parameters to start from."""
+    if choices.start is None:
+        return None
+    network = getattr(choices.start, "network_", choices.start)
+    if not isinstance(network, MixedNetwork) or network.graph != model.graph:
+        raise JensenError(
+            "start= must be a network of labels and numbers, or an estimator that holds one, of "
+            "the same graph"
+        )
+    if [v.states for v in network.variables] != [v.states for v in model.variables]:
+        raise JensenError("start= must have the states of the network to learn")
+    return Start(model.near(np.array(network.tables), network.numbers))

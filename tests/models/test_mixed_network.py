@@ -1,0 +1,416 @@
+"""Networks of labels and numbers: every sweep against enumeration and dense algebra."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from naive import mixed as naive
+from scipy.special import logsumexp
+from scipy.stats import kstest
+
+import jensen as jn
+from jensen import q_hidden
+from jensen.data.blocks import Units
+from jensen.estimators.mixed_problem import mixed_problem
+from jensen.estimators.network_choices import NetworkSettings
+from jensen.exceptions import CollapseError, DataError, EstimateWarning, GraphError, JensenError
+from jensen.families import linear_regression, log_evidence
+from jensen.free_energy import expect
+from jensen.models import mixed_network
+from jensen.models.mixed_network import CompleteFamilies, IncompleteRows, MixedMoments
+from jensen.q_hidden.mixed.cells import MixedRows, encode_rows
+from jensen.q_hidden.mixed.layout import MixedLayout
+from jensen.q_hidden.mixed.shapes import Shapes
+from jensen.support.fields import add
+from jensen.support.randomness import Streams
+
+GRAPHS = {
+    "two numbers below a label": ("L -> x; L -> y", {"L": 2}),
+    "labels above a chain of numbers": ("K -> x; x -> y; L -> y; K -> L", {"K": 2, "L": 3}),
+    "a common child": ("x -> z; y -> z; K -> x; L -> y; K -> z", {"K": 2, "L": 2}),
+    "labels in a row": ("K -> L; L -> M; K -> x; M -> x; M -> y; x -> y", {"K": 2, "L": 2, "M": 2}),
+    "two parts": ("K -> x; L -> y; K -> L; z", {"K": 3, "L": 2}),
+}
+
+
+def layout_of(graph, cards):
+    dag = jn.DAG(graph)
+    return dag, MixedLayout(dag.parent_indices, tuple(cards.get(x, 0) for x in dag.nodes))
+
+
+def random_t(layout, rng, *, is_mean):
+    """Statistics of θ: at a point, or expected under a posterior, where nothing sums to one."""
+    lengths = layout.wiring.row_lengths()
+    parts = [rng.dirichlet(np.ones(k)) for k in lengths]
+    tables = np.log(np.concatenate(parts)) - (0.1 if is_mean else 0.0)
+    regressions = []
+    for k, n in zip(layout.n_configs, layout.n_members, strict=True):
+        root = rng.normal(size=(k, n - 1, n + 1))
+        mean, scale = rng.normal(size=(k, n - 1)), rng.uniform(0.2, 2.0, k)
+        strength = root @ root.swapaxes(1, 2)
+        eta = linear_regression.from_standard(mean, strength, rng.uniform(3, 9, k), scale)
+        read = linear_regression.mean_stats if is_mean else linear_regression.mode_stats
+        regressions.append(read(eta))
+    return tables, layout.forms_of(regressions)
+
+
+def all_gaps(layout, rng):
+    """A row for every pattern of gaps."""
+    n = len(layout.cards)
+    rows = 1 << n
+    codes = np.column_stack([rng.integers(0, layout.cards[v], rows) for v in layout.labels]).astype(
+        np.int32
+    )
+    values = rng.normal(size=(rows, len(layout.numbers)))
+    gaps = np.array(list(product([False, True], repeat=n)))
+    codes[gaps[:, list(layout.labels)]] = -1
+    values[gaps[:, list(layout.numbers)]] = np.nan
+    return MixedRows(codes, values, rng.uniform(0.5, 2.0, rows))
+
+
+def solved(layout, names, tables, forms, rows, was_set=()):
+    """Value, counts and moments, as the model adds them up."""
+    known = mixed_network._moments(rows, layout)
+    for v in was_set:
+        if not layout.cards[v]:
+            k = layout.place[v]
+            known[layout.form_at[k] : layout.form_at[k + 1]] = 0.0
+    total, moments = known @ forms, known
+    counts = np.zeros(len(tables))
+    for u, v in enumerate(layout.labels):
+        if v in was_set:
+            continue
+        members = layout.wiring.members(u)
+        steps = layout.wiring.fam_stride[layout.wiring.fam_ptr[u] :][: len(members)]
+        is_known = (rows.codes[:, members] >= 0).all(1)
+        at = layout.wiring.fam_at[u] + rows.codes[is_known][:, members] @ steps
+        counts += np.bincount(at, rows.weight[is_known], len(tables))
+    total += counts @ tables
+    shapes = Shapes(layout, names)
+    units = list(encode_rows(shapes, rows, was_set))
+    for unit in units:
+        cells = mixed_network.MixedCells(tables, forms, shapes.kinds, unit)
+        hidden = q_hidden.exact(cells)
+        total += hidden.value.sum()
+        counts = counts + hidden.moments.counts
+        moments = moments + hidden.moments.moments
+    return total, counts, moments
+
+
+@pytest.mark.parametrize("is_mean", [False, True])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_every_pattern_of_gaps_equals_enumeration(name, is_mean):
+    dag, layout = layout_of(*GRAPHS[name])
+    rng = np.random.default_rng(len(name))
+    tables, forms = random_t(layout, rng, is_mean=is_mean)
+    rows = all_gaps(layout, rng)
+    found = solved(layout, dag.nodes, tables, forms, rows)
+    for ours, theirs in zip(found, naive.expected(layout, tables, forms, rows), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_rows_in_which_a_node_was_set_equal_enumeration(name):
+    dag, layout = layout_of(*GRAPHS[name])
+    rng = np.random.default_rng(3)
+    tables, forms = random_t(layout, rng, is_mean=True)
+    rows = all_gaps(layout, rng)
+    for v in range(len(layout.cards)):
+        k, is_label = layout.place[v], bool(layout.cards[v])
+        known = rows.codes[:, k] >= 0 if is_label else ~np.isnan(rows.values[:, k])
+        own = MixedRows(*(part[known] for part in rows))
+        found = solved(layout, dag.nodes, tables, forms, own, (v,))
+        theirs = naive.expected(layout, tables, forms, own, (v,))
+        for a, b in zip(found, theirs, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+
+
+def mixed_table(n=200, share=0.0, seed=0, weighted=False):
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 2, n), rng.integers(0, 3, n)
+    x = 5.0 + rng.normal(size=n) + 2.0 * a
+    y = np.array([0.5, -1.0, 2.0])[b] * x + b + 0.5 * rng.normal(size=n)
+    columns = {
+        "a": np.array(["no", "yes"], object)[a],
+        "b": np.array(["p", "q", "r"], object)[b],
+        "x": x,
+        "y": y,
+    }
+    for column in columns.values():
+        column[rng.random(n) < share] = None if column.dtype == object else np.nan
+    weights = rng.uniform(0.5, 2.0, n) if weighted else None
+    return jn.Table(columns, weights=weights)
+
+
+GRAPH = "a -> x; b -> y; x -> y; a -> b"
+
+
+def test_complete_rows_are_counted():
+    table = mixed_table()
+    net = jn.BayesianNetwork(GRAPH).fit(table)
+    rows = table.to_pandas()
+    for k, state in enumerate(["p", "q", "r"]):
+        own = rows[rows.b == state]
+        slope, intercept = np.polyfit(own.x, own.y, 1)
+        found = net.network_.numbers[1]
+        np.testing.assert_allclose(found.intercepts[k], intercept, rtol=1e-9)
+        np.testing.assert_allclose(found.slopes[k], [slope], rtol=1e-9)
+        left = own.y - intercept - slope * own.x
+        np.testing.assert_allclose(found.variances[k], (left**2).mean(), rtol=1e-9)
+    assert net.converged_
+    assert len(net.trace_) == 1
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3])
+def test_weights_count_as_repeated_rows(share):
+    table = mixed_table(60, share)
+    twice = table.with_weights(np.arange(60) % 3 * 1.0)
+    repeated = table.take(np.repeat(np.arange(60), np.arange(60) % 3))
+    nets = [
+        jn.BayesianNetwork(GRAPH, random_state=0, prior="bdeu-bge", tol=1e-13).fit(t)
+        for t in (twice, repeated)
+    ]
+    np.testing.assert_allclose(nets[0].free_energy_, nets[1].free_energy_, rtol=1e-8)
+
+
+def test_vb_on_complete_rows_is_the_evidence():
+    """F = log evidence of labels by BDeu plus A(prior + stats) - A(prior) of every regression."""
+    table = mixed_table(40)
+    problem = mixed_problem(jn.DAG(GRAPH), table, NetworkSettings(prior="bdeu-bge"))
+    net = jn.BayesianNetwork(GRAPH, prior="bdeu-bge").fit(table)
+    labels = jn.score(jn.DAG("a -> b"), table.select(["a", "b"]), "bdeu")
+    stats = problem.model.stats_of(problem.data.rows.counted.stats)
+    numbers = sum(
+        log_evidence(linear_regression, prior, own)
+        for prior, own in zip(problem.model.prior.regressions, stats.regressions, strict=True)
+    )
+    base = -0.5 * np.log(2 * np.pi) * 2 * table.n_rows
+    np.testing.assert_allclose(net.free_energy_, labels + numbers + base, rtol=1e-12)
+
+
+def test_vb_is_below_the_evidence_where_labels_are_missing():
+    """By the sum over all completions, each of which has its evidence in closed form."""
+    table = mixed_table(12, seed=4)
+    data = table.to_pandas()
+    data.loc[[1, 5], "a"] = None
+    data.loc[[2, 5], "b"] = None
+    evidence = []
+    for a1, a5, b2, b5 in product(["no", "yes"], ["no", "yes"], "pqr", "pqr"):
+        full = data.copy()
+        full.loc[[1, 5], "a"] = [a1, a5]
+        full.loc[[2, 5], "b"] = [b2, b5]
+        full = jn.Table(full, states={"a": ["no", "yes"], "b": ["p", "q", "r"]})
+        evidence.append(jn.BayesianNetwork(GRAPH, prior="bdeu-bge").fit(full).free_energy_)
+    exact = logsumexp(evidence)
+    net = jn.BayesianNetwork(GRAPH, prior="bdeu-bge", random_state=0, n_init=5).fit(data)
+    assert net.is_bound_
+    assert exact - 3.0 < net.free_energy_ < exact
+
+
+@pytest.mark.parametrize("method", ["em", "vbem", "viterbi", "me"])
+def test_ascents_never_fall(method):
+    table = mixed_table(300, 0.3, seed=2, weighted=True)
+    is_flat = method in ("em", "viterbi")
+    net = jn.BayesianNetwork(
+        "H -> x; H -> y; a; b" if is_flat else f"H -> a; H -> x; {GRAPH}",
+        method=method,
+        prior=None if is_flat else "bdeu-bge",
+        hidden={"H": 2},
+        random_state=5,
+    ).fit(table)
+    assert len(net.trace_) > 3
+    assert np.diff(net.trace_).min() >= -1e-9 * (abs(net.free_energy_) + 300)
+
+
+def test_rows_and_columns_that_show_nothing_change_no_bound():
+    table = mixed_table(60, 0.2).to_pandas()
+    longer = table.reindex(range(80))
+    choices = {"prior": "bdeu-bge", "random_state": 0, "tol": 1e-13}
+    found = jn.BayesianNetwork(GRAPH, **choices).fit(table).free_energy_
+    same = jn.BayesianNetwork(GRAPH, **choices).fit(longer).free_energy_
+    np.testing.assert_allclose(found, same, rtol=1e-9)
+    beside = jn.BayesianNetwork(f"{GRAPH}; x -> u; b -> H", hidden={"H": 2}, **choices)
+    wider = longer.assign(u=[*np.linspace(0, 1, 10), *[np.nan] * 70])
+    known = jn.BayesianNetwork(f"{GRAPH}; x -> u", **choices).fit(wider).free_energy_
+    np.testing.assert_allclose(beside.fit(wider).free_energy_, known, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("covariance", "graph"),
+    [("diagonal", "H -> x; H -> y"), ("full", "H -> x; H -> y; x -> y")],
+)
+def test_a_mixture_as_a_graph_climbs_as_a_gaussian_mixture(covariance, graph):
+    rng = np.random.default_rng(0)
+    centre = rng.integers(0, 2, 150)
+    rows = rng.normal(size=(150, 2)) * [1.0, 2.0] + 4.0 * centre[:, None]
+    rows[:, 1] += 0.5 * rows[:, 0]
+    choices = {"random_state": 0, "max_iter": 1}
+    with pytest.warns(EstimateWarning):
+        begin = jn.GaussianMixture(2, covariance=covariance, **choices).fit(rows)
+    sweeps = {"max_iter": 8, "tol": 0.0}
+    with pytest.warns(EstimateWarning):
+        mixture = jn.GaussianMixture(2, covariance=covariance, start=begin, **sweeps).fit(rows)
+    start = as_network(graph, begin, covariance)
+    with pytest.warns(EstimateWarning):
+        net = jn.BayesianNetwork(graph, hidden={"H": 2}, start=start, **sweeps).fit(
+            {"x": rows[:, 0], "y": rows[:, 1]}
+        )
+    np.testing.assert_allclose(net.trace_, mixture.trace_, rtol=1e-10)
+
+
+def as_network(graph, mixture, covariance):
+    """The same distribution as a network of a hidden label and regressions."""
+    from jensen.data.variable import Variable
+    from jensen.inference.mixed_network import MixedNetwork, NumberParameters
+
+    covariances = np.array(mixture.covariances_)
+    if covariance == "diagonal":
+        covariances = np.array([np.diag(c) for c in covariances])
+    slopes = covariances[:, 0, 1] / covariances[:, 0, 0]
+    mean = mixture.means_
+    variables = (
+        Variable("H", "categorical", ("0", "1")),
+        Variable("x", "continuous"),
+        Variable("y", "continuous"),
+    )
+    x = NumberParameters(mean[:, 0], np.empty((2, 0)), covariances[:, 0, 0])
+    left = covariances[:, 1, 1] - slopes * covariances[:, 0, 1]
+    if covariance == "full":
+        y = NumberParameters(mean[:, 1] - slopes * mean[:, 0], slopes[:, None], left)
+    else:
+        y = NumberParameters(mean[:, 1], np.empty((2, 0)), left)
+    return MixedNetwork(jn.DAG(graph), variables, np.array(mixture.weights_), (x, y))
+
+
+def test_a_tight_relation_is_not_inflated():
+    """By default, a residual variance of 1e-4 of the total stays what it is."""
+    rng = np.random.default_rng(0)
+    x, group = rng.normal(size=300), rng.integers(0, 2, 300)
+    y = x + 0.01 * rng.normal(size=300)
+    net = jn.BayesianNetwork("g -> y; x -> y").fit({"g": group.astype(str), "x": x, "y": y})
+    np.testing.assert_allclose(net.network_.numbers[1].variances, 1e-4, rtol=0.2)
+
+
+def test_gibbs_draws_from_the_joint_distribution():
+    """Geweke's test: rows simulated given θ, θ drawn given rows; θ keeps its prior (p > 1e-4)."""
+    rng = np.random.default_rng(7)
+    dag, cards = jn.DAG("a -> x; a -> y; x -> y"), {"a": 2}
+    _, layout = layout_of("a -> x; a -> y; x -> y", cards)
+    table = jn.Table({"a": ["0", "1"] * 3, "x": [0.5, 1, 2, 3, 4, 5], "y": [1.5, 0, 2, 1, 0, 3]})
+    problem = mixed_problem(dag, table, NetworkSettings(prior={"strength": 2.0}, method="gibbs"))
+    model = problem.model
+    gaps = rng.random((6, 3)) < 0.4
+    prior = model.prior
+    kept = []
+    t = model.families.tables.sample_stats(prior.tables, rng)
+    b = model.families.regressions.sample_stats(prior.regressions, rng)
+    t, drawn_from_prior = mixed_network.MixedParameters(t, b), []
+    for sweep in range(1500):
+        rows = simulate(layout, t, 6, rng)
+        rows.codes[gaps[:, :1]] = -1
+        rows.values[gaps[:, 1:]] = np.nan
+        units = units_of(layout, dag.nodes, rows)
+        sums, _ = expect(model, units, q_hidden.draw, t, Streams(sweep, (1,)))
+        eta = mixed_network.MixedParameters(*add(prior, sums.stats))
+        t = mixed_network.MixedParameters(
+            model.families.tables.sample_stats(eta.tables, rng),
+            model.families.regressions.sample_stats(eta.regressions, rng),
+        )
+        fresh = model.families.regressions.sample_stats(prior.regressions, rng)
+        if sweep % 3 == 0:
+            kept.append(np.concatenate([model.layout.forms_of(t.regressions), t.tables]))
+            other = model.families.tables.sample_stats(prior.tables, rng)
+            drawn_from_prior.append(np.concatenate([model.layout.forms_of(fresh), other]))
+    kept, fresh = np.array(kept), np.array(drawn_from_prior)
+    for column in np.flatnonzero(kept.std(0) > 0):
+        assert kstest(kept[:, column], fresh[:, column]).pvalue > 1e-4
+
+
+def simulate(layout, t, n, rng):
+    """Rows drawn at these statistics of θ."""
+    codes = np.empty((n, len(layout.labels)), np.int32)
+    values = np.empty((n, len(layout.numbers)))
+    assert len(layout.labels) == 1
+    codes[:, 0] = rng.random(n) < np.exp(t.tables[1])
+    for v, above in enumerate(layout.number_parents):
+        config = layout.configs_of(v, codes)
+        one = t.regressions[v]
+        precision = -2.0 * one.second[config]
+        coefficients = one.first[config] / precision[:, None]
+        z = np.column_stack([np.ones(n), values[:, list(above)]])
+        mean = (coefficients * z).sum(1)
+        values[:, v] = mean + rng.normal(size=n) / np.sqrt(precision)
+    return MixedRows(codes, values, np.ones(n))
+
+
+def units_of(layout, names, rows):
+    shapes = Shapes(layout, names)
+    counts = np.zeros(int(layout.wiring.fam_at[-1]))
+    for code in rows.codes[rows.codes[:, 0] >= 0, 0]:
+        counts[code] += 1.0
+    known = CompleteFamilies(MixedMoments(counts, mixed_network._moments(rows, layout)))
+    cells = tuple(IncompleteRows(unit) for unit in encode_rows(shapes, rows))
+    return Units((known, *cells), float(len(rows.weight)), is_complete=not cells)
+
+
+# --- refusals ---
+
+
+def test_a_label_below_a_number_is_refused():
+    with pytest.raises(GraphError, match=r"label 'a' has the number 'x' as a parent.*reverse"):
+        jn.BayesianNetwork("x -> a").fit(mixed_table(20))
+
+
+def test_a_configuration_without_spread_is_named():
+    table = mixed_table(30).to_pandas()
+    table.loc[table.a == "yes", "x"] = 3.0
+    with pytest.raises(DataError, match=r"likelihood of 'x' has no bound: where a=yes"):
+        jn.BayesianNetwork("a -> x").fit(table)
+    net = jn.BayesianNetwork("a -> x", prior="bdeu-bge").fit(table)
+    assert net.converged_
+
+
+def test_a_configuration_without_rows_has_the_regression_of_all_rows():
+    table = mixed_table(40).select(["b", "x"])
+    rows = table.take(np.array(table.to_pandas().b != "q"))
+    with pytest.warns(EstimateWarning, match=r"p\(x \| b=q\).*regression of all rows together"):
+        net = jn.BayesianNetwork("b -> x").fit(rows)
+    found = net.network_.numbers[0]
+    np.testing.assert_allclose(found.intercepts[1], rows.to_pandas().x.mean())
+
+
+@pytest.mark.parametrize(
+    ("choices", "text"),
+    [
+        ({"prior": "k2"}, "None .flat., 'bdeu-bge', or a dict with strength, concentration, not 'k2'"),
+        ({"prior": {"scale": 1.0}}, "has strength, concentration, not 'scale'"),
+        ({"prior": {"strength": 0}}, "strength must be positive and finite, not 0"),
+        ({"equivalent_sample_size": 2.0}, "belongs to prior='bdeu-bge'"),
+        ({"start": 3}, "start= must be a network of labels and numbers"),
+    ],
+)
+def test_choices_that_cannot_be_are_refused(choices, text):
+    with pytest.raises(JensenError, match=text):
+        jn.BayesianNetwork(GRAPH, **choices).fit(mixed_table(30, 0.1))
+
+
+def test_a_constant_number_is_left_out():
+    table = mixed_table(30).to_pandas().assign(c=2.5)
+    with pytest.warns(Warning, match="'c' is constant"):
+        net = jn.BayesianNetwork(f"{GRAPH}; c").fit(table)
+    assert dict(net.network_.constants) == {"c": 2.5}
+    assert "c" not in net.network_.graph.nodes
+
+
+def test_states_that_collapse_are_started_again():
+    rng = np.random.default_rng(1)
+    table = {"x": [*rng.normal(size=30), 50.0], "y": [*rng.normal(size=30), 90.0]}
+    graph = jn.BayesianNetwork("H -> x; H -> y", hidden={"H": 3}, n_init=5, random_state=0)
+    with pytest.raises(
+        CollapseError, match=r"likelihood of .x. has no bound: where H=.*give a prior"
+    ):
+        graph.fit(table)
+    with_prior = jn.BayesianNetwork(
+        "H -> x; H -> y", hidden={"H": 3}, prior="bdeu-bge", random_state=0
+    ).fit(table)
+    assert with_prior.is_bound_
