@@ -20,7 +20,12 @@ from jensen.graphs import DAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork, network_from_regressions
-from jensen.inference.handmade import network_from_tables, replace_table, written_parents
+from jensen.inference.handmade import (
+    network_from_parameters,
+    network_from_tables,
+    replace_table,
+    written_parents,
+)
 from jensen.inference.regression import LinearRegression, RegressionPosterior
 from jensen.support.json_values import as_checked
 from jensen.support.text import plural
@@ -297,6 +302,56 @@ class BayesianNetwork(NetworkMethods, Estimator):
         2.0
         """
         return cls.from_network(network_from_regressions(as_dag(graph), regressions))
+
+    @classmethod
+    def from_parameters(
+        cls,
+        graph: Any,
+        tables: Mapping[str, Any],
+        regressions: Mapping[str, Any],
+        states: Mapping[str, Sequence[object]] | None = None,
+        *,
+        parents: Mapping[str, Sequence[str]] | None = None,
+    ) -> Self:
+        """Build a network of labels and numbers by hand.
+
+        Parameters
+        ----------
+        graph
+            As in the class; labels have no numbers as parents.
+        tables
+            For every label its table, as in `from_tables`.
+        regressions
+            For every number its regression on its parents that are numbers, as in
+            `from_regressions`; if some of its parents are labels, a dict from their labels (one
+            label, or a tuple in the order of the parents' names) to such regressions.
+        states, parents
+            Of the labels, as in `from_tables`.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> net = jn.BayesianNetwork.from_parameters(
+        ...     "sex -> height; height -> weight",
+        ...     tables={"sex": {"f": 0.5, "m": 0.5}},
+        ...     regressions={
+        ...         "height": {
+        ...             "f": {"intercept": 165.0, "variance": 36.0},
+        ...             "m": {"intercept": 178.0, "variance": 49.0},
+        ...         },
+        ...         "weight": {
+        ...             "intercept": -90.0, "coefficients": {"height": 0.95}, "variance": 80.0
+        ...         },
+        ...     },
+        ... )
+        >>> round(net.query("sex", given={"weight": 60.0})["f"], 4)
+        0.7845
+        """
+        dag = as_dag(graph)
+        own = network_from_parameters(
+            dag, tables, regressions, states or {}, parents, written_parents(graph)
+        )
+        return cls.from_network(own)
 
     @classmethod
     def from_network(cls, network: FittedNetwork) -> Self:

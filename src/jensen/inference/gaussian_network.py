@@ -238,10 +238,13 @@ def point_network(graph: DAG, posterior: RegressionPosteriors) -> GaussianNetwor
 def network_from_regressions(graph: DAG, regressions: Mapping[str, Any]) -> GaussianNetwork:
     """A network from a regression, or a dict with its parts, for every variable."""
     _check_names("regressions", regressions, graph.nodes)
-    return GaussianNetwork(graph, tuple(_read(graph, x, regressions[x]) for x in graph.nodes))
+    return GaussianNetwork(graph, tuple(
+        read_regression(x, graph.parents(x), regressions[x]) for x in graph.nodes
+    ))
 
 
-def _read(graph: DAG, name: str, given: Any) -> LinearRegression:
+def read_regression(name: str, parents: Sequence[str], given: Any) -> LinearRegression:
+    """A regression on these parents, or a dict with its parts."""
     if isinstance(given, LinearRegression):
         given = {
             "intercept": given.intercept,
@@ -260,11 +263,11 @@ def _read(graph: DAG, name: str, given: Any) -> LinearRegression:
     slopes = given.get("coefficients", {})
     if not isinstance(slopes, Mapping):
         raise JensenError(f"the coefficients of {name!r} must be a dict by parent")
-    _check_names(f"the coefficients of {name!r}", slopes, graph.parents(name))
+    _check_names(f"the coefficients of {name!r}", slopes, parents)
     numbers = [given.get("intercept", 0.0), *slopes.values(), given.get("variance", 1.0)]
     if not all(is_real(x) and np.isfinite(float(x)) for x in numbers) or not numbers[-1] > 0:
         raise JensenError(f"the regression of {name!r} needs finite numbers, and a variance > 0")
-    by_parent = {parent: float(slopes[parent]) for parent in graph.parents(name)}
+    by_parent = {parent: float(slopes[parent]) for parent in parents}
     return LinearRegression(name, float(numbers[0]), by_parent, float(numbers[-1]))
 
 

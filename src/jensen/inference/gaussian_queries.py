@@ -15,7 +15,7 @@ from jensen.data.model_columns import MissingColumns, check_own_columns, warn_of
 from jensen.data.number_rows import numbers_of
 from jensen.data.variable import parse_number
 from jensen.exceptions import DataError, JensenError
-from jensen.inference.fitted import Given, Method, RowChoices
+from jensen.inference.fitted import FittedNetwork, Given, Method, RowChoices
 from jensen.inference.gaussian_distribution import GaussianDistribution, GaussianDistributions
 from jensen.inference.gaussian_joint import Joint, joint, log_density, missing_cells
 from jensen.inference.marginals import missing_marginal
@@ -36,7 +36,7 @@ class GaussianEvidence(NamedTuple):
     given: dict[int, float]
     do: dict[int, float]
 
-    def text(self, network: GaussianNetwork) -> str:
+    def text(self, network: FittedNetwork) -> str:
         """For headings: "y=1, do(x=2)"."""
         names = network.graph.nodes
         seen = [f"{names[v]}={x:.6g}" for v, x in self.given.items()]
@@ -44,7 +44,7 @@ class GaussianEvidence(NamedTuple):
 
 
 def read_evidence(
-    network: GaussianNetwork, given: Given, do: Given, targets: Sequence[int] = ()
+    network: FittedNetwork, given: Given, do: Given, targets: Sequence[int] = ()
 ) -> GaussianEvidence:
     """Convert evidence to numbers by position; contradictions are refused."""
     seen, done = _numbers(network, "given", given), _numbers(network, "do", do)
@@ -59,7 +59,7 @@ def read_evidence(
     return GaussianEvidence(seen, done)
 
 
-def _numbers(network: GaussianNetwork, what: str, findings: Given) -> dict[int, float]:
+def _numbers(network: FittedNetwork, what: str, findings: Given) -> dict[int, float]:
     if findings is None:
         return {}
     if not isinstance(findings, Mapping):
@@ -77,7 +77,7 @@ def _numbers(network: GaussianNetwork, what: str, findings: Given) -> dict[int, 
 
 
 def read_targets(
-    network: GaussianNetwork, targets: str | Sequence[str]
+    network: FittedNetwork, targets: str | Sequence[str]
 ) -> tuple[tuple[str, ...], list[int]]:
     """Names and positions of the targets; repeated ones are refused."""
     names = (targets,) if isinstance(targets, str) else tuple(targets)
@@ -209,9 +209,13 @@ def read_rows(
     wanted = [v for v in network.variables if v.name in table and v.name not in skip]
     if not wanted:
         return np.full((table.n_rows, len(network.variables)), np.nan)
+    return numbers_of(read_numbers(table, wanted), network.graph.nodes)
+
+
+def read_numbers(table: Table, wanted: Sequence[Variable]) -> Table:
+    """Columns as variables that are numbers; what is no finite number is refused."""
     rows, strange = table.select([v.name for v in wanted]).read_as(wanted)
-    values = numbers_of(rows, network.graph.nodes)
-    strange |= np.isinf(values).any(1)
+    strange |= np.isinf(numbers_of(rows, [v.name for v in wanted])).any(1)
     if strange.any():
         first = np.flatnonzero(strange)
         raise DataError(
@@ -219,7 +223,7 @@ def read_rows(
             f"({some(int(i) + 1 for i in first)}): correct it, or make it missing with "
             f"{for_reader('missing=[...]', '--missing')}"
         )
-    return values
+    return rows
 
 
 def log_likelihood(network: GaussianNetwork, table: Table, choices: RowChoices) -> Array:

@@ -1,4 +1,4 @@
-"""Networks built by hand from tables of probabilities."""
+"""Networks built by hand from tables of probabilities, and from regressions of numbers."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,7 +12,10 @@ from jensen.data.variable import Variable, label_text
 from jensen.exceptions import DataWarning, JensenError
 from jensen.graphs import DAG, formats
 from jensen.inference.cpt import CPT
+from jensen.inference.gaussian_network import read_regression
+from jensen.inference.mixed_network import MixedNetwork, NumberParameters
 from jensen.inference.network import Network, assemble
+from jensen.inference.regression import ConditionalRegression, LinearRegression
 from jensen.support.text import offer, some
 
 Orders = Mapping[str, Sequence[str]]
@@ -48,6 +51,92 @@ def network_from_tables(
         for name in graph.nodes
     }
     return assemble(graph, variables, arrays)
+
+
+def network_from_parameters(
+    graph: DAG,
+    tables: Mapping[str, Any],
+    regressions: Mapping[str, Any],
+    states: Mapping[str, Sequence[object]],
+    parents: Orders | None = None,
+    written: Orders | None = None,
+) -> MixedNetwork:
+    """A network of labels, which have tables, and numbers, which have regressions.
+
+    Tables are as in `network_from_tables`. A regression is a dict with intercept, coefficients and
+    variance; of a number with label parents, a dict from their labels to such regressions.
+    """
+    _check_parts(graph, tables, regressions)
+    above = {x: [p for p in graph.parents(x) if p in tables] for x in graph.nodes}
+    orders = {x: [p for p in order if p in tables] for x, order in (written or {}).items()}
+    own = {x: order for x, order in orders.items() if x in tables}
+    labels = network_from_tables(
+        graph.subgraph(list(tables)), tables, states, parents, own if written is not None else None
+    )
+    numbers = []
+    for name in graph.nodes:
+        if name in regressions:
+            around = [labels.variables_by_name[p] for p in above[name]]
+            inner = [p for p in graph.parents(name) if p in regressions]
+            numbers.append(_number(name, around, inner, regressions[name]))
+    variables = tuple(
+        labels.variables_by_name.get(x) or Variable(x, "continuous") for x in graph.nodes
+    )
+    return MixedNetwork(graph, variables, labels.tables, tuple(numbers))
+
+
+def _check_parts(graph: DAG, tables: Any, regressions: Any) -> None:
+    """Refuse nodes that have neither or both, and labels below numbers."""
+    for what, given in (("tables", tables), ("regressions", regressions)):
+        if not isinstance(given, Mapping):
+            raise JensenError(f"{what} must be a dict by variable, not {type(given).__name__}")
+    for name in [*tables, *regressions]:
+        if name not in graph:
+            raise JensenError(
+                f"{name!r} is no node of the graph; {offer(name, graph.nodes, 'node')}"
+            )
+    for name in graph.nodes:
+        if (name in tables) == (name in regressions):
+            both = "both a table and a regression" if name in tables else "no table, no regression"
+            raise JensenError(
+                f"{name!r} has {both}: a label has a table, a number has a regression"
+            )
+        wrong = [p for p in graph.parents(name) if p in regressions] if name in tables else []
+        if wrong:
+            raise JensenError(
+                f"the label {name!r} has the number {wrong[0]!r} as a parent: reverse the edge, or "
+                f"make intervals of {wrong[0]!r} with jn.discretize"
+            )
+
+
+def _number(
+    name: str, labels: Sequence[Variable], parents: Sequence[str], given: Any
+) -> NumberParameters:
+    """The regressions of a number, configuration by configuration of its label parents."""
+    if isinstance(given, ConditionalRegression):
+        given = {tuple(key.values()): one for key, one in given.items()}
+    if not labels and (isinstance(given, LinearRegression) or () not in given):
+        given = {(): given}
+    if not isinstance(given, Mapping):
+        raise JensenError(
+            f"the regressions of {name!r} are a dict from the labels of its parents to a "
+            f"regression each, not {given!r:.80}"
+        )
+    rows = {_key(key): one for key, one in given.items()}
+    wanted = list(product(*(x.states for x in labels)))
+    unknown, absent = [x for x in rows if x not in wanted], [x for x in wanted if x not in rows]
+    if unknown or absent:
+        raise JensenError(
+            f"{name!r} needs one regression for every ({', '.join(x.name for x in labels)}); "
+            f"unknown: {unknown[:3]}, absent: {absent[:3]}"
+        )
+    each = [read_regression(name, parents, rows[key]) for key in wanted]
+    slopes = np.array([[one.coefficients[p] for p in parents] for one in each])
+    return NumberParameters(
+        np.array([one.intercept for one in each]),
+        slopes.reshape(len(each), len(parents)),
+        np.array([one.variance for one in each]),
+    )
 
 
 def written_parents(graph: Any) -> dict[str, list[str]]:

@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data import Table
+from jensen.data.fill_missing import Filled
 from jensen.data.variable import Variable
+from jensen.exceptions import JensenError
+from jensen.families import linear_regression
+from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.families.linear_regression import RegressionParameters
 from jensen.graphs import DAG
-from jensen.inference.fitted import FittedNetwork
+from jensen.inference import mixed_draws, mixed_queries, mixed_rows, network_queries
+from jensen.inference.cpt import CPT, TablePosterior
+from jensen.inference.fitted import DEFAULTS, FittedNetwork, Given, Method, Names, RowChoices
+from jensen.inference.mixed_solver import Parameters, centre_of, parameters_at
+from jensen.inference.most_probable import Assignment
 from jensen.inference.network import Network
+from jensen.inference.regression import (
+    ConditionalPosterior,
+    ConditionalRegression,
+    LinearRegression,
+    RegressionPosterior,
+)
 from jensen.q_hidden.mixed.layout import MixedLayout
+from jensen.q_hidden.mixed.shapes import Asked, Shapes
+from jensen.support.fields import leaves
+from jensen.support.text import grid, some
+
+if TYPE_CHECKING:
+    from jensen.inference.distribution import Distribution, Distributions
+    from jensen.inference.number_mixture import MixtureDistribution, MixtureDistributions
 
 Array = NDArray[np.float64]
+
+MOST_SHAPES = 64
+"""Questions whose trees are kept."""
 
 
 class NumberParameters(NamedTuple):
@@ -90,6 +115,12 @@ class MixedNetwork(FittedNetwork):
     samples: Array | None = None  # (S, width)
     constants: Mapping[str, float] = field(default_factory=dict)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {f.name: getattr(self, f.name) for f in fields(self)}  # nothing that was compiled
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+
     @cached_property
     def layout(self) -> MixedLayout:
         """The graph as flat arrays."""
@@ -102,4 +133,316 @@ class MixedNetwork(FittedNetwork):
         names = [self.graph.nodes[v] for v in self.layout.labels]
         variables = tuple(self.variables[v] for v in self.layout.labels)
         concentration = None if self.posteriors is None else self.posteriors.concentration
-        return Network(self.graph.subgraph(names), variables, self.tables, concentration)
+        samples = None if self.samples is None else self.samples[:, : len(self.tables)].copy()
+        return Network(
+            self.graph.subgraph(names),
+            variables,
+            self.tables.copy(),
+            concentration,
+            samples=samples,
+        )
+
+    def is_label(self, name: str) -> bool:
+        """Whether a variable is a label."""
+        return bool(self.layout.cards[self.index(name)])
+
+    # --- parameters ---
+
+    @property
+    def n_parameters(self) -> int:
+        """Free entries of tables; intercepts, slopes and variances of all configurations."""
+        sizes = zip(self.layout.n_configs, self.layout.n_members, strict=True)
+        return self.label_network.n_parameters + sum(k * n for k, n in sizes)
+
+    @property
+    def has_posterior(self) -> bool:
+        """Whether the posterior of the parameters is known, as after VB."""
+        return self.posteriors is not None
+
+    @property
+    def n_samples(self) -> int | None:
+        """How many samples of the parameters there are, as after Gibbs; else None."""
+        return None if self.samples is None else len(self.samples)
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets of parameters an answer is averaged over."""
+        return 1 if self.samples is None else len(self.samples)
+
+    @cached_property
+    def centre(self) -> Array:
+        """A point amid the means of every number: what questions are computed relative to."""
+        return centre_of(self.layout, self.numbers)
+
+    @cached_property
+    def _point(self) -> Parameters:
+        tables = self.label_network.probabilities
+        return parameters_at(self.layout, tables, self.numbers, self.centre)
+
+    def parameter_sets(self) -> Sequence[Parameters]:
+        """The parameters, or those of every sample."""
+        return [self._point] if self.samples is None else SampledParameters(self)
+
+    def parameters_of(self, flat: Array) -> Parameters:
+        """Parameters from one sample."""
+        at, numbers = len(self.tables), []
+        for k, n in zip(self.layout.n_configs, self.layout.n_members, strict=True):
+            numbers.append(NumberParameters.from_flat(flat[at : at + k * n], k))
+            at += k * n
+        tables = flat[: len(self.tables)]
+        return parameters_at(self.layout, tables, tuple(numbers), self.centre)
+
+    def drawn_parameters(self, n: int, rng: np.random.Generator) -> Iterator[Parameters]:
+        """Draws from the posterior, as after VB."""
+        from jensen.models.mixed_network import numbers_at
+
+        assert self.posteriors is not None, "draws need a posterior"
+        family = SegmentedDirichlet(self.layout.wiring.row_lengths())
+        concentration, shift, parts = self.posteriors
+        etas = [linear_regression.from_standard(*one) for one in parts]
+        for _ in range(n):
+            tables = np.exp(family.sample_stats(concentration - 1.0, rng))
+            drawn = [linear_regression.sample_stats(eta, rng) for eta in etas]
+            numbers = tuple(
+                numbers_at(t, shift, v, self.layout.number_parents[v])
+                for v, t in enumerate(drawn)
+            )
+            yield parameters_at(self.layout, tables, numbers, self.centre)
+
+    @cached_property
+    def _shapes(self) -> dict[Any, Shapes]:
+        return {}
+
+    def known_shapes(self, pattern: bytes, was_set: frozenset[int], asked: Asked) -> Shapes:
+        """The shapes of one question, whose trees are compiled once."""
+        key = pattern, was_set, asked
+        found = self._shapes.get(key)
+        if found is None:
+            for old in list(self._shapes)[: len(self._shapes) - MOST_SHAPES + 1]:
+                self._shapes.pop(old, None)
+            found = self._shapes[key] = Shapes(self.layout, self.graph.nodes)
+        return found
+
+    # --- what is known ---
+
+    def cpt(self, name: str) -> CPT:
+        """P(name | parents) of a label."""
+        self._require(name, label=True)
+        return self.label_network.cpt(name)
+
+    def regression(self, name: str) -> LinearRegression | ConditionalRegression:  # type: ignore[override]
+        """The regression of a number, one for each configuration of its label parents."""
+        self._require(name, label=False)
+        v = self.layout.place[self.index(name)]
+        parents = self._number_parents(v)
+        each = tuple(
+            LinearRegression(name, float(a), dict(zip(parents, map(float, b), strict=True)), float(s))
+            for a, b, s in zip(*self.numbers[v], strict=True)
+        )
+        labels = self._label_parents(v)
+        return ConditionalRegression(name, labels, each) if labels else each[0]
+
+    def conditional(self, name: str) -> CPT | LinearRegression | ConditionalRegression:  # type: ignore[override]
+        """A table of a label, a regression of a number."""
+        return self.cpt(name) if self.is_label(name) else self.regression(name)
+
+    def posterior(  # type: ignore[override]
+        self, name: str
+    ) -> TablePosterior | RegressionPosterior | ConditionalPosterior:
+        """The posterior of a table or of regressions."""
+        if self.samples is not None:
+            raise JensenError(
+                "the posterior of this network is known by samples: see table_samples, or to_arviz"
+            )
+        if self.posteriors is None:
+            raise JensenError(
+                "this network has point estimates only: a posterior comes from method='vbem'"
+            )
+        if self.is_label(name):
+            return self.label_network.posterior(name)
+        v = self.layout.place[self.index(name)]
+        parents = self._number_parents(v)
+        centre = self.posteriors.centre[[v, *self.layout.number_parents[v]]]
+        own = self.posteriors.regressions[v]
+        each = tuple(
+            RegressionPosterior(
+                name, parents, RegressionParameters(*(part[k : k + 1] for part in own)), centre
+            )
+            for k in range(self.layout.n_configs[v])
+        )
+        labels = self._label_parents(v)
+        return ConditionalPosterior(name, labels, each) if labels else each[0]
+
+    def table_samples(self, name: str) -> Array:
+        """Samples of the table of a label."""
+        self._require(name, label=True)
+        return self.label_network.table_samples(name)
+
+    def _require(self, name: str, *, label: bool) -> None:
+        if self.is_label(name) != label:
+            kind, ask = ("number", "regression") if label else ("label", "cpt")
+            raise JensenError(f"{name!r} is a {kind}: see {ask}({name!r})")
+
+    def _number_parents(self, v: int) -> tuple[str, ...]:
+        return tuple(self.graph.nodes[self.layout.numbers[u]] for u in self.layout.number_parents[v])
+
+    def _label_parents(self, v: int) -> tuple[Variable, ...]:
+        return tuple(self.variables[self.layout.labels[u]] for u in self.layout.label_parents[v])
+
+    def equals(self, other: object, tolerance: float = 0.0) -> bool:
+        """Same graph and variables, and parameters (posteriors, samples) equal within `tolerance`."""
+        if not isinstance(other, MixedNetwork):
+            return False
+        if (self.graph, self.variables) != (other.graph, other.variables):
+            return False
+        mine, theirs = _arrays(self), _arrays(other)
+        return len(mine) == len(theirs) and all(
+            np.shape(a) == np.shape(b) and np.allclose(a, b, rtol=0.0, atol=tolerance)
+            for a, b in zip(mine, theirs, strict=True)
+        )
+
+    # --- one question ---
+
+    def query(  # type: ignore[override]
+        self,
+        targets: Names,
+        given: Any,
+        do: Given,
+        *,
+        interval: float | None = None,
+        rng: np.random.Generator | None = None,
+        hidden: Collection[str] = (),
+    ) -> Distribution | Distributions | MixtureDistribution | MixtureDistributions:
+        """P(targets | do, given); `given` may be many rows, then there are as many answers."""
+        if given is None or isinstance(given, Mapping):
+            return mixed_queries.query(self, targets, given, do, interval, rng)
+        if interval is not None:
+            raise JensenError("intervals are for one question: give a dict, not many rows")
+        return mixed_rows.query_many(self, targets, given, do, hidden)
+
+    def marginals(self, given: Given, do: Given) -> mixed_queries.MixedMarginals:
+        """P(X | do, given) of every variable that is not known."""
+        return mixed_queries.marginals(self, given, do)
+
+    def log_probability(self, given: Given, do: Given) -> float:
+        """The log density of what is given; -inf if it is impossible."""
+        return mixed_queries.log_probability(self, given, do)
+
+    def probability(self, given: Given, do: Given) -> float:
+        """P(given | do), of labels."""
+        return mixed_queries.probability(self, given, do)
+
+    def most_probable(self, given: Given, do: Given, k: int) -> list[Assignment]:
+        """The k most probable states of the labels, with numbers integrated out.
+
+        The numbers in an answer are their means given these labels and what is known.
+        """
+        return mixed_draws.most_probable(self, given, do, k)
+
+    def entropy(self, targets: Names | None, given: Given) -> float:
+        """Entropy of P(targets | given) in nats, of labels."""
+        return mixed_queries.entropy(self, targets, given)
+
+    def mutual_information(self, a: Names, b: Names, given: Given | Sequence[str]) -> float:
+        """I(a; b | given) in nats, of labels."""
+        over = [] if given is None or isinstance(given, Mapping) else given
+        for names in (a, b, over):
+            each = [names] if isinstance(names, str) else list(names)
+            mixed_queries.refuse_numbers(self, each, "mutual information")
+        return network_queries.mutual_information(self, a, b, given)
+
+    def sample(
+        self, n: int, given: Given, do: Given, rng: np.random.Generator, *, progress: bool = False
+    ) -> Table:
+        """Draw n rows, exactly given what is known."""
+        return mixed_draws.sample(self, n, given, do, rng)
+
+    # --- many rows ---
+
+    def log_likelihood(self, table: Table, rows: RowChoices = DEFAULTS) -> Array:
+        """Log p(row), what is missing summed out; -inf if impossible or of an unknown state."""
+        return mixed_rows.log_likelihood(self, table, rows)
+
+    def predict(
+        self, table: Table, target: str, *, hidden: Collection[str] = (), **choices: Any
+    ) -> NDArray[Any]:
+        """The most probable state of a label, or the mean of a number, given the rest of the row."""
+        return mixed_rows.predict(self, table, target, RowChoices(hidden=hidden, **choices))
+
+    def predict_proba(self, table: Table, target: str | None, rows: RowChoices = DEFAULTS) -> Any:
+        """P(target | the rest of the row), (N, K); without a target of every label, by name."""
+        return mixed_rows.predict_proba(self, table, target, rows)
+
+    def fill(
+        self, data: Table, method: Method, rng: np.random.Generator, rows: RowChoices = DEFAULTS
+    ) -> dict[str, Filled]:
+        """Columns as the network's own variables, before and after gaps were filled."""
+        return mixed_rows.fill(self, data, method, rng, rows)
+
+    def expected_counts(
+        self, table: Table, families: Sequence[Sequence[str]], rows: RowChoices = DEFAULTS
+    ) -> list[Array]:
+        """Σ over rows of p(family | what the row knows), of families of labels."""
+        return mixed_rows.expected_counts(self, table, families, rows)
+
+    # --- how it is shown ---
+
+    def listing(self) -> str:
+        """All variables with their states and parents."""
+        rows = [["variable", "states", "parents", "free parameters"]]
+        for v, variable in enumerate(self.variables):
+            place, parents = self.layout.place[v], self.graph.parents(variable.name)
+            if self.layout.cards[v]:
+                states = some(variable.states, most=4)
+                n = int(np.prod([self.layout.cards[u] for u in self.layout.parents[v]]))
+                n_free = n * (variable.n_states - 1)
+            else:
+                states = "number"
+                n_free = self.layout.n_configs[place] * self.layout.n_members[place]
+            rows.append([variable.name, states, some(parents, most=4) or "-", f"{n_free:,}"])
+        return grid(rows, left=3, rule=True)
+
+    def facts(self) -> dict[str, Any]:
+        """Columns that were left out because they did not vary, with their values."""
+        return {"constants": dict(self.constants)}
+
+    def beliefs(self, given: Given, do: Given) -> dict[str, Any]:
+        """The distribution of every variable; a known label is certain, a known number is left out."""
+        findings, certain = mixed_queries.read_mixed(self, given, do), {}
+        for u, k in {**findings.labels.hard, **findings.labels.do}.items():
+            variable = self.variables[self.layout.labels[u]]
+            certain[variable.name] = {x: float(i == k) for i, x in enumerate(variable.states)}
+        return {**self.marginals(given, do), **certain}
+
+    def check_belief(self, name: str, belief: object) -> None:
+        """Refuse a belief that is not a distribution of this variable."""
+        from jensen.inference.number_mixture import MixtureDistribution
+
+        if self.is_label(name):
+            self.label_network.check_belief(name, belief)
+        elif not isinstance(belief, MixtureDistribution) or belief.names != (name,):
+            raise JensenError(
+                f"a belief about the number {name!r} is what query({name!r}) gives, "
+                f"not {belief!r:.80}"
+            )
+
+
+class SampledParameters(Sequence[Parameters]):
+    """The parameters of every sample, each made when it is asked for."""
+
+    def __init__(self, network: MixedNetwork) -> None:
+        assert network.samples is not None, "there are no samples"
+        self.network, self.samples = network, network.samples
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, s: Any) -> Any:
+        return self.network.parameters_of(self.samples[s])
+
+
+def _arrays(network: MixedNetwork) -> list[Any]:
+    found = [network.tables, *(part for one in network.numbers for part in one)]
+    if network.posteriors is not None:
+        found += leaves(network.posteriors)
+    return found if network.samples is None else [*found, network.samples]

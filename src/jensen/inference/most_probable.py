@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -23,10 +23,18 @@ from jensen.support.text import grid, offer, one_of
 if TYPE_CHECKING:
     from jensen.inference.network import Network
 
+Masks = dict[int, NDArray[np.float64]]
+"""Variable → likelihood of its states."""
+
+Solve = Callable[[Masks], tuple[dict[int, int], float]]
+
 
 @dataclass(frozen=True)
 class Assignment:
     """A state for every variable that was not known, and its probability.
+
+    Of a mixed network a number stands for every variable that is a number: its mean given the
+    states, which themselves are found with all such numbers integrated out.
 
     Reads like a mapping from variable to state.
 
@@ -42,11 +50,11 @@ class Assignment:
         are once the evidence is known. Without evidence it is `log_probability`.
     """
 
-    states: Mapping[str, str]
+    states: Mapping[str, Any]
     log_probability: float
     log_conditional: float
 
-    def __getitem__(self, name: str) -> str:
+    def __getitem__(self, name: str) -> Any:
         if name not in self.states:
             raise JensenError(
                 f"{name!r} was known, or is no variable of the network; {offer(name, self.states)}"
@@ -68,12 +76,16 @@ class Assignment:
         return self.states.items()
 
     def __repr__(self) -> str:
-        lines = grid([[name, state] for name, state in self.states.items()], left=2)
+        lines = grid([[name, _shown(state)] for name, state in self.states.items()], left=2)
         joint, conditional = (f"{x:.6g}" for x in (self.log_probability, self.log_conditional))
         text = f"log probability {joint}"
         if joint != conditional:
             text += f" together with the evidence, {conditional} given the evidence"
         return f"{text}\n{lines}".rstrip()
+
+
+def _shown(state: str | float) -> str:
+    return state if isinstance(state, str) else f"{state:.4g}"
 
 
 def most_probable(
@@ -95,8 +107,9 @@ def most_probable(
     n_possible = math.prod(network.variables[v].n_states for v in hidden)
     n_bytes = 1000.0 + 400.0 * len(hidden)  # of an assignment, and of what is left beside it
     check_many(min(k, n_possible), n_bytes, "assignments (k)", "ask for fewer")
-    search = _AssignmentSearch(network, findings, hidden, allow_bans=k > 1)
-    best = list(search.best(k))
+    masks = {v: findings.soft.get(v, np.ones(network.variables[v].n_states)) for v in hidden}
+    solver = _TableSolver(network, findings, masks, bans=k > 1)
+    best = list(AssignmentSearch(masks, solver.solve, allow_bans=k > 1).best(k))
     if not best:
         raise explain(network, findings)
     log_evidence = 0.0
@@ -113,31 +126,30 @@ def most_probable(
     ]
 
 
-class _AssignmentSearch:
+class AssignmentSearch:
     """Best-first search: after each answer, the remaining assignments are split into parts.
 
     A part fixes some variables as in the answer and excludes one state of the next (Nilsson 1998).
+
+    Parameters
+    ----------
+    masks
+        Variable → likelihood of its states, of all variables that are not known.
+    solve
+        The best states where such likelihoods hold, and their log probability.
+    allow_bans
+        Whether there will be a second answer.
     """
 
-    def __init__(
-        self, network: Network, findings: Findings, hidden: list[int], *, allow_bans: bool
-    ) -> None:
-        self.network, self.findings, self.hidden = network, findings, hidden
-        form = form_of(findings, everything=True)
-        if allow_bans:
-            form = form._replace(soft=form.soft.union(hidden))
-        self.question: Question = find_question(network, form)
-        self.allow_bans = allow_bans
+    def __init__(self, masks: Masks, solve: Solve, *, allow_bans: bool) -> None:
+        self.masks, self.solve, self.allow_bans = masks, solve, allow_bans
+        self.hidden = list(masks)
         self.n_pushed = 0
 
     def best(self, k: int) -> Iterator[tuple[dict[int, int], float]]:
         """Yield the k best assignments, or as many as are possible."""
-        masks = {
-            v: self.findings.soft.get(v, np.ones(self.network.variables[v].n_states))
-            for v in self.hidden
-        }
         waiting: list[Any] = []
-        self._push(waiting, masks, 0)
+        self._push(waiting, self.masks, 0)
         for _ in range(k):
             if not waiting:
                 return
@@ -147,11 +159,7 @@ class _AssignmentSearch:
                 self._branch(waiting, masks, states, first)
 
     def _branch(
-        self,
-        waiting: list[Any],
-        masks: dict[int, NDArray[np.float64]],
-        states: dict[int, int],
-        first: int,
+        self, waiting: list[Any], masks: Masks, states: dict[int, int], first: int
     ) -> None:
         """Split the remaining assignments after an answer; variables before `first` are fixed."""
         fixed = dict(masks)
@@ -165,15 +173,27 @@ class _AssignmentSearch:
             only[states[v]] = fixed[v][states[v]]
             fixed[v] = only
 
-    def _push(self, waiting: list[Any], masks: dict[int, NDArray[np.float64]], first: int) -> None:
-        states, value = self._solve(masks)
+    def _push(self, waiting: list[Any], masks: Masks, first: int) -> None:
+        states, value = self.solve(masks)
         if value > -np.inf:
             self.n_pushed += 1  # breaks ties, so that masks are never compared
             heapq.heappush(waiting, (-value, self.n_pushed, first, masks, states))
 
-    def _solve(self, masks: dict[int, NDArray[np.float64]]) -> tuple[dict[int, int], float]:
+
+class _TableSolver:
+    """The best states of a network of tables under masks."""
+
+    def __init__(self, network: Network, findings: Findings, masks: Masks, *, bans: bool) -> None:
+        self.network, self.findings, self.bans = network, findings, bans
+        form = form_of(findings, everything=True)
+        if bans:
+            form = form._replace(soft=form.soft.union(masks))
+        self.question: Question = find_question(network, form)
+
+    def solve(self, masks: Masks) -> tuple[dict[int, int], float]:
+        """The best states, and log p."""
         question, findings = self.question, self.findings
-        if self.allow_bans:
+        if self.bans:
             findings = findings._replace(soft=masks)
         log_tables = self.network.kernel_tables[1]
         problems, log_known = question.with_states(findings, log_tables)

@@ -13,6 +13,7 @@ from jensen.exceptions import JensenError
 from jensen.families import inner
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.inference.distribution import Distribution, Distributions, Interval
+from jensen.inference.fitted import FittedNetwork
 from jensen.inference.findings import Findings, read_findings
 from jensen.inference.impossible import explain
 from jensen.inference.marginals import Marginals
@@ -194,10 +195,10 @@ def _interval(
         weights /= weights.sum()
     values = np.array([read_answer(question, wanted, answer) for answer in answers])
     tail = (1 - level) / 2
-    return Interval(level, _quantile(values, weights, tail), _quantile(values, weights, 1 - tail))
+    return Interval(level, quantile(values, weights, tail), quantile(values, weights, 1 - tail))
 
 
-def _quantile(values: Array, weights: Array, p: float) -> Array:
+def quantile(values: Array, weights: Array, p: float) -> Array:
     """The weighted p-quantile along the first axis."""
     order = np.argsort(values, axis=0, kind="stable")
     mass = np.cumsum(weights[order], axis=0)
@@ -256,7 +257,7 @@ def entropy(network: Network, targets: Names | None, given: Mapping[str, Any] | 
 
 
 def mutual_information(
-    network: Network,
+    network: FittedNetwork,
     a: Names,
     b: Names,
     given: Mapping[str, Any] | Sequence[str] | None,
@@ -270,7 +271,7 @@ def mutual_information(
     for name in over:
         if name in first or name in second:
             raise JensenError(f"{name!r} is asked for, but stands in given")
-    joint = query(network, [*first, *second, *over], evidence)
+    joint: Any = network.query([*first, *second, *over], evidence, None)
     h_all = joint.entropy()
     h_first, h_second = (joint.marginal([*names, *over]).entropy() for names in (first, second))
     h_over = joint.marginal(over).entropy() if over else 0.0

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice, product
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaincinv, stdtrit
 
+from jensen.data.variable import Variable, state_of
 from jensen.exceptions import JensenError
 from jensen.families.linear_regression import RegressionParameters
+from jensen.inference.cpt import MAX_SHOWN_ROWS
 from jensen.support.checks import is_real
-from jensen.support.text import grid
+from jensen.support.text import grid, plural, some
 
 Array = NDArray[np.float64]
 
@@ -128,6 +132,102 @@ class RegressionPosterior:
         rows.append(["variance", mean, f"{low:.4g}..{high:.4g}"])
         table = grid(rows, left=1, rule=True)
         return f"posterior of the regression of {self.name}, 90 % intervals\n{table}"
+
+
+Conditional = TypeVar("Conditional", LinearRegression, RegressionPosterior)
+
+
+class _ByConfiguration(Generic[Conditional]):
+    """Something for every configuration of some labels, the last label moving fastest."""
+
+    name: str
+    labels: tuple[Variable, ...]
+    each: tuple[Conditional, ...]
+
+    def __getitem__(self, given: Mapping[str, object] | object) -> Conditional:
+        """That of one configuration: a dict of labels, or the one label, or a tuple by name."""
+        names = [x.name for x in self.labels]
+        if not isinstance(given, Mapping):
+            states = given if isinstance(given, tuple) else (given,)
+            given = dict(zip(names, states, strict=False)) if len(states) == len(names) else {}
+        if set(given) != set(names):
+            raise JensenError(
+                f"the regression of {self.name!r} depends on {some(names)}: give a state of each, "
+                f"as in [{dict.fromkeys(names, '...')}]"
+            )
+        config = 0
+        for label in self.labels:
+            config = config * label.n_states + state_of(label, given[label.name])
+        return self.each[config]
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    def items(self) -> Iterator[tuple[dict[str, str], Conditional]]:
+        """Labels by name, and what belongs to them, configuration by configuration."""
+        names = [x.name for x in self.labels]
+        configs = product(*(x.states for x in self.labels))
+        for states, one in zip(configs, self.each, strict=True):
+            yield dict(zip(names, states, strict=True)), one
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalRegression(_ByConfiguration[LinearRegression]):
+    """A regression on the parents that are numbers, for each configuration of those that are labels.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> net = jn.BayesianNetwork.from_parameters(
+    ...     "sex -> height",
+    ...     tables={"sex": {"f": 0.5, "m": 0.5}},
+    ...     regressions={
+    ...         "height": {
+    ...             "f": {"intercept": 165.0, "variance": 36.0},
+    ...             "m": {"intercept": 178.0, "variance": 49.0},
+    ...         }
+    ...     },
+    ... )
+    >>> net.regression("height")
+    regression of height given sex
+    sex  intercept  standard deviation
+    ----------------------------------
+    f          165                   6
+    m          178                   7
+    >>> net.regression("height")[{"sex": "m"}].variance
+    49.0
+    """
+
+    name: str
+    labels: tuple[Variable, ...]  # by name
+    each: tuple[LinearRegression, ...]
+
+    def __repr__(self) -> str:
+        names = [x.name for x in self.labels]
+        rows = [[*names, "intercept", *self.each[0].coefficients, "standard deviation"]]
+        for labels, one in islice(self.items(), MAX_SHOWN_ROWS):
+            numbers = one.intercept, *one.coefficients.values(), one.standard_deviation
+            rows.append([*labels.values(), *(f"{x:.4g}" for x in numbers)])
+        more = len(self) - MAX_SHOWN_ROWS
+        tail = f"\n... and {plural(more, 'row')} more" if more > 0 else ""
+        table = grid(rows, left=len(names), rule=True)
+        return f"regression of {self.name} given {', '.join(names)}\n{table}{tail}"
+
+
+@dataclass(frozen=True, eq=False)
+class ConditionalPosterior(_ByConfiguration[RegressionPosterior]):
+    """The posterior of a regression for each configuration of the parents that are labels."""
+
+    name: str
+    labels: tuple[Variable, ...]  # by name
+    each: tuple[RegressionPosterior, ...]
+
+    def __repr__(self) -> str:
+        parts = []
+        for labels, one in islice(self.items(), MAX_SHOWN_ROWS):
+            where = ", ".join(f"{name}={state}" for name, state in labels.items())
+            parts.append(f"where {where}: {one!r}")
+        return "\n\n".join(parts)
 
 
 def check_level(level: float) -> None:

@@ -228,3 +228,59 @@ def draw_groups(kinds, groups, x, forms, counts, normals, work, moments):
                 total += weight * log_density
                 add_moments(kinds, groups, g, c, x, weight, has_spread, work, moments)
     return total
+
+
+@kernel(
+    signature(
+        GROUP_KINDS,
+        CELL_GROUPS,
+        "float64[:, ::1], float64[::1]",
+        GROUP_WORK,
+        "float64[:, :, ::1], float64[:, :, :, ::1]",
+    )
+)
+def describe_groups(kinds, groups, x, forms, work, means, covariances):
+    """Fill the means (G, C, m) and covariances of groups of one kind, for every configuration.
+
+    Covariances (G, C, m, m) are left out if there is room for none.
+    """
+    for g in range(groups.kind.shape[0]):
+        m = kinds.n_missing[groups.kind[g]]
+        for c in range(kinds.n_configs[groups.kind[g]]):
+            gather(kinds, groups, g, c, x, forms, work)
+            condition(m, work)
+            for i in range(m):
+                means[g, c, i] = work.mean[i]
+            if covariances.shape[0] > 0:
+                invert(m, work)
+                for i in range(m):
+                    for j in range(m):
+                        covariances[g, c, i, j] = work.spread[i * m + j]
+
+
+@kernel(
+    signature(
+        GROUP_KINDS,
+        CELL_GROUPS,
+        "float64[:, ::1], float64[::1], int64[::1], float64[:, ::1]",
+        GROUP_WORK,
+        "float64[:, ::1]",
+    )
+)
+def choose_numbers(kinds, groups, x, forms, config, normals, work, chosen):
+    """Fill one value (G, m) of each missing number of groups of one kind, each in one configuration.
+
+    They are drawn with the normals (G, m); without normals they are the means.
+    """
+    lower = work.precision
+    for g in range(groups.kind.shape[0]):
+        m = kinds.n_missing[groups.kind[g]]
+        gather(kinds, groups, g, config[g], x, forms, work)
+        condition(m, work)
+        for i in range(m - 1, -1, -1):  # solve Lᵀ step = normal
+            step = normals[g, i] if normals.shape[0] > 0 else 0.0
+            for k in range(i + 1, m):
+                step -= lower[k * m + i] * work.spread[k]
+            work.spread[i] = step / lower[i * m + i]
+        for i in range(m):
+            chosen[g, i] = work.mean[i] + work.spread[i]

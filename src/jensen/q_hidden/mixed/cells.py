@@ -145,11 +145,13 @@ def encode_rows(
         What is asked for: it is summed out even where nothing below it is known. Each scope of
         labels asked for together, which must all be missing, is the last of the groups of a row.
     """
+    if not len(rows.weight):
+        return
     layout, done = shapes.layout, frozenset(was_set)
     missing = np.zeros((len(rows.weight), len(layout.cards)), bool)
     missing[:, layout.labels] = rows.codes < 0
     missing[:, layout.numbers] = np.isnan(rows.values)
-    order, starts = _by_pattern(missing)
+    order, starts = by_pattern(missing)
     n_tables = int(layout.wiring.fam_at[-1])
     builder, chosen = _Builder(shapes, n_tables), list[Ints]()
     for begin, end in zip(starts, [*starts[1:], len(order)], strict=True):
@@ -169,7 +171,7 @@ def encode_rows(
         yield builder.unit(rows.values[row], rows.weight[row], row)
 
 
-def _by_pattern(missing: NDArray[np.bool_]) -> tuple[Ints, list[int]]:
+def by_pattern(missing: NDArray[np.bool_]) -> tuple[Ints, list[int]]:
     """Rows, those with the same gaps side by side, and where each pattern begins."""
     packed = np.ascontiguousarray(np.packbits(missing, axis=1))
     keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()

@@ -56,6 +56,25 @@ def marginals(
 
     The states of the members of a problem stand one after the other, in the order of its set.
     """
+    return _marginals(log_tables, program, problems, work, _NO_FLOATS)
+
+
+def counts_and_marginals(
+    log_tables: Array, program: Program, problems: Problems
+) -> tuple[Array, Array, Ints, Array]:
+    """Log Z; counts as `expected_counts` with all weights 1; marginals as `marginals`."""
+    counts = np.zeros(len(log_tables))
+    log_z, at, out = _marginals(log_tables, program, problems, None, counts)
+    return log_z, counts, at, out
+
+
+def _marginals(
+    log_tables: Array,
+    program: Program,
+    problems: Problems,
+    work: SolverWorkspace | None,
+    counts: Array,
+) -> tuple[Array, Ints, Array]:
     from jensen.kernels.posteriors import expect
 
     n = program.code[program.start[problems.set_of] + N_STATES]
@@ -64,7 +83,7 @@ def marginals(
     work = work or make_solver_workspace(program, problems.set_of)
     once = problems._replace(weight=np.ones(len(n)))
     tables = np.exp(log_tables)
-    expect(program, once, tables, log_tables, work, log_z, _NO_FLOATS, at, out)
+    expect(program, once, tables, log_tables, work, log_z, counts, at, out)
     return log_z, at, out
 
 
