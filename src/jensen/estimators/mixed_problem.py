@@ -22,11 +22,16 @@ from jensen.estimators.network_choices import (
 )
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.families.joint_prior import NormalWishartPrior
-from jensen.families.linear_regression import Regression
 from jensen.graphs import DAG
 from jensen.inference.mixed_network import MixedNetwork
 from jensen.models.emissions.column_summary import ColumnSummary, summarise
-from jensen.models.mixed_network import EncodedRows, MixedParameters, MixedRegressionNetwork, encode
+from jensen.models.mixed_network import (
+    EncodedRows,
+    MixedParameters,
+    MixedRegressionNetwork,
+    encode,
+    prior_of_regressions,
+)
 from jensen.models.mixed_starts import SEEN_ROWS, MixedStarts
 from jensen.models.protocol import Data
 from jensen.q_hidden.mixed.layout import MixedLayout
@@ -176,8 +181,7 @@ def _number_or_label(name: str, table: RowSource) -> Variable:
 
 def joint_prior(names: list[str], summary: ColumnSummary, strength: float) -> NormalWishartPrior:
     """The unit-free prior of all numbers; a strength below 1 weakens its mean and its scale."""
-    found = make_bge(names, summary.mean, summary.variance, None, None, None, None)
-    return found._replace(mean_strength=strength, scale=strength * found.scale)
+    return make_bge(names, summary.mean, summary.variance, None, strength, None, None)
 
 
 def _prior(
@@ -196,33 +200,18 @@ def _prior(
     tables = make_prior(chosen, size, labels, layout.wiring, counts).tables
     names = [graph.nodes[v] for v in layout.numbers]
     joint = joint_prior(names, summary, float(given.get("strength", 1.0)))
-    regressions = []
-    for v, (above, k) in enumerate(zip(layout.number_parents, layout.n_configs, strict=True)):
-        one = joint.regression(v, above, summary.mean)
-        regressions.append(Regression(*(np.repeat(part, k, axis=0) for part in one)))
-    return MixedParameters(tables, tuple(regressions))
+    return MixedParameters(tables, prior_of_regressions(layout, joint, summary.mean))
 
 
 def _starts(
     model: MixedRegressionNetwork, rows: RowSource, summary: ColumnSummary, found: MixedColumns
 ) -> MixedStarts:
     """What random starts look at."""
-    layout = model.layout
-    gaps = {layout_place(model, name) for name in rows.n_missing()}
-    gaps |= {layout.labels[u] for u in model.hidden}
-    touched = [u for u, v in enumerate(layout.labels) if {v, *layout.parents[v]} & gaps]
-    incomplete = [bool({v, *layout.parents[v]} & gaps) for v in layout.numbers]
+    gaps = {model.graph.index[name] for name in rows.n_missing()}
+    gaps |= {model.layout.labels[u] for u in model.hidden}
     first = next(iter(rows.blocks(SEEN_ROWS)))
-    return MixedStarts(
-        layout, model.hidden, np.array(touched, np.int64), np.array(incomplete, bool),
-        np.zeros(len(summary.mean)), summary.variance, rows.total_weight,
-        numbers_of(first, found.numbers) - summary.mean,
-    )  # fmt: skip
-
-
-def layout_place(model: MixedRegressionNetwork, name: str) -> int:
-    """The node of a column."""
-    return model.graph.index[name]
+    values = numbers_of(first, found.numbers)
+    return MixedStarts.of(model.layout, model.hidden, gaps, summary, rows.total_weight, values)
 
 
 def _start(model: MixedRegressionNetwork, choices: NetworkSettings) -> Start | None:

@@ -43,7 +43,7 @@ from jensen.q_hidden.trees import run
 from jensen.support.cell_records import make_group_workspace
 from jensen.support.checks import check_whole
 from jensen.support.memory import check_many
-from jensen.support.wording import one_of
+from jensen.support.text import one_of
 
 if TYPE_CHECKING:
     from jensen.inference.mixed_network import MixedNetwork
@@ -122,7 +122,7 @@ def _chosen(
         else:
             once = np.ones(len(unit.problems.set_of), np.int64)
             _, at, states = run.drawn_states(log_tables, program, unit.problems, once, stream)
-        _put_labels(unit, at, states, codes)
+        put_labels(unit, at, states, codes)
         for number, kind in kinds_in(unit):
             if kind.missing:
                 _put_numbers(unit, parameters.forms, number, kind, codes, values, stream)
@@ -132,7 +132,7 @@ def _chosen(
     return codes, values
 
 
-def _put_labels(unit: CellUnit, at: Ints, states: Codes, codes: Codes) -> None:
+def put_labels(unit: CellUnit, at: Ints, states: Codes, codes: Codes) -> None:
     """Write the chosen states of all problems of a unit."""
     for u in range(codes.shape[1]):
         position = label_positions(unit.shapes, u)[unit.problems.set_of]
@@ -352,7 +352,7 @@ class _BestStates:
             value, at, states = run.best_states(own, self.question.shapes.program, unit.problems)
             total += float(value.sum() + shift.sum())
             if total > -np.inf:
-                _put_labels(unit, at, states, codes)
+                put_labels(unit, at, states, codes)
         return {u: int(codes[0, u]) for u in masks}, total
 
     def describe(self, chosen: dict[int, int]) -> dict[str, str | float]:
@@ -371,7 +371,5 @@ class _BestStates:
             variable, place = network.variables[node], network.layout.place[node]
             is_label = bool(network.layout.cards[node])
             number_value = 0.0 if is_label else float(values[0, place] + network.centre[place])
-            found[variable.name] = (
-                variable.states[codes[0, place]] if is_label else number_value
-            )
+            found[variable.name] = variable.states[codes[0, place]] if is_label else number_value
         return found

@@ -204,8 +204,7 @@ class MixedNetwork(FittedNetwork):
             tables = np.exp(family.sample_stats(concentration - 1.0, rng))
             drawn = [linear_regression.sample_stats(eta, rng) for eta in etas]
             numbers = tuple(
-                numbers_at(t, shift, v, self.layout.number_parents[v])
-                for v, t in enumerate(drawn)
+                numbers_at(t, shift, v, self.layout.number_parents[v]) for v, t in enumerate(drawn)
             )
             yield parameters_at(self.layout, tables, numbers, self.centre)
 
@@ -236,7 +235,9 @@ class MixedNetwork(FittedNetwork):
         v = self.layout.place[self.index(name)]
         parents = self._number_parents(v)
         each = tuple(
-            LinearRegression(name, float(a), dict(zip(parents, map(float, b), strict=True)), float(s))
+            LinearRegression(
+                name, float(a), dict(zip(parents, map(float, b), strict=True)), float(s)
+            )
             for a, b, s in zip(*self.numbers[v], strict=True)
         )
         labels = self._label_parents(v)
@@ -284,7 +285,9 @@ class MixedNetwork(FittedNetwork):
             raise JensenError(f"{name!r} is a {kind}: see {ask}({name!r})")
 
     def _number_parents(self, v: int) -> tuple[str, ...]:
-        return tuple(self.graph.nodes[self.layout.numbers[u]] for u in self.layout.number_parents[v])
+        return tuple(
+            self.graph.nodes[self.layout.numbers[u]] for u in self.layout.number_parents[v]
+        )
 
     def _label_parents(self, v: int) -> tuple[Variable, ...]:
         return tuple(self.variables[self.layout.labels[u]] for u in self.layout.label_parents[v])

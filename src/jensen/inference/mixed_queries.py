@@ -39,8 +39,7 @@ from jensen.q_hidden.mixed.shapes import Asked, GroupKind
 from jensen.q_hidden.trees import run
 from jensen.support.checks import is_real
 from jensen.support.memory import check_memory
-from jensen.support.text import some
-from jensen.support.wording import for_reader, one_of, option
+from jensen.support.text import for_reader, one_of, option, some
 
 if TYPE_CHECKING:
     from jensen.inference.mixed_network import MixedNetwork
@@ -98,8 +97,7 @@ def _parted(
     """Findings of labels, and of numbers."""
     if findings is not None and not isinstance(findings, Mapping):
         raise JensenError(
-            f"{what} must be a dict from variable to state or number, not "
-            f"{type(findings).__name__}"
+            f"{what} must be a dict from variable to state or number, not {type(findings).__name__}"
         )
     labels, numbers = dict[str, Any](), dict[str, Any]()
     for name, value in (findings or {}).items():
@@ -309,7 +307,9 @@ def components(
     scope = tuple(sorted({u for kind in kinds for u in kind.scope}))
     cards = [int(question.network.layout.wiring.cards[u]) for u in scope]
     size = int(np.prod(cards, dtype=np.int64))
-    states = dict(zip(scope, np.unravel_index(np.arange(size), cards), strict=True)) if cards else {}
+    states = (
+        dict(zip(scope, np.unravel_index(np.arange(size), cards), strict=True)) if cards else {}
+    )
     weights, means = np.ones((n, size)), np.empty((n, size, d))
     covariances = np.zeros((n, size, d, d))
     log_p = log_known(question, question.with_soft(parameters))

@@ -218,9 +218,7 @@ def predict_proba(
     return {network.graph.nodes[v]: found.labels[layout.place[v]] for v in layout.labels}
 
 
-def predict(
-    network: MixedNetwork, table: Table, target: str, choices: RowChoices
-) -> NDArray[Any]:
+def predict(network: MixedNetwork, table: Table, target: str, choices: RowChoices) -> NDArray[Any]:
     """The most probable state of a label, or the mean of a number, in every row."""
     if not network.is_label(target):
         rows, question = _question_of_target(network, table, target, choices)
@@ -392,9 +390,7 @@ def _family_counts(
             weighing, values = label_answers(question, scope, network.parameter_sets())
         possible[own] = weighing.possible
         shown = weights[own] > 0.0
-        at = tuple(
-            np.s_[:] if k in hidden else part.codes[shown, u] for k, u in enumerate(places)
-        )
+        at = tuple(np.s_[:] if k in hidden else part.codes[shown, u] for k, u in enumerate(places))
         _add_at(counts, at, values[shown] * weights[own][shown].reshape(-1, *(1,) * len(scope)))
     check_possible(network, rows, possible | (weights == 0.0), "raise")
     return counts
@@ -414,7 +410,11 @@ def _add_at(counts: Array, at: tuple[Any, ...], values: Array) -> None:
 
 
 def fill(
-    network: MixedNetwork, data: Table, method: Method, rng: np.random.Generator, choices: RowChoices
+    network: MixedNetwork,
+    data: Table,
+    method: Method,
+    rng: np.random.Generator,
+    choices: RowChoices,
 ) -> dict[str, Filled]:
     """Columns as the network's own variables, before and after gaps were filled, by name.
 
@@ -481,4 +481,3 @@ def _filled_columns(
                 Column(variable, np.ascontiguousarray(known)), Column(variable, after)
             )
     return found
-

@@ -13,8 +13,8 @@ from jensen.exceptions import JensenError
 from jensen.families import inner
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.inference.distribution import Distribution, Distributions, Interval
-from jensen.inference.fitted import FittedNetwork
 from jensen.inference.findings import Findings, read_findings
+from jensen.inference.fitted import FittedNetwork
 from jensen.inference.impossible import explain
 from jensen.inference.marginals import Marginals
 from jensen.inference.questions import ExactAnswer, Question, find_question, form_of

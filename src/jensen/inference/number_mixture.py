@@ -147,7 +147,11 @@ class MixtureDistribution:
                 raise JensenError(f"this is a distribution of {', '.join(self.names)}, not {name}")
         at = [self.names.index(name) for name in chosen]
         return merged_mixture(
-            chosen, self.weights, self.means[:, at], self.covariances[:, at][:, :, at], self.evidence
+            chosen,
+            self.weights,
+            self.means[:, at],
+            self.covariances[:, at][:, :, at],
+            self.evidence,
         )
 
     def plain(self) -> dict[str, Any]:
@@ -226,5 +230,3 @@ class MixtureDistributions(GaussianDistributions):
         bounds = [one.interval(level) for one in self]
         low, high = (np.array([pair[k] for pair in bounds]) for k in (0, 1))
         return low, high
-
-

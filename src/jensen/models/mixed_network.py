@@ -28,6 +28,7 @@ from jensen.exceptions import (
 )
 from jensen.families import NO_ROWS, linear_regression
 from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import Regression
 from jensen.families.product import Product
 from jensen.graphs import DAG
@@ -42,7 +43,7 @@ from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import Hidden
 from jensen.q_hidden.mixed.cells import CellUnit, MixedCells, MixedMoments, MixedRows, encode_rows
 from jensen.q_hidden.mixed.layout import MixedLayout
-from jensen.q_hidden.mixed.shapes import Shapes
+from jensen.q_hidden.mixed.shapes import NOTHING_ASKED, Asked, Shapes
 from jensen.q_hidden.structures import NothingHidden
 from jensen.q_hidden.trees.problems import code_rows
 from jensen.support.fields import add, record
@@ -301,6 +302,31 @@ class MixedRegressionNetwork(Conjugate):
         return self._network(*self.unpack(draws.mean(0)), samples=draws)
 
 
+def prior_of_regressions(
+    layout: MixedLayout, joint: NormalWishartPrior, shift: Array
+) -> tuple[Regression, ...]:
+    """What a prior of all numbers says of each regression, in every configuration of labels."""
+    found = []
+    for v, (above, k) in enumerate(zip(layout.number_parents, layout.n_configs, strict=True)):
+        one = joint.regression(v, above, shift)
+        found.append(Regression(*(np.repeat(part, k, axis=0) for part in one)))
+    return tuple(found)
+
+
+def moments_of(layout: MixedLayout, stats: Sequence[Regression]) -> Array:
+    """Statistics of regressions as moments in the layout of forms."""
+    parts = []
+    for one, n in zip(stats, layout.n_members, strict=True):
+        found = np.empty((len(one.count), 1 + n * n))
+        found[:, 0] = one.count
+        square = found[:, 1:].reshape(-1, n, n)
+        square[:, :-1, :-1] = one.strength
+        square[:, -1, :-1] = square[:, :-1, -1] = one.first
+        square[:, -1, -1] = one.second
+        parts.append(found.ravel())
+    return np.concatenate([np.empty(0), *parts])
+
+
 def unpack(
     layout: MixedLayout, flat: Array, family: SegmentedDirichlet
 ) -> tuple[Array, tuple[NumberParameters, ...]]:
@@ -355,6 +381,8 @@ def encode(
     names: Sequence[str],
     shift: Array,
     targets: NDArray[np.int64] | None = None,
+    *,
+    keep_all: bool = False,
 ) -> tuple[CompleteFamilies, tuple[IncompleteRows, ...]]:
     """Count families without gaps, and collect the other parts of rows.
 
@@ -362,7 +390,11 @@ def encode(
     ----------
     targets
         (rows,): the node that was set from outside, -1 where none was; None: nowhere.
+    keep_all
+        Whether missing cells are kept below which nothing is known, as where graphs are compared:
+        all of them must have the same cells in h.
     """
+    asked = Asked(frozenset(range(len(names)))) if keep_all else NOTHING_ASKED
     groups = [(-1, rows)]
     if targets is not None:
         groups = [(v, rows.take(targets == v)) for v in np.unique(targets).tolist()]
@@ -383,7 +415,9 @@ def encode(
         for block in part.blocks(BLOCK_ROWS):
             own_rows = read_block(block, layout, names, shift)
             was_set = (v,) if v >= 0 else ()
-            units += [IncompleteRows(cells, v) for cells in encode_rows(shapes, own_rows, was_set)]
+            units += [
+                IncompleteRows(cells, v) for cells in encode_rows(shapes, own_rows, was_set, asked)
+            ]
     assert total is not None
     return CompleteFamilies(total), tuple(units)
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.models.discrete_network import fill_counts
+from jensen.models.emissions.column_summary import ColumnSummary
 from jensen.q_hidden.mixed.cells import MixedMoments
 from jensen.q_hidden.mixed.layout import MixedLayout
 
@@ -35,6 +36,32 @@ class MixedStarts:
     variance: Array
     total_weight: float
     rows: Array  # (n, numbers): some rows, relative to the shift; NaN is missing
+
+    @classmethod
+    def of(
+        cls,
+        layout: MixedLayout,
+        hidden: tuple[int, ...],
+        gaps: set[int],
+        summary: ColumnSummary,
+        total_weight: float,
+        rows: Array,
+    ) -> MixedStarts:
+        """For rows in which these nodes are missing somewhere; the shift is at the means."""
+        touched = [u for u, v in enumerate(layout.labels) if {v, *layout.parents[v]} & gaps]
+        incomplete = [bool({v, *layout.parents[v]} & gaps) for v in layout.numbers]
+        return cls(
+            layout, hidden, np.array(touched, np.int64), np.array(incomplete, bool),
+            np.zeros(len(summary.mean)), summary.variance, total_weight,
+            rows[:SEEN_ROWS] - summary.mean,
+        )  # fmt: skip
+
+    def light(self, layout: MixedLayout) -> Array:
+        """Moments of one row in every configuration in which nothing depends on anything."""
+        own = replace(self, layout=layout)
+        return np.concatenate(
+            [np.empty(0), *(own._around(v, {}) for v in range(len(layout.numbers)))]
+        )
 
     def statistics(self, counted: MixedMoments, rng: np.random.Generator) -> MixedMoments:
         """What was counted, and random statistics where something is missing."""

@@ -76,6 +76,8 @@ class ConditionalGaussian:
         The Gaussian score without its penalty, in the same coordinates.
     price
         What is taken off for every free parameter, by the weight of all rows; None: nothing.
+    spreads
+        Where numbers are expected and not known: numbers (m,), rows (R,), covariances (R, m, m).
     """
 
     rows: Array
@@ -84,6 +86,7 @@ class ConditionalGaussian:
     cards: Sequence[int]
     formula: GaussianScore
     price: Callable[[float], float] | None
+    spreads: Sequence[tuple[Ints, Ints, Array]] = ()
 
     @classmethod
     def of(
@@ -109,7 +112,13 @@ class ConditionalGaussian:
         if rows.all():
             raise DataError(f"{name!r} was set in every row, so none is left to score it by")
         codes = [each[~rows] for each in self.labels]
-        return replace(self, rows=self.rows[~rows], weights=self.weights[~rows], labels=codes)
+        place, spreads = np.cumsum(~rows) - 1, []
+        for numbers, at, covariances in self.spreads:
+            kept = ~rows[at]
+            spreads.append((numbers, place[at[kept]], covariances[kept]))
+        return replace(
+            self, rows=self.rows[~rows], weights=self.weights[~rows], labels=codes, spreads=spreads
+        )
 
     @cached_property
     def weight(self) -> float:
@@ -161,6 +170,10 @@ class ConditionalGaussian:
         )  # fmt: skip
         count, mean, scatter = np.zeros(n), np.zeros((n, m)), np.zeros((n, m, m))
         group_moments(self.rows, self.weights, number, count, mean, scatter)
+        for numbers, at, covariances in self.spreads:
+            block = np.zeros((n, len(numbers), len(numbers)))
+            np.add.at(block, number[at], self.weights[at, None, None] * covariances)
+            scatter[:, numbers[:, None], numbers] += block
         occurs = count > 0.0
         if not occurs.all():
             count, mean, scatter = count[occurs], mean[occurs], scatter[occurs]

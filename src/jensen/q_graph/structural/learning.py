@@ -23,6 +23,7 @@ from jensen.q_graph.constraints import (
     as_lists,
     isolate,
     plain_choice,
+    put_labels_first,
     read_constraints,
     read_start,
     without_edges_at,
@@ -30,15 +31,18 @@ from jensen.q_graph.constraints import (
 from jensen.q_graph.info import StructuralInfo
 from jensen.q_graph.search.climbing import TABU_LENGTH
 from jensen.q_graph.structural.journal import Journal
+from jensen.q_graph.structural.mixed import IncompleteMixed
 from jensen.q_graph.structural.numbers import IncompleteNumbers
 from jensen.q_graph.structural.objective import Flags, Objective, StructuralRows
 from jensen.q_graph.structural.reading import (
     NO_MEANING,
     StructuralChoices,
     all_variables,
+    are_mixed,
     are_numbers,
     counted_rows,
     read_labels,
+    read_mixed,
     read_numbers,
 )
 from jensen.q_graph.structural.starts import node_average_penalty
@@ -54,7 +58,7 @@ from jensen.scores.gaussian import refuse_prior
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.registry import SPECS, names_where
 from jensen.scores.scorer import Scorer
-from jensen.scores.table_checks import check_gaussian_score
+from jensen.scores.table_checks import check_gaussian_score, check_mixed_score
 from jensen.support.checks import check_sample_size
 from jensen.support.fingerprint import fingerprint
 from jensen.support.randomness import as_generator, generator_state
@@ -68,13 +72,12 @@ knows where values are missing, and fnml needs whole numbers."""
 
 
 def needs_structural_em(table: RowSource, chosen: Mapping[str, Any]) -> bool:
-    """Whether variables are hidden, or cells missing in rows that count, all of one kind."""
+    """Whether variables are hidden, or cells missing in rows that count."""
     if chosen.get("hidden") or chosen.get("missing_indicators"):
         return True
     beside = chosen.get("interventions")
     names = [name for name in table.names if not (isinstance(beside, str) and name == beside)]
-    is_learned = len({table.variable(name).kind == "categorical" for name in names}) == 1
-    return is_learned and bool(table.counted().n_missing(names))
+    return bool(table.counted().n_missing(names))
 
 
 class LearnedStructure(NamedTuple):
@@ -100,7 +103,7 @@ def learn_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> DAG | PDAG:
 
 def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStructure:
     """Read the arguments, and climb from all starts."""
-    if not are_numbers(table):
+    if not any(variable.kind != "categorical" for variable in table.variables):
         _check_score(chosen.get("score"))
     for name in chosen:
         if name not in StructuralChoices._fields:
@@ -112,6 +115,8 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
     warn_of_row_names(rows, counts=True)
     warn_of_constant_labels(rows)
     read = read_numbers if are_numbers(rows) else read_labels
+    if are_mixed(rows, choices.hidden):
+        read = read_mixed
     data, indicators = read(rows, targets, choices)
     names = data.names
     objective, rules = _objective(choices, data, rows.total_weight)
@@ -158,9 +163,9 @@ def average_scorer(table: Any, score: str | None, choices: Mapping[str, Any]) ->
             f"it out"
         )
     rows, targets = counted_rows(as_rows(table), choices.get("interventions"))
-    if are_numbers(rows):
+    if not all(variable.kind == "categorical" for variable in rows.variables):
         raise DataError(
-            "missing='node-average' is for columns of labels, and these are continuous: leave it "
+            "missing='node-average' is for columns of labels, and some hold numbers: leave it "
             "out, and their graph is learned by structural EM"
         )
     data = IncompleteTables.of(rows, all_variables(rows, {}), targets)
@@ -187,12 +192,14 @@ def _objective(
 ) -> tuple[Objective, Constraints]:
     """The objective, and the constraints with the edges of which a prior is certain."""
     names, score = data.names, choices.score or data.first.score
-    if isinstance(data, IncompleteNumbers):
+    if isinstance(data, IncompleteMixed):
+        check_mixed_score(score, names[data.labels[0]], names[data.numbers[0]])
+    elif isinstance(data, IncompleteNumbers):
         check_gaussian_score(score)
-        if not SPECS[score].has_joint_prior:
-            refuse_prior(score, *choices.prior_parts)
     else:
         _check_score(score)
+    if not isinstance(data, IncompleteTables) and not SPECS[score].has_joint_prior:
+        refuse_prior(score, *choices.prior_parts)
     spec, size = SPECS[score], choices.equivalent_sample_size
     if size is not None and not spec.has_sample_size:
         raise JensenError(f"{score} has no {bare('equivalent_sample_size')}")
@@ -202,6 +209,8 @@ def _objective(
         names, choices.max_parents, choices.required, choices.forbidden, choices.tiers
     )
     rules, prior = isolate(rules, names, data.isolated), None
+    if isinstance(data, IncompleteMixed):
+        rules = put_labels_first(rules, names, data.labels)
     if choices.prior is not None:
         read = read_family_prior(choices.prior, names)
         rules, prior = add_certain_edges(names, rules, read), read.prior

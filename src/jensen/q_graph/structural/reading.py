@@ -1,4 +1,4 @@
-"""What structural EM reads: rows of labels or of numbers, their variables, and its choices."""
+"""What structural EM reads: rows of labels, of numbers or of both, and its choices."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -13,6 +13,7 @@ from jensen.data.encode import Column
 from jensen.data.variable import hidden_variable
 from jensen.exceptions import DataError, JensenError
 from jensen.q_graph.method_choices import Completion
+from jensen.q_graph.structural.mixed import IncompleteMixed
 from jensen.q_graph.structural.numbers import IncompleteNumbers
 from jensen.q_graph.structural.objective import StructuralRows
 from jensen.q_graph.structural.tables import IncompleteTables
@@ -69,18 +70,42 @@ def counted_rows(table: RowSource, interventions: Any) -> tuple[Table, Ints | No
     rows = counts_as_numbers(as_table(data))
     if targets is not None and rows.weights is not None:
         targets = targets[rows.weights > 0.0]
-    for name in rows.names:
-        if rows.variable(name).kind != "categorical" and not are_numbers(rows):
-            raise DataError(
-                f"column {name!r} holds numbers, and others labels: rows are completed whose "
-                f"columns are of one kind; use jn.discretize, or choose columns"
-            )
     return rows.counted(), targets
 
 
 def are_numbers(table: RowSource) -> bool:
     """Whether all columns hold numbers."""
     return all(variable.kind != "categorical" for variable in table.variables)
+
+
+def are_mixed(table: RowSource, hidden: Mapping[str, Any] | None) -> bool:
+    """Whether there are numbers, and labels or hidden variables beside them."""
+    are_labels = {variable.kind == "categorical" for variable in table.variables}
+    return False in are_labels and (True in are_labels or bool(hidden))
+
+
+def read_mixed(
+    rows: Table, targets: Ints | None, choices: StructuralChoices
+) -> tuple[StructuralRows, tuple[str, ...]]:
+    """Rows of labels and numbers, and the names of the indicators of missing values."""
+    _require_exact(choices, "numbers are integrated out exactly")
+    columns, indicators = sorted(rows.names), tuple[str, ...]()
+    if choices.missing_indicators:
+        rows, indicators = with_indicators(rows)
+    variables = all_variables(rows, choices.hidden or {})
+    names = tuple(variable.name for variable in variables)
+    if targets is not None:
+        targets = np.array([*map(names.index, columns), -1], np.int64)[targets]
+        _refuse_unknown_settings(rows, names, targets)
+    return IncompleteMixed.of(rows, variables, targets, choices.prior_parts), indicators
+
+
+def _require_exact(choices: StructuralChoices, why: str) -> None:
+    """Refuse draws and modes where exact statistics are to be had."""
+    if choices.completion != "exact":
+        raise JensenError(
+            f"completion={choices.completion!r} is for rows of labels: {why}, so leave it out"
+        )
 
 
 def read_labels(
@@ -112,11 +137,7 @@ def read_numbers(
             "missing_indicators=True adds columns of labels, and the columns here are continuous: "
             "leave it out, or make states of them with jn.discretize"
         )
-    if choices.completion != "exact":
-        raise JensenError(
-            f"completion={choices.completion!r} is for rows of labels: the expected moments of "
-            f"numbers are exact at no cost, so leave it out"
-        )
+    _require_exact(choices, "the expected moments of numbers are exact at no cost")
     if targets is not None:
         _refuse_unknown_settings(rows, sorted(rows.names), targets)
     return IncompleteNumbers.of(rows, targets, choices.prior_parts), ()
@@ -140,7 +161,10 @@ def all_variables(table: Table, hidden: Mapping[str, Any]) -> tuple[Variable, ..
             f"column {empty[0]!r} has no value at all: leave it out; if there is such a variable, "
             f"leave the column out and declare it hidden with its number of states, {declared}"
         )
-    found = [require_states(table, name) for name in table.names]
+    found = [
+        require_states(table, x) if table.variable(x).kind == "categorical" else table.variable(x)
+        for x in table.names
+    ]
     found += [hidden_variable(name, states) for name, states in hidden.items()]
     return tuple(sorted(found, key=lambda variable: variable.name))
 

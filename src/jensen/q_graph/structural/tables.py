@@ -139,14 +139,14 @@ class IncompleteTables(NamedTuple):
         wiring = wire(parents, self.cards.tolist())
         prior = Tables(None)
         if not objective.is_likelihood:
-            prior = Tables(_concentrations(objective, wiring) - 1.0)
+            prior = Tables(concentrations(objective, wiring) - 1.0)
         graph = DAG.from_adjacency(joined, self.names)
         model = DiscreteNetwork(wiring, prior, graph, self.variables, self.hidden)
         return model, encode(self.table, self.names, wiring, self.targets)
 
     def smoothed(self, fitted: FittedGraph) -> Array:
         """Expected counts, and those of the prior of `first`."""
-        own = _concentrations(self.first, fitted.model.wiring)
+        own = concentrations(self.first, fitted.model.wiring)
         return np.asarray(fitted.state.stats.tables + own)
 
     def complete(
@@ -206,7 +206,7 @@ def _fit_at_map(
         eta = Tables(model.prior.tables + sums.stats.tables)
 
 
-def _concentrations(objective: Objective, wiring: Wiring) -> Array:
+def concentrations(objective: Objective, wiring: Wiring) -> Array:
     """(P,): the concentrations of the Dirichlet prior of every cell."""
     sizes = np.diff(wiring.fam_at)
     spread = SPECS[objective.score].has_sample_size
