@@ -65,7 +65,7 @@ def check_mixed_score(score: str, label: str, number: str) -> None:
     """Refuse the name of a score that labels and numbers together do not have."""
     names = sorted(names_of("mixed"), key=lambda name: name != DEFAULTS["mixed"])
     if score not in names:
-        raise JensenError(
+        raise DataError(
             f"there is no score {score!r} of labels and numbers together, and {label!r} is "
             f"categorical and {number!r} holds numbers: choose one of {', '.join(names)}, make "
             f"states of the numbers with jn.discretize, or leave out the columns of one kind"
