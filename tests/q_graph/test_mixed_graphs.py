@@ -42,7 +42,7 @@ def test_every_search(method, score):
     dag = found if isinstance(found, jn.DAG) else found.extension()
     assert obeys(dag.edges)
     assert found.info.score == pytest.approx(jn.score(dag, TABLE, score), rel=1e-10)
-    assert found.info.score_name == score or "bdeu-bge"
+    assert found.info.score_name == (score or "bdeu-bge")
     assert found.info.notes == (CONVENTION,)
     if score != "aic":
         assert dag.cpdag() == CLASS
@@ -66,9 +66,9 @@ def test_the_optimum_is_the_best_of_all():
             for v in names:
                 if u != v:
                     share = weights[[(u, v) in e for e in each]].sum() / weights.sum()
-                    assert post.edge_probability(u, v).value == pytest.approx(share, abs=1e-10)
+                    assert post.edge_probability(u, v) == pytest.approx(share, abs=1e-10)
                     joined = [(u, v) in e or (v, u) in e for e in each]
-                    either = post.undirected_probability(u, v).value
+                    either = post.undirected_probability(u, v)
                     assert either == pytest.approx(weights[joined].sum() / weights.sum(), abs=1e-10)
 
 
@@ -167,7 +167,7 @@ def test_a_configuration_without_residual_variance(score):
     with pytest.raises(jn.DataError, match=r"^'x' has no residual .* where b is 'r' \(1 row\), "):
         jn.score("b -> y; x -> y", table.take(np.arange(41)), score)
     line = jn.Table({"a": ["u"] * 9, "x": np.arange(9) / 7, "y": np.arange(9) / 3})
-    with pytest.raises(jn.DataError, match="^'y' given 'x' has no residual variance where a is "):
+    with pytest.raises(jn.DataError, match=r"^'y' given 'x' has no residual variance where a is "):
         jn.score("a -> y; x -> y", line, score)
     assert np.isfinite(jn.score("b -> x", table))
     for method in METHODS:
@@ -176,7 +176,7 @@ def test_a_configuration_without_residual_variance(score):
         assert ("b", "x") not in dag.edges  # a search never takes what has no bound
     with pytest.raises(jn.DataError, match=text):
         jn.learn_structure(table, score=score, required="b -> x")
-    assert jn.structure_posterior(table, "exact", score).edge_probability("b", "x").value == 0.0
+    assert jn.structure_posterior(table, "exact", score).edge_probability("b", "x") == 0.0
 
 
 def test_a_constant_number_stands_alone():
@@ -184,7 +184,7 @@ def test_a_constant_number_stands_alone():
     letters = {x: np.array(TABLE.variable(x).states)[TABLE.column(x).data] for x in "ab"}
     table = jn.Table({**letters, **data, "c": np.full(600, 2.5)})
     for method in ("hill-climb", "exact", "ges"):
-        with pytest.warns(jn.DataWarning, match="column 'c' is constant, so the data say nothing"):
+        with pytest.warns(jn.DataWarning, match=r"column 'c' is constant, so the data say nothing"):
             found = jn.learn_structure(table, method)
         dag = found if isinstance(found, jn.DAG) else found.extension()
         assert all("c" not in edge for edge in dag.edges)
@@ -226,8 +226,8 @@ def test_whole_numbers_take_part_as_numbers(caplog):
     numbers = table.select(["age", "visits"])
     assert jn.learn_structure(numbers) == jn.learn_structure(measured.select(["age", "visits"]))
     holes = {**data, "age": [None if k % 7 == 0 else int(x) for k, x in enumerate(age)]}
-    both = (jn.Table(holes, **how).select(["age", "visits"])
-            for how in ({"counts": ["age", "visits"]}, {"continuous": ["age", "visits"]}))  # fmt: skip
+    kinds = ({"counts": ["age", "visits"]}, {"continuous": ["age", "visits"]})
+    both = (jn.Table(holes, **how).select(["age", "visits"]) for how in kinds)
     one, two = (jn.learn_structure(t, random_state=0) for t in both)
     assert one == two
     assert one.info.score == two.info.score
@@ -250,7 +250,7 @@ def test_cuts_of_a_bootstrap_are_made_once():
     choices = {"random_state": 0, "score": "bic"}
     cut = jn.discretize(TABLE, bins={"z": 3}, columns=["z"])
     one = jn.bootstrap_edges(TABLE, 3, discretize={"z": 3}, **choices)
-    np.testing.assert_array_equal(one.matrix, jn.bootstrap_edges(cut, 3, **choices).matrix)
+    assert repr(one) == repr(jn.bootstrap_edges(cut, 3, **choices))
 
 
 @pytest.mark.parametrize(
@@ -279,5 +279,5 @@ def test_incomplete_rows_are_refused_for_now():
 
 def test_averages_over_graphs_are_not_there_yet():
     post = jn.structure_posterior(TABLE, "exact")
-    with pytest.raises(jn.JensenError, match="^averages over graphs are there for columns of one"):
+    with pytest.raises(jn.JensenError, match=r"^averages over graphs are there for columns of one"):
         post.query("x")

@@ -58,7 +58,7 @@ def test_numbers_are_no_parents_of_labels(wide):
     parents = {f"x{k}": [0, 1, 2] for k in range(12 if wide else 1)}
     table = jn.Table(parents | {"y": [0.5, 1.5, 2.5]}, states={x: range(10) for x in parents})
     assert np.isfinite(jn.score(jn.DAG.from_parents({"y": list(parents)}), table))
-    with pytest.raises(jn.DataError, match="^the edge y -> x0 leads from a number to a label"):
+    with pytest.raises(jn.DataError, match=r"^the edge y -> x0 leads from a number to a label"):
         jn.score(jn.DAG.from_parents({"x0": ["y", *list(parents)[1:]]}), table)
 
 

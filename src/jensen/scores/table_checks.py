@@ -14,7 +14,7 @@ from jensen.exceptions import DataError, JensenError
 from jensen.scores.constant_columns import are_drawn
 from jensen.scores.registry import DEFAULTS, names_of
 from jensen.support.text import some
-from jensen.support.wording import of_frame
+from jensen.support.wording import in_python, of_frame
 
 log = logging.getLogger("jensen")
 
@@ -47,8 +47,8 @@ def note_columns(variables: Sequence[Variable], *, is_class: bool = True) -> tup
     if is_class and len({v.kind == "categorical" for v in variables}) > 1:
         notes.append(CONVENTION)
     for note in notes if not are_drawn() else ():
-        log.info(note)
-    return tuple(notes)
+        log.info(in_python(note), extra={"marked": note})
+    return tuple(map(in_python, notes))
 
 
 def check_gaussian_score(score: str) -> None:
