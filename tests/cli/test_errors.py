@@ -299,7 +299,8 @@ def test_an_interrupt_is_told(run, asia, monkeypatch):
         (["--graph", "a -> b"], "leave out a column, or give a prior, --prior bge"),
         (["--structure", "ges", "--score", "k2", "--categorical", "a", "--categorical", "b"],
          "--structure ges needs a score that is the same for all graphs of an equivalence class: "
-         "loglik, aic, bic, bdeu, bde or bge; with bds, k2, fnml, --available-case or listed local "
+         "loglik, aic, bic, bdeu, bde, bge or bdeu-bge; with bds, k2, fnml, --available-case or "
+         "listed local "
          "scores use --structure hill-climb or tabu"),
         (["--structure", "ges", "--start-graph", "z"], "--start-graph has a node 'z'"),
     ],

@@ -334,25 +334,22 @@ def test_networks_of_numbers_are_kept_in_json(refuse, numbers):
     assert refuse("learn", numbers, "--graph", "x -> y", "-o", "net.bif").startswith(message)
 
 
-def test_whole_numbers_are_asked_about(run, advise, paste):
+def test_whole_numbers_are_numbers(run):
     rng = np.random.default_rng(0)
     x = rng.integers(0, 100, 60)
     write("marks.csv", {"x": x.tolist(), "y": (x + rng.integers(0, 9, 60)).tolist()})
-    line, commands = advise("learn", "marks.csv")
-    assert line == (
-        "x, y hold whole numbers with more than 20 different values, which may be measurements or "
-        "labels: say which:"
-    )
-    assert commands == [
-        "jensen learn marks.csv --continuous x --continuous y",
-        "jensen learn marks.csv --categorical x --categorical y",
-    ]
-    for command in commands:
-        paste(command)
-    paste(f"{commands[0]} --structure exact")
-    done = run("score", "x -> y", "marks.csv", "--continuous", "x", "--continuous", "y", "--json")
+    done = run("learn", "marks.csv", "--structure", "exact", "--json")
+    assert (
+        "jensen: 'x', 'y' hold whole numbers: they are taken as numbers (say --categorical x "
+        "--categorical y for labels)"
+    ) in done.err
     table = jn.Table("marks.csv", continuous=["x", "y"])
+    found = json.loads(done.out)["structure"]
+    assert found["score"] == jn.learn_structure(table, "exact").info.score
+    assert found["score_name"] == "bge"
+    done = run("score", "x -> y", "marks.csv", "--json")
     assert json.loads(done.out)["bge"] == jn.score("x -> y", table, "bge")
+    assert run("learn", "marks.csv", "--categorical", "x", "--categorical", "y").code == 0
 
 
 def test_numbers_of_rows_are_left_out(advise, paste, clinic):
@@ -388,72 +385,46 @@ def test_many_whole_numbers_are_perhaps_no_labels(run):
     assert "taken for labels" not in run("learn", write("many.csv", many)).err
 
 
-def test_columns_of_different_kinds(advise, paste, numbers):
-    columns = {
-        **labels(jn.read_table(numbers)),
-        "kind": ["p", "q"] * 100,
-        "sort": ["r", "s", "s", "s"] * 50,
-    }
-    write("mixed.csv", columns)
-    line, commands = advise("learn", "mixed.csv")
-    assert line.startswith(
-        "a graph has columns of labels or of numbers, and here are both: kind, sort with labels, "
-        "w, x, y, z with numbers; leave one kind out, learn a tree, which may have both (without "
-        "parameters), or make labels of numbers with jn.discretize in Python"
+SEARCHES = [
+    [], ["--structure", "exact", "--score", "bic"], ["--structure", "ges"], ["--structure", "mmhc"],
+    ["--structure", "pc"], ["--bootstrap", "5", "--seed", "0"], ["--structure", "tabu"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", SEARCHES, ids=lambda words: " ".join(words) or "default")
+def test_a_graph_of_labels_and_numbers(run, mixed, words):
+    done = run("learn", mixed, *words, "--json")
+    assert {tuple(edge) for edge in json.loads(done.out)["edges"]} == {("group", "x"), ("x", "y")}
+    if "pc" not in words:
+        assert done.err.count("arrows from labels to numbers are a convention, not learned") == 1
+
+
+def test_edges_from_numbers_to_labels_are_refused(refuse, mixed):
+    assert refuse("learn", mixed, "--required", "x -> group") == (
+        "the edge x -> group leads from a number to a label, and in a network of both a label "
+        "depends on labels only: reverse the edge, or make states of 'x' (--discretize x=3)"
     )
-    assert commands[:2] == ["jensen learn mixed.csv --without kind --without sort",
-                            "jensen learn mixed.csv --structure tree"]  # fmt: skip
-    for command in commands:
-        paste(command)
-    _, commands = advise("learn", "mixed.csv", "--column=x", "--column", "kind", "--column", "y")
-    assert commands == [
-        "jensen learn mixed.csv --column x --column y",
-        "jensen learn mixed.csv --column=x --column kind --column y --structure tree",
-        "jensen learn mixed.csv --column kind",
-    ]
-    paste(commands[0])
-    paste(commands[1])
-    _, commands = advise("learn", "mixed.csv", "--structure", "exact", "--score", "bic")
-    assert commands[1] == "jensen learn mixed.csv --score bic --structure tree"
-    paste(commands[1])
 
 
-def test_whole_numbers_beside_labels_are_measurements_first(advise, paste):
-    rng = np.random.default_rng(0)
-    x = rng.integers(0, 100, 60)
-    rows = {"x": x.tolist(), "y": (x + rng.integers(0, 9, 60)).tolist(), "sex": ["m", "f"] * 30}
-    write("marks.csv", rows)
-    line, commands = advise("learn", "marks.csv")
-    assert line == (
-        "a graph has columns of labels or of numbers, and here are both: sex with labels, x, y "
-        "with numbers; leave one kind out, learn a tree, which may have both (without parameters), "
-        "or make labels of numbers with jn.discretize in Python:"
-    )
-    assert commands == [
-        "jensen learn marks.csv --continuous x --continuous y --without sex",
-        "jensen learn marks.csv --continuous x --continuous y --structure tree",
-        "jensen learn marks.csv --categorical x --categorical y",
-        "jensen learn marks.csv --without x --without y",
-    ]
-    for command in commands:
-        paste(command)
-    _, commands = advise("learn", "marks.csv", "--column", "x", "--column", "sex")
-    assert commands[0] == "jensen learn marks.csv --continuous x --column x"
-    for command in commands:
-        paste(command)
+def test_numbers_that_are_cut_may_lead_to_labels(run, refuse, mixed):
+    words = ["--discretize", "x=3", "--discretize", "y=2", "--required", "x -> group", "--json"]
+    done = run("learn", mixed, *words)
+    assert ["x", "group"] in json.loads(done.out)["edges"]
+    cut = jn.discretize(jn.read_table(mixed), bins={"x": 3, "y": 2})
+    found = jn.learn_structure(cut, required=[("x", "group")])
+    assert json.loads(done.out)["structure"]["score"] == pytest.approx(found.info.score, rel=1e-12)
+    for text in ("x", "x=many"):
+        assert refuse("learn", mixed, "--discretize", text) == (
+            f"--discretize {text}: write the column, =, and how many intervals it is cut into: "
+            f"--discretize x=4"
+        )
 
 
-@pytest.mark.parametrize(
-    "words", [["-o", "net.json"], ["--prior", "bdeu"], ["--max-parents", "2"], ["--score", "k2"],
-              ["--structure", "pc", "--alpha", "0.1"], ["--interventions", "who"]],
-)  # fmt: skip
-def test_a_tree_is_not_offered_where_it_would_be_refused(advise, mixed, words):
-    columns = labels(jn.read_table(mixed))
-    write(mixed, {**columns, "who": [None, "x"] * 100})
-    without = [] if "who" in words else ["--without", "who"]
-    line, commands = advise("learn", mixed, *words, *without)
-    assert len(commands) == 2
-    assert "tree" not in line
+def test_the_prior_of_labels_and_numbers(run, mixed):
+    words = ["--equivalent-sample-size", "10", "--scale", "unit", "--json"]
+    found = json.loads(run("learn", mixed, *words).out)["structure"]
+    again = jn.learn_structure(jn.read_table(mixed), equivalent_sample_size=10.0, scale="unit")
+    assert found["score"] == pytest.approx(again.info.score, rel=1e-12)
 
 
 # --- missing values ---

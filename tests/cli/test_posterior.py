@@ -344,14 +344,17 @@ def test_the_checkpoint_of_another_run_is_refused(run, refuse, cancer):
     assert "it belongs to another run, with other data or other settings" in refuse(*other)
 
 
-def test_different_kinds_of_columns_are_refused_with_commands_that_work(advise, run):
+def test_labels_and_numbers(run):
     rng = np.random.default_rng(0)
     numbers = {"x": rng.normal(size=30).tolist(), "y": rng.normal(size=30).tolist()}
     write("both.csv", {"a": ["u", "v"] * 15, "b": ["u", "v", "v"] * 10, **numbers})
-    complaint, commands = advise("posterior", "both.csv", *QUICK)
-    assert "a, b with labels, x, y with numbers" in complaint
-    for command in commands:
-        assert run(*shlex.split(command)[1:]).code == 0
+    done = run("posterior", "both.csv", "--method", "exact", "--json")
+    post = jn.structure_posterior("both.csv", "exact")
+    assert json.loads(done.out)["score"] == "bdeu-bge"
+    assert post.edge_probability("x", "a") == 0.0
+    assert "arrows from labels to numbers are a convention, not learned" in done.err
+    assert run("posterior", "both.csv", *QUICK, "--discretize", "x=2").code == 0
+    assert run("score", "a -> x; b; y", "both.csv", "--local").out.startswith("rows")
 
 
 def test_help_has_an_example(run):

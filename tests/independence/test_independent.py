@@ -89,7 +89,6 @@ def test_a_result_is_neither_true_nor_false():
 
 
 NUMBERS = {"x": [0.5, 1.5, 0.25, 3.5], "y": [1.5, 0.5, 2.25, 0.0], "z": [0.5, 0.1, 0.2, 0.7]}
-COUNTS = {"a": range(0, 60, 2), "b": range(0, 60, 2)}
 STATES = {"a": list("nyny"), "b": list("nnyy"), "c": [None] * 4}
 
 
@@ -111,7 +110,6 @@ STATES = {"a": list("nyny"), "b": list("nnyy"), "c": [None] * 4}
         (STATES, ("a", "b"), {"permutations": -1}, "permutations must be a whole number, 0 or"),
         (NUMBERS, ("x", "y"), {"permutations": 9}, "permutations= belongs to tests of categorical"),
         (NUMBERS, ("x", "y"), {"given": "z"}, "4 complete rows, given 1 columns: too few rows"),
-        (COUNTS, ("a", "b"), {}, "columns 'a', 'b' hold counts .*: say"),
     ],
 )
 def test_refusals(table, arguments, choices, message):

@@ -32,7 +32,7 @@ def quadratic(layout, forms, states, nodes):
     return constant, matrix
 
 
-def row_problem(layout, log_tables, forms, codes, values, was_set=()):
+def row_problem(layout, log_tables, forms, codes, values, was_set=(), drop=True):
     """For every completion of the labels of a row: states, log integral, E[z zᵀ] of the numbers.
 
     `values` are NaN where numbers are missing; what is dropped has E[z zᵀ] of NaN.
@@ -40,7 +40,7 @@ def row_problem(layout, log_tables, forms, codes, values, was_set=()):
     missing = np.zeros(len(layout.cards), bool)
     missing[list(layout.labels)] = codes < 0
     missing[list(layout.numbers)] = np.isnan(values)
-    gone = dropped(layout, missing, was_set)
+    gone = dropped(layout, missing, was_set) if drop else set()
     nodes = set(range(len(layout.cards))) - gone - set(was_set)
     choices = [
         range(layout.cards[v]) if codes[u] < 0 and v not in gone else [max(codes[u], 0)]

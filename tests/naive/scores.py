@@ -122,5 +122,6 @@ SCORES = {
     "fnml": Twin(fnml, is_set_function=False, needs_integers=True, most_rows=14),
     "bde": Twin(),  # its twin is in the tests of that score
     "bge": Twin(numbers=gaussian_networks.bge),
+    "bdeu-bge": Twin(),  # of labels and numbers together: see `mixed_scores`
 }
 """One row a score; the tests of all scores read it."""

@@ -87,27 +87,45 @@ def test_a_prior_network():
 REFUSALS = [
     (
         {"a": [0.5, 1.5], "b": ["x", "y"]},
-        {},
-        r"^column 'a' is continuous and 'b' categorical: a graph is learned of columns of one "
-        r"kind; use jn\.discretize, or choose columns$",
+        {"missing": "available-case", "score": "bic"},
+        r"^missing= belongs to scores of categorical columns, not to these$",
     ),
     (
-        {"a": range(0, 60, 2), "b": ["x", "y"] * 15, "c": range(0, 60, 2), "d": range(30)},
+        {"a": [0.5, None, 1.5], "b": ["x", "y", "x"]},
         {},
-        r"^columns 'a', 'c' hold counts \(whole numbers with more than 20 different values are "
-        r"taken for these\), and a graph is learned of labels \('b'\) or of measurements, not of "
-        r"both: make few labels of them with jn.discretize; or say jn.Table\(..., "
-        r"continuous=\['a', 'c'\]\) and leave the labels out; or say jn.Table\(..., "
-        r"categorical=\['a', 'c'\]\) if they are labels as they stand; 'd' counts the rows \(0, 1, "
-        r"2, ...\): leave it out, table.select\(\[x for x in table.names if x not in \['d'\]\]\) "
-        r"of a jn.Table$",
+        r"^the score 'bdeu-bge' needs complete data, but 1 value is missing: a \(1\); fill them in "
+        r"\(net.impute\), or keep only the 2 complete rows of 3 with table.complete_rows\(\)$",
     ),
     (
-        {"a": range(0, 60, 2), "c": range(0, 60, 2)},
-        {},
-        r"^columns 'a', 'c' hold counts .*: say jn.Table\(..., continuous=\['a', 'c'\]\) if they "
-        r"measure something; or say jn.Table\(..., categorical=\['a', 'c'\]\) if they are labels; "
-        r"or make few labels of them with jn.discretize$",
+        {"a": [0.5, 1.5], "b": ["x", "y"]},
+        {"score": "bic", "equivalent_sample_size": 2.0},
+        r"^bic has no equivalent_sample_size: only bdeu, bds, bde and bdeu-bge have one$",
+    ),
+    (
+        {"a": [0.5, 1.5], "b": ["x", "y"]},
+        {"score": "bic", "scale": 2.0},
+        r"^bic has no scale: only bge and bdeu-bge have one$",
+    ),
+    (
+        {"a": [0.5, 1.5], "b": ["x", "y"]},
+        {"strength": 0.1, "scale": 2.0},
+        r"^strength= weakens the prior mean and a scale that is made of it: leave out scale=, or "
+        r"strength=$",
+    ),
+    (
+        {"a": [0.5, 1.5], "b": ["x", "y"]},
+        {"strength": -1.0},
+        r"^strength must be positive and finite, not -1.0$",
+    ),
+    (
+        {"b": ["x", "y"]},
+        {"score": "bdeu-bge"},
+        r"^'bdeu-bge' is a score of labels and numbers together: use 'bdeu' for states$",
+    ),
+    (
+        {"a": [0.5, 1.5]},
+        {"score": "bdeu-bge"},
+        r"^there is no score 'bdeu-bge' of continuous columns: choose one of bge, loglik, aic, bic",
     ),
     ({"INT": ["INT"]}, {"interventions": "INT"}, "'INT' is no column"),
     ({"INT": [None]}, {"interventions": "INT"}, "^the table has no columns to learn a graph of$"),

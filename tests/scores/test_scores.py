@@ -42,7 +42,8 @@ def test_the_records_say_what_the_scores_say():
         assert made.needs_integer_weights == SPECS[name].needs_integer_weights
     assert {name for name in SPECS if SPECS[name].allows_missing} == set(PENALISED)
     assert [name for name in SPECS if SPECS[name].prior] == ["bdeu", "bds", "k2"]
-    assert DEFAULTS == {"categorical": "bdeu", "continuous": "bge"}
+    assert DEFAULTS == {"categorical": "bdeu", "continuous": "bge", "mixed": "bdeu-bge"}
+    assert [name for name in SPECS if SPECS[name].has("mixed")] == [*PENALISED, "bdeu-bge"]
 
 
 def expected_terms(example, dag, name, **choices):

@@ -149,4 +149,6 @@ class _Messages(logging.Handler):
     """What the library has to say, on whatever standard error is at the moment."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print("jensen:", record.getMessage(), file=sys.stderr)
+        text = getattr(record, "marked", None)
+        shown = record.getMessage() if text is None else in_shell(text)
+        print("jensen:", shown, file=sys.stderr)

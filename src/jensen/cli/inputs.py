@@ -36,17 +36,30 @@ def read_table(given: Given, states: list[str], missing: list[str] | None = None
 
     `missing` are labels that mean missing, where these are not all that --missing says.
     """
-    from jensen.data import read_table
+    from jensen.data import discretize, read_table
 
     labels = given.missing if missing is None else missing
+    bins = dict(map(_one_bins, given.discretize)) if "discretize" in given.table else {}
     kinds = [x for x in ("categorical", "continuous", "counts", "weights") if x in given.table]
-    return read_table(
+    table = read_table(
         given.data,
         **text_choices(given),
         missing=labels or None,
         states=dict(map(_one_states, states)),
         **given.chosen(*kinds),
     )
+    return discretize(table, bins=bins, columns=list(bins)) if bins else table
+
+
+def _one_bins(text: str) -> tuple[str, int]:
+    """NAME=4; a name may hold =, so the last one counts."""
+    name, equals, size = text.rpartition("=")
+    if not equals or not size.strip().isdecimal():
+        raise JensenError(
+            f"--discretize {text}: write the column, =, and how many intervals it is cut into: "
+            f"--discretize {name or text}=4"
+        )
+    return name, int(size)
 
 
 def _one_states(text: str) -> tuple[str, list[str]]:

@@ -13,8 +13,8 @@ from jensen.cli.learn_refusals import (
     can_learn,
     parameter_options,
     read_incomplete,
+    read_kinds,
     refuse_empty,
-    refuse_kinds,
     refuse_missing,
     refuse_ways,
 )
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from jensen.data import Table
     from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.estimators.network_kinds import NetworkKind
+    from jensen.scores.registry import Kind
 
 
 def run(given: Given) -> None:
@@ -178,27 +179,29 @@ def _read_prior(text: str | None) -> Any:
 def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     """Learn a graph and its parameters; the network, its table, and how the graph was found.
 
-    Instead of the network there is None for a tree of columns of both kinds, and for tests that
-    were interrupted, which leave a graph of nearly all edges.
+    Instead of the network there is None for columns of both kinds, and for tests that were
+    interrupted, which leave a graph of nearly all edges.
     """
     from jensen.estimators.network_kinds import kind_of_data
     from jensen.graphs import DAG
     from jensen.q_graph.structural.reading import with_indicators
     from jensen.scores.constant_columns import noting, warn_of_constants
+    from jensen.scores.make_scorer import kind_of_columns
 
     check_structure(given)
     prior = read_summed_prior(given.graph_prior)
     table, names, way = _read(given)
     retry = Retry(given)
     refuse_empty(table, names, retry)
-    refuse_kinds(table, names, retry)
-    is_mixed = _is_mixed_tree(table, names, given)
+    table = read_kinds(table, names, retry)
+    columns = kind_of_columns([table.variable(name) for name in names])
+    is_mixed = columns == "mixed"
     if is_mixed:
         _refuse_parameters(given)
-    is_numbers = not is_mixed and table.variable(names[0]).kind == "continuous"
     kind = kind_of_data(DAG((), names), table)
     _check_output(given, kind)
-    scoring = _scoring(given, names, is_numbers, way)
+    numbers = [name for name in names if table.variable(name).kind != "categorical"]
+    scoring = _scoring(given, numbers, columns, way)
     rows = table.complete_rows(names) if given.complete_rows else table
     is_able = given.prior != "bds" and can_learn(way, given.structure, rows, names)
     has_gaps = bool(rows.n_missing(names)) and not is_able
@@ -236,25 +239,24 @@ def _read(given: Given) -> tuple[Table, list[str], str]:
     return table, names, way
 
 
-def _is_mixed_tree(table: Table, names: Sequence[str], given: Given) -> bool:
-    """Whether a tree of columns of both kinds is asked for."""
-    kinds = {table.variable(name).kind for name in names}
-    return given.structure == "tree" and kinds == {"categorical", "continuous"}
-
-
 def _refuse_parameters(given: Given) -> None:
     """Refuse options of parameters, for no network holds columns of both kinds yet."""
+    of_score: tuple[str, ...] = ("checkpoint",) if given.bootstrap else ()
+    if given.structure != "tree":
+        of_score += ("equivalent_sample_size", "scale", "seed")
     for option in parameter_options(given):
+        if option.name in of_score:
+            continue
         raise JensenError(
             f"{option.flag}: for columns with labels and columns with numbers together only the "
             f"graph is learned, no parameters: leave it out (--json and --svg keep the graph)"
         )
 
 
-def _scoring(given: Given, names: Sequence[str], is_numbers: bool, way: str) -> dict[str, Any]:
+def _scoring(given: Given, numbers: Sequence[str], columns: Kind, way: str) -> dict[str, Any]:
     """The score and its choices, as the library takes them."""
-    size = given.equivalent_sample_size
-    usual = DEFAULTS["continuous" if is_numbers else "categorical"]
+    size, has_numbers = given.equivalent_sample_size, columns != "categorical"
+    usual = DEFAULTS[columns]
     if given.structure == "tree":
         usual = UNPENALISED
     if way == "node-average":
@@ -267,13 +269,13 @@ def _scoring(given: Given, names: Sequence[str], is_numbers: bool, way: str) -> 
             f"--equivalent-sample-size belongs to --score {either(SAMPLE_SIZED)}, not to "
             f"{found['score']}, or to --prior {either(SPREAD_PRIORS)}"
         )
-    found |= row_choices(given, is_numbers)
+    found |= row_choices(given, has_numbers)
     if way in ("available-case", "node-average"):
         found["missing"] = way
     if given.scale is not None:
-        if is_numbers and found["score"] in WITH_JOINT_PRIOR:
-            found["scale"] = read_scale(given.scale, names)
-        elif not (is_numbers and _has_bge(given)):
+        if has_numbers and found["score"] in WITH_JOINT_PRIOR:
+            found["scale"] = read_scale(given.scale, numbers)
+        elif not (has_numbers and _has_bge(given)):
             refuse_scale()
     return found
 

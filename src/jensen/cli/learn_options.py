@@ -16,7 +16,7 @@ from jensen.cli.command import (
 )
 from jensen.models.emissions.registry import EMISSIONS, USUAL
 from jensen.q_graph.method_choices import COMPLETIONS, HAVE, METHODS, WAYS
-from jensen.scores.registry import DEFAULTS, PRIORS, WITH_JOINT_PRIOR
+from jensen.scores.registry import DEFAULTS, NUMBER_PRIORS, PRIORS
 from jensen.support.text import either
 
 NETWORK: dict[str, tuple[str, ...]] = {"model": ("network",)}
@@ -65,6 +65,7 @@ DATA_OPTIONS = (
     ),
     options.WEIGHTS,
     options.COMPLETE_ROWS,
+    options.DISCRETIZE,
     options.SEQUENCES,
     _of_graph(
         "interventions",
@@ -216,13 +217,14 @@ PARAMETER_OPTIONS = (
     Option(
         "prior",
         f"The prior of the parameters. For a network: {', '.join(PRIORS)}, or the Dirichlet "
-        f"concentration of every cell; {either(WITH_JOINT_PRIOR)} for columns of numbers (default: "
-        f"flat; {either(DEFAULTS.values())} for vbem, me and gibbs). For other models: default, or "
+        f"concentration of every cell; {either(NUMBER_PRIORS)} for columns of numbers (default: "
+        f"flat; {DEFAULTS['categorical']} or {DEFAULTS['continuous']} for vbem, me and gibbs). For "
+        "other models: default, or "
         "parts with their numbers, as in concentration=0.01,mean_strength=2, with the names that "
         "they have in Python (default: flat; default for vbem, me and gibbs).",
         PARAMETERS,
         metavar="PRIOR",
-        suggested=(*PRIORS, *WITH_JOINT_PRIOR, "default"),
+        suggested=(*PRIORS, *NUMBER_PRIORS, "default"),
     ),
     Option(
         "method",

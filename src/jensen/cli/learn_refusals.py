@@ -68,14 +68,6 @@ class Retry:
         return self.but(*more, *_each(option, columns))
 
     @property
-    def fits_tree(self) -> bool:
-        """Whether --structure tree would be accepted with all other options."""
-        if self.structure is None or any(parameter_options(self.given)):
-            return False
-        has_score = self.given.score in (None, *PENALISED)
-        return has_score and all(map(_belongs_to_tree, self.given.options()))
-
-    @property
     def has_structural_em(self) -> bool:
         """Whether the graph of labels can be learned by structural EM."""
         has_structure = self.structure in (*HAVE["completion"], "tree")
@@ -95,10 +87,6 @@ def parameter_options(given: Given) -> Iterator[Option]:
             yield option
 
 
-def _belongs_to_tree(option: Option) -> bool:
-    return "tree" in option.belongs.get("structure", ("tree",))
-
-
 def refuse_empty(table: Table, names: Sequence[str], retry: Retry) -> None:
     """Refuse columns without any value, and without states that were declared."""
     empty = [x for x in names if _is_empty(table, x)]
@@ -111,15 +99,13 @@ def refuse_empty(table: Table, names: Sequence[str], retry: Retry) -> None:
     raise RetryError(f"{text}; this leaves {it} out:", [retry.naming("--without", empty)])
 
 
-def refuse_kinds(table: Table, names: Sequence[str], retry: Retry) -> None:
-    """Refuse columns of different kinds, and whole numbers that may mean anything."""
+def read_kinds(table: Table, names: Sequence[str], retry: Retry) -> Table:
+    """The table with whole numbers as numbers; columns that number the rows are refused."""
     from jensen.data.column_warnings import what_names_rows
-    from jensen.data.encode import MAX_INTEGER_STATES
+    from jensen.data.counting import counts_as_numbers
+    from jensen.scores.table_checks import note_columns
 
-    by_kind: dict[str, list[str]] = {"categorical": [], "continuous": [], "count": []}
-    for name in names:
-        by_kind[table.variable(name).kind].append(name)
-    labels, numbers, counts = by_kind.values()
+    counts = [name for name in names if table.variable(name).kind == "count"]
     found = {x: what for x in counts if (what := what_names_rows(table.column(x))) is not None}
     if found and len(found) < len(names):
         shown = some(f"{name} {what}" for name, what in found.items())
@@ -128,33 +114,8 @@ def refuse_kinds(table: Table, names: Sequence[str], retry: Retry) -> None:
             f"something, say --continuous):",
             [retry.naming("--without", list(found))],
         )
-    measured = _each("--continuous", counts)
-    others = [name for name in names if name not in labels]
-    if labels and others and retry.structure != "tree":
-        ways = [retry.naming("--without", labels, *measured)]
-        tree = ""
-        if retry.fits_tree:
-            tree = "learn a tree, which may have both (without parameters), "
-            ways.append(retry.but(*measured, "--structure", "tree", without=["--structure"]))
-        if counts and not numbers:
-            ways.append(retry.naming("--categorical", counts))
-        ways.append(retry.naming("--without", others))
-        raise RetryError(
-            f"a graph has columns of labels or of numbers, and here are both: {some(labels)} with "
-            f"labels, {some(others)} with numbers; leave one kind out, {tree}or make "
-            f"labels of numbers with jn.discretize in Python:",
-            ways,
-        )
-    if counts:
-        ways = [retry.naming("--continuous", counts)]
-        ways += [] if numbers else [retry.naming("--categorical", counts)]
-        ways += [retry.naming("--without", counts)] if len(counts) < len(names) else []
-        raise RetryError(
-            f"{some(counts)} {'holds' if len(counts) == 1 else 'hold'} whole numbers with more "
-            f"than {MAX_INTEGER_STATES} different values, which may be measurements or labels: say "
-            f"which:",
-            ways,
-        )
+    note_columns([table.variable(name) for name in names], is_class=False)
+    return counts_as_numbers(table)
 
 
 def refuse_missing(table: Table, names: Sequence[str], retry: Retry) -> NoReturn:
@@ -180,7 +141,7 @@ def _ways(
     table: Table, names: Sequence[str], absent: Sequence[str], retry: Retry
 ) -> dict[str, str]:
     """How to go on, and by which command."""
-    is_numbers = table.variable(names[0]).kind == "continuous"
+    is_numbers = any(table.variable(name).kind != "categorical" for name in names)
     complete = table.complete_rows(names)
     ways = {}
     if complete.n_rows:

@@ -109,6 +109,16 @@ SEQUENCES = Option(
     belongs={"model": ("hmm",)},
 )
 
+DISCRETIZE = Option(
+    "discretize",
+    "Make labels of a column of numbers first: intervals of about equal frequency, so many; "
+    "repeatable. The cut points are kept, so that a model reads raw numbers.",
+    DATA,
+    many=True,
+    metavar="NAME=N",
+    belongs={"model": ("network",)},
+)
+
 # --- how graphs are scored ---
 
 SCORE = Option(

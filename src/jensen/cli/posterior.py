@@ -10,7 +10,7 @@ from jensen.cli import inputs, options, outputs
 from jensen.cli.command import OUTPUT, SAMPLING, STRUCTURE, Command, Given, Option
 from jensen.cli.describe_posterior import THRESHOLD, show, summary
 from jensen.cli.learn_options import OPTIONS as LEARN_OPTIONS
-from jensen.cli.learn_refusals import Retry, refuse_empty, refuse_kinds, refuse_missing
+from jensen.cli.learn_refusals import Retry, read_kinds, refuse_empty, refuse_missing
 from jensen.cli.structure import (
     check_scaled,
     check_score,
@@ -108,7 +108,7 @@ def _read(given: Given) -> Table:
     split_interventions(table, given.interventions)  # refused before gaps are looked for
     retry = Retry(given)
     refuse_empty(table, names, retry)
-    refuse_kinds(table, names, retry)
+    table = read_kinds(table, names, retry)
     rows = table.complete_rows(names) if given.complete_rows else table
     has_gaps = bool(rows.n_missing(names)) and not given.available_case
     if has_gaps or (table.n_rows and not rows.n_rows):
@@ -134,9 +134,11 @@ def _refuse_constant(rows: Table, names: Sequence[str]) -> None:
 
 def _scoring(given: Given, rows: Table) -> dict[str, Any]:
     """The score and its choices, as the library takes them."""
+    from jensen.scores.make_scorer import kind_of_columns
+
     names = [name for name in rows.names if name != given.interventions]
-    is_numbers = {rows.variable(name).kind for name in names} == {"continuous"}
-    score = given.score or DEFAULTS["continuous" if is_numbers else "categorical"]
+    columns = kind_of_columns([rows.variable(name) for name in names])
+    score = given.score or DEFAULTS[columns]
     if given.equivalent_sample_size is not None and score not in SAMPLE_SIZED:
         raise JensenError(
             f"--equivalent-sample-size belongs to --score {either(SAMPLE_SIZED)}, not to {score}"
@@ -144,8 +146,9 @@ def _scoring(given: Given, rows: Table) -> dict[str, Any]:
     found: dict[str, Any] = {"score": score, **given.chosen("equivalent_sample_size")}
     if given.scale is not None:
         check_scaled(score)
-        found["scale"] = read_scale(given.scale, names)
-    return found | row_choices(given, is_numbers)
+        numbers = [name for name in names if rows.variable(name).kind != "categorical"]
+        found["scale"] = read_scale(given.scale, numbers)
+    return found | row_choices(given, columns != "categorical")
 
 
 # --- what was found ---
@@ -202,6 +205,7 @@ COMMAND = Command(
         options.STATES,
         options.WEIGHTS,
         options.COMPLETE_ROWS,
+        options.DISCRETIZE.but(belongs={}),
         _of_learn("interventions"),
         Option(
             "method",

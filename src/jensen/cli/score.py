@@ -102,12 +102,15 @@ def _score_states(given: Given, model: Any) -> dict[str, Any]:
 
 def _score_graph(given: Given, graph: Any, table: Any) -> dict[str, Any]:
     from jensen.scores import local_scores
+    from jensen.scores.make_scorer import kind_of_columns
 
-    name = given.score or _usual_score(graph, table)
+    columns = [table.variable(name) for name in graph.nodes]
+    name = given.score or DEFAULTS[kind_of_columns(columns)]
     choices: dict[str, Any] = given.chosen("equivalent_sample_size")
     if given.scale is not None:
         check_scaled(name)
-        choices["scale"] = read_scale(given.scale, graph.nodes)
+        numbers = [variable.name for variable in columns if variable.kind != "categorical"]
+        choices["scale"] = read_scale(given.scale, numbers)
     if given.available_case:
         choices["missing"] = "available-case"
     if given.prior_network is not None:
@@ -116,11 +119,6 @@ def _score_graph(given: Given, graph: Any, table: Any) -> dict[str, Any]:
     terms = local_scores(graph, table, name, **choices, prior=prior)
     shown = name_score(name, prior)
     return {"rows": table.total_weight, shown: sum(terms.values()), "terms": terms}
-
-
-def _usual_score(graph: Any, table: Any) -> str:
-    kinds = {table.variable(name).kind for name in graph.nodes}
-    return DEFAULTS["continuous" if kinds == {"continuous"} else "categorical"]
 
 
 def _for_networks(option: Option) -> Option:
@@ -147,6 +145,7 @@ COMMAND = Command(
         _for_networks(options.STATES),
         options.WEIGHTS,
         _for_networks(options.COMPLETE_ROWS),
+        _for_networks(options.DISCRETIZE),
         options.SEQUENCES,
         options.MISSING_COLUMNS.but(
             belongs={"model": ("network",), "scored_by": (TABLES,)},

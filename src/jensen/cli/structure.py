@@ -193,11 +193,17 @@ def _structural(info: Any) -> StructuralInfo | None:
 
 
 def _test(task: Task) -> FoundGraph:
-    """By tests alone; edges that they leave undirected are directed as a DAG allows."""
+    """By tests alone; edges that they leave undirected are directed as a DAG allows.
+
+    Between a label and a number they lead to the number: the graph is to be scored and fitted.
+    """
     from jensen.graphs import as_dag
+    from jensen.q_graph.constraints import numbers_to_labels
     from jensen.q_graph.learning import learn_structure
 
-    found = learn_structure(task.table, **task.search())
+    chosen = task.search()
+    chosen["forbidden"] += numbers_to_labels(task.table, task.given.interventions)
+    found = learn_structure(task.table, **chosen)
     info, score = found.info, task.scoring["score"]
     if info.interrupted:
         return FoundGraph(found, "pc", score, math.nan, False, True, info.seconds)

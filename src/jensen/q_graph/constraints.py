@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data import RowSource
 from jensen.exceptions import DataError, GraphError
 from jensen.graphs import DAG, as_dag, formats
 from jensen.graphs.base import Graph
@@ -135,6 +136,17 @@ def isolate(constraints: Constraints, names: Sequence[str], columns: Iterable[in
         raise DataError(no_edge(a, b, a if wrong[0][0] in constant else b))
     warn_of_constants([names[v] for v in constant])
     return constraints._replace(forbidden=constraints.forbidden | (at & ~constraints.required))
+
+
+def numbers_to_labels(table: RowSource, beside: str | None = None) -> list[tuple[str, str]]:
+    """The edges that no network of labels and numbers has: from each number to each label.
+
+    They are `forbidden=` to tests of independence, if their graph is to be fitted.
+    """
+    variables = [v for v in table.variables if v.name != beside]
+    labels = [v.name for v in variables if v.kind == "categorical"]
+    numbers = [v.name for v in variables if v.kind != "categorical"]
+    return [(number, label) for number in numbers for label in labels]
 
 
 def add_certain_edges(names: Sequence[str], given: Constraints, read: ReadPrior) -> Constraints:

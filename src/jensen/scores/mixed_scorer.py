@@ -170,7 +170,9 @@ class MixedScorer:
         alone = self.states.family(place, labels)
         if not numbers:
             more = tuple(sorted((*labels, place)))
-            out[self._numbers] = alone + (rows.single_values(more) - rows.single_values(labels))
+            wider, before = rows.single_values(more), rows.single_values(labels)
+            with np.errstate(invalid="ignore"):  # where neither has a likelihood
+                out[self._numbers] = np.where(wider > -np.inf, alone + (wider - before), -np.inf)
             return
         for v in self.labels_first:  # outside the class, as searches over classes ask
             if v != child and self._place[v] not in labels:
@@ -285,11 +287,13 @@ class MixedScorer:
         codes, weight = rows.lost(numbers[last], labels, numbers[:last])
         columns = [self.variables[self.labels_first[k]] for k in labels]
         pairs = [f"{x.name} is {x.states[c]!r}" for x, c in zip(columns, codes, strict=True)]
+        given = f" given {some(above)}" if above else ""
+        where = f" where {either(pairs, 'and')}" if pairs else ""
+        size = f"{weight:g} {'row' if weight == 1.0 else 'rows'}"
         raise DataError(
-            f"{name}{' given ' + some(above) if above else ''} has no residual variance"
-            f"{' where ' + either(pairs, 'and') if pairs else ''} ({weight:g} rows), so the "
-            f"likelihood has no bound: leave the column out, set a lower {bare('max_parents')}, or "
-            f"use {option('score', DEFAULTS['mixed'])}, whose prior bounds it"
+            f"{name}{given} has no residual variance{where} ({size}), so the likelihood has no "
+            f"bound: leave the column out, set a lower {bare('max_parents')}, or use "
+            f"{option('score', DEFAULTS['mixed'])}, whose prior bounds it"
         )
 
 

@@ -179,6 +179,8 @@ SPREAD_PRIORS = names_where(lambda spec: spec.prior is not None and spec.has_sam
 
 WITH_NETWORK = names_where(lambda spec: spec.needs_prior_network)
 WITH_JOINT_PRIOR = names_where(lambda spec: spec.has_joint_prior)
+NUMBER_PRIORS = names_where(lambda spec: spec.has_joint_prior and spec.has("continuous"))
+"""Scores of columns of numbers whose prior is also a `prior=` of networks of these."""
 
 TOLD = (
     f"{either(names_of('categorical'))}; of columns of numbers {either(names_of('continuous'))}; "

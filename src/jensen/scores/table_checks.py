@@ -13,7 +13,7 @@ from jensen.data.variable import Variable
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.constant_columns import are_drawn
 from jensen.scores.registry import DEFAULTS, names_of
-from jensen.support.text import of_frame, some
+from jensen.support.text import in_python, of_frame, some
 
 log = logging.getLogger("jensen")
 
@@ -46,8 +46,8 @@ def note_columns(variables: Sequence[Variable], *, is_class: bool = True) -> tup
     if is_class and len({v.kind == "categorical" for v in variables}) > 1:
         notes.append(CONVENTION)
     for note in notes if not are_drawn() else ():
-        log.info(note)
-    return tuple(notes)
+        log.info(in_python(note), extra={"marked": note})
+    return tuple(map(in_python, notes))
 
 
 def check_gaussian_score(score: str) -> None:
@@ -64,7 +64,7 @@ def check_mixed_score(score: str, label: str, number: str) -> None:
     """Refuse the name of a score that labels and numbers together do not have."""
     names = sorted(names_of("mixed"), key=lambda name: name != DEFAULTS["mixed"])
     if score not in names:
-        raise JensenError(
+        raise DataError(
             f"there is no score {score!r} of labels and numbers together, and {label!r} is "
             f"categorical and {number!r} holds numbers: choose one of {', '.join(names)}, make "
             f"states of the numbers with jn.discretize, or leave out the columns of one kind"

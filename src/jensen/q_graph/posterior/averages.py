@@ -21,7 +21,7 @@ from jensen.q_graph.posterior.predictions import (
     RegressionPredictions,
     TablePredictions,
 )
-from jensen.scores.scorer import HasCounts, HasMoments, Scorer, offered
+from jensen.scores.scorer import HasCounts, HasMoments, Scorer, labels_first, offered
 from jensen.support.text import offer
 
 Predictions = TablePredictions | RegressionPredictions
@@ -41,6 +41,11 @@ def make_predictions(scorer: Scorer | None) -> Predictions:
         return RegressionPredictions(numbers)
     if states is not None:
         return TablePredictions(states)
+    if scorer is not None and labels_first(scorer):
+        raise JensenError(
+            "averages over graphs are there for columns of one kind, and these are labels and "
+            "numbers: fit a network to post.best, or to graphs of post.samples"
+        )
     raise JensenError(
         "averages over graphs need the data, which this posterior does not hold: give them, "
         "post.with_table(table)"

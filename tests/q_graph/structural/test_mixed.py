@@ -1,0 +1,155 @@
+"""Structural EM of labels and numbers: expected statistics, J, and graphs that are found again."""
+
+import numpy as np
+import pytest
+from models.test_mixed_network import all_gaps, layout_of, random_t
+from naive import mixed as naive
+from scipy.special import logsumexp
+
+import jensen as jn
+from jensen.exceptions import DataError, JensenError
+from jensen.inference import mixed_completions
+from jensen.inference.mixed_completions import Theta, complete_cells
+from jensen.q_graph.structural.mixed import expected_moments
+
+CARDS = {"K": 2, "L": 3}
+HERE = "K -> x; x -> y; L -> y; K -> L"
+OTHERS = ["L -> K; L -> x; K -> y", "K -> x; L -> x; K -> y; L -> y; y -> x", "x -> y; K; L"]
+
+
+def brute_force(layout, other, theta, rows):
+    """Counts and moments of another graph under q(h), by enumeration; no cell is left out."""
+    counts, moments = np.zeros(int(other.wiring.fam_at[-1])), np.zeros(other.form_at[-1])
+    for codes, values, weight in zip(*rows, strict=True):
+        found, _ = naive.row_problem(layout, *theta, codes, values, drop=False)
+        log_z = logsumexp([value for _, value, _ in found])
+        for states, value, second in found:
+            share = weight * np.exp(value - log_z)
+            for u in range(len(other.labels)):
+                at = slice(other.wiring.fam_ptr[u], other.wiring.fam_ptr[u + 1])
+                chosen = np.array(states)[other.wiring.fam_vars[at]]
+                counts[other.wiring.fam_at[u] + chosen @ other.wiring.fam_stride[at]] += share
+            for v, k in enumerate(other.n_members):
+                config = sum(step * states[u] for u, step in other.strides[v].items())
+                places = [0, *(u + 1 for u in other.number_parents[v]), v + 1]
+                at = other.form_at[v] + config * (1 + k * k)
+                block = second[np.ix_(places, places)].ravel()
+                moments[at : at + 1 + k * k] += share * np.append(1.0, block)
+    return counts, moments
+
+
+@pytest.mark.parametrize("graph", [HERE, *OTHERS])
+def test_expected_statistics_of_any_graph_equal_brute_force(graph):
+    rng = np.random.default_rng(0)
+    dag, layout = layout_of(HERE, CARDS)
+    theta = Theta(*random_t(layout, rng, is_mean=True))
+    rows = all_gaps(layout, rng)
+    completed = complete_cells(layout, dag.nodes, theta, rows, (), rng)
+    assert completed.is_exact
+    assert completed.lost < 1e-5
+    _, other = layout_of(graph, CARDS)
+    found = expected_moments(other, completed, np.full(len(completed.weight), -1))
+    for ours, theirs in zip(found, brute_force(layout, other, theta, rows), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)  # completions cut at 1e-7
+
+
+def test_draws_stand_for_rows_with_too_many_completions(monkeypatch):
+    monkeypatch.setattr(mixed_completions, "MOST", 2)
+    monkeypatch.setattr(mixed_completions, "DRAWS", 4000)
+    rng = np.random.default_rng(0)
+    dag, layout = layout_of(HERE, CARDS)
+    theta = Theta(*random_t(layout, rng, is_mean=False))
+    rows = all_gaps(layout, rng)
+    completed = complete_cells(layout, dag.nodes, theta, rows, (), rng)
+    assert not completed.is_exact
+    found = expected_moments(layout, completed, np.full(len(completed.weight), -1))
+    for ours, theirs in zip(found, brute_force(layout, layout, theta, rows), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=0.2 * np.abs(theirs).max())
+
+
+def rows_with_holes(n, share, seed):
+    rng = np.random.default_rng(seed)
+    a, c = rng.integers(0, 2, n), rng.integers(0, 3, n)
+    b = (a + (rng.random(n) < 0.2)) % 2
+    x = 2.0 * a + rng.normal(size=n)
+    y = x * np.array([0.5, -1.0, 2.0])[c] + 0.3 * rng.normal(size=n)
+    columns = {
+        "a": np.array(["n", "y"], object)[a],
+        "b": np.array(["p", "q"], object)[b],
+        "c": np.array(["0", "1", "2"], object)[c],
+        "x": 1e3 + x,
+        "y": y,
+    }
+    for column in columns.values():
+        column[rng.random(n) < share] = None if column.dtype == object else np.nan
+    return columns
+
+
+TRUE = jn.DAG("a -> b; a -> x; c -> y; x -> y")
+
+
+@pytest.mark.parametrize("score", ["bic", None])
+def test_the_graph_is_found_behind_holes(score):
+    found = jn.learn_structure(rows_with_holes(500, 0.2, 6), score=score, random_state=0)
+    assert found.shd(TRUE) == 0
+    assert found.info.statistics == "exact"
+    assert found.info.is_bound == (score is None)
+    rises = np.diff(found.info.trace)
+    assert rises.min(initial=0.0) >= -1e-9 * (abs(found.info.score) + 500)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_j_never_falls(seed):
+    """A fall with all completions listed would raise."""
+    score = ("bic", "bdeu-bge")[seed % 2]
+    table = rows_with_holes(60, 0.3, seed)
+    found = jn.learn_structure(table, score=score, random_state=seed, max_parents=2)
+    assert found.info.ascends
+
+
+def test_graph_and_parameters_in_one_call():
+    table = rows_with_holes(300, 0.1, 3)
+    net = jn.BayesianNetwork(prior="bdeu-bge", random_state=0).fit(table)
+    assert net.graph.info.score_name == "bdeu-bge"
+    assert net.free_energy_ >= net.graph.info.score - 1e-3  # cells that show nothing are left out
+
+
+def test_units_change_nothing():
+    table = rows_with_holes(200, 0.2, 4)
+    scaled = {**table, "x": table["x"] * 1e-3, "y": 7.0 - 100.0 * table["y"]}
+    one, other = (jn.learn_structure(t, random_state=0) for t in (table, scaled))
+    assert one.shd(other) == 0
+    n_x, n_y = (np.count_nonzero(~np.isnan(table[name])) for name in "xy")
+    moved = n_x * np.log(1e-3) + n_y * np.log(100.0)
+    np.testing.assert_allclose(one.info.score - moved, other.info.score, rtol=1e-8)
+
+
+def test_hidden_labels_above_numbers():
+    rng = np.random.default_rng(2)
+    h = rng.integers(0, 2, 300)
+    table = {name: 5.0 * h + rng.normal(size=300) for name in "xyz"}
+    found = jn.learn_structure(table, hidden={"H": 2}, random_state=0)
+    assert {edge for edge in found.edges if edge[0] == "H"} == {("H", name) for name in "xyz"}
+
+
+def test_rows_in_which_a_variable_was_set():
+    table = rows_with_holes(300, 0.1, 5)
+    known = ~np.isnan(table["x"])
+    was_set = ["x" if k and i % 3 == 0 else None for i, k in enumerate(known)]
+    found = jn.learn_structure(table, interventions=was_set, random_state=0)
+    assert ("x", "y") in found.edges or ("c", "y") in found.edges
+
+
+@pytest.mark.parametrize(
+    ("choices", "text"),
+    [
+        ({"completion": "draw"}, "completion='draw' is for rows of labels"),
+        ({"score": "k2"}, "there is no score 'k2' of labels and numbers together"),
+        ({"required": [("x", "a")]}, "the edge x -> a leads from a number to a label"),
+        ({"hidden": {"a": 2}}, "'a' is declared hidden, but is a column"),
+        ({"score": "bic", "scale": 2.0}, "bic has no scale"),
+    ],
+)
+def test_what_cannot_be_is_refused(choices, text):
+    with pytest.raises((DataError, JensenError), match=text):
+        jn.learn_structure(rows_with_holes(50, 0.2, 0), **choices)
