@@ -239,9 +239,9 @@ def point_network(graph: DAG, posterior: RegressionPosteriors) -> GaussianNetwor
 def network_from_regressions(graph: DAG, regressions: Mapping[str, Any]) -> GaussianNetwork:
     """A network from a regression, or a dict with its parts, for every variable."""
     _check_names("regressions", regressions, graph.nodes)
-    return GaussianNetwork(graph, tuple(
-        read_regression(x, graph.parents(x), regressions[x]) for x in graph.nodes
-    ))
+    return GaussianNetwork(
+        graph, tuple(read_regression(x, graph.parents(x), regressions[x]) for x in graph.nodes)
+    )
 
 
 def read_regression(name: str, parents: Sequence[str], given: Any) -> LinearRegression:

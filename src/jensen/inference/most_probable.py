@@ -159,9 +159,7 @@ class AssignmentSearch:
             if self.allow_bans:
                 self._branch(waiting, masks, states, first)
 
-    def _branch(
-        self, waiting: list[Any], masks: Masks, states: dict[int, int], first: int
-    ) -> None:
+    def _branch(self, waiting: list[Any], masks: Masks, states: dict[int, int], first: int) -> None:
         """Split the remaining assignments after an answer; variables before `first` are fixed."""
         fixed = dict(masks)
         for i in range(first, len(self.hidden)):

@@ -13,8 +13,8 @@ from jensen.exceptions import JensenError
 from jensen.families import inner
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.inference.distribution import Distribution, Distributions, Interval
-from jensen.inference.fitted import FittedNetwork
 from jensen.inference.findings import Findings, read_findings
+from jensen.inference.fitted import FittedNetwork
 from jensen.inference.impossible import explain
 from jensen.inference.marginals import Marginals
 from jensen.inference.questions import ExactAnswer, Question, find_question, form_of
@@ -276,7 +276,7 @@ def mutual_information(
     h_all = joint.entropy()
     h_first, h_second = (joint.marginal([*names, *over]).entropy() for names in (first, second))
     h_over = joint.marginal(over).entropy() if over else 0.0
-    return max(h_first + h_second - h_all - h_over, 0.0)  # rounding may leave -1e-16
+    return float(max(h_first + h_second - h_all - h_over, 0.0))  # rounding may leave -1e-16
 
 
 def _names(names: Any) -> list[str]:

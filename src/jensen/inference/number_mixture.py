@@ -60,17 +60,17 @@ class MixtureDistribution:
     evidence: str = ""  # as text, for headings
 
     @property
-    def mean(self) -> float | Array:
+    def mean(self) -> Any:
         """The mean of the one variable; of several, (d,) in the order of `names`."""
         return self._one(self._mean)
 
     @property
-    def variance(self) -> float | Array:
+    def variance(self) -> Any:
         """The variance of the one variable; of several, (d,)."""
         return self._one(np.diagonal(self.covariance).copy())
 
     @property
-    def standard_deviation(self) -> float | Array:
+    def standard_deviation(self) -> Any:
         """The standard deviation of the one variable; of several, (d,)."""
         return self._one(np.sqrt(np.diagonal(self.covariance)))
 
@@ -147,7 +147,11 @@ class MixtureDistribution:
                 raise JensenError(f"this is a distribution of {', '.join(self.names)}, not {name}")
         at = [self.names.index(name) for name in chosen]
         return merged_mixture(
-            chosen, self.weights, self.means[:, at], self.covariances[:, at][:, :, at], self.evidence
+            chosen,
+            self.weights,
+            self.means[:, at],
+            self.covariances[:, at][:, :, at],
+            self.evidence,
         )
 
     def plain(self) -> dict[str, Any]:
@@ -226,5 +230,3 @@ class MixtureDistributions(GaussianDistributions):
         bounds = [one.interval(level) for one in self]
         low, high = (np.array([pair[k] for pair in bounds]) for k in (0, 1))
         return low, high
-
-
