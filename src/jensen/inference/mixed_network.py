@@ -45,7 +45,9 @@ from jensen.inference.regression import (
 )
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.mixed.shapes import Asked, Shapes
+from jensen.support.checks import is_real
 from jensen.support.fields import leaves
+from jensen.support.json_values import as_checked
 from jensen.support.text import grid, some
 
 if TYPE_CHECKING:
@@ -337,7 +339,26 @@ class MixedNetwork(FittedNetwork):
         """Σ over rows of p(family | what the row knows), of families of labels."""
         return mixed_rows.expected_counts(self, table, families, rows)
 
-    # --- how it is shown ---
+    # --- how it is kept and shown ---
+
+    def entry(self, name: str) -> dict[str, Any]:
+        """One variable as a file holds it."""
+        from jensen.inference.mixed_files import mixed_entry
+
+        return mixed_entry(self, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is known as plain data, as a file holds it."""
+        from jensen.inference.mixed_files import plain_mixed_network
+
+        return plain_mixed_network(self)
+
+    @classmethod
+    def from_dict(cls, value: Any) -> MixedNetwork:
+        """The inverse of `to_dict`: a network from plain data, also by way of JSON."""
+        from jensen.inference.mixed_files import read_mixed_network
+
+        return read_mixed_network(as_checked(value))
 
     def listing(self) -> str:
         """All variables with their states and parents."""
@@ -359,11 +380,14 @@ class MixedNetwork(FittedNetwork):
         return {"constants": dict(self.constants)}
 
     def beliefs(self, given: Given, do: Given) -> dict[str, Any]:
-        """The distribution of every variable; a known label is certain, a known number has none."""
-        findings, certain = mixed_findings.read_mixed(self, given, do), {}
+        """The distribution of every variable; a known label is certain, a known number itself."""
+        findings = mixed_findings.read_mixed(self, given, do)
+        certain: dict[str, Any] = {}
         for u, k in {**findings.labels.hard, **findings.labels.do}.items():
             variable = self.variables[self.layout.labels[u]]
             certain[variable.name] = {x: float(i == k) for i, x in enumerate(variable.states)}
+        for node, value in {**findings.numbers.given, **findings.numbers.do}.items():
+            certain[self.graph.nodes[node]] = value
         return {**self.marginals(given, do), **certain}
 
     def check_belief(self, name: str, belief: object) -> None:
@@ -372,9 +396,11 @@ class MixedNetwork(FittedNetwork):
 
         if self.is_label(name):
             self.label_network.check_belief(name, belief)
-        elif not isinstance(belief, MixtureDistribution) or belief.names != (name,):
+        elif isinstance(belief, MixtureDistribution) and belief.names == (name,):
+            return
+        elif not is_real(belief):
             raise JensenError(
-                f"a belief about the number {name!r} is what query({name!r}) gives, "
+                f"a belief about the number {name!r} is what query({name!r}) gives, or a number, "
                 f"not {belief!r:.80}"
             )
 
