@@ -382,7 +382,10 @@ def test_a_configuration_without_rows_has_the_regression_of_all_rows():
 @pytest.mark.parametrize(
     ("choices", "text"),
     [
-        ({"prior": "k2"}, "None .flat., 'bdeu-bge', or a dict with strength, concentration, not 'k2'"),
+        (
+            {"prior": "k2"},
+            "None .flat., 'bdeu-bge', or a dict with strength, concentration, not 'k2'",
+        ),
         ({"prior": {"scale": 1.0}}, "has strength, concentration, not 'scale'"),
         ({"prior": {"strength": 0}}, "strength must be positive and finite, not 0"),
         ({"equivalent_sample_size": 2.0}, "belongs to prior='bdeu-bge'"),

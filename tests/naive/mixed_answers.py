@@ -32,8 +32,8 @@ def random_network(rng, n_labels=3, n_numbers=3, density=0.6, offset=0.0):
     tables, regressions = {}, {}
     for x in labels:
         shape = [cards[u] for u in sorted(parents[x])]
-        tables[x] = rng.dirichlet(np.ones(cards[x]), shape) if shape else rng.dirichlet(
-            np.ones(cards[x])
+        tables[x] = (
+            rng.dirichlet(np.ones(cards[x]), shape) if shape else rng.dirichlet(np.ones(cards[x]))
         )
     for x in numbers:
         above = sorted(u for u in parents[x] if u in cards)
@@ -142,7 +142,7 @@ def density(network, found, name, x) -> float:
     k, total = numbers.index(name), 0.0
     for p, piece in zip(posterior(found), found, strict=True):
         variance = piece.covariance[k, k]
-        total += p * np.exp(-0.5 * (x - piece.mean[k]) ** 2 / variance) / np.sqrt(
-            2 * np.pi * variance
+        total += (
+            p * np.exp(-0.5 * (x - piece.mean[k]) ** 2 / variance) / np.sqrt(2 * np.pi * variance)
         )
     return float(total)

@@ -11,7 +11,7 @@ from jensen.cli import inputs
 from jensen.cli.command import PARAMETERS, SAMPLING, Given, Option
 from jensen.exceptions import JensenError
 from jensen.q_graph.method_choices import HAVE, WAYS
-from jensen.scores.registry import AVAILABLE, PENALISED, SPREAD_PRIORS
+from jensen.scores.registry import AVAILABLE, SPREAD_PRIORS
 from jensen.support.text import either, plural, some
 
 if TYPE_CHECKING:

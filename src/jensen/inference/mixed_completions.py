@@ -1,217 +1,228 @@
-"""All completions of rows of labels and numbers, at one θ: what expected scores are made of.
-
-A row is repeated for every completion of its missing labels, weighted by its probability; what is
-missing of its numbers stands at its conditional mean, with a covariance beside it.
-"""
+"""Missing cells of rows of a mixed network filled: by the most probable values, or by draws."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.inference.mixed_draws import put_labels
-from jensen.q_hidden.mixed.cells import CellUnit, MixedCells, MixedRows, encode_rows, fill_tables
-from jensen.q_hidden.mixed.layout import MixedLayout
-from jensen.q_hidden.mixed.shapes import Asked, GroupKind, Shapes
+from jensen.data import Table
+from jensen.data.encode import Column
+from jensen.data.fill_missing import Filled
+from jensen.data.number_rows import numbers_of
+from jensen.data.threads import ordered_map
+from jensen.exceptions import JensenError
+from jensen.inference.fitted import Method, RowChoices
+from jensen.inference.gaussian_queries import read_numbers
+from jensen.inference.mixed_parameters import Parameters
+from jensen.inference.mixed_rows import ReadRows, check_possible, expected_cells, read
+from jensen.inference.mixed_solver import (
+    MixedQuestion,
+    filled_tables,
+    groups_of,
+    kinds_in,
+    label_positions,
+    log_density,
+    make_question,
+    take_rows,
+)
+from jensen.q_hidden.mixed.cells import CellUnit, MixedRows
+from jensen.q_hidden.mixed.shapes import Asked, GroupKind
 from jensen.q_hidden.trees import run
-from jensen.support.cell_records import CellGroups, make_group_workspace
+from jensen.support.cell_records import make_group_workspace
+from jensen.support.text import one_of
+
+if TYPE_CHECKING:
+    from jensen.inference.mixed_network import MixedNetwork
 
 Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
-
-MOST = 1024
-"""Rows with more completions of their labels are drawn."""
-
-DRAWS = 32
-"""Draws of such a row."""
-
-LEAST = 1e-7
-"""Less probable completions are left out."""
+Ints = NDArray[np.int64]
 
 
-class Spread(NamedTuple):
-    """The covariances of numbers that are missing together."""
+class CompleteCells(NamedTuple):
+    """Rows in which what was missing has a value."""
 
-    places: Ints  # (m,): which numbers
-    rows: Ints  # (R,)
-    covariances: Array  # (R, m, m)
-
-
-class CompletedCells(NamedTuple):
-    """Rows without gaps, as many as there are completions; implements `Completed`."""
-
-    codes: Codes  # (R, labels)
-    values: Array  # (R, numbers): means where numbers were missing
-    weight: Array  # (R,)
-    origin: Ints  # (R,): the row that was completed
-    spreads: tuple[Spread, ...]
-    is_exact: bool
-    lost: float  # the largest probability of the completions of a row that are left out
-
-    @property
-    def total_weight(self) -> float:
-        """The weight of all rows."""
-        return float(self.weight.sum())
+    codes: Codes  # (N, labels)
+    values: Array  # (N, numbers): relative to the centre
+    possible: NDArray[np.bool_]  # (N,): in the other rows the gaps are left
 
 
-class Theta(NamedTuple):
-    """θ as the E-step sees it."""
-
-    log_tables: Array
-    forms: Array
-
-
-def complete_cells(
-    layout: MixedLayout,
-    names: tuple[str, ...],
-    theta: Theta,
-    rows: MixedRows,
-    was_set: tuple[int, ...],
-    rng: np.random.Generator,
-) -> CompletedCells:
-    """Complete rows, in all of which the same nodes were set."""
-    parts = list(_complete_labels(layout, names, theta, rows, was_set, rng))
-    codes, origin, weight, exact, lost = zip(*parts, strict=True) if parts else [()] * 5
-    labels = np.concatenate([np.empty((0, rows.codes.shape[1]), np.int32), *codes])
-    origin = np.concatenate([np.empty(0, np.int64), *origin])
-    full = MixedRows(labels, rows.values[origin], np.concatenate([np.empty(0), *weight]))
-    values, spreads = _complete_numbers(layout, names, theta, full, was_set)
-    return CompletedCells(
-        labels, values, full.weight, origin, spreads, all(exact), max(lost, default=0.0)
-    )
+def best_cells(network: MixedNetwork, rows: MixedRows) -> CompleteCells:
+    """The most probable labels of each row, numbers integrated out; then the means of these."""
+    refuse_samples(network, "completion", ["marginal", "draw"])
+    question = make_question(network, rows, asked=Asked(frozenset(range(len(network.variables)))))
+    (parameters,) = network.parameter_sets()
+    possible = log_density(question, parameters) > -np.inf
+    codes, values = _chosen(question, parameters, None)
+    codes[~possible], values[~possible] = rows.codes[~possible], rows.values[~possible]
+    return CompleteCells(codes, values, possible)
 
 
-def joined(parts: list[CompletedCells], offsets: list[Ints]) -> CompletedCells:
-    """The completions of several sets of rows; offsets say which rows of all these were."""
-    begin = np.cumsum([0, *(len(part.weight) for part in parts)])
-    spreads = tuple(
-        spread._replace(rows=spread.rows + at)
-        for part, at in zip(parts, begin[:-1].tolist(), strict=True)
-        for spread in part.spreads
-    )
-    origin = [rows[part.origin] for part, rows in zip(parts, offsets, strict=True)]
-    return CompletedCells(
-        np.concatenate([part.codes for part in parts]),
-        np.concatenate([part.values for part in parts]),
-        np.concatenate([part.weight for part in parts]),
-        np.concatenate(origin),
-        spreads,
-        all(part.is_exact for part in parts),
-        max(part.lost for part in parts),
-    )
+def drawn_cells(question: MixedQuestion, rng: np.random.Generator) -> CompleteCells:
+    """A joint draw in each row; after Gibbs from a sample s chosen with p ∝ p_s(row)."""
+    network, rows = question.network, question.rows
+    best, which = np.full(question.n_rows, -np.inf), np.full(question.n_rows, -1)
+    sets = network.parameter_sets()
+    for s, parameters in enumerate(sets):
+        key = log_density(question, parameters) + rng.gumbel(size=len(best))
+        which[key > best] = s  # the largest of log p + Gumbel noise is such a draw
+        best = np.maximum(best, key)
+    codes, values = rows.codes.copy(), rows.values.copy()
+    for s in np.unique(which[which >= 0]):
+        own, part = np.flatnonzero(which == s), question
+        if len(own) < question.n_rows:
+            part = make_question(
+                network, take_rows(rows, own), question.was_set, question.asked, question.soft
+            )
+        codes[own], values[own] = _chosen(part, sets[s], rng)
+    return CompleteCells(codes, values, which >= 0)
 
 
-Part = tuple[Codes, Ints, Array, bool, float]
-"""Codes, origin and weight of some completed rows; whether all were listed; what was lost."""
+def refuse_samples(network: MixedNetwork, what: str, methods: list[str]) -> None:
+    """Refuse a maximum over a mixture of samples."""
+    if network.samples is not None:
+        raise JensenError(
+            f"the most probable {what} under a mixture of sampled parameters cannot be computed "
+            f"exactly: use {one_of('method', methods)}"
+        )
 
 
-def _complete_labels(
-    layout: MixedLayout,
-    names: tuple[str, ...],
-    theta: Theta,
-    rows: MixedRows,
-    was_set: tuple[int, ...],
-    rng: np.random.Generator,
-) -> Iterator[Part]:
-    """Rows that miss the same labels at a time."""
-    patterns, number = np.unique(rows.codes < 0, axis=0, return_inverse=True)
-    everything = frozenset(range(len(layout.cards)))
-    for k, pattern in enumerate(patterns):
-        own = np.flatnonzero(number.ravel() == k)
-        here = MixedRows(*(part[own] for part in rows))
-        scope = tuple(np.flatnonzero(pattern).tolist())
-        if not scope:
-            yield here.codes, own, here.weight, True, 0.0
-            continue
-        shapes = Shapes(layout, names)
-        if shapes.n_configs(scope) > MOST:
-            yield _drawn(shapes, theta, here, own, was_set, rng)
-            continue
-        asked = Asked(everything, (scope,))
-        for unit in encode_rows(shapes, here, was_set, asked):
-            yield _listed(shapes, theta, here, own, unit, scope)
+def _chosen(
+    question: MixedQuestion, parameters: Parameters, rng: np.random.Generator | None
+) -> tuple[Codes, Array]:
+    """Labels at their joint maximum and numbers at their means given these; or all drawn."""
+    parameters = question.with_soft(parameters)
+    codes, values = question.rows.codes.copy(), question.rows.values.copy()
+    program, units = question.shapes.program, question.units
+    streams = [None] * len(units) if rng is None else rng.spawn(len(units))
 
-
-def _listed(
-    shapes: Shapes,
-    theta: Theta,
-    rows: MixedRows,
-    own: Ints,
-    unit: CellUnit,
-    scope: tuple[int, ...],
-) -> Part:
-    """All completions of the labels of some rows, with their probabilities."""
-    log_tables, _ = fill_tables(MixedCells(*theta, shapes.kinds, unit))
-    once = unit.problems._replace(weight=np.ones(len(unit.problems.weight)))
-    _, counts = run.expected_counts(log_tables, shapes.program, once)
-    number = shapes.group_kinds[GroupKind((), (), scope)]
-    which = unit.groups.kind == number
-    at, row = unit.groups.table_at[which], unit.row[unit.groups.row[which]]
-    n = shapes.n_configs(scope)
-    share = counts[at[:, None] + np.arange(n)]
-    share /= share.sum(1, keepdims=True)
-    kept = share >= LEAST
-    lost = float(1.0 - np.where(kept, share, 0.0).sum(1).min(initial=1.0))
-    share = np.where(kept, share, 0.0)
-    share /= share.sum(1, keepdims=True)
-    k, config = np.nonzero(kept)
-    codes = rows.codes[row[k]]
-    for u in reversed(scope):
-        card = int(shapes.layout.wiring.cards[u])
-        codes[:, u] = config % card
-        config = config // card
-    return codes, own[row[k]], rows.weight[row[k]] * share[kept], True, max(lost, 0.0)
-
-
-def _drawn(
-    shapes: Shapes,
-    theta: Theta,
-    rows: MixedRows,
-    own: Ints,
-    was_set: tuple[int, ...],
-    rng: np.random.Generator,
-) -> Part:
-    """Draws of the labels of some rows."""
-    again = np.repeat(np.arange(len(own)), DRAWS)
-    many = MixedRows(*(part[again] for part in rows))
-    codes = many.codes.copy()
-    for unit in encode_rows(shapes, many, was_set, Asked(frozenset(range(len(shapes.names))))):
-        log_tables, _ = fill_tables(MixedCells(*theta, shapes.kinds, unit))
-        once = np.ones(len(unit.problems.set_of), np.int64)
-        _, at, states = run.drawn_states(log_tables, shapes.program, unit.problems, once, rng)
+    def choose(task: tuple[CellUnit, np.random.Generator | None]) -> None:
+        unit, stream = task
+        log_tables = filled_tables(question, parameters, unit).log_tables
+        if stream is None:
+            _, at, states = run.best_states(log_tables, program, unit.problems)
+        else:
+            once = np.ones(len(unit.problems.set_of), np.int64)
+            _, at, states = run.drawn_states(log_tables, program, unit.problems, once, stream)
         put_labels(unit, at, states, codes)
-    return codes, own[again], many.weight / DRAWS, False, 0.0
+        for number, kind in kinds_in(unit):
+            if kind.missing:
+                put_numbers(unit, parameters.forms, number, kind, codes, values, stream)
+
+    for _ in ordered_map(choose, list(zip(units, streams, strict=True))):
+        pass
+    return codes, values
 
 
-def _complete_numbers(
-    layout: MixedLayout,
-    names: tuple[str, ...],
-    theta: Theta,
-    rows: MixedRows,
-    was_set: tuple[int, ...],
-) -> tuple[Array, tuple[Spread, ...]]:
-    """Means of the missing numbers of rows without missing labels, and their covariances."""
-    from jensen.kernels.cell_groups import describe_groups
+def put_labels(unit: CellUnit, at: Ints, states: Codes, codes: Codes) -> None:
+    """Write the chosen states of all problems of a unit."""
+    for u in range(codes.shape[1]):
+        position = label_positions(unit.shapes, u)[unit.problems.set_of]
+        mine = np.flatnonzero(position >= 0)
+        codes[unit.row[unit.problem_row[mine]], u] = states[at[mine] + position[mine]]
 
-    shapes, values, spreads = Shapes(layout, names), rows.values.copy(), list[Spread]()
-    for unit in encode_rows(shapes, rows, was_set, Asked(frozenset(range(len(names))))):
-        kinds, work = shapes.kinds, make_group_workspace(shapes.kinds)
-        for number, kind in enumerate(shapes.group_kinds):
-            which = np.flatnonzero(unit.groups.kind == number)
-            if not kind.missing or not len(which):
-                continue
-            groups = CellGroups(
-                unit.groups.kind[which], unit.groups.row[which], unit.groups.base_at[which],
-                unit.groups.base, unit.groups.table_at[which],
-            )  # fmt: skip
-            n, m = len(which), len(kind.missing)
-            means, covariances = np.empty((n, 1, m)), np.empty((n, 1, m, m))
-            describe_groups(kinds, groups, unit.values, theta.forms, work, means, covariances)
-            row, places = unit.row[groups.row], np.array(kind.missing, np.int64)
-            values[row[:, None], places] = means[:, 0]
-            spreads.append(Spread(places, row, covariances[:, 0]))
-    return values, tuple(spreads)
+
+def put_numbers(
+    unit: CellUnit,
+    forms: Array,
+    number: int,
+    kind: GroupKind,
+    codes: Codes,
+    values: Array,
+    stream: np.random.Generator | None,
+) -> None:
+    """Write the missing numbers of all groups of a kind, given the labels around them."""
+    from jensen.kernels.cell_groups import choose_numbers
+
+    kinds = unit.shapes.kinds
+    _, groups = groups_of(unit, number)
+    rows = unit.row[groups.row]
+    config = config_of(unit.shapes.layout.wiring.cards, kind.scope, codes[rows])
+    shape = len(rows), len(kind.missing)
+    normals = np.empty((0, 0)) if stream is None else stream.standard_normal(shape)
+    chosen, work = np.empty(shape), make_group_workspace(kinds)
+    choose_numbers(kinds, groups, unit.values, forms, config, normals, work, chosen)
+    values[rows[:, None], list(kind.missing)] = chosen
+
+
+def config_of(cards: Ints, scope: tuple[int, ...], codes: Codes) -> Ints:
+    """(rows,): the configuration of some labels."""
+    found = np.zeros(len(codes), np.int64)
+    for u in scope:
+        found = found * int(cards[u]) + codes[:, u]
+    return found
+
+
+def fill(
+    network: MixedNetwork,
+    data: Table,
+    method: Method,
+    rng: np.random.Generator,
+    choices: RowChoices,
+) -> dict[str, Filled]:
+    """Columns as the network's own variables, before and after gaps were filled, by name.
+
+    "mode" fills the most probable joint states of the labels, numbers integrated out, then the
+    means of the numbers given these; "marginal" the most probable state, or the mean, of each cell
+    on its own; "draw" draws all jointly.
+    """
+    if method not in get_args(Method):
+        raise JensenError(f"method must be one of {list(get_args(Method))}, not {method!r}")
+    rows = read(network, data, choices)
+    if method == "mode":
+        codes, values, possible = best_cells(network, rows.cells)
+    else:
+        nodes = [v for v, name in enumerate(network.graph.nodes) if name in data]
+        question = make_question(network, rows.cells, asked=Asked(frozenset(nodes)))
+        if method == "draw":
+            codes, values, possible = drawn_cells(question, rng)
+        else:
+            codes, values, possible = _likely_cells(question, nodes)
+    check_possible(network, rows, possible, choices.impossible)
+    return _filled_columns(network, data, rows, codes, values)
+
+
+def _likely_cells(
+    question: MixedQuestion, nodes: Sequence[int]
+) -> tuple[NDArray[np.int32], Array, NDArray[np.bool_]]:
+    """Each cell on its own."""
+    found = expected_cells(question, nodes)
+    codes, values = question.rows.codes.copy(), question.rows.values.copy()
+    for u, p in found.labels.items():
+        codes[:, u] = np.where(found.possible, np.nan_to_num(p, nan=-1.0).argmax(1), codes[:, u])
+    for v, mean in found.numbers.items():
+        values[:, v] = np.where(found.possible, mean, values[:, v])
+    return codes, values, found.possible
+
+
+def _filled_columns(
+    network: MixedNetwork,
+    data: Table,
+    rows: ReadRows,
+    codes: NDArray[np.int32],
+    values: Array,
+) -> dict[str, Filled]:
+    found = {}
+    for name in data.names:
+        if name not in network.graph:
+            continue
+        node = network.index(name)
+        variable, place = network.variables[node], network.layout.place[node]
+        if network.layout.cards[node]:
+            before = rows.labels.column(name)
+            gaps = before.missing() & (codes[:, place] >= 0)
+            filled = before.data.copy()
+            filled[gaps] = codes[gaps, place]
+            found[name] = Filled(before, Column(before.variable, filled))
+        else:
+            shift = network.centre[place]
+            known = numbers_of(read_numbers(data, [variable]), [name])[:, 0]
+            gaps = np.isnan(known)
+            after = np.where(gaps, values[:, place] + shift, known)
+            found[name] = Filled(
+                Column(variable, np.ascontiguousarray(known)), Column(variable, after)
+            )
+    return found

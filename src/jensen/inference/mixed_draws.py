@@ -1,10 +1,10 @@
-"""Values for all that is not known in a mixed network: the most probable ones, or draws."""
+"""Rows drawn from a mixed network, and the most probable labels of one set of findings."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,38 +12,36 @@ from numpy.typing import NDArray
 from jensen.data import Table
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.threads import ordered_map
-from jensen.exceptions import JensenError
 from jensen.inference.fitted import Given
 from jensen.inference.impossible import explain
-from jensen.inference.mixed_queries import (
+from jensen.inference.mixed_completions import (
+    config_of,
+    put_labels,
+    put_numbers,
+    refuse_samples,
+)
+from jensen.inference.mixed_findings import (
     MixedFindings,
     question_of,
     read_mixed,
     refuse_impossible,
     unknown_nodes,
 )
+from jensen.inference.mixed_parameters import Parameters
 from jensen.inference.mixed_solver import (
     MixedQuestion,
-    Parameters,
     Weighing,
     filled_tables,
     group_moments,
-    groups_of,
     kinds_in,
-    label_positions,
     log_density,
     log_known,
-    make_question,
     solved,
 )
 from jensen.inference.most_probable import Assignment, AssignmentSearch
-from jensen.q_hidden.mixed.cells import CellUnit, MixedRows
-from jensen.q_hidden.mixed.shapes import Asked, GroupKind
 from jensen.q_hidden.trees import run
-from jensen.support.cell_records import make_group_workspace
 from jensen.support.checks import check_whole
 from jensen.support.memory import check_many
-from jensen.support.text import one_of
 
 if TYPE_CHECKING:
     from jensen.inference.mixed_network import MixedNetwork
@@ -54,124 +52,6 @@ Ints = NDArray[np.int64]
 
 DRAWN_ROWS = 1 << 13
 """Rows per random stream; fixed, so that the number of threads changes nothing."""
-
-
-class CompleteCells(NamedTuple):
-    """Rows in which what was missing has a value."""
-
-    codes: Codes  # (N, labels)
-    values: Array  # (N, numbers): relative to the centre
-    possible: NDArray[np.bool_]  # (N,): in the other rows the gaps are left
-
-
-# --- many rows ---
-
-
-def best_cells(network: MixedNetwork, rows: MixedRows) -> CompleteCells:
-    """The most probable labels of each row, numbers integrated out; then the means of these."""
-    _refuse_samples(network, "completion", ["marginal", "draw"])
-    question = make_question(network, rows, asked=Asked(frozenset(range(len(network.variables)))))
-    (parameters,) = network.parameter_sets()
-    possible = log_density(question, parameters) > -np.inf
-    codes, values = _chosen(question, parameters, None)
-    codes[~possible], values[~possible] = rows.codes[~possible], rows.values[~possible]
-    return CompleteCells(codes, values, possible)
-
-
-def drawn_cells(question: MixedQuestion, rng: np.random.Generator) -> CompleteCells:
-    """A joint draw in each row; after Gibbs from a sample s chosen with p ∝ p_s(row)."""
-    network, rows = question.network, question.rows
-    best, which = np.full(question.n_rows, -np.inf), np.full(question.n_rows, -1)
-    sets = network.parameter_sets()
-    for s, parameters in enumerate(sets):
-        key = log_density(question, parameters) + rng.gumbel(size=len(best))
-        which[key > best] = s  # the largest of log p + Gumbel noise is such a draw
-        best = np.maximum(best, key)
-    codes, values = rows.codes.copy(), rows.values.copy()
-    for s in np.unique(which[which >= 0]):
-        own, part = np.flatnonzero(which == s), question
-        if len(own) < question.n_rows:
-            some = MixedRows(*(x[own] for x in rows))
-            part = make_question(network, some, question.was_set, question.asked, question.soft)
-        codes[own], values[own] = _chosen(part, sets[s], rng)
-    return CompleteCells(codes, values, which >= 0)
-
-
-def _refuse_samples(network: MixedNetwork, what: str, methods: list[str]) -> None:
-    if network.samples is not None:
-        raise JensenError(
-            f"the most probable {what} under a mixture of sampled parameters cannot be computed "
-            f"exactly: use {one_of('method', methods)}"
-        )
-
-
-def _chosen(
-    question: MixedQuestion, parameters: Parameters, rng: np.random.Generator | None
-) -> tuple[Codes, Array]:
-    """Labels at their joint maximum and numbers at their means given these; or all drawn."""
-    parameters = question.with_soft(parameters)
-    codes, values = question.rows.codes.copy(), question.rows.values.copy()
-    program, units = question.shapes.program, question.units
-    streams = [None] * len(units) if rng is None else rng.spawn(len(units))
-
-    def choose(task: tuple[CellUnit, np.random.Generator | None]) -> None:
-        unit, stream = task
-        log_tables = filled_tables(question, parameters, unit).log_tables
-        if stream is None:
-            _, at, states = run.best_states(log_tables, program, unit.problems)
-        else:
-            once = np.ones(len(unit.problems.set_of), np.int64)
-            _, at, states = run.drawn_states(log_tables, program, unit.problems, once, stream)
-        put_labels(unit, at, states, codes)
-        for number, kind in kinds_in(unit):
-            if kind.missing:
-                _put_numbers(unit, parameters.forms, number, kind, codes, values, stream)
-
-    for _ in ordered_map(choose, list(zip(units, streams, strict=True))):
-        pass
-    return codes, values
-
-
-def put_labels(unit: CellUnit, at: Ints, states: Codes, codes: Codes) -> None:
-    """Write the chosen states of all problems of a unit."""
-    for u in range(codes.shape[1]):
-        position = label_positions(unit.shapes, u)[unit.problems.set_of]
-        mine = np.flatnonzero(position >= 0)
-        codes[unit.row[unit.problem_row[mine]], u] = states[at[mine] + position[mine]]
-
-
-def _put_numbers(
-    unit: CellUnit,
-    forms: Array,
-    number: int,
-    kind: GroupKind,
-    codes: Codes,
-    values: Array,
-    stream: np.random.Generator | None,
-) -> None:
-    """Write the missing numbers of all groups of a kind, given the labels around them."""
-    from jensen.kernels.cell_groups import choose_numbers
-
-    kinds = unit.shapes.kinds
-    _, groups = groups_of(unit, number)
-    rows = unit.row[groups.row]
-    config = _config(unit.shapes.layout.wiring.cards, kind.scope, codes[rows])
-    shape = len(rows), len(kind.missing)
-    normals = np.empty((0, 0)) if stream is None else stream.standard_normal(shape)
-    chosen, work = np.empty(shape), make_group_workspace(kinds)
-    choose_numbers(kinds, groups, unit.values, forms, config, normals, work, chosen)
-    values[np.ix_(rows, kind.missing)] = chosen
-
-
-def _config(cards: Ints, scope: tuple[int, ...], codes: Codes) -> Ints:
-    """(rows,): the configuration of some labels."""
-    found = np.zeros(len(codes), np.int64)
-    for u in scope:
-        found = found * int(cards[u]) + codes[:, u]
-    return found
-
-
-# --- draws of rows ---
 
 
 def sample(
@@ -229,7 +109,7 @@ def _draw_jointly(
     values: Array,
     stream: np.random.Generator,
 ) -> None:
-    """Draw what the evidence depends on, in all rows; the question is of the one row of evidence."""
+    """Draw what the evidence depends on in all rows; the question is of one row of evidence."""
     parameters = question.with_soft(parameters)
     cards, n = question.network.layout.wiring.cards, len(codes)
     for found in solved(replace(question, soft={}), parameters):
@@ -247,7 +127,7 @@ def _draw_jointly(
             if kind.missing:
                 own = group_moments(found, parameters.forms, number, with_covariances=True)
                 roots = np.linalg.cholesky(own.covariances[0])
-                config = _config(cards, kind.scope, codes)
+                config = config_of(cards, kind.scope, codes)
                 normals = stream.standard_normal((n, len(kind.missing)))
                 steps = np.einsum("nij,nj->ni", roots[config], normals)
                 values[:, list(kind.missing)] = own.means[0, config] + steps
@@ -290,10 +170,10 @@ def _forward_states(
     table = np.exp(parameters.log_tables[at]).reshape(-1, int(wiring.cards[u]))
     last = table.shape[1] - 1 - (table[:, ::-1] > 0.0).argmax(1)  # a state that is possible
     parents = tuple(int(w) for w in wiring.members(u)[:-1])
-    config = _config(wiring.cards, parents, codes)
+    config = config_of(wiring.cards, parents, codes)
     sums = np.cumsum(table, axis=1)[config]
     chosen = (stream.random(len(codes))[:, None] * sums[:, -1:] >= sums).sum(1)
-    return np.minimum(chosen, last[config])
+    return np.asarray(np.minimum(chosen, last[config]))
 
 
 # --- the most probable assignments ---
@@ -305,7 +185,7 @@ def most_probable(network: MixedNetwork, given: Given, do: Given, k: int) -> lis
     A number in the answer is its mean given these labels and what is known.
     """
     check_whole("k", k, at_least=1)
-    _refuse_samples(network, "assignment", ["em", "vbem"])
+    refuse_samples(network, "assignment", ["em", "vbem"])
     findings = read_mixed(network, given, do)
     known = {*findings.labels.hard, *findings.labels.do}
     hidden = [u for u in range(len(network.layout.labels)) if u not in known]
@@ -365,7 +245,7 @@ class _BestStates:
             for number, kind in kinds_in(unit):
                 if kind.missing:
                     forms = self.parameters.forms
-                    _put_numbers(unit, forms, number, kind, codes, values, None)
+                    put_numbers(unit, forms, number, kind, codes, values, None)
         found: dict[str, str | float] = {}
         for node in self.unknown:
             variable, place = network.variables[node], network.layout.place[node]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,27 @@ from jensen.data import Table
 from jensen.data.fill_missing import Filled
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
-from jensen.families import linear_regression
-from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.families.linear_regression import RegressionParameters
 from jensen.graphs import DAG
-from jensen.inference import mixed_draws, mixed_queries, mixed_rows, network_queries
+from jensen.inference import (
+    mixed_completions,
+    mixed_draws,
+    mixed_findings,
+    mixed_queries,
+    mixed_rows,
+    network_queries,
+)
 from jensen.inference.cpt import CPT, TablePosterior
 from jensen.inference.fitted import DEFAULTS, FittedNetwork, Given, Method, Names, RowChoices
-from jensen.inference.mixed_solver import Parameters, centre_of, parameters_at
+from jensen.inference.mixed_parameters import (
+    MixedPosterior,
+    NumberParameters,
+    Parameters,
+    SampledParameters,
+    centre_of,
+    config_text,
+    parameters_at,
+)
 from jensen.inference.most_probable import Assignment
 from jensen.inference.network import Network
 from jensen.inference.regression import (
@@ -32,7 +45,9 @@ from jensen.inference.regression import (
 )
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.mixed.shapes import Asked, Shapes
+from jensen.support.checks import is_real
 from jensen.support.fields import leaves
+from jensen.support.json_values import as_checked
 from jensen.support.text import grid, some
 
 if TYPE_CHECKING:
@@ -41,54 +56,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+__all__ = ["MixedNetwork", "MixedPosterior", "NumberParameters", "config_text"]
+
 MOST_SHAPES = 64
 """Questions whose trees are kept."""
-
-
-class NumberParameters(NamedTuple):
-    """The regressions of a number, one for each configuration of its label parents."""
-
-    intercepts: Array  # (K,)
-    slopes: Array  # (K, p): in the order of the number parents
-    variances: Array  # (K,): of the noise
-
-    def flat(self) -> Array:
-        """All of them end to end, configuration by configuration."""
-        return np.column_stack([self.intercepts, self.slopes, self.variances]).ravel()
-
-    @classmethod
-    def from_flat(cls, flat: Array, n_configs: int) -> NumberParameters:
-        """The inverse of `flat`."""
-        table = flat.reshape(n_configs, -1)
-        return cls(table[:, 0].copy(), table[:, 1:-1].copy(), table[:, -1].copy())
-
-
-class MixedPosterior(NamedTuple):
-    """The posterior of all tables and regressions; `centre` was subtracted from the numbers."""
-
-    concentration: Array  # (P,): of the tables
-    centre: Array  # of every number
-    regressions: tuple[RegressionParameters, ...]  # of every number, a component per configuration
-
-    def point(self, layout: MixedLayout) -> tuple[NumberParameters, ...]:
-        """Posterior means; variances are the inverses of expected precisions."""
-        found = []
-        pairs = zip(self.regressions, layout.number_parents, strict=True)
-        for v, (one, above) in enumerate(pairs):
-            slopes = one.coefficients[:, 1:]
-            intercepts = one.coefficients[:, 0] + self.centre[v] - slopes @ self.centre[list(above)]
-            variances = 1.0 / (one.degrees_of_freedom * one.scale)
-            found.append(NumberParameters(intercepts, slopes, variances))
-        return tuple(found)
-
-
-def config_text(layout: MixedLayout, variables: Sequence[Variable], v: int, config: int) -> str:
-    """A configuration of the label parents of number v, as "sex=female, class=2"."""
-    parts = []
-    for label, stride in layout.strides[v].items():
-        variable = variables[layout.labels[label]]
-        parts.append(f"{variable.name}={variable.states[config // stride % variable.n_states]}")
-    return ", ".join(reversed(parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,34 +150,14 @@ class MixedNetwork(FittedNetwork):
         tables = self.label_network.probabilities
         return parameters_at(self.layout, tables, self.numbers, self.centre)
 
+    @cached_property
+    def _sampled(self) -> SampledParameters:
+        assert self.samples is not None, "there are no samples"
+        return SampledParameters(self.layout, self.samples, self.centre)
+
     def parameter_sets(self) -> Sequence[Parameters]:
         """The parameters, or those of every sample."""
-        return [self._point] if self.samples is None else SampledParameters(self)
-
-    def parameters_of(self, flat: Array) -> Parameters:
-        """Parameters from one sample."""
-        at, numbers = len(self.tables), []
-        for k, n in zip(self.layout.n_configs, self.layout.n_members, strict=True):
-            numbers.append(NumberParameters.from_flat(flat[at : at + k * n], k))
-            at += k * n
-        tables = flat[: len(self.tables)]
-        return parameters_at(self.layout, tables, tuple(numbers), self.centre)
-
-    def drawn_parameters(self, n: int, rng: np.random.Generator) -> Iterator[Parameters]:
-        """Draws from the posterior, as after VB."""
-        from jensen.models.mixed_network import numbers_at
-
-        assert self.posteriors is not None, "draws need a posterior"
-        family = SegmentedDirichlet(self.layout.wiring.row_lengths())
-        concentration, shift, parts = self.posteriors
-        etas = [linear_regression.from_standard(*one) for one in parts]
-        for _ in range(n):
-            tables = np.exp(family.sample_stats(concentration - 1.0, rng))
-            drawn = [linear_regression.sample_stats(eta, rng) for eta in etas]
-            numbers = tuple(
-                numbers_at(t, shift, v, self.layout.number_parents[v]) for v, t in enumerate(drawn)
-            )
-            yield parameters_at(self.layout, tables, numbers, self.centre)
+        return [self._point] if self.samples is None else self._sampled
 
     @cached_property
     def _shapes(self) -> dict[Any, Shapes]:
@@ -293,7 +244,7 @@ class MixedNetwork(FittedNetwork):
         return tuple(self.variables[self.layout.labels[u]] for u in self.layout.label_parents[v])
 
     def equals(self, other: object, tolerance: float = 0.0) -> bool:
-        """Same graph and variables, and parameters (posteriors, samples) equal within `tolerance`."""
+        """Same graph and variables; parameters, posteriors and samples equal within `tolerance`."""
         if not isinstance(other, MixedNetwork):
             return False
         if (self.graph, self.variables) != (other.graph, other.variables):
@@ -369,7 +320,7 @@ class MixedNetwork(FittedNetwork):
     def predict(
         self, table: Table, target: str, *, hidden: Collection[str] = (), **choices: Any
     ) -> NDArray[Any]:
-        """The most probable state of a label, or the mean of a number, given the rest of the row."""
+        """The most probable state of a label, or the mean of a number, in every row."""
         return mixed_rows.predict(self, table, target, RowChoices(hidden=hidden, **choices))
 
     def predict_proba(self, table: Table, target: str | None, rows: RowChoices = DEFAULTS) -> Any:
@@ -380,7 +331,7 @@ class MixedNetwork(FittedNetwork):
         self, data: Table, method: Method, rng: np.random.Generator, rows: RowChoices = DEFAULTS
     ) -> dict[str, Filled]:
         """Columns as the network's own variables, before and after gaps were filled."""
-        return mixed_rows.fill(self, data, method, rng, rows)
+        return mixed_completions.fill(self, data, method, rng, rows)
 
     def expected_counts(
         self, table: Table, families: Sequence[Sequence[str]], rows: RowChoices = DEFAULTS
@@ -388,7 +339,26 @@ class MixedNetwork(FittedNetwork):
         """Σ over rows of p(family | what the row knows), of families of labels."""
         return mixed_rows.expected_counts(self, table, families, rows)
 
-    # --- how it is shown ---
+    # --- how it is kept and shown ---
+
+    def entry(self, name: str) -> dict[str, Any]:
+        """One variable as a file holds it."""
+        from jensen.inference.mixed_files import mixed_entry
+
+        return mixed_entry(self, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that is known as plain data, as a file holds it."""
+        from jensen.inference.mixed_files import plain_mixed_network
+
+        return plain_mixed_network(self)
+
+    @classmethod
+    def from_dict(cls, value: Any) -> MixedNetwork:
+        """The inverse of `to_dict`: a network from plain data, also by way of JSON."""
+        from jensen.inference.mixed_files import read_mixed_network
+
+        return read_mixed_network(as_checked(value))
 
     def listing(self) -> str:
         """All variables with their states and parents."""
@@ -410,11 +380,14 @@ class MixedNetwork(FittedNetwork):
         return {"constants": dict(self.constants)}
 
     def beliefs(self, given: Given, do: Given) -> dict[str, Any]:
-        """The distribution of every variable; a known label is certain, a known number is left out."""
-        findings, certain = mixed_queries.read_mixed(self, given, do), {}
+        """The distribution of every variable; a known label is certain, a known number itself."""
+        findings = mixed_findings.read_mixed(self, given, do)
+        certain: dict[str, Any] = {}
         for u, k in {**findings.labels.hard, **findings.labels.do}.items():
             variable = self.variables[self.layout.labels[u]]
             certain[variable.name] = {x: float(i == k) for i, x in enumerate(variable.states)}
+        for node, value in {**findings.numbers.given, **findings.numbers.do}.items():
+            certain[self.graph.nodes[node]] = value
         return {**self.marginals(given, do), **certain}
 
     def check_belief(self, name: str, belief: object) -> None:
@@ -423,25 +396,13 @@ class MixedNetwork(FittedNetwork):
 
         if self.is_label(name):
             self.label_network.check_belief(name, belief)
-        elif not isinstance(belief, MixtureDistribution) or belief.names != (name,):
+        elif isinstance(belief, MixtureDistribution) and belief.names == (name,):
+            return
+        elif not is_real(belief):
             raise JensenError(
-                f"a belief about the number {name!r} is what query({name!r}) gives, "
+                f"a belief about the number {name!r} is what query({name!r}) gives, or a number, "
                 f"not {belief!r:.80}"
             )
-
-
-class SampledParameters(Sequence[Parameters]):
-    """The parameters of every sample, each made when it is asked for."""
-
-    def __init__(self, network: MixedNetwork) -> None:
-        assert network.samples is not None, "there are no samples"
-        self.network, self.samples = network, network.samples
-
-    def __len__(self) -> int:
-        return len(self.samples)
-
-    def __getitem__(self, s: Any) -> Any:
-        return self.network.parameters_of(self.samples[s])
 
 
 def _arrays(network: MixedNetwork) -> list[Any]:

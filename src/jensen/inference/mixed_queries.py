@@ -2,126 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
-from jensen.families import inner
+from jensen.families import inner, linear_regression
+from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.inference.distribution import Distribution, Interval
-from jensen.inference.findings import Findings, read_findings
 from jensen.inference.fitted import Given, Names
-from jensen.inference.gaussian_queries import GaussianEvidence, read_evidence, read_targets
+from jensen.inference.gaussian_queries import read_targets
 from jensen.inference.impossible import explain
 from jensen.inference.marginals import missing_marginal
+from jensen.inference.mixed_components import number_question, pooled, shares_of
+from jensen.inference.mixed_findings import (
+    MixedFindings,
+    question_of,
+    read_mixed,
+    refuse_impossible,
+    unknown_nodes,
+)
+from jensen.inference.mixed_parameters import Parameters, parameters_at
 from jensen.inference.mixed_solver import (
     MixedQuestion,
-    Parameters,
     SolvedUnit,
     Weighing,
     filled_tables,
     group_moments,
-    groups_of,
     kinds_in,
     label_places,
     log_density,
     log_known,
-    make_question,
     read_marginal,
     solved,
 )
 from jensen.inference.network_queries import DRAWS, quantile
 from jensen.inference.number_mixture import MixtureDistribution, merged_mixture
-from jensen.q_hidden.mixed.cells import MixedRows
-from jensen.q_hidden.mixed.shapes import Asked, GroupKind
+from jensen.q_hidden.mixed.shapes import GroupKind
 from jensen.q_hidden.trees import run
 from jensen.support.checks import is_real
 from jensen.support.memory import check_memory
-from jensen.support.text import for_reader, one_of, option, some
+from jensen.support.text import some
+from jensen.support.text import for_reader, one_of, option
 
 if TYPE_CHECKING:
     from jensen.inference.mixed_network import MixedNetwork
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-# --- findings ---
-
-
-class MixedFindings(NamedTuple):
-    """What is known: labels by their places among the labels, numbers by their nodes."""
-
-    labels: Findings
-    numbers: GaussianEvidence
-
-    def text(self, network: MixedNetwork) -> str:
-        """For headings: "XRay=abnormal, age=40, do(dose=2)"."""
-        parts = self.labels.text(network.label_network), self.numbers.text(network)
-        return ", ".join(part for part in parts if part)
-
-    def was_set(self, network: MixedNetwork) -> frozenset[int]:
-        """The nodes that were set from outside."""
-        return frozenset([*(network.layout.labels[u] for u in self.labels.do), *self.numbers.do])
-
-    def rows(self, network: MixedNetwork) -> MixedRows:
-        """One row with all that is known."""
-        layout = network.layout
-        codes = np.full((1, len(layout.labels)), -1, np.int32)
-        values = np.full((1, len(layout.numbers)), np.nan)
-        for u, state in {**self.labels.hard, **self.labels.do}.items():
-            codes[0, u] = state
-        for node, value in {**self.numbers.given, **self.numbers.do}.items():
-            v = layout.place[node]
-            values[0, v] = value - network.centre[v]
-        return MixedRows(codes, values, np.ones(1))
-
-
-def read_mixed(
-    network: MixedNetwork, given: Given, do: Given, targets: Sequence[int] = ()
-) -> MixedFindings:
-    """Convert evidence to codes and numbers; contradictions are refused."""
-    layout = network.layout
-    parts = [_parted(network, what, x) for what, x in (("given", given), ("do", do))]
-    asked = [layout.place[v] for v in targets if layout.cards[v]]
-    labels = read_findings(network.label_network, parts[0][0], parts[1][0], asked)
-    numbers = [v for v in targets if not layout.cards[v]]
-    return MixedFindings(labels, read_evidence(network, parts[0][1], parts[1][1], numbers))
-
-
-def _parted(
-    network: MixedNetwork, what: str, findings: Given
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Findings of labels, and of numbers."""
-    if findings is not None and not isinstance(findings, Mapping):
-        raise JensenError(
-            f"{what} must be a dict from variable to state or number, not {type(findings).__name__}"
-        )
-    labels, numbers = dict[str, Any](), dict[str, Any]()
-    for name, value in (findings or {}).items():
-        (labels if network.is_label(name) else numbers)[name] = value
-    return labels, numbers
-
-
-def question_of(
-    network: MixedNetwork, findings: MixedFindings, nodes: Sequence[int], *together: tuple[int, ...]
-) -> MixedQuestion:
-    """The question of one set of findings."""
-    asked = Asked(frozenset(nodes), together)
-    was_set, soft = findings.was_set(network), findings.labels.soft
-    return make_question(network, findings.rows(network), was_set, asked, soft)
-
-
-def unknown_nodes(network: MixedNetwork, findings: MixedFindings) -> list[int]:
-    """All nodes of which no value is known."""
-    labels = [network.layout.labels[u] for u in (*findings.labels.hard, *findings.labels.do)]
-    known = {*labels, *findings.numbers.given, *findings.numbers.do}
-    return [v for v in range(len(network.variables)) if v not in known]
-
-
-# --- queries ---
 
 
 def query(
@@ -179,19 +109,6 @@ def check_joint(network: MixedNetwork, at: Sequence[int]) -> None:
     )
 
 
-def refuse_impossible(question: MixedQuestion, weighing: Weighing) -> None:
-    """Raise an error that names findings which contradict each other, if they do.
-
-    Only labels can: every number has a positive density.
-    """
-    if weighing.possible.all():
-        return
-    network = question.network
-    known = {u: int(code) for u, code in enumerate(question.rows.codes[0]) if code >= 0}
-    done = {u: known.pop(u) for u in list(known) if network.layout.labels[u] in question.was_set}
-    raise explain(network.label_network, Findings(known, dict(question.soft), done))
-
-
 def label_answers(
     question: MixedQuestion, places: tuple[int, ...], sets: Sequence[Parameters]
 ) -> tuple[Weighing, Array]:
@@ -204,7 +121,7 @@ def label_answers(
         log_p, each = log_known(question, question.with_soft(parameters)), np.zeros_like(values)
         for found in solved(question, parameters):
             log_p[found.unit.row] += found.log_density
-            _, rows, shares = _shares(found, GroupKind((), (), scope))
+            _, rows, shares = shares_of(found, GroupKind((), (), scope))
             each[rows] = shares.reshape(-1, *shape)
         share = weighing.add(log_p).reshape(-1, *(1,) * len(shape))
         values += share * (each - values)
@@ -213,19 +130,6 @@ def label_answers(
         values /= total
     values[~weighing.possible] = np.nan
     return weighing, values.transpose(0, *(1 + scope.index(u) for u in places))
-
-
-def _shares(found: SolvedUnit, kind: GroupKind) -> tuple[int, Ints, Array]:
-    """The number of a kind of group, the rows that have it, and posteriors of configurations."""
-    shapes = found.unit.shapes
-    number = shapes.group_kinds[kind]
-    _, groups = groups_of(found.unit, number)
-    size = shapes.n_configs(kind.scope)
-    return (
-        number,
-        found.unit.row[groups.row],
-        found.shares[groups.table_at[:, None] + np.arange(size)],
-    )
 
 
 def _interval(
@@ -241,14 +145,14 @@ def _interval(
             f"interval must be between 0 and 1, as in {option('interval', 0.9)}, not {level!r}"
         )
     if network.samples is not None:
-        sets = network.parameter_sets()
+        sets = list(network.parameter_sets())
     elif network.posteriors is None:
         raise JensenError(
             "this network has point estimates only: intervals need a posterior, from "
             f"{one_of('method', ['vbem', 'gibbs'])}"
         )
     else:
-        sets = network.drawn_parameters(DRAWS, np.random.default_rng(0) if rng is None else rng)
+        sets = _drawn_parameters(network, np.random.default_rng(0) if rng is None else rng)
     answers = [label_answers(question, places, [one]) for one in sets]
     log_each = np.array([weighing.log_total[0] for weighing, _ in answers])
     weights = np.exp(log_each - log_each.max())
@@ -257,81 +161,23 @@ def _interval(
     return Interval(level, quantile(values, weights, tail), quantile(values, weights, 1 - tail))
 
 
-# --- numbers ---
+def _drawn_parameters(network: MixedNetwork, rng: np.random.Generator) -> list[Parameters]:
+    """Draws from the posterior, as after VB."""
+    from jensen.models.mixed_network import numbers_at
 
-
-class Components(NamedTuple):
-    """Mixtures of rows with the same gaps."""
-
-    log_density: Array  # (N,)
-    weights: Array  # (N, K)
-    means: Array  # (N, K, d): relative to the centre
-    covariances: Array  # (N, K, d, d)
-
-
-def number_question(
-    network: MixedNetwork,
-    rows: MixedRows,
-    was_set: frozenset[int],
-    numbers: Sequence[int],
-    soft: Mapping[int, Array] | None = None,
-) -> MixedQuestion:
-    """A question about numbers in rows that all have the same gaps."""
-    nodes = frozenset(network.layout.numbers[v] for v in numbers)
-    question = make_question(network, rows, was_set, Asked(nodes), soft)
-    kinds = _kinds_of(question, numbers)
-    scope = tuple(sorted({u for kind in kinds for u in kind.scope}))
-    size = float(question.shapes.n_configs(scope)) * len(rows.weight) * network.n_sets
-    check_memory(
-        24.0 * size * (1 + len(numbers) + len(numbers) ** 2),
-        f"the mixture of {some(network.graph.nodes[v] for v in nodes)}, "
-        f"{question.shapes.n_configs(scope):.3g} Gaussians,",
-        "ask for fewer numbers at once, or give more labels",
-    )
-    if len(kinds) == 1 or not scope:
-        return question
-    return make_question(network, rows, was_set, Asked(nodes, (scope,)), soft)
-
-
-def _kinds_of(question: MixedQuestion, numbers: Sequence[int]) -> list[GroupKind]:
-    """The kinds of the groups that hold some numbers."""
-    kinds = [kind for _, kind in kinds_in(question.units[0])]
-    return [kind for kind in kinds if set(kind.missing).intersection(numbers)]
-
-
-def components(
-    question: MixedQuestion, parameters: Parameters, numbers: Sequence[int]
-) -> Components:
-    """The mixture of some numbers in every row."""
-    kinds, n, d = _kinds_of(question, numbers), question.n_rows, len(numbers)
-    scope = tuple(sorted({u for kind in kinds for u in kind.scope}))
-    cards = [int(question.network.layout.wiring.cards[u]) for u in scope]
-    size = int(np.prod(cards, dtype=np.int64))
-    states = (
-        dict(zip(scope, np.unravel_index(np.arange(size), cards), strict=True)) if cards else {}
-    )
-    weights, means = np.ones((n, size)), np.empty((n, size, d))
-    covariances = np.zeros((n, size, d, d))
-    log_p = log_known(question, question.with_soft(parameters))
-    for found in solved(question, parameters):
-        log_p[found.unit.row] += found.log_density
-        for kind in kinds:
-            at = np.zeros(size, np.int64)
-            for u in kind.scope:
-                at = at * int(question.network.layout.wiring.cards[u]) + states[u]
-            number = found.unit.shapes.group_kinds[kind]
-            own = group_moments(found, parameters.forms, number, with_covariances=True)
-            inside = [k for k, v in enumerate(numbers) if v in kind.missing]
-            local = [kind.missing.index(numbers[k]) for k in inside]
-            means[np.ix_(own.row, np.arange(size), inside)] = own.means[:, at][:, :, local]
-            blocks = own.covariances[:, at][:, :, local][:, :, :, local]
-            covariances[np.ix_(own.row, np.arange(size), inside, inside)] = blocks
-            if len(kinds) == 1:
-                weights[own.row] = own.shares
-        if len(kinds) > 1 and scope:
-            _, rows, shares = _shares(found, GroupKind((), (), scope))
-            weights[rows] = shares
-    return Components(log_p, weights, means, covariances)
+    assert network.posteriors is not None, "draws need a posterior"
+    layout = network.layout
+    family = SegmentedDirichlet(layout.wiring.row_lengths())
+    concentration, shift, parts = network.posteriors
+    etas = [linear_regression.from_standard(*one) for one in parts]
+    found = []
+    for _ in range(DRAWS):
+        tables = np.exp(family.sample_stats(concentration - 1.0, rng))
+        drawn = [linear_regression.sample_stats(eta, rng) for eta in etas]
+        pairs = enumerate(zip(drawn, layout.number_parents, strict=True))
+        numbers = tuple(numbers_at(t, shift, v, above) for v, (t, above) in pairs)
+        found.append(parameters_at(layout, tables, numbers, network.centre))
+    return found
 
 
 def _query_numbers(
@@ -341,21 +187,6 @@ def _query_numbers(
     was_set, soft = findings.was_set(network), findings.labels.soft
     question = number_question(network, findings.rows(network), was_set, numbers, soft)
     return pooled(question, names, numbers, findings.text(network))
-
-
-def pooled(
-    question: MixedQuestion, names: tuple[str, ...], numbers: Sequence[int], text: str
-) -> MixtureDistribution:
-    """The mixture of some numbers in a single row, over all sets of parameters."""
-    network, weighing = question.network, Weighing(1)
-    found = [components(question, one, numbers) for one in network.parameter_sets()]
-    for one in found:
-        weighing.add(one.log_density)
-    refuse_impossible(question, weighing)
-    shares = [np.exp(one.log_density[0] - weighing.log_total[0]) * one.weights[0] for one in found]
-    means = np.concatenate([one.means[0] for one in found]) + network.centre[list(numbers)]
-    covariances = np.concatenate([one.covariances[0] for one in found])
-    return merged_mixture(names, np.concatenate(shares), means, covariances, text)
 
 
 # --- all variables ---

@@ -1,17 +1,15 @@
-"""Many rows and a mixed network: likelihoods, predictions, imputation, expected counts."""
+"""Many rows and a mixed network: likelihoods, predictions, expected counts."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Block, Table, as_table
-from jensen.data.encode import Column
-from jensen.data.fill_missing import Filled
 from jensen.data.model_columns import (
     MissingColumns,
     UnknownLabels,
@@ -24,17 +22,15 @@ from jensen.data.model_columns import (
 from jensen.data.number_rows import numbers_of
 from jensen.exceptions import JensenError
 from jensen.inference.distribution import Distributions
-from jensen.inference.fitted import Given, Method, Names, RowChoices
+from jensen.inference.fitted import Given, Names, RowChoices
 from jensen.inference.gaussian_queries import read_numbers, read_targets
+from jensen.inference.mixed_components import number_moments, number_question, pooled
+from jensen.inference.mixed_findings import read_mixed
 from jensen.inference.mixed_queries import (
     check_joint,
     check_one_kind,
-    components,
     label_answers,
-    number_question,
-    pooled,
     query,
-    read_mixed,
     refuse_numbers,
 )
 from jensen.inference.mixed_solver import (
@@ -48,6 +44,7 @@ from jensen.inference.mixed_solver import (
     make_question,
     read_marginal,
     solved,
+    take_rows,
 )
 from jensen.inference.network_rows import RowReader
 from jensen.inference.number_mixture import MixtureDistribution, MixtureDistributions
@@ -226,7 +223,7 @@ def predict(network: MixedNetwork, table: Table, target: str, choices: RowChoice
         found = expected_cells(question, [node])
         check_possible(network, rows, found.possible, choices.impossible)
         v = network.layout.place[node]
-        return found.numbers[v] + network.centre[v]
+        return np.asarray(found.numbers[v] + network.centre[v])
     values = predict_proba(network, table, target, choices)
     states = np.array([*network.variables[network.index(target)].states, ""])
     lost = np.isnan(values).any(1)
@@ -261,7 +258,7 @@ def query_many(
         check_possible(network, rows, weighing.possible, "raise")
         return Distributions(tuple(network.variables[v] for v in at), values)
     numbers = [network.layout.place[v] for v in at]
-    means, covariances, possible = _moments(network, cells, was_set, numbers)
+    means, covariances, possible = number_moments(network, cells, was_set, numbers)
     check_possible(network, rows, possible, "raise")
     ask = partial(_one_row, network, names, cells, was_set)
     return MixtureDistributions(names, means + network.centre[numbers], covariances, ask)
@@ -307,35 +304,6 @@ def _with_do(
     return MixedRows(codes, values, cells.weight), findings.was_set(network)
 
 
-def _moments(
-    network: MixedNetwork, cells: MixedRows, was_set: frozenset[int], numbers: Sequence[int]
-) -> tuple[Array, Array, NDArray[np.bool_]]:
-    """Means (N, d) and covariances (N, d, d) of numbers, and which rows are possible."""
-    n, d = len(cells.weight), len(numbers)
-    means, covariances = np.zeros((n, d)), np.zeros((n, d, d))
-    possible = np.ones(n, bool)
-    missing = np.column_stack([cells.codes < 0, np.isnan(cells.values)])
-    order, starts = by_pattern(missing)
-    for own in np.split(order, starts[1:]) if n else ():
-        rows = MixedRows(*(part[own] for part in cells))
-        question = number_question(network, rows, was_set, numbers)
-        weighing, mean = Weighing(len(own)), np.zeros((len(own), d))
-        covariance = np.zeros((len(own), d, d))
-        for parameters in network.parameter_sets():
-            found = components(question, parameters, numbers)
-            here = np.einsum("nk,nkd->nd", found.weights, found.means)
-            apart = found.means - here[:, None]
-            within = np.einsum("nk,nkde->nde", found.weights, found.covariances)
-            within += np.einsum("nk,nkd,nke->nde", found.weights, apart, apart)
-            share = weighing.add(found.log_density)
-            step = here - mean
-            both = (share * (1.0 - share))[:, None, None] * step[:, :, None] * step[:, None, :]
-            covariance += share[:, None, None] * (within - covariance) + both
-            mean += share[:, None] * step
-        means[own], covariances[own], possible[own] = mean, covariance, weighing.possible
-    return means, covariances, possible
-
-
 def _one_row(
     network: MixedNetwork,
     names: tuple[str, ...],
@@ -344,7 +312,7 @@ def _one_row(
     i: int,
 ) -> MixtureDistribution:
     """The mixture of one row."""
-    rows = MixedRows(*(part[i : i + 1] for part in cells))
+    rows = take_rows(cells, np.array([i]))
     numbers = [network.layout.place[network.index(name)] for name in names]
     question = number_question(network, rows, was_set, numbers)
     return pooled(question, names, numbers, f"row {i}")
@@ -375,7 +343,7 @@ def _family_counts(
     possible = np.ones(len(weights), bool)
     order, starts = by_pattern(cells.codes[:, places] < 0)
     for own in np.split(order, starts[1:]) if len(order) else ():
-        part = MixedRows(*(x[own] for x in cells))
+        part = take_rows(cells, own)
         hidden = [k for k, u in enumerate(places) if part.codes[0, u] < 0]
         scope = tuple(places[k] for k in hidden)
         together = (tuple(sorted(scope)),) if scope else ()
@@ -404,80 +372,3 @@ def _add_at(counts: Array, at: tuple[Any, ...], values: Array) -> None:
     np.add.at(view, tuple(at[k] for k in known), values) if known else np.add(
         view, values.sum(0), out=view
     )
-
-
-# --- imputation ---
-
-
-def fill(
-    network: MixedNetwork,
-    data: Table,
-    method: Method,
-    rng: np.random.Generator,
-    choices: RowChoices,
-) -> dict[str, Filled]:
-    """Columns as the network's own variables, before and after gaps were filled, by name.
-
-    "mode" fills the most probable joint states of the labels, numbers integrated out, then the
-    means of the numbers given these; "marginal" the most probable state and the mean of each cell on
-    its own; "draw" draws all jointly.
-    """
-    from jensen.inference.mixed_draws import best_cells, drawn_cells
-
-    if method not in get_args(Method):
-        raise JensenError(f"method must be one of {list(get_args(Method))}, not {method!r}")
-    rows = read(network, data, choices)
-    if method == "mode":
-        codes, values, possible = best_cells(network, rows.cells)
-    else:
-        nodes = [v for v, name in enumerate(network.graph.nodes) if name in data]
-        question = make_question(network, rows.cells, asked=Asked(frozenset(nodes)))
-        if method == "draw":
-            codes, values, possible = drawn_cells(question, rng)
-        else:
-            codes, values, possible = _likely_cells(question, nodes)
-    check_possible(network, rows, possible, choices.impossible)
-    return _filled_columns(network, data, rows, codes, values)
-
-
-def _likely_cells(
-    question: MixedQuestion, nodes: Sequence[int]
-) -> tuple[NDArray[np.int32], Array, NDArray[np.bool_]]:
-    """Each cell on its own."""
-    found = expected_cells(question, nodes)
-    codes, values = question.rows.codes.copy(), question.rows.values.copy()
-    for u, p in found.labels.items():
-        codes[:, u] = np.where(found.possible, np.nan_to_num(p, nan=-1.0).argmax(1), codes[:, u])
-    for v, mean in found.numbers.items():
-        values[:, v] = np.where(found.possible, mean, values[:, v])
-    return codes, values, found.possible
-
-
-def _filled_columns(
-    network: MixedNetwork,
-    data: Table,
-    rows: ReadRows,
-    codes: NDArray[np.int32],
-    values: Array,
-) -> dict[str, Filled]:
-    found = {}
-    for name in data.names:
-        if name not in network.graph:
-            continue
-        node = network.index(name)
-        variable, place = network.variables[node], network.layout.place[node]
-        if network.layout.cards[node]:
-            before = rows.labels.column(name)
-            gaps = before.missing() & (codes[:, place] >= 0)
-            filled = before.data.copy()
-            filled[gaps] = codes[gaps, place]
-            found[name] = Filled(before, Column(before.variable, filled))
-        else:
-            shift = network.centre[place]
-            known = numbers_of(read_numbers(data, [variable]), [name])[:, 0]
-            gaps = np.isnan(known)
-            after = np.where(gaps, values[:, place] + shift, known)
-            found[name] = Filled(
-                Column(variable, np.ascontiguousarray(known)), Column(variable, after)
-            )
-    return found

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.threads import ordered_map
+from jensen.inference.mixed_parameters import Parameters
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.q_hidden.mixed.cells import (
     CellUnit,
@@ -24,61 +25,16 @@ from jensen.q_hidden.mixed.cells import (
     encode_rows,
     fill_tables,
 )
-from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.mixed.shapes import NOTHING_ASKED, Asked, GroupKind, Shapes
 from jensen.q_hidden.trees import run
 from jensen.support.cell_records import CellGroups, make_group_workspace
 
 if TYPE_CHECKING:
-    from jensen.inference.mixed_network import MixedNetwork, NumberParameters
+    from jensen.inference.mixed_network import MixedNetwork
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
-
-
-# --- parameters ---
-
-
-class Parameters(NamedTuple):
-    """One set of parameters, of numbers from which the centre was subtracted."""
-
-    log_tables: Array  # (P,)
-    numbers: tuple[NumberParameters, ...]
-    forms: Array  # the same, as `MixedLayout` lays them out
-
-
-def centre_of(layout: MixedLayout, numbers: tuple[NumberParameters, ...]) -> Array:
-    """A point amid the means of every number, parents first."""
-    centre = np.zeros(len(numbers))
-    for node in reversed(layout.children_first):
-        if not layout.cards[node]:
-            v = layout.place[node]
-            own, above = numbers[v], list(layout.number_parents[v])
-            centre[v] = np.median(own.intercepts + own.slopes @ centre[above])
-    return centre
-
-
-def parameters_at(
-    layout: MixedLayout, tables: Array, numbers: tuple[NumberParameters, ...], centre: Array
-) -> Parameters:
-    """Log tables and forms from tables and regressions."""
-    moved = []
-    for v, (own, above) in enumerate(zip(numbers, layout.number_parents, strict=True)):
-        shift = own.slopes @ centre[list(above)] - centre[v]
-        moved.append(own._replace(intercepts=own.intercepts + shift))
-    with np.errstate(divide="ignore"):
-        return Parameters(np.log(tables), tuple(moved), _forms(moved))
-
-
-def _forms(numbers: Iterable[NumberParameters]) -> Array:
-    parts = [np.empty(0)]
-    for own in numbers:
-        noise = np.column_stack([own.intercepts, own.slopes, np.full(len(own.intercepts), -1.0)])
-        square = -0.5 * noise[:, :, None] * noise[:, None, :] / own.variances[:, None, None]
-        constant = -0.5 * (LOG_2PI + np.log(own.variances))
-        parts.append(np.column_stack([constant, square.reshape(len(square), -1)]).ravel())
-    return np.concatenate(parts)
 
 
 # --- questions ---
@@ -180,6 +136,11 @@ def log_known(question: MixedQuestion, parameters: Parameters) -> Array:
     return total
 
 
+def take_rows(rows: MixedRows, which: Ints) -> MixedRows:
+    """Some of the rows."""
+    return MixedRows(rows.codes[which], rows.values[which], rows.weight[which])
+
+
 # --- sums ---
 
 
@@ -201,7 +162,8 @@ def filled_tables(question: MixedQuestion, parameters: Parameters, unit: CellUni
 
 def _by_row(unit: CellUnit, shift: Array, log_z: Array) -> Array:
     n = len(unit.row)
-    return np.bincount(unit.groups.row, shift, n) + np.bincount(unit.problem_row, log_z, n)
+    each = np.bincount(unit.groups.row, shift, n), np.bincount(unit.problem_row, log_z, n)
+    return np.asarray(each[0] + each[1], np.float64)
 
 
 def solved(question: MixedQuestion, parameters: Parameters) -> Iterator[SolvedUnit]:
@@ -238,7 +200,7 @@ def log_density(question: MixedQuestion, parameters: Parameters) -> Array:
 
 
 def label_places(shapes: Shapes, u: int) -> Ints:
-    """(sets,): how many states of other labels stand before those of label u; -1 where it is not."""
+    """(sets,): how many states of other labels stand before those of label u; -1 without it."""
     cards = shapes.layout.wiring.cards
     found = np.full(len(shapes.label_sets), -1, np.int64)
     for k, of_set in enumerate(shapes.label_sets):

@@ -56,11 +56,11 @@ def read_network(value: Checked) -> Network:
     members = value.fields({"variables"}, {"properties"})
     optional = {"cuts", "samples", "properties"}
     entries = read_entries(members["variables"], {"states", "table"}, optional)
-    variables = {name: _read_variable(name, own) for name, own in entries.members.items()}
+    variables = {name: read_variable(name, own) for name, own in entries.members.items()}
     axes = {name: [variables[p] for p in above] for name, above in entries.parents.items()}
     graph = entries.graph()
     tables, posteriors = (
-        {name: _read_table(part, axes[name], variables[name]) for name, part in found.items()}
+        {name: read_table(part, axes[name], variables[name]) for name, part in found.items()}
         for found in (entries.each("table"), entries.posteriors())
     )
     own = {name: _read_properties(part) for name, part in entries.members.items()}
@@ -76,7 +76,8 @@ def read_network(value: Checked) -> Network:
     return replace(network, samples=_read_samples(network, samples, axes))
 
 
-def _read_variable(name: str, members: Mapping[str, Checked]) -> Variable:
+def read_variable(name: str, members: Mapping[str, Checked]) -> Variable:
+    """A label with its states."""
     cuts = tuple(map(float, members["cuts"].numbers())) if "cuts" in members else None
     states = tuple(members["states"].texts())
     if not states:
@@ -98,7 +99,7 @@ def _read_samples(
     for variable in network.variables:
         value = given[variable.name]
         n_samples = len(list(value.items()))
-        part = _read_table(value, axes[variable.name], variable, n_samples)
+        part = read_table(value, axes[variable.name], variable, n_samples)
         if len(part) == 0 or (parts and len(part) != len(parts[0])):
             value.fail("must hold one sample at least, and as many as those of other variables")
         if np.any(np.abs(part.sum(-1) - 1) > TOLERANCE):
@@ -110,7 +111,7 @@ def _read_samples(
     return np.concatenate(parts, axis=1)
 
 
-def _read_table(
+def read_table(
     value: Checked, parents: list[Variable], variable: Variable, n_samples: int | None = None
 ) -> NDArray[np.float64]:
     """A table from nested lists; its axes are sorted by the names of the parents.
@@ -200,11 +201,11 @@ def read_gaussian_network(value: Checked) -> GaussianNetwork:
     if "prior" in members:
         network = replace(network, prior=read_prior(members["prior"], len(network.graph.nodes)))
     if "constants" in members:
-        network = replace(network, constants=_read_constants(members["constants"], network))
+        network = replace(network, constants=read_constants(members["constants"], network))
     return network
 
 
-def _read_constants(value: Checked, network: GaussianNetwork) -> dict[str, float]:
+def read_constants(value: Checked, network: FittedNetwork) -> dict[str, float]:
     """Columns that did not vary in the data, and their value."""
     found = {name: part.number() for name, part in value.members().items()}
     for name in found:
@@ -254,7 +255,7 @@ def _read_posterior(
     if len(slopes) != len(order) or any(len(row) != len(order) for row in strength):
         value.fail(f"must have {len(order)} coefficients, and a strength of that many rows each")
     matrix = np.array(strength.tolist(), np.float64).reshape(-1, len(order))
-    if len(matrix) != len(order) or not _is_positive_definite(matrix):
+    if len(matrix) != len(order) or not is_positive_definite(matrix):
         value.fail("must have a strength that is symmetric and positive definite")
     if degrees <= 0.0 or scale <= 0.0:
         value.fail("must have degrees_of_freedom and a scale above 0")
@@ -266,8 +267,11 @@ def _read_posterior(
     )
 
 
-def _is_positive_definite(matrix: Any) -> bool:
-    return bool(np.allclose(matrix, matrix.T) and np.linalg.eigvalsh(matrix).min() > 0.0)
+def is_positive_definite(matrix: Any) -> bool:
+    """Whether a matrix, or each of several, is symmetric and positive definite."""
+    return bool(
+        np.allclose(matrix, np.swapaxes(matrix, -1, -2)) and np.linalg.eigvalsh(matrix).min() > 0.0
+    )
 
 
 def plain_prior(prior: NormalWishartPrior | None) -> dict[str, Any] | None:

@@ -275,7 +275,7 @@ def mutual_information(
     h_all = joint.entropy()
     h_first, h_second = (joint.marginal([*names, *over]).entropy() for names in (first, second))
     h_over = joint.marginal(over).entropy() if over else 0.0
-    return max(h_first + h_second - h_all - h_over, 0.0)  # rounding may leave -1e-16
+    return float(max(h_first + h_second - h_all - h_over, 0.0))  # rounding may leave -1e-16
 
 
 def _names(names: Any) -> list[str]:

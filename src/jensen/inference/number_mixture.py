@@ -60,17 +60,17 @@ class MixtureDistribution:
     evidence: str = ""  # as text, for headings
 
     @property
-    def mean(self) -> float | Array:
+    def mean(self) -> Any:
         """The mean of the one variable; of several, (d,) in the order of `names`."""
         return self._one(self._mean)
 
     @property
-    def variance(self) -> float | Array:
+    def variance(self) -> Any:
         """The variance of the one variable; of several, (d,)."""
         return self._one(np.diagonal(self.covariance).copy())
 
     @property
-    def standard_deviation(self) -> float | Array:
+    def standard_deviation(self) -> Any:
         """The standard deviation of the one variable; of several, (d,)."""
         return self._one(np.sqrt(np.diagonal(self.covariance)))
 

@@ -173,7 +173,7 @@ class _ByConfiguration(Generic[Conditional]):
 
 @dataclass(frozen=True, eq=False)
 class ConditionalRegression(_ByConfiguration[LinearRegression]):
-    """A regression on the parents that are numbers, for each configuration of those that are labels.
+    """A regression on parents that are numbers, for each configuration of those that are labels.
 
     Examples
     --------

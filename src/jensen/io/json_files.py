@@ -21,6 +21,7 @@ NETWORK_FORMAT = "jensen-network"
 SAVED = {
     "jensen-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-gaussian-network": "jensen.estimators.bayesian_network:BayesianNetwork",
+    "jensen-mixed-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-states": "jensen.estimators.state_estimator:StatesEstimator",
     "jensen-structure-posterior": "jensen.q_graph.posterior.base:StructurePosterior",
 }

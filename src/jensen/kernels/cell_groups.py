@@ -268,7 +268,7 @@ def describe_groups(kinds, groups, x, forms, work, means, covariances):
     )
 )
 def choose_numbers(kinds, groups, x, forms, config, normals, work, chosen):
-    """Fill one value (G, m) of each missing number of groups of one kind, each in one configuration.
+    """Fill a value (G, m) of each missing number of groups of one kind, each in one configuration.
 
     They are drawn with the normals (G, m); without normals they are the means.
     """

@@ -1,5 +1,7 @@
 """The content of a node's box: its name, and the probabilities of its states as rows of bars.
 
+The belief about a number is a small curve of its density.
+
 Text is measured here, because a box is made as wide as its text.
 """
 
@@ -10,13 +12,17 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from numbers import Real
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from jensen.exceptions import JensenError
 from jensen.plots.geometry import Size
 
 if TYPE_CHECKING:
     from jensen.inference import Distribution
+    from jensen.inference.number_mixture import MixtureDistribution
 
 SIZE = 13.0  # of the name
 LINE = 16.0
@@ -29,9 +35,15 @@ BETWEEN = 6.0  # label, bar and number
 MOST_NAME, MOST_LINES = 170.0, 3
 MOST_LABEL = 90.0
 MOST_ROWS = 10
+CURVE = 34.0  # the height of a density
+WIDEST = 0.998  # the probability between the ends of a density
+N_POINTS = 61
 
-Beliefs: TypeAlias = "Mapping[str, float] | Distribution | Sequence[tuple[str, float]]"
-"""Probabilities by state: a mapping, the answer of a query, or pairs."""
+Beliefs: TypeAlias = (
+    "Mapping[str, float] | Distribution | Sequence[tuple[str, float]] | MixtureDistribution | float"
+)
+"""Probabilities by state: a mapping, the answer of a query, or pairs. Of a number the answer of a
+query, or its value."""
 
 
 class StateBar(NamedTuple):
@@ -39,6 +51,13 @@ class StateBar(NamedTuple):
 
     label: str
     share: float
+    text: str
+
+
+class Curve(NamedTuple):
+    """The density of a number: heights between 0 and 1, from left to right; and a text under it."""
+
+    heights: list[float]  # none of a number that is known
     text: str
 
 
@@ -50,6 +69,7 @@ class Card(NamedTuple):
     label_width: float
     number_width: float
     size: Size
+    curve: Curve | None = None
 
     @property
     def rows_top(self) -> float:
@@ -57,7 +77,12 @@ class Card(NamedTuple):
         return EDGE + LINE * len(self.lines) + 3.0
 
 
-def make_card(name: str, beliefs: Sequence[tuple[str, float]], least: float = 36.0) -> Card:
+def make_card(
+    name: str,
+    beliefs: Sequence[tuple[str, float]],
+    least: float = 36.0,
+    curve: Curve | None = None,
+) -> Card:
     """Lay out a name and its beliefs in a box that is at least `least` wide.
 
     >>> make_card("Rain", []).size
@@ -72,13 +97,31 @@ def make_card(name: str, beliefs: Sequence[tuple[str, float]], least: float = 36
     if rows:
         inner = max(inner, label_width + BAR + number_width + 2 * BETWEEN)
         height += ROW * len(rows) + 3.0
+    if curve is not None:
+        inner = max(inner, text_width(curve.text, SMALL), BAR if curve.heights else 0.0)
+        height += ROW + 3.0 + (CURVE if curve.heights else 0.0)
     width = max(2.0 * SIDE + inner, least)
-    return Card(lines, rows, label_width, number_width, (2.0 * math.ceil(width / 2), height))
+    return Card(lines, rows, label_width, number_width, (2.0 * math.ceil(width / 2), height), curve)
+
+
+def make_curve(beliefs: Beliefs) -> Curve | None:
+    """The density of a belief about a number; None of any other."""
+    if isinstance(beliefs, Real):
+        return Curve([], f"{float(beliefs):.4g}")
+    if not hasattr(beliefs, "density"):
+        return None
+    low, high = beliefs.interval(WIDEST)
+    edges = low + (high - low) * np.linspace(0.0, 1.0, N_POINTS + 1)
+    shares = np.diff(beliefs.cdf(edges))  # no peak is too narrow to be seen
+    text = f"{beliefs.mean:.3g} ± {beliefs.standard_deviation:.2g}"
+    return Curve((shares / shares.max()).tolist(), text)
 
 
 def check_beliefs(name: str, beliefs: Beliefs) -> list[tuple[str, float]]:
-    """Pairs of label and probability; anything else is refused."""
-    pairs = beliefs if isinstance(beliefs, Sequence) else beliefs.items()
+    """Pairs of label and probability, none of a number; anything else is refused."""
+    if isinstance(beliefs, Real) or hasattr(beliefs, "density"):
+        return []
+    pairs: Any = beliefs if isinstance(beliefs, Sequence) else beliefs.items()
     checked = []
     for label, p in pairs:
         if isinstance(label, tuple):

@@ -11,7 +11,7 @@ from jensen.exceptions import GraphError, JensenError
 from jensen.graphs.base import Graph
 from jensen.graphs.indexed_graph import unknown_node
 from jensen.plots import cards
-from jensen.plots.cards import Beliefs, Card, check_beliefs, make_card, percent
+from jensen.plots.cards import Beliefs, Card, Curve, check_beliefs, make_card, make_curve, percent
 from jensen.plots.coordinates import HEAD, side_width
 from jensen.plots.geometry import Box, Layout, Point, Route
 from jensen.plots.layout import edges_of, lay_out
@@ -47,7 +47,7 @@ def graph_svg(
         Texts to show in place of names.
     beliefs
         Name → probabilities of its states (a mapping, or pairs of label and probability), drawn
-        as bars.
+        as bars; of a number the answer of a query, drawn as a density, or its value.
     edge_weights
         (a, b) → number between 0 and 1: an edge is fainter and thinner as it falls. Edges that
         are not directed may be named either way; edges that are not named are drawn as usual.
@@ -70,7 +70,8 @@ def graph_svg(
     weights = _check_weights(graph, edge_weights or {})
     marked = _known(graph, dict.fromkeys([highlight] if isinstance(highlight, str) else highlight))
     widths = _least_widths(graph)
-    contents = [make_card(texts[v], states[v], widths[v]) for v in graph.nodes]
+    curves = {name: make_curve(belief) for name, belief in shown.items()}
+    contents = [make_card(texts[v], states[v], widths[v], curves.get(v)) for v in graph.nodes]
     layout = lay_out(graph, [card.size for card in contents])
     elements = []
     for route in layout.routes:
@@ -78,6 +79,8 @@ def graph_svg(
         elements.append(draw_edge((graph.nodes[i], graph.nodes[j]), route, weights.get(route.ends)))
     for name, card, box in zip(graph.nodes, contents, layout.boxes, strict=True):
         title = "\n".join([name, *(f"{label}: {percent(p)}" for label, p in states[name])])
+        if card.curve is not None:
+            title += f"\n{card.curve.text}"
         elements.append(draw_node(title, card, box, marked=name in marked))
     if not elements:
         elements.append(tag("text", "no nodes", class_="head", x=30, y=15, **LIGHT["head"]))
@@ -212,7 +215,28 @@ def draw_node(title: str, card: Card, box: Box, *, marked: bool) -> str:
         for k, line in enumerate(card.lines)
     ]
     bars = [_bar(card, box, k) for k in range(len(card.rows))]
-    return tag("g", tag("title", escape(title)), frame, *lines, *bars)
+    curve = [] if card.curve is None else [_curve(card, card.curve, box)]
+    return tag("g", tag("title", escape(title)), frame, *lines, *bars, *curve)
+
+
+def _curve(card: Card, curve: Curve, box: Box) -> str:
+    """A density over its base line, and the text under it."""
+    left, right = box.left + cards.SIDE, box.right - cards.SIDE
+    top, found = box.top + card.rows_top, ""
+    if curve.heights:
+        base = top + cards.CURVE
+        step = (right - left) / (len(curve.heights) - 1)
+        points = [
+            f"{number(left + k * step)} {number(base - 0.94 * cards.CURVE * height)}"
+            for k, height in enumerate(curve.heights)
+        ]
+        area = f"M{number(left)} {number(base)}L{'L'.join(points)}L{number(right)} {number(base)}Z"
+        line = {"x": left, "y": base, "width": right - left, "height": 1.0}
+        found = tag("path", class_="bar", d=area, **LIGHT["bar"])
+        found += tag("rect", class_="track", **line, **LIGHT["track"])
+        top = base
+    look = {"class_": "small", "font_size": cards.SMALL, **LIGHT["small"]}
+    return found + tag("text", escape(curve.text), x=box.x, y=top + 0.8 * cards.ROW, **look)
 
 
 def _bar(card: Card, box: Box, k: int) -> str:

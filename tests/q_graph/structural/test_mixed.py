@@ -8,8 +8,8 @@ from scipy.special import logsumexp
 
 import jensen as jn
 from jensen.exceptions import DataError, JensenError
-from jensen.inference import mixed_completions
-from jensen.inference.mixed_completions import Theta, complete_cells
+from jensen.inference import completed_cells
+from jensen.inference.completed_cells import Theta, complete_cells
 from jensen.q_graph.structural.mixed import expected_moments
 
 CARDS = {"K": 2, "L": 3}
@@ -54,8 +54,8 @@ def test_expected_statistics_of_any_graph_equal_brute_force(graph):
 
 
 def test_draws_stand_for_rows_with_too_many_completions(monkeypatch):
-    monkeypatch.setattr(mixed_completions, "MOST", 2)
-    monkeypatch.setattr(mixed_completions, "DRAWS", 4000)
+    monkeypatch.setattr(completed_cells, "MOST", 2)
+    monkeypatch.setattr(completed_cells, "DRAWS", 4000)
     rng = np.random.default_rng(0)
     dag, layout = layout_of(HERE, CARDS)
     theta = Theta(*random_t(layout, rng, is_mean=False))

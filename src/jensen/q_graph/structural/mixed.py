@@ -23,7 +23,7 @@ from jensen.data.statistics import Coordinates
 from jensen.exceptions import DataError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
-from jensen.inference.mixed_completions import CompletedCells, Theta, complete_cells, joined
+from jensen.inference.completed_cells import CompletedCells, Theta, complete_cells, joined
 from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.mixed_network import (
     MixedParameters,

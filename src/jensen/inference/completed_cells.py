@@ -1,0 +1,217 @@
+"""All completions of rows of labels and numbers, at one θ: what expected scores are made of.
+
+A row is repeated for every completion of its missing labels, weighted by its probability; what is
+missing of its numbers stands at its conditional mean, with a covariance beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.inference.mixed_draws import put_labels
+from jensen.q_hidden.mixed.cells import CellUnit, MixedCells, MixedRows, encode_rows, fill_tables
+from jensen.q_hidden.mixed.layout import MixedLayout
+from jensen.q_hidden.mixed.shapes import Asked, GroupKind, Shapes
+from jensen.q_hidden.trees import run
+from jensen.support.cell_records import CellGroups, make_group_workspace
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+MOST = 1024
+"""Rows with more completions of their labels are drawn."""
+
+DRAWS = 32
+"""Draws of such a row."""
+
+LEAST = 1e-7
+"""Less probable completions are left out."""
+
+
+class Spread(NamedTuple):
+    """The covariances of numbers that are missing together."""
+
+    places: Ints  # (m,): which numbers
+    rows: Ints  # (R,)
+    covariances: Array  # (R, m, m)
+
+
+class CompletedCells(NamedTuple):
+    """Rows without gaps, as many as there are completions; implements `Completed`."""
+
+    codes: Codes  # (R, labels)
+    values: Array  # (R, numbers): means where numbers were missing
+    weight: Array  # (R,)
+    origin: Ints  # (R,): the row that was completed
+    spreads: tuple[Spread, ...]
+    is_exact: bool
+    lost: float  # the largest probability of the completions of a row that are left out
+
+    @property
+    def total_weight(self) -> float:
+        """The weight of all rows."""
+        return float(self.weight.sum())
+
+
+class Theta(NamedTuple):
+    """θ as the E-step sees it."""
+
+    log_tables: Array
+    forms: Array
+
+
+def complete_cells(
+    layout: MixedLayout,
+    names: tuple[str, ...],
+    theta: Theta,
+    rows: MixedRows,
+    was_set: tuple[int, ...],
+    rng: np.random.Generator,
+) -> CompletedCells:
+    """Complete rows, in all of which the same nodes were set."""
+    parts = list(_complete_labels(layout, names, theta, rows, was_set, rng))
+    codes, origin, weight, exact, lost = zip(*parts, strict=True) if parts else [()] * 5
+    labels = np.concatenate([np.empty((0, rows.codes.shape[1]), np.int32), *codes])
+    origin = np.concatenate([np.empty(0, np.int64), *origin])
+    full = MixedRows(labels, rows.values[origin], np.concatenate([np.empty(0), *weight]))
+    values, spreads = _complete_numbers(layout, names, theta, full, was_set)
+    return CompletedCells(
+        labels, values, full.weight, origin, spreads, all(exact), max(lost, default=0.0)
+    )
+
+
+def joined(parts: list[CompletedCells], offsets: list[Ints]) -> CompletedCells:
+    """The completions of several sets of rows; offsets say which rows of all these were."""
+    begin = np.cumsum([0, *(len(part.weight) for part in parts)])
+    spreads = tuple(
+        spread._replace(rows=spread.rows + at)
+        for part, at in zip(parts, begin[:-1].tolist(), strict=True)
+        for spread in part.spreads
+    )
+    origin = [rows[part.origin] for part, rows in zip(parts, offsets, strict=True)]
+    return CompletedCells(
+        np.concatenate([part.codes for part in parts]),
+        np.concatenate([part.values for part in parts]),
+        np.concatenate([part.weight for part in parts]),
+        np.concatenate(origin),
+        spreads,
+        all(part.is_exact for part in parts),
+        max(part.lost for part in parts),
+    )
+
+
+Part = tuple[Codes, Ints, Array, bool, float]
+"""Codes, origin and weight of some completed rows; whether all were listed; what was lost."""
+
+
+def _complete_labels(
+    layout: MixedLayout,
+    names: tuple[str, ...],
+    theta: Theta,
+    rows: MixedRows,
+    was_set: tuple[int, ...],
+    rng: np.random.Generator,
+) -> Iterator[Part]:
+    """Rows that miss the same labels at a time."""
+    patterns, number = np.unique(rows.codes < 0, axis=0, return_inverse=True)
+    everything = frozenset(range(len(layout.cards)))
+    for k, pattern in enumerate(patterns):
+        own = np.flatnonzero(number.ravel() == k)
+        here = MixedRows(*(part[own] for part in rows))
+        scope = tuple(np.flatnonzero(pattern).tolist())
+        if not scope:
+            yield here.codes, own, here.weight, True, 0.0
+            continue
+        shapes = Shapes(layout, names)
+        if shapes.n_configs(scope) > MOST:
+            yield _drawn(shapes, theta, here, own, was_set, rng)
+            continue
+        asked = Asked(everything, (scope,))
+        for unit in encode_rows(shapes, here, was_set, asked):
+            yield _listed(shapes, theta, here, own, unit, scope)
+
+
+def _listed(
+    shapes: Shapes,
+    theta: Theta,
+    rows: MixedRows,
+    own: Ints,
+    unit: CellUnit,
+    scope: tuple[int, ...],
+) -> Part:
+    """All completions of the labels of some rows, with their probabilities."""
+    log_tables, _ = fill_tables(MixedCells(*theta, shapes.kinds, unit))
+    once = unit.problems._replace(weight=np.ones(len(unit.problems.weight)))
+    _, counts = run.expected_counts(log_tables, shapes.program, once)
+    number = shapes.group_kinds[GroupKind((), (), scope)]
+    which = unit.groups.kind == number
+    at, row = unit.groups.table_at[which], unit.row[unit.groups.row[which]]
+    n = shapes.n_configs(scope)
+    share = counts[at[:, None] + np.arange(n)]
+    share /= share.sum(1, keepdims=True)
+    kept = share >= LEAST
+    lost = float(1.0 - np.where(kept, share, 0.0).sum(1).min(initial=1.0))
+    share = np.where(kept, share, 0.0)
+    share /= share.sum(1, keepdims=True)
+    k, config = np.nonzero(kept)
+    codes = rows.codes[row[k]]
+    for u in reversed(scope):
+        card = int(shapes.layout.wiring.cards[u])
+        codes[:, u] = config % card
+        config = config // card
+    return codes, own[row[k]], rows.weight[row[k]] * share[kept], True, max(lost, 0.0)
+
+
+def _drawn(
+    shapes: Shapes,
+    theta: Theta,
+    rows: MixedRows,
+    own: Ints,
+    was_set: tuple[int, ...],
+    rng: np.random.Generator,
+) -> Part:
+    """Draws of the labels of some rows."""
+    again = np.repeat(np.arange(len(own)), DRAWS)
+    many = MixedRows(*(part[again] for part in rows))
+    codes = many.codes.copy()
+    for unit in encode_rows(shapes, many, was_set, Asked(frozenset(range(len(shapes.names))))):
+        log_tables, _ = fill_tables(MixedCells(*theta, shapes.kinds, unit))
+        once = np.ones(len(unit.problems.set_of), np.int64)
+        _, at, states = run.drawn_states(log_tables, shapes.program, unit.problems, once, rng)
+        put_labels(unit, at, states, codes)
+    return codes, own[again], many.weight / DRAWS, False, 0.0
+
+
+def _complete_numbers(
+    layout: MixedLayout,
+    names: tuple[str, ...],
+    theta: Theta,
+    rows: MixedRows,
+    was_set: tuple[int, ...],
+) -> tuple[Array, tuple[Spread, ...]]:
+    """Means of the missing numbers of rows without missing labels, and their covariances."""
+    from jensen.kernels.cell_groups import describe_groups
+
+    shapes, values, spreads = Shapes(layout, names), rows.values.copy(), list[Spread]()
+    for unit in encode_rows(shapes, rows, was_set, Asked(frozenset(range(len(names))))):
+        kinds, work = shapes.kinds, make_group_workspace(shapes.kinds)
+        for number, kind in enumerate(shapes.group_kinds):
+            which = np.flatnonzero(unit.groups.kind == number)
+            if not kind.missing or not len(which):
+                continue
+            groups = CellGroups(
+                unit.groups.kind[which], unit.groups.row[which], unit.groups.base_at[which],
+                unit.groups.base, unit.groups.table_at[which],
+            )  # fmt: skip
+            n, m = len(which), len(kind.missing)
+            means, covariances = np.empty((n, 1, m)), np.empty((n, 1, m, m))
+            describe_groups(kinds, groups, unit.values, theta.forms, work, means, covariances)
+            row, places = unit.row[groups.row], np.array(kind.missing, np.int64)
+            values[row[:, None], places] = means[:, 0]
+            spreads.append(Spread(places, row, covariances[:, 0]))
+    return values, tuple(spreads)

@@ -1,0 +1,127 @@
+"""Parameters of a mixed network: tables of labels, regressions of numbers; and as forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.variable import Variable
+from jensen.families.linear_regression import RegressionParameters
+from jensen.q_hidden.gaussian_cells import LOG_2PI
+from jensen.q_hidden.mixed.layout import MixedLayout
+
+Array = NDArray[np.float64]
+
+
+class NumberParameters(NamedTuple):
+    """The regressions of a number, one for each configuration of its label parents."""
+
+    intercepts: Array  # (K,)
+    slopes: Array  # (K, p): in the order of the number parents
+    variances: Array  # (K,): of the noise
+
+    def flat(self) -> Array:
+        """All of them end to end, configuration by configuration."""
+        return np.column_stack([self.intercepts, self.slopes, self.variances]).ravel()
+
+    @classmethod
+    def from_flat(cls, flat: Array, n_configs: int) -> NumberParameters:
+        """The inverse of `flat`."""
+        table = flat.reshape(n_configs, -1)
+        return cls(table[:, 0].copy(), table[:, 1:-1].copy(), table[:, -1].copy())
+
+
+class MixedPosterior(NamedTuple):
+    """The posterior of all tables and regressions; `centre` was subtracted from the numbers."""
+
+    concentration: Array  # (P,): of the tables
+    centre: Array  # of every number
+    regressions: tuple[RegressionParameters, ...]  # of every number, a component per configuration
+
+    def point(self, layout: MixedLayout) -> tuple[NumberParameters, ...]:
+        """Posterior means; variances are the inverses of expected precisions."""
+        found = []
+        pairs = zip(self.regressions, layout.number_parents, strict=True)
+        for v, (one, above) in enumerate(pairs):
+            slopes = one.coefficients[:, 1:]
+            intercepts = one.coefficients[:, 0] + self.centre[v] - slopes @ self.centre[list(above)]
+            variances = 1.0 / (one.degrees_of_freedom * one.scale)
+            found.append(NumberParameters(intercepts, slopes, variances))
+        return tuple(found)
+
+
+def config_text(layout: MixedLayout, variables: Sequence[Variable], v: int, config: int) -> str:
+    """A configuration of the label parents of number v, as "sex=female, class=2"."""
+    parts = []
+    for label, stride in layout.strides[v].items():
+        variable = variables[layout.labels[label]]
+        parts.append(f"{variable.name}={variable.states[config // stride % variable.n_states]}")
+    return ", ".join(reversed(parts))
+
+
+# --- as questions read them ---
+
+
+class Parameters(NamedTuple):
+    """One set of parameters, of numbers from which the centre was subtracted."""
+
+    log_tables: Array  # (P,)
+    numbers: tuple[NumberParameters, ...]
+    forms: Array  # the same, as `MixedLayout` lays them out
+
+
+def centre_of(layout: MixedLayout, numbers: tuple[NumberParameters, ...]) -> Array:
+    """A point amid the means of every number, parents first."""
+    centre = np.zeros(len(numbers))
+    for node in reversed(layout.children_first):
+        if not layout.cards[node]:
+            v = layout.place[node]
+            own, above = numbers[v], list(layout.number_parents[v])
+            centre[v] = np.median(own.intercepts + own.slopes @ centre[above])
+    return centre
+
+
+def parameters_at(
+    layout: MixedLayout, tables: Array, numbers: tuple[NumberParameters, ...], centre: Array
+) -> Parameters:
+    """Log tables and forms from tables and regressions."""
+    moved = []
+    for v, (own, above) in enumerate(zip(numbers, layout.number_parents, strict=True)):
+        shift = own.slopes @ centre[list(above)] - centre[v]
+        moved.append(own._replace(intercepts=own.intercepts + shift))
+    with np.errstate(divide="ignore"):
+        return Parameters(np.log(tables), tuple(moved), _forms(moved))
+
+
+def _forms(numbers: Iterable[NumberParameters]) -> Array:
+    parts = [np.empty(0)]
+    for own in numbers:
+        noise = np.column_stack([own.intercepts, own.slopes, np.full(len(own.intercepts), -1.0)])
+        square = -0.5 * noise[:, :, None] * noise[:, None, :] / own.variances[:, None, None]
+        constant = -0.5 * (LOG_2PI + np.log(own.variances))
+        parts.append(np.column_stack([constant, square.reshape(len(square), -1)]).ravel())
+    return np.concatenate(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class SampledParameters(Sequence[Parameters]):
+    """The parameters of every sample, each made when it is asked for."""
+
+    layout: MixedLayout
+    samples: Array  # (S, width)
+    centre: Array
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, s: Any) -> Any:
+        flat, at, numbers = self.samples[s], int(self.layout.wiring.fam_at[-1]), []
+        tables = flat[:at]
+        for k, n in zip(self.layout.n_configs, self.layout.n_members, strict=True):
+            numbers.append(NumberParameters.from_flat(flat[at : at + k * n], k))
+            at += k * n
+        return parameters_at(self.layout, tables, tuple(numbers), self.centre)
