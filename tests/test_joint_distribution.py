@@ -32,7 +32,7 @@ from jensen.support.fields import zip_fields
 from jensen.support.randomness import Streams
 
 N, REPEATS, ROUNDS = 16, 120, 6
-LENGTHS = [3, 1, 2, 4, 2, 4]
+LENGTHS = [6, 1, 5, 4]
 
 
 class Rows(NamedTuple):
@@ -60,7 +60,7 @@ def network():
     states = {"a": "xy", "b": "xyz", "c": "xy", "h": "xy"}
     variables = tuple(jn.Variable(x, "categorical", tuple(states[x])) for x in graph.nodes)
     wiring = wire(graph.parent_indices, [v.n_states for v in variables])
-    eta = np.random.default_rng(3).uniform(-0.3, 1.0, int(wiring.fam_at[-1]))
+    eta = np.resize([0.0, 8.0, 3.0, 0.0, 1.0], int(wiring.fam_at[-1]))
     model = DiscreteNetwork(wiring, Tables(eta), graph, variables, hidden=(3,))
 
     def draw(t, rng):
@@ -94,7 +94,7 @@ def mixture(word, covariance):
 
 def chain(word, covariance, end=False):
     emission = emission_table.emission_like(word, covariance, emission_table.rows_of(word))
-    prior = np.array([[0.0, 4.0, 0.0], [1.0, 7.0, 0.0]])[:, : 2 + end]
+    prior = np.array([[0.0, 9.0, 0.0], [9.0, 0.0, 2.0]])[:, : 2 + end]
     model = HiddenMarkov(emission, np.array([9.0, 0.0]), prior, 2, has_end=end)
 
     def draw(t, rng):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from models import emission_table
 
 import jensen as jn
 from jensen.data import TableScan, blocks, number_rows
@@ -284,6 +285,14 @@ def test_the_sketch_of_a_scan_is_that_of_its_numbers(table, monkeypatch):
     one = scan.select(["z", "x"])
     assert flat(one.sketch.numbers) == flat(rows.columns([2, 0]).sketch)
     assert one.range_of("z") == table.range_of("z") or not table.n_rows
+
+
+def test_steps_weigh_as_their_sequences():
+    values, lengths = emission_table.rows_of("gaussian", 200), np.array([150, 1, 49])
+    rows = NumberRows.of(values)
+    for weight in (np.array([2.0, 1.0, 0.5]), np.ones(3)):
+        by_row = NumberRows.of(values, np.repeat(weight, lengths))
+        assert flat(rows.by_sequence(lengths, weight).sketch) == flat(by_row.sketch)
 
 
 def test_blocks_of_a_scan_must_agree():

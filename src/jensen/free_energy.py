@@ -16,7 +16,7 @@ from jensen.data.blocks import Units
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.families import inner
 from jensen.families.point_mass import PointMass
-from jensen.models.protocol import Model
+from jensen.models.protocol import AnyModel, Model, Record, Stats, Unit
 from jensen.q_theta import Improving
 from jensen.support.fields import leaves, rebuild, record, zip_fields
 from jensen.support.randomness import Streams
@@ -111,10 +111,10 @@ Watch = Callable[[State, list[float]], bool]
 
 
 def state_at(
-    model: Model,
+    model: Model[Record, Unit, Stats],
     data: Units,
     algorithm: Algorithm,
-    eta: Any,
+    eta: Record,
     streams: Streams | None = None,
     before: State | None = None,
 ) -> State:
@@ -141,7 +141,7 @@ def state_at(
 
 
 def step(
-    model: Model,
+    model: Model[Record, Unit, Stats],
     data: Units,
     algorithm: Algorithm,
     state: State,
@@ -163,17 +163,17 @@ def step(
 
 
 def expect(
-    model: Model,
+    model: Model[Record, Unit, Stats],
     data: Units,
     rule: q_hidden.HiddenRule,
-    t: Any,
+    t: Record,
     streams: Streams | None = None,
     memory: tuple[Any, ...] = (),
 ) -> tuple[SweepSums, tuple[Any, ...]]:
     """Update q(h) at this θ, unit by unit: value and statistics, and what the rule remembers."""
     at = model.potentials(t)
 
-    def visit(number: int, unit: Any, kept: Any) -> tuple[SweepSums, Any]:
+    def visit(number: int, unit: Unit, kept: Any) -> tuple[SweepSums, Any]:
         hidden = rule(at(unit), kept, streams(number) if streams else None)
         return SweepSums(
             float(hidden.value.sum()), model.expected_stats(unit, hidden)
@@ -183,7 +183,7 @@ def expect(
 
 
 def _evaluate(
-    model: Model,
+    model: Model[Record, Unit, Stats],
     data: Units,
     algorithm: Algorithm,
     theta: Theta,
@@ -201,7 +201,7 @@ def _evaluate(
 
 
 def fit(
-    model: Model,
+    model: Model[Record, Unit, Stats],
     data: Units,
     algorithm: Algorithm,
     state: State,
@@ -235,7 +235,7 @@ def fit(
 
 
 def climb(
-    model: Model, data: Units, algorithm: Algorithm, state: State, tol: float
+    model: Model[Record, Unit, Stats], data: Units, algorithm: Algorithm, state: State, tol: float
 ) -> tuple[State, bool]:
     """One sweep of an ascent, and whether F rose by less than ``tol * (|F| + total weight)``."""
     before, state = state.free_energy, step(model, data, algorithm, state)
@@ -246,7 +246,9 @@ def climb(
     return state, rise < tol * scale
 
 
-def _refuse_fall(model: Model, state: State, rise: float, scale: float) -> None:
+def _refuse_fall(
+    model: Model[Record, Unit, Stats], state: State, rise: float, scale: float
+) -> None:
     """Raise an error if F fell by more than rounding explains."""
     prior, _ = model.prior_given(state.t)
     noise = 1e-14 * _size(prior)  # of rounding, in the density of a heavy prior
@@ -258,7 +260,11 @@ BUG = "an ascent cannot fall, so this is a fault of the program; please report i
 
 
 def chain(
-    model: Model, data: Units, algorithm: Algorithm, state: State, streams: Streams
+    model: Model[Record, Unit, Stats],
+    data: Units,
+    algorithm: Algorithm,
+    state: State,
+    streams: Streams,
 ) -> Iterator[State]:
     """The states after one sweep, after two, ... without end."""
     check_possible(state.free_energy)
@@ -267,7 +273,7 @@ def chain(
         yield state
 
 
-def is_answer(model: Model, state: State) -> bool:
+def is_answer(model: Model[Record, Unit, Stats], state: State) -> bool:
     """Whether the statistics give θ itself, to the last bit: complete data were just counted."""
     for name, family in zip(model.families._fields, model.families, strict=True):
         eta = model.posterior(name, state.stats, state.t)
@@ -299,7 +305,7 @@ def check_possible(free_energy: float) -> None:
         raise ImpossibleError("a row has probability 0 under the tables at the start")
 
 
-def check_usable(model: Any, algorithm: Algorithm) -> None:
+def check_usable(model: AnyModel, algorithm: Algorithm) -> None:
     """Refuse a prior that the algorithm cannot use, naming the way out."""
     for name, family, prior in zip(model.prior._fields, model.families, model.prior, strict=True):
         if isinstance(family, PointMass):

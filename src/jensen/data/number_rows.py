@@ -81,9 +81,8 @@ class Sketch(NamedTuple):
 
     def columns(self, chosen: Sequence[int]) -> Sketch:
         """The sketch of some of the columns."""
-        some = list(chosen)
-        parts = (part[some] if isinstance(part, np.ndarray) else part for part in self)
-        return Sketch(*parts)
+        some = list(chosen)  # of the fields after the first four, which tell of rows
+        return Sketch(*self[:4], *(part[some] for part in self[4:]))
 
 
 class SourceSketch(NamedTuple):

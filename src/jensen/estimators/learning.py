@@ -35,7 +35,7 @@ from jensen.free_energy import (
     state_at,
     step,
 )
-from jensen.models.protocol import Data, Learnable, Sampled
+from jensen.models.protocol import AnyModel, Data, Sampled
 from jensen.q_theta import read_mode
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.diagnostics import effective_sample_size, split_r_hat
@@ -144,7 +144,7 @@ class FitReport(NamedTuple):
 class Problem(NamedTuple):
     """The input of `learn`: a model, encoded rows, choices, and a start."""
 
-    model: Learnable
+    model: AnyModel
     data: Data
     choices: LoopChoices
     start: Start | None = None
@@ -245,7 +245,7 @@ def _climb(
 
 
 def _sample(
-    model: Sampled,
+    model: Sampled[Any, Any, Any],
     job: Job,
     choices: LoopChoices,
     rng: np.random.Generator,
@@ -295,7 +295,10 @@ def _state_of_average(job: Job, eta: Any) -> State:
 
 
 def _mixing(
-    model: Sampled, trace: NDArray[np.float64], draws: NDArray[np.float64], was_stopped: bool
+    model: Sampled[Any, Any, Any],
+    trace: NDArray[np.float64],
+    draws: NDArray[np.float64],
+    was_stopped: bool,
 ) -> tuple[float, float]:
     """R-hat and effective sample size at their worst: log joint, and what the model watches."""
     of_trace, size = float(split_r_hat(trace)), float(effective_sample_size(trace))

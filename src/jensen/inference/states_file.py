@@ -71,7 +71,7 @@ def _plain_belief(model: Any, eta: Any) -> dict[str, Any] | None:
 
 def read_fitted(value: Checked) -> FittedStates:
     """The inverse of `plain_fitted`."""
-    model: StateModel = read_model(value)
+    model: StateModel[Any, Any] = read_model(value)
     _, rest = value.parted(frozenset(), {*DESCRIPTION, "masks"})
     optional = {"held", "posterior", "prior", "samples", "symmetric"}
     document = rest.fields({"counts", "parameters"}, optional)
@@ -134,7 +134,7 @@ def _refuse(value: Checked, fault: tuple[str, str] | None) -> None:
 # --- what a model is made of ---
 
 
-def plain_model(model: StateModel) -> dict[str, Any]:
+def plain_model(model: StateModel[Any, Any]) -> dict[str, Any]:
     """Mixture or chain, how many states, and what the states make, part by part."""
     parts = [_plain_part(part) for part in parts_of(model.emission)]
     end = {"end": model.has_end} if isinstance(model, HiddenMarkov) else {}

@@ -65,7 +65,7 @@ class Incomplete(NamedTuple):
 
 
 @dataclass(frozen=True)
-class DiscreteNetwork(Conjugate):
+class DiscreteNetwork(Conjugate[Tables]):
     """A directed graph of discrete variables as flat arrays, and the prior of its tables."""
 
     wiring: Wiring

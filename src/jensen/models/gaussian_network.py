@@ -101,7 +101,7 @@ def _why(name: str, why: str) -> str:
 
 
 @dataclass(frozen=True)
-class RegressionNetwork(Conjugate):
+class RegressionNetwork(Conjugate[Regressions]):
     """A directed graph of continuous variables, and the prior of its regressions."""
 
     names: tuple[str, ...]

@@ -53,7 +53,7 @@ class Sequences(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class HiddenMarkov(StateModel):
+class HiddenMarkov(StateModel[Chained, Sequences]):
     """First states, transitions, and what each state makes of a row."""
 
     emission: Emission
@@ -68,7 +68,9 @@ class HiddenMarkov(StateModel):
 
     __getstate__ = without_cached
 
-    def fitted(self, t: Any, counts: Array, eta: Any = None, **more: Any) -> "FittedChain":
+    def fitted(
+        self, t: Chained, counts: Array, eta: Chained | None = None, **more: Any
+    ) -> "FittedChain":
         """What was learned: this model at these parameters."""
         from jensen.inference.chains import FittedChain  # which asks models what they are
 

@@ -56,7 +56,7 @@ class MixtureUnit(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Mixture(StateModel):
+class Mixture(StateModel[Mixed, MixtureUnit]):
     """Weights of states, and what each makes of a row."""
 
     emission: Emission
@@ -69,7 +69,9 @@ class Mixture(StateModel):
 
     __getstate__ = without_cached
 
-    def fitted(self, t: Any, counts: Array, eta: Any = None, **more: Any) -> "FittedMixture":
+    def fitted(
+        self, t: Mixed, counts: Array, eta: Mixed | None = None, **more: Any
+    ) -> "FittedMixture":
         """What was learned: this model at these parameters."""
         from jensen.inference.mixtures import FittedMixture  # which asks models what they are
 

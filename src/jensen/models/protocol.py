@@ -1,7 +1,19 @@
 """What the loop and the learner ask of a model, and what conjugate models answer alike."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from functools import cached_property
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Generic,
+    NamedTuple,
+    Protocol,
+    TypeAlias,
+    TypeVar,
+    runtime_checkable,
+)
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +23,14 @@ from jensen.families import log_partition
 from jensen.q_hidden.structures import Hidden
 from jensen.support.fields import add, zip_fields
 
+if TYPE_CHECKING:
+    from jensen.free_energy import State
+    from jensen.inference.fitted import Fitted
+
 Array = NDArray[np.float64]
+Record = TypeVar("Record", bound=NamedTuple)  # a field for each factor of q(θ): families, η, t
+Stats = TypeVar("Stats")  # additive over units; of conjugate models a record like η
+Unit = TypeVar("Unit", contravariant=True)  # encoded rows
 
 
 class Data(NamedTuple):
@@ -22,7 +41,7 @@ class Data(NamedTuple):
     content: tuple[Any, ...]  # plain data and settings: a checkpoint of others is refused
 
 
-class Model(Protocol):
+class Model(Protocol[Record, Unit, Stats]):
     """p(x, h, θ): what the algorithms need to know of it.
 
     A record has one field for each independent factor of q(θ), in the order in which they are
@@ -30,59 +49,59 @@ class Model(Protocol):
     """
 
     @property
-    def families(self) -> Any:
-        """A record: the family of each field."""
+    def families(self) -> Record:
+        """The family of each field."""
 
-    def potentials(self, t: Any) -> Callable[[Any], Any]:
+    def potentials(self, t: Record) -> Callable[[Unit], object]:
         """θ's part, made once a sweep; then unit → log potentials of what the unit hides."""
 
-    def expected_stats(self, unit: Any, hidden: Hidden) -> Any:
+    def expected_stats(self, unit: Unit, hidden: Hidden) -> Stats:
         """Statistics under q(h); additive over units."""
 
-    def posterior(self, name: str, stats: Any, t: Any) -> Any:
+    def posterior(self, name: str, stats: Stats, t: Record) -> Any:
         """The η of one field, given the statistics and the newest t of the others."""
 
-    def prior_given(self, t: Any) -> tuple[Any, Any]:
+    def prior_given(self, t: Record) -> tuple[Record, Record]:
         """Expected natural parameters of the prior, and its expected log partition, by field."""
 
-    def moves(self, state: Any) -> Iterable[Any]:
+    def moves(self, state: State) -> Iterable[Record]:
         """Other η that may be better, such as rotations; each is taken if F rises."""
 
 
-class Learnable(Model, Protocol):
+class Learnable(Model[Record, Unit, Stats], Protocol):
     """A model that `learn` takes from rows to a fitted thing."""
 
     @property
-    def prior(self) -> Any:
+    def prior(self) -> Record:
         """Natural parameters before any row was seen; None is flat."""
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Any:
+    def start(self, data: Data, k: int, rng: np.random.Generator) -> Record:
         """The η of the k-th start, which breaks the symmetry of hidden states."""
 
-    def trials(self, state: Any) -> Iterable[Any]:
+    def trials(self, state: State) -> Iterable[Record]:
         """Other η to climb from after an ascent; what comes of one is taken if F is higher."""
 
-    def refuse_start(self, start: Any, stats: Any, method: str) -> None:
+    def refuse_start(self, start: Record, stats: Stats, method: str) -> None:
         """Refuse an η of the caller's from which an ascent would be led astray."""
 
-    def explain(self, data: Data, t: Any) -> Exception:
+    def explain(self, data: Data, t: Record) -> Exception:
         """Which row is impossible at this θ, and what to do."""
 
-    def simulate(self, t: Any, n: int, rng: np.random.Generator) -> Any:
+    def simulate(self, t: Record, n: int, rng: np.random.Generator) -> object:
         """Draw n rows at this θ: what a source would hold; of a chain the steps of a sequence.
 
         Models with hidden states give the states that made them besides.
         """
 
-    def finish(self, state: Any, *, is_posterior: bool) -> Any:
+    def finish(self, state: State, *, is_posterior: bool) -> Fitted:
         """The fitted thing at the end of an ascent."""
 
 
 @runtime_checkable
-class Sampled(Learnable, Protocol):
+class Sampled(Learnable[Record, Unit, Stats], Protocol):
     """A model that chains can run on, too."""
 
-    def keep(self, state: Any, *, is_mode: bool) -> Array:
+    def keep(self, state: State, *, is_mode: bool) -> Array:
         """The numbers that a chain keeps of a state, flat."""
 
     def settle(self, draws: Array, best: int) -> Array:
@@ -99,39 +118,55 @@ class Sampled(Learnable, Protocol):
     def watched(self, draws: Array) -> Array:
         """(S, m): numbers that tell, besides the log joint, how well chains have mixed."""
 
-    def average(self, draws: Array) -> Any:
+    def average(self, draws: Array) -> Record:
         """The η whose mode is the average of what was kept at modes."""
 
-    def finish_draws(self, draws: Array, best: int) -> Any:
+    def finish_draws(self, draws: Array, best: int) -> Fitted:
         """The fitted thing of draws of θ."""
 
 
-class Conjugate:
+AnyModel: TypeAlias = Learnable[Any, Any, Any]
+
+
+class Conjugate(Generic[Record]):
     """η = prior + statistics, field by field, under a prior that no other parameter changes.
 
     A field None of the prior is the flat one.
     """
 
-    prior: Any
-    families: Any
+    if TYPE_CHECKING:  # at run time properties would hide the fields of dataclasses
 
-    def posterior(self, name: str, stats: Any, t: Any) -> Any:
+        @property
+        def prior(self) -> Record:
+            """η before any row was seen."""
+
+        @property
+        def families(self) -> Record:
+            """The family of each field."""
+
+    def posterior(self, name: str, stats: Record, t: Record) -> Any:
         """Prior plus statistics."""
         return add(getattr(self.prior, name), getattr(stats, name))
 
-    def prior_given(self, t: Any) -> tuple[Any, Any]:
+    def prior_given(self, t: Record) -> tuple[Record, Record]:
         """The prior, and A(prior)."""
-        return self.prior, zip_fields(log_partition, self.families, self.prior)
+        return self.prior, self._normalizers
 
-    def moves(self, state: Any) -> Iterable[Any]:
+    @cached_property
+    def _normalizers(self) -> Record:
+        """A(prior), field by field."""
+        found: Record = zip_fields(log_partition, self.families, self.prior)
+        return found
+
+    def moves(self, state: State) -> Iterable[Record]:
         """None."""
         return ()
 
-    def trials(self, state: Any) -> Iterable[Any]:
+    def trials(self, state: State) -> Iterable[Record]:
         """None."""
         return ()
 
-    def refuse_start(self, start: Any, stats: Any, method: str) -> None:
+    def refuse_start(self, start: Record, stats: Record, method: str) -> None:
         """Any start will do."""
 
     def settle(self, draws: Array, best: int) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import reduce
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ from jensen.data.number_rows import NumberRows
 from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenError
 from jensen.families.point_mass import PointMass
 from jensen.models.emissions import Emission
-from jensen.models.protocol import Conjugate, Data
+from jensen.models.protocol import Conjugate, Data, Record, Unit
 from jensen.models.state_labels import (
     by_falling_count,
     find_twins,
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from jensen.inference.mixtures import FittedStates
 
 Array = NDArray[np.float64]
-Record = TypeVar("Record", bound=NamedTuple)
 
 
 def flatten(t: Any) -> Array:
@@ -67,7 +66,7 @@ class StateRows(NamedTuple):
     sequences: NDArray[np.intp] | None = None  # which of the caller's each sequence is
 
 
-class StateModel(Conjugate):
+class StateModel(Conjugate[Record], Generic[Record, Unit]):
     """A model with K hidden states, each of which makes a row as the emission says."""
 
     n_states: int
@@ -75,32 +74,34 @@ class StateModel(Conjugate):
     may_relabel: bool  # whether the caller gave the labels no meaning
     noun: str  # what people call a state
 
-    def potentials(self, t: Any) -> Callable[[Any], Any]:
+    def potentials(self, t: Record) -> Callable[[Unit], Any]:
         """The states of a unit at this θ."""
         raise NotImplementedError
 
-    def expected_stats(self, unit: Any, hidden: q_hidden.Hidden) -> Any:
+    def expected_stats(self, unit: Unit, hidden: q_hidden.Hidden) -> Record:
         """Counts of states, and the statistics of their rows."""
         raise NotImplementedError
 
-    def select(self, record: Any, states: NDArray[np.intp]) -> Any:
+    def select(self, record: Record, states: NDArray[np.intp]) -> Record:
         """An η or t of these states only, in this order."""
         raise NotImplementedError
 
-    def state_counts(self, stats: Any) -> Array:
+    def state_counts(self, stats: Record) -> Array:
         """How often each state occurs."""
         raise NotImplementedError
 
     @property
-    def blank(self) -> Any:
+    def blank(self) -> Record:
         """An η of zeros: its shape."""
         raise NotImplementedError
 
-    def point(self, eta: Any) -> Any:
+    def point(self, eta: Record) -> Record:
         """The one θ that is shown for a posterior."""
         raise NotImplementedError
 
-    def fitted(self, t: Any, counts: Array, eta: Any = None, **more: Any) -> FittedStates:
+    def fitted(
+        self, t: Record, counts: Array, eta: Record | None = None, **more: Any
+    ) -> FittedStates:
         """What was learned: this model at these parameters."""
         raise NotImplementedError
 
@@ -109,7 +110,7 @@ class StateModel(Conjugate):
         """Whether nothing tells states apart, a prior neither."""
         return self.may_relabel and is_symmetric(self)
 
-    def trials(self, state: State) -> Iterator[Any]:
+    def trials(self, state: State) -> Iterator[Record]:
         """Without each of the small states: coordinate ascent never empties one that has rows.
 
         Only where F is a bound, and nothing tells states apart: then rows find other states. While
@@ -125,7 +126,7 @@ class StateModel(Conjugate):
             for k in small[np.argsort(counts[small], kind="stable")][:TRIED]:
                 yield add(self.prior, self._forget(state.stats, int(k)))
 
-    def _forget(self, stats: Any, k: int) -> Any:
+    def _forget(self, stats: Record, k: int) -> Record:
         """Statistics without those of state k; what states share stays."""
         alone = leaves(self.select(stats, np.array([0])))
         parts = []
@@ -135,9 +136,10 @@ class StateModel(Conjugate):
                 if several != single:  # an axis of states: the other sizes are not selected from
                     np.moveaxis(part, axis, 0)[k] = 0.0
             parts.append(part)
-        return rebuild(stats, iter(parts))
+        found: Record = rebuild(stats, iter(parts))
+        return found
 
-    def refuse_start(self, start: Any, stats: Any, method: str) -> None:
+    def refuse_start(self, start: Record, stats: Record, method: str) -> None:
         """Refuse a start with two equal states, which would be equal at the end too."""
         found = find_twins(self, start, self.state_counts(stats))
         if found is not None:
@@ -147,7 +149,7 @@ class StateModel(Conjugate):
                 f"them away, or leave out start="
             )
 
-    def explain(self, data: Data, t: Any) -> Exception:
+    def explain(self, data: Data, t: Record) -> Exception:
         """Which sequence is impossible."""
         if data.rows.sequences is not None:
             at = self.potentials(t)
@@ -207,9 +209,10 @@ class StateModel(Conjugate):
         """
         return -np.sort(-self._sizes(draws), axis=1)
 
-    def average(self, draws: Array) -> Any:
+    def average(self, draws: Array) -> Record:
         """Mean η."""
-        return unflatten(self.blank, np.split(draws.mean(0), 2)[0])
+        mean: Record = unflatten(self.blank, np.split(draws.mean(0), 2)[0])
+        return mean
 
     def finish_draws(self, draws: Array, best: int) -> FittedStates:
         """All samples; the likeliest is shown."""

@@ -17,7 +17,7 @@ from jensen.data.blocks import Units
 from jensen.data.threads import interruptible
 from jensen.exceptions import CollapseError
 from jensen.free_energy import Algorithm, Fit, State
-from jensen.models.protocol import Learnable
+from jensen.models.protocol import AnyModel
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, number_streams, run
 from jensen.support.fields import record
@@ -32,7 +32,7 @@ Begin = Callable[[int, Streams], State]
 class Job(NamedTuple):
     """What is learned, and from where."""
 
-    model: Learnable
+    model: AnyModel
     data: Units
     algorithm: Algorithm
     begin: Begin
