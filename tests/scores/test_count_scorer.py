@@ -9,7 +9,7 @@ from jensen.scores import count_scorer, set_counter
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.registry import SPECS
-from jensen.scores.set_counter import SetCounter
+from jensen.scores.set_counter import SetCounter, count_bits
 
 SCORES = [name for name, spec in SPECS.items() if spec.kernel]
 WAYS = ["bits", "bytes", "columns"]
@@ -236,3 +236,14 @@ def test_pairs_are_scored_at_once_or_one_by_one(monkeypatch, score):
         check(scorer, [(v, []) for v in range(5)])
         found.append(scorer.with_each(3, [])[[0, 1, 2, 4]])
     np.testing.assert_allclose(found[0], found[1], rtol=1e-13)
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+def test_bits_are_counted_by_every_numpy(monkeypatch, is_old):
+    if is_old:
+        monkeypatch.delattr(np, "bitwise_count", raising=False)
+    words = np.random.default_rng(0).integers(0, 2**64, (5, 3), np.uint64)
+    words[1], words[2] = 0, 2**64 - 1
+    expected = [sum(int(word).bit_count() for word in row) for row in words]
+    assert count_bits(words).tolist() == expected
+    assert count_bits(words[:0]).tolist() == []

@@ -108,7 +108,7 @@ def spread_row(
             n_met += 1
     steps[n_scope] = n_met
     index[0], share[0] = base, weight
-    n = 1
+    n = np.int64(1)
     for e in range(n_met):
         k = steps[n_scope + 1 + e]
         if k != without:
@@ -195,7 +195,7 @@ def add_inside(row, k, n, index, share, scope, stride, lists, slots, problem, pl
 
     The pairs (index, share) leave out what k adds.
     """
-    n_here = member = step = 0
+    n_here = member = step = np.int64(0)
     for j in range(scope.shape[0]):
         v = scope[j]
         if row[v] < 0 and problem[v] == k:

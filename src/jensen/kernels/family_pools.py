@@ -48,7 +48,7 @@ def list_around(
     more[j] with each further one, which is of use only where it gains. rules (2, n, words): what
     each child must have, and must not. Return how many there are.
     """
-    found, base = 0, np.empty(to_set.shape[1], np.uint64)
+    found, base = np.int64(0), np.empty(to_set.shape[1], np.uint64)
     for j in range(children.shape[0]):
         v, begin, end = children[j], ptr[j], ptr[j + 1]
         required, closed = rules[0, v], rules[1, v]
@@ -141,7 +141,7 @@ def merge_families(
     """
     n = first.shape[0] - 1
     order, begin = by_child(children, n)
-    end = to_first[0] = 0
+    end = to_first[0] = np.int64(0)
     for v in range(n):
         for i in range(first[v], first[v + 1]):
             copy_into(to_sets, to_scores, end, sets[i], scores[i])

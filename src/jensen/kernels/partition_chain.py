@@ -60,18 +60,16 @@ def sum_changed(old, parts, n_parts, first, last, t, room, sums):
     return gain
 
 
-@kernel(signature("int64[::1]", PARENT_WEIGHTS, CHAIN_WORKSPACE, "float64[::1]"))
-def weigh_partition(parts, t, room, sums):
+@bare_part
+def sum_all(parts, n_parts, t, room, sums):
     """Fill sums, by variable, and return the log weight of a partition."""
-    total, part, left = 0.0, np.int64(0), parts.shape[0]
-    while left > 0:
+    total = 0.0
+    for part in range(n_parts):
         fill_level(parts, part, room.level)
         for v in range(parts.shape[0]):
             if parts[v] == part:
                 sums[v] = sum_one(v, part, t, room)
                 total += sums[v]
-                left -= 1
-        part += 1
     return total
 
 
@@ -82,6 +80,12 @@ def count_parts(parts):
     for v in range(parts.shape[0]):
         highest = max(highest, parts[v])
     return highest + 1
+
+
+@kernel(signature("int64[::1]", PARENT_WEIGHTS, CHAIN_WORKSPACE, "float64[::1]"))
+def weigh_partition(parts, t, room, sums):
+    """Fill sums, by variable, and return the log weight of a partition."""
+    return sum_all(parts, count_parts(parts), t, room, sums)
 
 
 @bare_part
@@ -125,22 +129,6 @@ def draw_graph(rng, t, parts, n_parts, sums, room, graph):
 
 
 @bare_part
-def reverse_edges(rng, t, parts, n_parts, sums, room, moves, graph, n_reversals):
-    """Draw a graph, reverse edges in it, and take its partition; return the number of parts."""
-    draw_graph(rng, t, parts, n_parts, sums, room, graph)
-    for _ in range(n_reversals):
-        moves.tried[REVERSALS] += 1
-        moves.accepted[REVERSALS] += reverse_edge(rng, graph, t, room)
-    n_parts = fill_layers(graph, parts)
-    for part in range(n_parts):
-        fill_level(parts, part, room.level)
-        for v in range(parts.shape[0]):
-            if parts[v] == part:
-                sums[v] = sum_one(v, part, t, room)
-    return n_parts
-
-
-@bare_part
 def keep(rng, t, parts, n_parts, sums, room, kept, i):
     """Draw a graph that has this partition as the i-th sample."""
     kept.scores[i] = kept.states[i] = 0.0
@@ -169,7 +157,8 @@ def keep(rng, t, parts, n_parts, sums, room, kept, i):
 def advance_partitions(rng, t, parts, sums, room, moves, graph, cycle, n_rounds, thin, kept):
     """Go through `thin` cycles in each round, and keep a sample after it if there is room for one.
 
-    A cycle is so many moves of the partition, then so many reversals of edges.
+    A cycle is so many moves of the partition, then so many reversals of edges in a graph that has
+    it; the partition of the last graph follows.
     """
     proposal, n_parts = parts.copy(), count_parts(parts)
     for i in range(n_rounds):
@@ -177,7 +166,12 @@ def advance_partitions(rng, t, parts, sums, room, moves, graph, cycle, n_rounds,
             for _ in range(cycle[0]):
                 n_parts = step(rng, t, parts, n_parts, proposal, sums, room, moves)
             if cycle[1] > 0:
-                n_parts = reverse_edges(rng, t, parts, n_parts, sums, room, moves, graph, cycle[1])
+                draw_graph(rng, t, parts, n_parts, sums, room, graph)
+                for _ in range(cycle[1]):
+                    moves.tried[REVERSALS] += 1
+                    moves.accepted[REVERSALS] += reverse_edge(rng, graph, t, room)
+                n_parts = fill_layers(graph, parts)
+                sum_all(parts, n_parts, t, room, sums)
                 for v in range(parts.shape[0]):
                     proposal[v] = parts[v]
         if i < kept.scores.shape[0]:

@@ -152,7 +152,7 @@ class SetCounter:
 
         Variables without bitsets get (0, 1).
         """
-        counts = np.bitwise_count(self._bits).sum(1, dtype=np.int64).tolist()
+        counts = count_bits(self._bits).tolist()
         found = [counts[level.bits.start : level.bits.stop] or [0] for level in self._levels]
         most = list(map(max, found))
         states = [here.index(n) for here, n in zip(found, most, strict=True)]
@@ -343,3 +343,10 @@ def _run(f: Callable[[int], None], n: int) -> None:
         f(0)
     else:
         run_all(f, range(n))
+
+
+def count_bits(words: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The number of bits in each row of words."""
+    if hasattr(np, "bitwise_count"):  # since NumPy 2.0
+        return np.bitwise_count(words).sum(1, dtype=np.int64)
+    return np.array([np.unpackbits(row.view(np.uint8)).sum() for row in words], np.int64)
