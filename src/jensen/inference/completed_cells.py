@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.inference.mixed_draws import put_labels
+from jensen.inference.mixed_completions import put_labels
 from jensen.q_hidden.mixed.cells import CellUnit, MixedCells, MixedRows, encode_rows, fill_tables
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.mixed.shapes import Asked, GroupKind, Shapes

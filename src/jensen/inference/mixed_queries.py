@@ -44,8 +44,7 @@ from jensen.q_hidden.mixed.shapes import GroupKind
 from jensen.q_hidden.trees import run
 from jensen.support.checks import is_real
 from jensen.support.memory import check_memory
-from jensen.support.text import some
-from jensen.support.text import for_reader, one_of, option
+from jensen.support.text import for_reader, one_of, option, some
 
 if TYPE_CHECKING:
     from jensen.inference.mixed_network import MixedNetwork
