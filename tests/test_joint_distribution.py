@@ -25,8 +25,15 @@ from jensen.models.emissions.priors import COVARIANCES
 from jensen.models.emissions.registry import EMISSIONS
 from jensen.models.gaussian_network import RegressionNetwork, make_prior
 from jensen.models.hidden_markov import HiddenMarkov
+from jensen.models.mixed_network import (
+    MixedParameters,
+    MixedRegressionNetwork,
+    prior_of_regressions,
+)
+from jensen.models.mixed_rows import encode as encode_mixed
 from jensen.models.mixture import Mixture
 from jensen.models.state_model import flatten
+from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.scores.gaussian import make_bge
 from jensen.support.fields import zip_fields
 from jensen.support.randomness import Streams
@@ -80,6 +87,38 @@ def network():
     return Case(model, draw)
 
 
+def mixed():
+    """A hidden label and one that is seen above two numbers, of which one depends on the other."""
+    graph = jn.DAG("h -> x; h -> y; a -> y; x -> y; h -> a")
+    kinds = {"a": ("p", "q"), "h": ("0", "1")}
+    variables = tuple(
+        jn.Variable(x, "categorical", kinds[x]) if x in kinds else jn.Variable(x, "continuous")
+        for x in graph.nodes
+    )
+    layout = MixedLayout(graph.parent_indices, (2, 2, 0, 0))
+    shift = np.array([10.0, -1.0])
+    bge = make_bge(["x", "y"], shift + 1.0, np.array([1.0, 4.0]), None, 3.0, 9.0, None)
+    tables = np.resize([0.0, 8.0, 3.0, 0.0, 1.0], int(layout.wiring.fam_at[-1]))
+    prior = MixedParameters(tables, prior_of_regressions(layout, bge, shift))
+    model = MixedRegressionNetwork(layout, prior, graph, variables, shift, hidden=(1,))
+
+    def draw(t, rng):
+        table = model.simulate(t, N, rng)
+        assert table.names == ("a", "x", "y")
+        values = np.column_stack([table.column(name).data for name in table.names]).astype(float)
+        holes = with_gaps(values)
+        holes[3:5, 1], holes[5, 1:] = np.nan, np.nan
+        holes[:, 0] = np.where(np.isnan(holes[:, 0]), 2, holes[:, 0])  # the code of missing labels
+        columns = [
+            table.column(name)._replace(data=holes[:, v].astype(table.column(name).data.dtype))
+            for v, name in enumerate(table.names)
+        ]
+        counted, units = encode_mixed(jn.Table.from_columns(columns), layout, graph.nodes, shift)
+        return Rows(values, Units((counted, *units), float(N), is_complete=False))
+
+    return Case(model, draw)
+
+
 def mixture(word, covariance):
     emission = emission_table.emission_like(word, covariance, emission_table.rows_of(word))
     model = Mixture(emission, np.array([0.0, 4.0]), 2)
@@ -110,6 +149,7 @@ def chain(word, covariance, end=False):
 
 CASES = {
     "network": network,
+    "mixed": mixed,
     **{
         f"{make.__name__} {word} {kind}": lambda make=make, word=word, kind=kind: make(word, kind)
         for make in (mixture, chain)

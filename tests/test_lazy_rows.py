@@ -8,7 +8,7 @@ import jensen as jn
 from jensen.data import TableScan, blocks, number_rows
 from jensen.data.number_rows import NumberRows
 from jensen.exceptions import DataError, JensenError
-from jensen.models import hidden_markov, mixture
+from jensen.models import hidden_markov, mixed_rows, mixture
 from jensen.q_hidden.trees import problems
 
 SIZES = (1, 37, 1, 101, 63, 8, 89)
@@ -21,6 +21,7 @@ def small_units(monkeypatch):
     monkeypatch.setattr(problems, "BLOCK_ROWS", 64)
     monkeypatch.setattr(number_rows, "SUMMED_ROWS", 64)
     monkeypatch.setattr(mixture, "UNIT_ROWS", 64)
+    monkeypatch.setattr(mixed_rows, "BLOCK_ROWS", 64)
     monkeypatch.setattr(hidden_markov, "UNIT_ROWS", 64)
 
 
@@ -123,6 +124,26 @@ def labels(table):
     return with_holes(jn.Table(columns, counts=["count"]), 0.1, 7).with_weights(table.weights)
 
 
+def mixed(n=300, share=0.2, weighted=False):
+    """Labels and numbers with holes."""
+    rng = np.random.default_rng(8)
+    a, b = rng.integers(0, 2, n), rng.integers(0, 3, n)
+    x = 2.0 * a + rng.normal(size=n)
+    y = x * np.array([0.5, -1.0, 2.0])[b] + rng.normal(size=n)
+    columns = {"a": np.array(["n", "y"])[a], "b": np.array(["p", "q", "r"])[b], "x": x, "y": y}
+    weights = rng.uniform(0.0, 2.0, n) if weighted else None
+    return with_holes(jn.Table(columns), share, 9).with_weights(weights)
+
+
+def mixed_network(**choices):
+    def learn(table):
+        net = jn.BayesianNetwork("a -> x; b -> y; x -> y; a -> b", random_state=0, **choices)
+        found = net.fit(table).network_
+        return net.free_energy_, net.trace_, found.tables, found.numbers
+
+    return learn
+
+
 def states(make, **how):
     def learn(table):
         model = make.fit(table, **how)
@@ -134,6 +155,13 @@ def states(make, **how):
 LENGTHS = [70, 5, 1, 124, 60, 40]
 
 LEARNERS = {
+    "mixed network": (mixed(), mixed_network()),
+    "mixed network, vbem, weights": (mixed(weighted=True), mixed_network(prior="bdeu-bge")),
+    "mixed network, complete": (mixed(share=0.0), mixed_network()),
+    "mixed network, gibbs": (
+        mixed(),
+        mixed_network(method="gibbs", n_samples=5, burn_in=2, n_chains=1),
+    ),
     "score bdeu": (asia(), lambda t: jn.score(ASIA, t, "bdeu")),
     "score bic, weights": (asia(weighted=True), lambda t: jn.score(ASIA, t, "bic")),
     "score available": (

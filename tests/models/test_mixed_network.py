@@ -6,23 +6,17 @@ import numpy as np
 import pytest
 from naive import mixed as naive
 from scipy.special import logsumexp
-from scipy.stats import kstest
 
 import jensen as jn
 from jensen import q_hidden
-from jensen.data.blocks import Units
 from jensen.estimators.mixed_problem import mixed_problem
 from jensen.estimators.network_choices import NetworkSettings
 from jensen.exceptions import CollapseError, DataError, EstimateWarning, GraphError, JensenError
 from jensen.families import linear_regression, log_evidence
-from jensen.free_energy import expect
-from jensen.models import mixed_network
-from jensen.models.mixed_network import CompleteFamilies, IncompleteRows, MixedMoments
-from jensen.q_hidden.mixed.cells import MixedRows, encode_rows
+from jensen.models import mixed_rows
+from jensen.q_hidden.mixed.cells import MixedCells, MixedRows, encode_rows
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.mixed.shapes import Shapes
-from jensen.support.fields import add
-from jensen.support.randomness import Streams
 
 GRAPHS = {
     "two numbers below a label": ("L -> x; L -> y", {"L": 2}),
@@ -70,7 +64,7 @@ def all_gaps(layout, rng):
 
 def solved(layout, names, tables, forms, rows, was_set=()):
     """Value, counts and moments, as the model adds them up."""
-    known = mixed_network._moments(rows, layout)
+    known = mixed_rows._moments(rows, layout)
     for v in was_set:
         if not layout.cards[v]:
             k = layout.place[v]
@@ -89,7 +83,7 @@ def solved(layout, names, tables, forms, rows, was_set=()):
     shapes = Shapes(layout, names)
     units = list(encode_rows(shapes, rows, was_set))
     for unit in units:
-        cells = mixed_network.MixedCells(tables, forms, shapes.kinds, unit)
+        cells = MixedCells(tables, forms, shapes.kinds, unit)
         hidden = q_hidden.exact(cells)
         total += hidden.value.sum()
         counts = counts + hidden.moments.counts
@@ -289,68 +283,6 @@ def test_a_tight_relation_is_not_inflated():
     y = x + 0.01 * rng.normal(size=300)
     net = jn.BayesianNetwork("g -> y; x -> y").fit({"g": group.astype(str), "x": x, "y": y})
     np.testing.assert_allclose(net.network_.numbers[1].variances, 1e-4, rtol=0.2)
-
-
-def test_gibbs_draws_from_the_joint_distribution():
-    """Geweke's test: rows simulated given θ, θ drawn given rows; θ keeps its prior (p > 1e-4)."""
-    rng = np.random.default_rng(7)
-    dag, cards = jn.DAG("a -> x; a -> y; x -> y"), {"a": 2}
-    _, layout = layout_of("a -> x; a -> y; x -> y", cards)
-    table = jn.Table({"a": ["0", "1"] * 3, "x": [0.5, 1, 2, 3, 4, 5], "y": [1.5, 0, 2, 1, 0, 3]})
-    problem = mixed_problem(dag, table, NetworkSettings(prior={"strength": 2.0}, method="gibbs"))
-    model = problem.model
-    gaps = rng.random((6, 3)) < 0.4
-    prior = model.prior
-    kept = []
-    t = model.families.tables.sample_stats(prior.tables, rng)
-    b = model.families.regressions.sample_stats(prior.regressions, rng)
-    t, drawn_from_prior = mixed_network.MixedParameters(t, b), []
-    for sweep in range(1500):
-        rows = simulate(layout, t, 6, rng)
-        rows.codes[gaps[:, :1]] = -1
-        rows.values[gaps[:, 1:]] = np.nan
-        units = units_of(layout, dag.nodes, rows)
-        sums, _ = expect(model, units, q_hidden.draw, t, Streams(sweep, (1,)))
-        eta = mixed_network.MixedParameters(*add(prior, sums.stats))
-        t = mixed_network.MixedParameters(
-            model.families.tables.sample_stats(eta.tables, rng),
-            model.families.regressions.sample_stats(eta.regressions, rng),
-        )
-        fresh = model.families.regressions.sample_stats(prior.regressions, rng)
-        if sweep % 3 == 0:
-            kept.append(np.concatenate([model.layout.forms_of(t.regressions), t.tables]))
-            other = model.families.tables.sample_stats(prior.tables, rng)
-            drawn_from_prior.append(np.concatenate([model.layout.forms_of(fresh), other]))
-    kept, fresh = np.array(kept), np.array(drawn_from_prior)
-    for column in np.flatnonzero(kept.std(0) > 0):
-        assert kstest(kept[:, column], fresh[:, column]).pvalue > 1e-4
-
-
-def simulate(layout, t, n, rng):
-    """Rows drawn at these statistics of θ."""
-    codes = np.empty((n, len(layout.labels)), np.int32)
-    values = np.empty((n, len(layout.numbers)))
-    assert len(layout.labels) == 1
-    codes[:, 0] = rng.random(n) < np.exp(t.tables[1])
-    for v, above in enumerate(layout.number_parents):
-        config = layout.configs_of(v, codes)
-        one = t.regressions[v]
-        precision = -2.0 * one.second[config]
-        coefficients = one.first[config] / precision[:, None]
-        z = np.column_stack([np.ones(n), values[:, list(above)]])
-        mean = (coefficients * z).sum(1)
-        values[:, v] = mean + rng.normal(size=n) / np.sqrt(precision)
-    return MixedRows(codes, values, np.ones(n))
-
-
-def units_of(layout, names, rows):
-    shapes = Shapes(layout, names)
-    counts = np.zeros(int(layout.wiring.fam_at[-1]))
-    for code in rows.codes[rows.codes[:, 0] >= 0, 0]:
-        counts[code] += 1.0
-    known = CompleteFamilies(MixedMoments(counts, mixed_network._moments(rows, layout)))
-    cells = tuple(IncompleteRows(unit) for unit in encode_rows(shapes, rows))
-    return Units((known, *cells), float(len(rows.weight)), is_complete=not cells)
 
 
 # --- refusals ---

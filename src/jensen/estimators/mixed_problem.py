@@ -26,12 +26,11 @@ from jensen.graphs import DAG
 from jensen.inference.mixed_network import MixedNetwork
 from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.mixed_network import (
-    EncodedRows,
     MixedParameters,
     MixedRegressionNetwork,
-    encode,
     prior_of_regressions,
 )
+from jensen.models.mixed_rows import EncodedRows, encode
 from jensen.models.mixed_starts import SEEN_ROWS, MixedStarts
 from jensen.models.protocol import Data
 from jensen.q_hidden.mixed.layout import MixedLayout

@@ -13,7 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.inference.mixed_completions import put_labels
-from jensen.q_hidden.mixed.cells import CellUnit, MixedCells, MixedRows, encode_rows, fill_tables
+from jensen.q_hidden.mixed.cells import (
+    CellUnit,
+    MixedCells,
+    MixedMoments,
+    MixedRows,
+    encode_rows,
+    fill_tables,
+)
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.mixed.shapes import Asked, GroupKind, Shapes
 from jensen.q_hidden.trees import run
@@ -75,14 +82,14 @@ def complete_cells(
 ) -> CompletedCells:
     """Complete rows, in all of which the same nodes were set."""
     parts = list(_complete_labels(layout, names, theta, rows, was_set, rng))
-    codes, origin, weight, exact, lost = zip(*parts, strict=True) if parts else [()] * 5
-    labels = np.concatenate([np.empty((0, rows.codes.shape[1]), np.int32), *codes])
-    origin = np.concatenate([np.empty(0, np.int64), *origin])
-    full = MixedRows(labels, rows.values[origin], np.concatenate([np.empty(0), *weight]))
+    labels = np.concatenate([rows.codes[:0], *(part.codes for part in parts)])
+    origin = np.concatenate([np.empty(0, np.int64), *(part.origin for part in parts)])
+    weight = np.concatenate([np.empty(0), *(part.weight for part in parts)])
+    full = MixedRows(labels, rows.values[origin], weight)
     values, spreads = _complete_numbers(layout, names, theta, full, was_set)
-    return CompletedCells(
-        labels, values, full.weight, origin, spreads, all(exact), max(lost, default=0.0)
-    )
+    lost = max((part.lost for part in parts), default=0.0)
+    is_exact = all(part.is_exact for part in parts)
+    return CompletedCells(labels, values, weight, origin, spreads, is_exact, lost)
 
 
 def joined(parts: list[CompletedCells], offsets: list[Ints]) -> CompletedCells:
@@ -105,8 +112,14 @@ def joined(parts: list[CompletedCells], offsets: list[Ints]) -> CompletedCells:
     )
 
 
-Part = tuple[Codes, Ints, Array, bool, float]
-"""Codes, origin and weight of some completed rows; whether all were listed; what was lost."""
+class _Part(NamedTuple):
+    """Some rows with their labels completed."""
+
+    codes: Codes
+    origin: Ints
+    weight: Array
+    is_exact: bool = True
+    lost: float = 0.0
 
 
 def _complete_labels(
@@ -116,16 +129,16 @@ def _complete_labels(
     rows: MixedRows,
     was_set: tuple[int, ...],
     rng: np.random.Generator,
-) -> Iterator[Part]:
+) -> Iterator[_Part]:
     """Rows that miss the same labels at a time."""
     patterns, number = np.unique(rows.codes < 0, axis=0, return_inverse=True)
     everything = frozenset(range(len(layout.cards)))
     for k, pattern in enumerate(patterns):
         own = np.flatnonzero(number.ravel() == k)
-        here = MixedRows(*(part[own] for part in rows))
+        here = rows.take(own)
         scope = tuple(np.flatnonzero(pattern).tolist())
         if not scope:
-            yield here.codes, own, here.weight, True, 0.0
+            yield _Part(here.codes, own, here.weight)
             continue
         shapes = Shapes(layout, names)
         if shapes.n_configs(scope) > MOST:
@@ -143,7 +156,7 @@ def _listed(
     own: Ints,
     unit: CellUnit,
     scope: tuple[int, ...],
-) -> Part:
+) -> _Part:
     """All completions of the labels of some rows, with their probabilities."""
     log_tables, _ = fill_tables(MixedCells(*theta, shapes.kinds, unit))
     once = unit.problems._replace(weight=np.ones(len(unit.problems.weight)))
@@ -164,7 +177,8 @@ def _listed(
         card = int(shapes.layout.wiring.cards[u])
         codes[:, u] = config % card
         config = config // card
-    return codes, own[row[k]], rows.weight[row[k]] * share[kept], True, max(lost, 0.0)
+    weight = rows.weight[row[k]] * share[kept]
+    return _Part(codes, own[row[k]], weight, lost=max(lost, 0.0))
 
 
 def _drawn(
@@ -174,17 +188,17 @@ def _drawn(
     own: Ints,
     was_set: tuple[int, ...],
     rng: np.random.Generator,
-) -> Part:
+) -> _Part:
     """Draws of the labels of some rows."""
     again = np.repeat(np.arange(len(own)), DRAWS)
-    many = MixedRows(*(part[again] for part in rows))
+    many = rows.take(again)
     codes = many.codes.copy()
     for unit in encode_rows(shapes, many, was_set, Asked(frozenset(range(len(shapes.names))))):
         log_tables, _ = fill_tables(MixedCells(*theta, shapes.kinds, unit))
         once = np.ones(len(unit.problems.set_of), np.int64)
         _, at, states = run.drawn_states(log_tables, shapes.program, unit.problems, once, rng)
         put_labels(unit, at, states, codes)
-    return codes, own[again], many.weight / DRAWS, False, 0.0
+    return _Part(codes, own[again], many.weight / DRAWS, is_exact=False)
 
 
 def _complete_numbers(
@@ -215,3 +229,39 @@ def _complete_numbers(
             values[row[:, None], places] = means[:, 0]
             spreads.append(Spread(places, row, covariances[:, 0]))
     return values, tuple(spreads)
+
+
+def expected_moments(layout: MixedLayout, rows: CompletedCells, was_set: Ints) -> MixedMoments:
+    """Counts of all tables and moments of all regressions, by completed rows."""
+    wiring, counts = layout.wiring, np.zeros(int(layout.wiring.fam_at[-1]))
+    for u, v in enumerate(layout.labels):
+        at = slice(int(wiring.fam_ptr[u]), int(wiring.fam_ptr[u + 1]))
+        place = wiring.fam_at[u] + rows.codes[:, wiring.fam_vars[at]] @ wiring.fam_stride[at]
+        own = was_set != v
+        counts += np.bincount(place[own], rows.weight[own], len(counts))
+    moments = np.zeros(layout.form_at[-1])
+    for k, v in enumerate(layout.numbers):
+        own = was_set != v
+        _add_regression(layout, k, rows, own, moments)
+    return MixedMoments(counts, moments)
+
+
+def _add_regression(
+    layout: MixedLayout, v: int, rows: CompletedCells, own: NDArray[np.bool_], moments: Array
+) -> None:
+    """Add the moments of one regression over some of the rows."""
+    members, n = [*layout.number_parents[v], v], layout.n_members[v]
+    config, weight = layout.configs_of(v, rows.codes), np.where(own, rows.weight, 0.0)
+    z = np.column_stack([np.ones(len(weight)), rows.values[:, members]])
+    found = moments[layout.form_at[v] : layout.form_at[v + 1]].reshape(layout.n_configs[v], -1)
+    square = found[:, 1:].reshape(-1, n, n)
+    found[:, 0] += np.bincount(config, weight, layout.n_configs[v])
+    for a in range(n):
+        for b in range(n):
+            square[:, a, b] += np.bincount(config, weight * z[:, a] * z[:, b], len(square))
+    for places, at, covariances in rows.spreads:
+        mine = [(k + 1, places.tolist().index(u)) for k, u in enumerate(members) if u in places]
+        for a, i in mine:
+            for b, j in mine:
+                added = weight[at] * covariances[:, i, j]
+                square[:, a, b] += np.bincount(config[at], added, len(square))

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import RowSource, Variable
-from jensen.data.blocks import Block, Units
-from jensen.data.number_rows import numbers_of
+from jensen.data import Table, Variable
 from jensen.exceptions import (
     CollapseError,
     DataError,
@@ -38,14 +36,13 @@ from jensen.inference.mixed_network import (
     NumberParameters,
     config_text,
 )
-from jensen.models.discrete_network import by_falling_count, complete_counts, permute
+from jensen.models.discrete_network import by_falling_count, permute
+from jensen.models.mixed_rows import CompleteFamilies, Unit
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import Hidden
-from jensen.q_hidden.mixed.cells import CellUnit, MixedCells, MixedMoments, MixedRows, encode_rows
+from jensen.q_hidden.mixed.cells import MixedCells, MixedMoments
 from jensen.q_hidden.mixed.layout import MixedLayout
-from jensen.q_hidden.mixed.shapes import NOTHING_ASKED, Asked, Shapes
 from jensen.q_hidden.structures import NothingHidden
-from jensen.q_hidden.trees.problems import code_rows
 from jensen.support.fields import add, record
 from jensen.support.text import option
 
@@ -54,9 +51,6 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
-BLOCK_ROWS = 1 << 16
-"""Rows that are encoded at a time."""
-
 
 @record
 class MixedParameters(NamedTuple):
@@ -64,22 +58,6 @@ class MixedParameters(NamedTuple):
 
     tables: Any  # (P,); None: the flat prior
     regressions: Any  # a tuple of `Regression`, a component per configuration; None: flat
-
-
-class CompleteFamilies(NamedTuple):
-    """A unit: counts and moments of all families of all rows that miss none of their members."""
-
-    stats: MixedMoments
-
-
-class IncompleteRows(NamedTuple):
-    """A unit: rows with gaps, in all of which the same node was set, or none."""
-
-    cells: CellUnit
-    target: int = -1
-
-
-Unit = CompleteFamilies | IncompleteRows
 
 
 @dataclass(frozen=True)
@@ -129,7 +107,7 @@ class ConditionalRegressions(Product):
 
 
 @dataclass(frozen=True)
-class MixedRegressionNetwork(Conjugate):
+class MixedRegressionNetwork(Conjugate[MixedParameters]):
     """A directed graph of labels and numbers, and the prior of its tables and regressions."""
 
     layout: MixedLayout
@@ -215,16 +193,22 @@ class MixedRegressionNetwork(Conjugate):
             )
             numbers = posterior.point(self.layout)
             return self._network(told["mean"], numbers, posterior)
-        t = self._in_order(stats.tables, state.t)
-        numbers = tuple(
-            numbers_at(one, self.shift, v, above)
-            for v, (one, above) in enumerate(
-                zip(t.regressions, self.layout.number_parents, strict=True)
-            )
-        )
+        numbers = self._numbers(self._in_order(stats.tables, state.t))
         network = self._network(family.mode(eta.tables), numbers)
         self._warn_of_empty(network, eta)
         return network
+
+    def _numbers(self, t: MixedParameters) -> tuple[NumberParameters, ...]:
+        """The regressions of all numbers, in the units of the columns."""
+        pairs = enumerate(zip(t.regressions, self.layout.number_parents, strict=True))
+        return tuple(numbers_at(one, self.shift, v, above) for v, (one, above) in pairs)
+
+    def simulate(self, t: MixedParameters, n: int, rng: np.random.Generator) -> Table:
+        """Draw n rows at this θ, without the hidden labels."""
+        network = self._network(np.exp(t.tables), self._numbers(t))
+        gone = {self.graph.nodes[self.layout.labels[u]] for u in self.hidden}
+        rows = network.sample(n, None, None, rng)
+        return rows.select([name for name in self.graph.nodes if name not in gone])
 
     def _warn_of_empty(self, network: MixedNetwork, eta: MixedParameters) -> None:
         """Warn of configurations of parents without rows and without a prior."""
@@ -271,9 +255,7 @@ class MixedRegressionNetwork(Conjugate):
     def keep(self, state: State, *, is_mode: bool) -> Array:
         """Tables, then intercepts, slopes and variances; hidden states in a stable order."""
         t = self._in_order(state.stats.tables, state.t)
-        pairs = enumerate(zip(t.regressions, self.layout.number_parents, strict=True))
-        found = (numbers_at(one, self.shift, v, above) for v, (one, above) in pairs)
-        return np.concatenate([np.exp(t.tables), *(one.flat() for one in found)])
+        return np.concatenate([np.exp(t.tables), *(one.flat() for one in self._numbers(t))])
 
     @property
     def kept_width(self) -> int:
@@ -355,88 +337,3 @@ def _eta_at(one: NumberParameters, shift: Array, v: int, above: Sequence[int]) -
     n = first.shape[1]
     strength = np.broadcast_to(np.eye(n), (len(first), n, n)).copy()
     return Regression(np.ones(len(first)), one.variances + (first * first).sum(1), first, strength)
-
-
-# --- rows ---
-
-
-class EncodedRows(NamedTuple):
-    """Units for the loop, and what a start is made of."""
-
-    units: Units
-    counted: CompleteFamilies
-    starts: Any
-
-
-def read_block(block: Block, layout: MixedLayout, names: Sequence[str], shift: Array) -> MixedRows:
-    """Codes and numbers, relative to `shift`, of some rows."""
-    codes = code_rows(block, [names[v] for v in layout.labels])
-    values = numbers_of(block, [names[v] for v in layout.numbers]) - shift
-    return MixedRows(codes, values, np.asarray(block.weights, np.float64))
-
-
-def encode(
-    rows: RowSource,
-    layout: MixedLayout,
-    names: Sequence[str],
-    shift: Array,
-    targets: NDArray[np.int64] | None = None,
-    *,
-    keep_all: bool = False,
-) -> tuple[CompleteFamilies, tuple[IncompleteRows, ...]]:
-    """Count families without gaps, and collect the other parts of rows.
-
-    Parameters
-    ----------
-    targets
-        (rows,): the node that was set from outside, -1 where none was; None: nowhere.
-    keep_all
-        Whether missing cells are kept below which nothing is known, as where graphs are compared:
-        all of them must have the same cells in h.
-    """
-    asked = Asked(frozenset(range(len(names)))) if keep_all else NOTHING_ASKED
-    groups = [(-1, rows)]
-    if targets is not None:
-        groups = [(v, rows.take(targets == v)) for v in np.unique(targets).tolist()]
-    shapes, labels = Shapes(layout, names), [names[v] for v in layout.labels]
-    total: MixedMoments | None = None
-    units: list[IncompleteRows] = []
-    for v, part in groups:
-        counts = complete_counts(part, labels, layout.wiring)
-        if v >= 0 and layout.cards[v]:
-            own = layout.wiring.fam_at[layout.place[v] : layout.place[v] + 2]
-            counts[own[0] : own[1]] = 0.0
-        moments = part.sum(lambda block: _moments(read_block(block, layout, names, shift), layout))
-        if v >= 0 and not layout.cards[v]:
-            own_forms = layout.form_at[layout.place[v] : layout.place[v] + 2]
-            moments[own_forms[0] : own_forms[1]] = 0.0
-        found = MixedMoments(counts, moments)
-        total = found if total is None else add(total, found)
-        for block in part.blocks(BLOCK_ROWS):
-            own_rows = read_block(block, layout, names, shift)
-            was_set = (v,) if v >= 0 else ()
-            units += [
-                IncompleteRows(cells, v) for cells in encode_rows(shapes, own_rows, was_set, asked)
-            ]
-    assert total is not None
-    return CompleteFamilies(total), tuple(units)
-
-
-def _moments(rows: MixedRows, layout: MixedLayout) -> Array:
-    """Moments of every regression over the rows that miss none of its members."""
-    found = np.zeros(layout.form_at[-1])
-    for v, above in enumerate(layout.number_parents):
-        members = rows.values[:, [*above, v]]
-        known = ~np.isnan(members).any(1)
-        if layout.label_parents[v]:
-            known &= (rows.codes[:, list(layout.label_parents[v])] >= 0).all(1)
-        z = np.column_stack([np.ones(int(known.sum())), members[known]])
-        weight, config = rows.weight[known], layout.configs_of(v, rows.codes[known])
-        own = found[layout.form_at[v] : layout.form_at[v + 1]].reshape(layout.n_configs[v], -1)
-        order = np.argsort(config, kind="stable")
-        starts = np.flatnonzero(np.diff(config[order], prepend=-1))
-        for part in np.split(order, starts[1:]) if len(order) else ():
-            at, here = config[part[0]], z[part]
-            own[at, 0] = weight[part].sum()
-            own[at, 1:] = (here.T @ (here * weight[part, None])).ravel()
-    return found

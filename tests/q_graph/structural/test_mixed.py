@@ -9,8 +9,7 @@ from scipy.special import logsumexp
 import jensen as jn
 from jensen.exceptions import DataError, JensenError
 from jensen.inference import completed_cells
-from jensen.inference.completed_cells import Theta, complete_cells
-from jensen.q_graph.structural.mixed import expected_moments
+from jensen.inference.completed_cells import Theta, complete_cells, expected_moments
 
 CARDS = {"K": 2, "L": 3}
 HERE = "K -> x; x -> y; L -> y; K -> L"

@@ -23,16 +23,21 @@ from jensen.data.statistics import Coordinates
 from jensen.exceptions import DataError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
-from jensen.inference.completed_cells import CompletedCells, Theta, complete_cells, joined
+from jensen.inference.completed_cells import (
+    CompletedCells,
+    Theta,
+    complete_cells,
+    expected_moments,
+    joined,
+)
 from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.mixed_network import (
     MixedParameters,
     MixedRegressionNetwork,
-    encode,
     moments_of,
     prior_of_regressions,
-    read_block,
 )
+from jensen.models.mixed_rows import encode, read_block
 from jensen.models.mixed_starts import MixedStarts
 from jensen.q_graph.method_choices import Completion
 from jensen.q_graph.structural.mixed_averages import MixedAverages
@@ -194,7 +199,8 @@ class IncompleteMixed:
         model, units = self._model(objective, joined)
         if isinstance(start, np.random.Generator):
             start = self._starts(model).statistics(next(iter(units.each())).stats, start)
-        eta = MixedParameters(*free_energy_sum(model, start))
+        stats = model.stats_of(start)
+        eta = MixedParameters(*(model.posterior(name, stats, None) for name in stats._fields))
         algorithm = objective.algorithm
         state = free_energy.state_at(model, units, algorithm, eta)
         found = free_energy.fit(model, units, algorithm, state, max_iter=max_iter, tol=tol)
@@ -275,18 +281,16 @@ class IncompleteMixed:
         for v in np.unique(targets).tolist():
             own = np.flatnonzero(targets == v)
             node = _place(self.varying, v)
-            some = MixedRows(*(part[own] for part in rows))
+            some = rows.take(own)
             yield (node,) if node >= 0 else (), own, some
 
     def statistics(self, completed: CompletedCells, joined: Flags) -> MixedMoments:
         """The expected statistics of another graph."""
         own = list(self.varying)
-        parents = [
-            tuple(own.index(u) for u in np.flatnonzero(joined[:, v]) if u in own) for v in own
-        ]
+        columns = joined[np.ix_(own, own)].T
+        parents = tuple(tuple(np.flatnonzero(column).tolist()) for column in columns)
         cards = tuple(self.variables[v].n_states if v in self.labels else 0 for v in own)
-        layout = MixedLayout(tuple(parents), cards)
-        return expected_moments(layout, completed, self._node_set(completed))
+        return expected_moments(MixedLayout(parents, cards), completed, self._node_set(completed))
 
     def _node_set(self, completed: CompletedCells) -> Ints:
         """(R,): of every completed row the node that was set, -1 if none was."""
@@ -353,48 +357,6 @@ class IncompleteMixed:
         """Node-average likelihoods: a family reads the rows in which it is known."""
         names = [self.names[v] for v in self.labels], [self.names[v] for v in self.numbers]
         return MixedAverages.of(self.table, self.variables, *names, self.targets, penalty)
-
-
-def expected_moments(layout: MixedLayout, rows: CompletedCells, was_set: Ints) -> MixedMoments:
-    """Counts of all tables and moments of all regressions, by completed rows."""
-    wiring, counts = layout.wiring, np.zeros(int(layout.wiring.fam_at[-1]))
-    for u, v in enumerate(layout.labels):
-        at = slice(int(wiring.fam_ptr[u]), int(wiring.fam_ptr[u + 1]))
-        place = wiring.fam_at[u] + rows.codes[:, wiring.fam_vars[at]] @ wiring.fam_stride[at]
-        own = was_set != v
-        counts += np.bincount(place[own], rows.weight[own], len(counts))
-    moments = np.zeros(layout.form_at[-1])
-    for k, v in enumerate(layout.numbers):
-        own = was_set != v
-        _add_regression(layout, k, rows, own, moments)
-    return MixedMoments(counts, moments)
-
-
-def _add_regression(
-    layout: MixedLayout, v: int, rows: CompletedCells, own: NDArray[np.bool_], moments: Array
-) -> None:
-    """Add the moments of one regression over some of the rows."""
-    members, n = [*layout.number_parents[v], v], layout.n_members[v]
-    config, weight = layout.configs_of(v, rows.codes), np.where(own, rows.weight, 0.0)
-    z = np.column_stack([np.ones(len(weight)), rows.values[:, members]])
-    found = moments[layout.form_at[v] : layout.form_at[v + 1]].reshape(layout.n_configs[v], -1)
-    square = found[:, 1:].reshape(-1, n, n)
-    found[:, 0] += np.bincount(config, weight, layout.n_configs[v])
-    for a in range(n):
-        for b in range(n):
-            square[:, a, b] += np.bincount(config, weight * z[:, a] * z[:, b], len(square))
-    for places, at, covariances in rows.spreads:
-        mine = [(k + 1, places.tolist().index(u)) for k, u in enumerate(members) if u in places]
-        for a, i in mine:
-            for b, j in mine:
-                added = weight[at] * covariances[:, i, j]
-                square[:, a, b] += np.bincount(config[at], added, len(square))
-
-
-def free_energy_sum(model: MixedRegressionNetwork, found: MixedMoments) -> tuple[Any, Any]:
-    """Prior plus statistics."""
-    stats = model.stats_of(found)
-    return tuple(model.posterior(name, stats, None) for name in stats._fields)  # type: ignore[return-value]
 
 
 def _of_labels(objective: Objective) -> Objective:

@@ -29,6 +29,10 @@ class MixedRows(NamedTuple):
     values: Array  # (N, numbers): NaN is missing
     weight: Array  # (N,)
 
+    def take(self, rows: Ints) -> "MixedRows":
+        """Some of the rows."""
+        return MixedRows(self.codes[rows], self.values[rows], self.weight[rows])
+
 
 class CellUnit(NamedTuple):
     """Some rows with gaps, those with the same gaps side by side."""
