@@ -4,6 +4,9 @@ Two variables are connected if they share a family. A sub-problem is written as 
 number of its members, the members in the order of a walk from the smallest, then the states of the
 observed variables around them in the order in which the walk meets them. Both orders depend on the
 set alone, so sub-problems are equal if their words are.
+
+A cell is -1 where it is missing, and -2 where it is missing and left out: such a cell is no member,
+and families that hold one read zeros, beyond all tables.
 """
 
 import numpy as np
@@ -31,7 +34,7 @@ def walk(row, start, stamp, wiring, mark, around, words, at):
                 if mark[u] == stamp:
                     continue
                 mark[u] = stamp
-                if row[u] < 0:
+                if row[u] == -1:
                     words[at + n_members] = u
                     n_members += 1
                 else:
@@ -56,7 +59,7 @@ def find_hidden(rows, wiring, row_end, end, words):
         first = count
         row = rows[i]
         for start in range(n_vars):
-            if row[start] >= 0 or mark[start] >= first:
+            if row[start] != -1 or mark[start] >= first:
                 continue
             n_members, n_around = walk(row, start, count, wiring, mark, around, words, at + 1)
             words[at] = n_members
@@ -123,11 +126,12 @@ def set_families(set_ptr, set_vars, wiring, fam_end, fams, term_end, term_around
     return n_terms
 
 
-@kernel(signature("int64[::1], int32[::1], int64[::1]", FAMILIES, "int64[::1], int64[::1]"))
-def find_bases(set_of, words, state_at, families, base_ptr, bases):
+@kernel(signature("int64[::1], int32[::1], int64[::1]", FAMILIES, "int64, int64[::1], int64[::1]"))
+def find_bases(set_of, words, state_at, families, beyond, base_ptr, bases):
     """Fill the table position that its evidence selects, for every problem and family of its set.
 
-    The states around problem k begin at words[state_at[k]], its bases at bases[base_ptr[k]].
+    The states around problem k begin at words[state_at[k]], its bases at bases[base_ptr[k]]. A
+    family with a cell that is left out reads at `beyond`, which is behind all tables.
     """
     for k in range(set_of.shape[0]):
         p = set_of[k]
@@ -135,5 +139,9 @@ def find_bases(set_of, words, state_at, families, base_ptr, bases):
         for j in range(first, families.end[p]):
             at = families.base[j]
             for e in range(families.term_end[j - 1] if j > 0 else 0, families.term_end[j]):
-                at += families.term_stride[e] * words[state_at[k] + families.term_around[e]]
+                state = words[state_at[k] + families.term_around[e]]
+                if state < 0:
+                    at = beyond
+                    break
+                at += families.term_stride[e] * state
             bases[base_ptr[k] + j - first] = at
