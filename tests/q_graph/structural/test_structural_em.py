@@ -1,11 +1,15 @@
 """Structural EM: J never falls, bounds the evidence, and ends at the best class."""
 
+import sys
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from naive import graphs as naive_graphs
 from naive import learning as naive
+
+sys.path.insert(0, str(Path(__file__).parents[3]))
 
 import jensen as jn
 from benchmarks import four_variables

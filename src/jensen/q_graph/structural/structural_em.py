@@ -325,7 +325,8 @@ def best_neighbours(
     """The graphs of other classes that differ by one edge, the best by their scores first."""
     if not most:
         return
-    climber, visited = Climber(scorer, constraints).begin(joined), []
+    climber = Climber(scorer, constraints).begin(joined)
+    visited: list[np.uint64] = []
     while most and (move := climber.best_move(visited, -np.inf, for_nothing=True)) is not None:
         what, u, v = move
         near, key = joined.copy(), climber.key ^ climber.keys[u, v]
