@@ -44,6 +44,7 @@ def edges(answer):
         (["--structure", "ges"], {"method": "ges"}, "a lower bound of log p("),
     ],
 )  # fmt: skip
+@pytest.mark.filterwarnings("ignore:1 parent configuration never occurred")  # h says nothing
 def test_the_report_says_what_was_done(run, holes, words, choices, meaning):
     words = ["learn", holes, *words, "--seed", 0]
     answer = told(run(*words, "--json"))
@@ -77,6 +78,7 @@ def test_graph_and_tables_are_those_of_the_library(run, holes):
     assert net.free_energy_ == pytest.approx(expected.free_energy_, abs=1e-4)
 
 
+@pytest.mark.filterwarnings("ignore:1 parent configuration never occurred")  # h says nothing
 def test_a_hidden_variable_is_in_the_network(run, holes):
     run("learn", holes, "--hidden", "h=low,high", "--seed", 0, "-o", "net.json")
     assert jn.load("net.json").states["h"] in (("low", "high"), ("high", "low"))

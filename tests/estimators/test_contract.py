@@ -118,7 +118,7 @@ def test_hidden_variables_and_missing_values_in_cross_validation():
 @pytest.mark.parametrize("method", ["vbem", "gibbs"])
 def test_learned_with_gaps_can_be_copied_and_pickled(method):
     table = {"a": [0, None, 1, 1], "b": ["n", "y", None, "y"]}
-    few = {"n_samples": 20, "burn_in": 5} if method == "gibbs" else {}
+    few = {"n_samples": 60, "burn_in": 20} if method == "gibbs" else {}
     net = jn.BayesianNetwork("a -> b", method=method, prior=1.0, random_state=0, **few).fit(table)
     for again in (copy.deepcopy(net), pickle.loads(pickle.dumps(net))):
         assert again.equals(net)

@@ -22,7 +22,7 @@ def completed(net, columns, weights=None, targets=None, completion="exact", rng=
     states = {x: net.states[x] for x in columns}
     table = jn.Table(columns, states=states, weights=weights)
     names = network.graph.nodes
-    hidden = encode(table, names, network.wiring, targets).hidden
+    hidden = encode(table, names, network.wiring, targets, all_cells=True).hidden
     coded = code_table(table, names, targets)
     log_tables = []
     for group in coded:

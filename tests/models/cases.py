@@ -56,8 +56,8 @@ class Case(NamedTuple):
             states[name] = range(self.cards[v])
         return jn.Table(columns, states=states, weights=self.weights)
 
-    def encoded(self, **how):
-        return encode(self.table(**how), self.names, self.wiring)
+    def encoded(self, *, all_cells=True, **how):
+        return encode(self.table(**how), self.names, self.wiring, all_cells=all_cells)
 
     def model(self, prior):
         size = int(self.wiring.fam_at[-1])

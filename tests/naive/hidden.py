@@ -20,6 +20,24 @@ def hidden_sets(families, row):
     return sorted(map(sorted, sets))
 
 
+def left_out(families, row, target=-1):
+    """The missing variables below which nothing was seen; nobody is a parent of the target.
+
+    `families` hold one family per variable, the variable itself last.
+    """
+    found = set()
+    while True:
+        children = {u: [f[-1] for f in families if u in f[:-1]] for u in range(len(row))}
+        more = {
+            v
+            for v in range(len(row))
+            if row[v] < 0 and all(c in found or c == target for c in children[v])
+        }
+        if more == found:
+            return found
+        found = more
+
+
 def touched(families, members):
     """The families that hold a member."""
     return [f for f, family in enumerate(families) if set(family) & set(members)]

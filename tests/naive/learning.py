@@ -8,6 +8,7 @@ import math
 from itertools import product
 
 import numpy as np
+from naive.hidden import left_out
 from scipy.special import digamma
 from scipy.stats import dirichlet
 
@@ -58,6 +59,30 @@ def exact(families, cards, log_tables, rows, weights):
         for full, p in zip(fulls, q, strict=True):
             add_count(counts, families, full, weight * p)
     return value, counts
+
+
+def kept(rule, families, cards, log_tables, rows, weights, target=-1):
+    """Value and counts by a rule, each row without the families of what is left out of h.
+
+    These are missing cells below which nothing was seen; the variable that was set is nobody's
+    child, and its table has no say.
+    """
+    value, counts = 0.0, no_counts(families, cards)
+    for row, weight in zip(rows, weights, strict=True):
+        gone = left_out(families, row, target)
+        own = [f for f in range(len(families)) if f not in gone and f != target]
+        filled = [0 if v in gone else s for v, s in enumerate(row)]
+        here = [families[f] for f in own], cards, [log_tables[f] for f in own]
+        more, found = rule(*here, [filled], [weight])
+        value += more
+        for f, n in zip(own, found, strict=True):
+            counts[f] += n
+    return value, counts
+
+
+def kept_exact(*what):
+    """`exact` without what is left out of h."""
+    return kept(exact, *what)
 
 
 def mode(families, cards, log_tables, rows, weights):

@@ -64,7 +64,8 @@ def table_problem(
         "leave out parents, or merge states",
     )
     encoded = encode(rows, graph.nodes, wiring, targets)
-    if choices.used_prior == "bds" and not encoded.units.is_complete:
+    hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
+    if choices.used_prior == "bds" and (hidden or rows.n_missing(graph.nodes)):
         raise JensenError(
             f"{option('prior', 'bds')} depends on which parent configurations occur, and "
             f"with missing values nobody knows: use {option('prior', 'bdeu')}"
@@ -72,7 +73,6 @@ def table_problem(
     prior = make_prior(
         choices.used_prior, choices.equivalent_sample_size, graph.nodes, wiring, encoded.counts
     )
-    hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
     may_relabel = choices.start is None and not isinstance(choices.prior, Mapping)
     model = DiscreteNetwork(wiring, prior, graph, variables, hidden, may_relabel)
     seen = rows.select([name for name in graph.nodes if name in rows])  # in the order of names

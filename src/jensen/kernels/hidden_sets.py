@@ -8,6 +8,9 @@ set alone, so sub-problems are equal if their words are.
 Equal lists of words get equal numbers (`intern`). Lists stand end to end in `pool`, list k up to
 ``pool_end[k]``. A table of open addresses finds them; hits are compared word by word, so a
 collision costs time and never a wrong answer.
+
+A cell is -1 where it is missing, and -2 where it is missing and left out: such a cell is no member,
+and families that hold one read zeros, beyond all tables.
 """
 
 import numpy as np
@@ -35,7 +38,7 @@ def walk(row, start, stamp, wiring, mark, around, words, at):
                 if mark[u] == stamp:
                     continue
                 mark[u] = stamp
-                if row[u] < 0:
+                if row[u] == -1:
                     words[at + n_members] = u
                     n_members += 1
                 else:
@@ -60,7 +63,7 @@ def find_hidden(rows, wiring, row_end, end, words):
         first = count
         row = rows[i]
         for start in range(n_vars):
-            if row[start] >= 0 or mark[start] >= first:
+            if row[start] != -1 or mark[start] >= first:
                 continue
             n_members, n_around = walk(row, start, count, wiring, mark, around, words, at + 1)
             words[at] = n_members
@@ -127,11 +130,12 @@ def set_families(set_ptr, set_vars, wiring, fam_end, fams, term_end, term_around
     return n_terms
 
 
-@kernel(signature("int64[::1], int32[::1], int64[::1]", FAMILIES, "int64[::1], int64[::1]"))
-def find_bases(set_of, words, state_at, families, base_ptr, bases):
+@kernel(signature("int64[::1], int32[::1], int64[::1]", FAMILIES, "int64, int64[::1], int64[::1]"))
+def find_bases(set_of, words, state_at, families, beyond, base_ptr, bases):
     """Fill the table position that its evidence selects, for every problem and family of its set.
 
-    The states around problem k begin at words[state_at[k]], its bases at bases[base_ptr[k]].
+    The states around problem k begin at words[state_at[k]], its bases at bases[base_ptr[k]]. A
+    family with a cell that is left out reads at `beyond`, which is behind all tables.
     """
     for k in range(set_of.shape[0]):
         p = set_of[k]
@@ -139,7 +143,11 @@ def find_bases(set_of, words, state_at, families, base_ptr, bases):
         for j in range(first, families.end[p]):
             at = families.base[j]
             for e in range(families.term_end[j - 1] if j > 0 else 0, families.term_end[j]):
-                at += families.term_stride[e] * words[state_at[k] + families.term_around[e]]
+                state = words[state_at[k] + families.term_around[e]]
+                if state < 0:
+                    at = beyond
+                    break
+                at += families.term_stride[e] * state
             bases[base_ptr[k] + j - first] = at
 
 

@@ -1,7 +1,8 @@
 """Discrete Bayesian network: one Dirichlet per variable and parent configuration.
 
 A table is encoded once: families without a missing member are counted, and the rows that miss
-something become sub-problems, which every sweep solves again.
+something become sub-problems, which every sweep solves again. While the graph is fixed, missing
+cells below which nothing was seen are left out of h.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from jensen.inference.network_rows import sample
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import FamilyTables, Hidden, NothingHidden
 from jensen.q_hidden.trees.plans import plans_of
-from jensen.q_hidden.trees.problems import HiddenRows, split_table
+from jensen.q_hidden.trees.problems import HiddenRows, split_table, without_barren
 from jensen.support.fields import add, record
 from jensen.support.tree_records import Wiring
 
@@ -88,18 +89,20 @@ class DiscreteNetwork(Conjugate[Tables]):
     def potentials(
         self, t: Tables
     ) -> Callable[[Complete | Incomplete], NothingHidden | FamilyTables]:
-        """The log tables, and what a unit hides."""
+        """The log tables, and what a unit hides; families that are left out read zeros behind."""
+        widest = int(np.diff(self.wiring.fam_at).max(initial=0))
+        padded = np.append(t.tables, np.zeros(widest))
 
         def of_unit(unit: Complete | Incomplete) -> NothingHidden | FamilyTables:
             if isinstance(unit, Complete):
                 return NothingHidden(t.tables, unit.counts)
-            return FamilyTables(self._without(t.tables, unit), unit.rows, unit.part)
+            return FamilyTables(self._without(padded, unit), unit.rows, unit.part)
 
         return of_unit
 
     def expected_stats(self, unit: Complete | Incomplete, hidden: Hidden) -> Tables:
         """Counts of every family."""
-        return Tables(self._without(hidden.moments, unit))
+        return Tables(self._without(hidden.moments[: self.wiring.fam_at[-1]], unit))
 
     def _without(
         self, flat: NDArray[np.float64], unit: Complete | Incomplete
@@ -246,7 +249,12 @@ class Encoded(NamedTuple):
 
 
 def encode(
-    table: RowSource, names: Sequence[str], wiring: Wiring, targets: NDArray[np.int64] | None = None
+    table: RowSource,
+    names: Sequence[str],
+    wiring: Wiring,
+    targets: NDArray[np.int64] | None = None,
+    *,
+    all_cells: bool = False,
 ) -> Encoded:
     """Encode a table; names without a column are hidden in every row.
 
@@ -255,6 +263,9 @@ def encode(
     targets
         (rows,): the variable that was set from outside, -1 where none was; None: nowhere. The
         table of that variable has no say in the row.
+    all_cells
+        Whether missing cells below which nothing was seen are kept in h: the expected counts of
+        other graphs need them. Else no family counts them, and no bound pays for them.
     """
     groups = [(-1, table)]
     if targets is not None:
@@ -270,7 +281,12 @@ def encode(
         counts += counted
         if len(columns) < len(names) or rows.n_missing(columns):
             with_rows = not isinstance(rows, TableScan)  # of more rows than memory it is too much
-            found = split_table(plans_of(wiring, names), rows, names, with_rows=with_rows)
+            plans, mark = plans_of(wiring, names), without_barren(wiring, v)
+            found = split_table(
+                plans, rows, names, None if all_cells else mark, with_rows=with_rows
+            )
+            if not len(found.end):
+                continue
             units.extend(Incomplete(found, part, v) for part in found.cut())
             hidden.append(found)
     known = Units((Complete(counts), *units), table.total_weight, is_complete=not hidden)

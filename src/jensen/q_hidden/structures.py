@@ -29,7 +29,7 @@ class NothingHidden(NamedTuple):
 class FamilyTables(NamedTuple):
     """Tables of families, and the sub-problems of some rows; tables need not sum to one."""
 
-    log_tables: Array  # (P,)
+    log_tables: Array  # (P,), and zeros behind, which families that are left out read
     rows: HiddenRows
     part: slice  # of the sub-problems
 

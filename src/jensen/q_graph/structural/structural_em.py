@@ -11,13 +11,17 @@ cells, the empty graph, and a graph found by draws. For a penalised likelihood e
 bound of VB first, and the likelihood from there, which leads to better graphs than the likelihood
 alone. The best of all is then perturbed and climbed again.
 
+q(h) of a graph favours that graph, so a better neighbour may look worse until it is fitted. Where
+the search finds nothing, the neighbours that lose least are fitted too, and the first whose J is
+higher is taken.
+
 References
 ----------
 Friedman (1997), *Learning belief networks in the presence of missing values and hidden variables*,
 ICML; Friedman (1998), *The Bayesian structural EM algorithm*, UAI.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -28,7 +32,7 @@ from jensen.free_energy import BUG
 from jensen.q_graph.classes.graph import class_of, set_of
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.method_choices import Completion
-from jensen.q_graph.search.climbing import perturbed
+from jensen.q_graph.search.climbing import Climber, perturbed
 from jensen.q_graph.structural.journal import Journal
 from jensen.q_graph.structural.objective import (
     Completed,
@@ -52,8 +56,13 @@ STEPS = 30
 IDLE = 3
 """Steps without a better graph after which a climb ends that is no ascent."""
 
-RESTARTS = 3
-"""How often the best graph is perturbed and climbed again, besides what the caller asks for."""
+RESTARTS, MOST_RESTARTS = 3, 9
+"""How often the best graph is perturbed and climbed again, at least and at most, besides what the
+caller asks for."""
+
+MOST_FITS, CHEAP = 50, 1_000_000
+"""How often a few sweeps are tried at most where a climb or all climbs end: at neighbours of the
+graph, and from random parameters; CHEAP is rows · variables² of all that is tried there."""
 
 MANY_ROWS = 1 << 15
 """Of more rows a sample of so many chooses the graph from which all rows are climbed."""
@@ -89,6 +98,16 @@ class StructuralTask(NamedTuple):
     def first(self) -> Objective:
         """What is climbed before a penalised likelihood."""
         return self.rows.first._replace(prior=self.objective.prior)
+
+    @property
+    def n_fits(self) -> int:
+        """How many further fits are tried where a climb ends: none where they are dear."""
+        return min(CHEAP // (self.rows.n_rows * len(self.rows.names) ** 2 + 1), MOST_FITS)
+
+    @property
+    def n_restarts(self) -> int:
+        """How often the best graph is perturbed and climbed again: more often if that is cheap."""
+        return min(max(self.n_fits, RESTARTS), MOST_RESTARTS)
 
     def climb(
         self, joined: Flags, start: Any, rng: np.random.Generator, completion: Completion
@@ -130,11 +149,15 @@ class StructuralTask(NamedTuple):
             scorer = self.rows.scorer(objective, completed)
             found, n_here = self.search(scorer, now.joined, self.constraints)
             n_scored += n_here
-            if are_equivalent(found, now.joined):
-                break
-            new = self.moved(inside, now, found, completed, ascends=ascends)
+            new: FittedGraph | None
+            if not are_equivalent(found, now.joined):
+                new = self.moved(inside, now, found, completed, ascends=ascends)
+                n_refused += new is None
+            elif ascends and objective == self.objective:
+                new = self.better_neighbour(now, scorer, completed)
+            else:
+                new = None
             if new is None:
-                n_refused += 1
                 break
             now, n_steps = new, n_steps + 1
             trace += now.trace
@@ -168,14 +191,36 @@ class StructuralTask(NamedTuple):
             raise ArithmeticError(f"J fell by {fall:.3g} at a new graph: {BUG}")
         return None
 
+    def better_neighbour(
+        self, now: FittedGraph, scorer: Scorer, completed: Completed
+    ) -> FittedGraph | None:
+        """The fit of a graph that differs by one edge and has a higher J; None if none was found.
+
+        Only those are fitted of which the completed rows think best.
+        """
+        least = now.value + TOL * (abs(now.value) + completed.total_weight)
+        for joined in best_neighbours(scorer, now.joined, self.constraints, self.n_fits):
+            new = self.moved(self.objective, now, joined, completed, ascends=False)
+            if new is not None and new.value > least:
+                return new._replace(trace=[x for x in new.trace if x > now.value])
+        return None
+
     def finish(self, fitted: FittedGraph, rng: np.random.Generator) -> FittedGraph:
-        """Fit a graph to convergence: from where it is, and from the known cells."""
-        starts = (self.rows.smoothed(fitted), rng)
+        """Fit a graph to convergence: from where it is, and from the best of random parameters."""
+        fits = [
+            self.rows.fit(self.objective, fitted.joined, rng, max_iter=SWEEPS, tol=TOL)
+            for _ in range(max(self.n_fits, 1))
+        ]
+        starts = [self.rows.smoothed(one) for one in (fitted, max(fits, key=_value))]
         fits = [
             self.rows.fit(self.objective, fitted.joined, start, max_iter=LAST_SWEEPS, tol=LAST_TOL)
             for start in starts
         ]
-        return max(fits, key=lambda one: one.value)
+        return max(fits, key=_value)
+
+
+def _value(fitted: FittedGraph) -> float:
+    return fitted.value
 
 
 class LearnedGraph(NamedTuple):
@@ -230,11 +275,12 @@ def _climb_often(
             task, "draws", partial(_climb_from_draws, task, starts["tree"], first)
         )
     best = max(climbs.values(), key=lambda one: one.best.value).best
-    for k, stream in enumerate(last.spawn(RESTARTS + restarts)):
+    for k, stream in enumerate(last.spawn(task.n_restarts + restarts)):
         if task.watch(best.value):
             break
         name = f"restart {k + 1}"
-        climbs[name] = found = _kept(task, name, partial(_climb_again, task, best, stream))
+        make = partial(_climb_again, task, best, stream, afresh=k >= RESTARTS)
+        climbs[name] = found = _kept(task, name, make)
         best = max(best, found.best, key=lambda one: one.value)
     return climbs
 
@@ -257,12 +303,41 @@ def _climb_from_draws(task: StructuralTask, tree: Flags, rng: np.random.Generato
     )
 
 
-def _climb_again(task: StructuralTask, best: FittedGraph, rng: np.random.Generator) -> ClimbResult:
-    """A climb from a graph after random changes, half as many as it has edges."""
+def _climb_again(
+    task: StructuralTask, best: FittedGraph, rng: np.random.Generator, *, afresh: bool
+) -> ClimbResult:
+    """A climb from a graph after random changes, half as many as it has edges.
+
+    It begins with q(h) of that graph, or afresh with random parameters: q(h) of a graph leads back
+    to it where rows are few.
+    """
     n_moves = max(4, int(best.joined.sum()) // 2)
     joined = perturbed(best.joined, task.constraints, n_moves, rng)
-    completed = task.rows.complete(best, "exact", rng)
-    return task.climb(joined, task.rows.statistics(completed, joined), rng, task.completion)
+    start: Any = rng
+    if not afresh:
+        start = task.rows.statistics(task.rows.complete(best, "exact", rng), joined)
+    return task.climb(joined, start, rng, task.completion)
+
+
+def best_neighbours(
+    scorer: Scorer, joined: Flags, constraints: Constraints, most: int
+) -> Iterator[Flags]:
+    """The graphs of other classes that differ by one edge, the best by their scores first."""
+    if not most:
+        return
+    climber = Climber(scorer, constraints).begin(joined)
+    visited: list[np.uint64] = []
+    while most and (move := climber.best_move(visited, -np.inf, for_nothing=True)) is not None:
+        what, u, v = move
+        near, key = joined.copy(), climber.key ^ climber.keys[u, v]
+        near[u, v] = what == climber.kernels.ADD
+        if what == climber.kernels.TURN:
+            near[v, u] = True
+            key ^= climber.keys[v, u]
+        visited.append(key)
+        if not are_equivalent(near, joined):
+            most -= 1
+            yield near
 
 
 def are_equivalent(a: Flags, b: Flags) -> bool:

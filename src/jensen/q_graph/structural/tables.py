@@ -142,7 +142,7 @@ class IncompleteTables(NamedTuple):
             prior = Tables(concentrations(objective, wiring) - 1.0)
         graph = DAG.from_adjacency(joined, self.names)
         model = DiscreteNetwork(wiring, prior, graph, self.variables, self.hidden)
-        return model, encode(self.table, self.names, wiring, self.targets)
+        return model, encode(self.table, self.names, wiring, self.targets, all_cells=True)
 
     def smoothed(self, fitted: FittedGraph) -> Array:
         """Expected counts, and those of the prior of `first`."""

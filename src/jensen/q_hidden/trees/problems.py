@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jensen.data.blocks import Block, RowSource
 from jensen.data.threads import ordered_map
+from jensen.graphs.indexed_graph import topological_order
 from jensen.q_hidden.trees.plans import InternedLists, Plans, grown
 from jensen.q_hidden.trees.run import Drawing, make_sites, pick, with_bases
 from jensen.support.tree_records import Problems, Sets, Wiring
@@ -30,6 +31,9 @@ UNIT_COST = 1 << 20
 
 FEE = 8
 """What a sub-problem costs besides."""
+
+LEFT_OUT = -2
+"""The code of a missing cell that is not part of h; the kernels know it too."""
 
 
 class SplitProblems(NamedTuple):
@@ -51,14 +55,42 @@ class _Part(NamedTuple):
 
 
 def split_table(
-    plans: Plans, table: RowSource, names: Sequence[str], *, with_rows: bool = True
+    plans: Plans,
+    table: RowSource,
+    names: Sequence[str],
+    mark: Callable[[Entries], Entries] | None = None,
+    *,
+    with_rows: bool = True,
 ) -> "HiddenRows":
-    """The sub-problems of the rows of a table; `names` are those of the variables of the wiring."""
+    """The sub-problems of the rows of a table; `names` are those of the variables of the wiring.
+
+    `mark` says which missing cells are left out of h; None: none are.
+    """
 
     def read(block: Block) -> tuple[Entries, Weights]:
-        return code_rows(block, names), block.weights
+        rows = code_rows(block, names)
+        return rows if mark is None else mark(rows), block.weights
 
     return HiddenRows(plans, table.blocks(BLOCK_ROWS), read, with_rows=with_rows)
+
+
+def without_barren(wiring: Wiring, target: int = -1) -> Callable[[Entries], Entries]:
+    """Mark missing cells below which nothing was seen as left out.
+
+    They are summed out of p(x, h | θ) exactly, whatever θ is, because tables sum to one; kept in h
+    they would lower the bound of VB. The variable that was set is nobody's child.
+    """
+    parents = [wiring.members(v)[:-1].tolist() for v in range(wiring.n_families)]
+    order = topological_order(parents)[::-1]
+
+    def mark(rows: Entries) -> Entries:
+        matters = np.asfortranarray(rows >= 0)
+        for v in order:
+            for u in parents[v] if v != target else ():
+                matters[:, u] |= matters[:, v]
+        return np.where(matters, rows, np.int32(LEFT_OUT))
+
+    return mark
 
 
 def code_rows(block: Block, names: Sequence[str]) -> Entries:
@@ -97,7 +129,8 @@ class HiddenRows:
     blocks
         Some rows each.
     read
-        Coded rows of a block, -1 where a value is missing, and their weights.
+        Coded rows of a block, -1 where a value is missing, -2 where it is also left out of h, and
+        their weights.
     with_rows
         Whether to keep which sub-problems each row has; learners need not know.
     """
@@ -151,7 +184,8 @@ class HiddenRows:
     @cached_property
     def _split(self) -> SplitProblems:
         set_of, sets = self.plans.number(self.entries, self.begin, self.end)
-        problems = with_bases(sets.families, set_of, self.entries, self.end, self.weight)
+        wiring = self.plans.wiring
+        problems = with_bases(wiring, sets.families, set_of, self.entries, self.end, self.weight)
         return SplitProblems(problems, sets, self.row_end, self.of_row)
 
     @property
@@ -167,10 +201,9 @@ class HiddenRows:
             return Drawing(fits, self._split.problems, self._split.sets.program)
         begin, end, weight = self.begin[fits], self.end[fits], self.weight[fits]
         set_of, sets = self.plans.number(self.entries, begin, end)
-        problems = with_bases(sets.families, set_of, self.entries, end, weight)
-        sites = make_sites(
-            self.plans.wiring, self.entries, *(self.begin, self.end), self.weight, ~fits
-        )
+        wiring = self.plans.wiring
+        problems = with_bases(wiring, sets.families, set_of, self.entries, end, weight)
+        sites = make_sites(wiring, self.entries, self.begin, self.end, self.weight, ~fits)
         return Drawing(fits, problems, sets.program, sites)
 
     def cut(self) -> list[slice]:

@@ -214,7 +214,7 @@ def make_sites(
     set_of = sets.number(entries, begin[which], end[which])
     ptr, members = np.append(sets.begin, len(sets.entries)), sets.entries.copy()
     families = find_families(ptr, members, wiring)
-    problems = with_bases(families, set_of, entries, end[which], weight[which])
+    problems = with_bases(wiring, families, set_of, entries, end[which], weight[which])
     return Sites(wiring, families, members, ptr, problems)
 
 
@@ -250,7 +250,12 @@ def _any_states(sites: Sites, problems: Problems, times: Ints, rng: np.random.Ge
 
 
 def with_bases(
-    families: SetFamilies, set_of: Ints, entries: Entries, state_at: Ints, weight: Array
+    wiring: Wiring,
+    families: SetFamilies,
+    set_of: Ints,
+    entries: Entries,
+    state_at: Ints,
+    weight: Array,
 ) -> Problems:
     """Sub-problems with the table positions that the states at ``entries[state_at]`` select."""
     from jensen.kernels.hidden_sets import find_bases
@@ -258,7 +263,7 @@ def with_bases(
     n = np.diff(families.end, prepend=0)[set_of]
     base_ptr = np.cumsum(n) - n
     bases = np.empty(int(n.sum()), np.int64)
-    find_bases(set_of, entries, state_at, families, base_ptr, bases)
+    find_bases(set_of, entries, state_at, families, wiring.fam_at[-1], base_ptr, bases)
     return Problems(set_of, base_ptr, bases, weight)
 
 
