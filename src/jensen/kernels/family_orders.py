@@ -75,6 +75,26 @@ def list_near(at, n):
 # --- an order, and what is chosen in it ---
 
 
+@kernel("void(boolean[:, ::1], int64[::1])")
+def order_graph(joined, order):
+    """Fill order (n,): parents before children, of all that may be next the smallest one."""
+    n = order.shape[0]
+    waits_for, begin = np.zeros(n, np.int64), 0
+    for u in range(n):
+        for v in range(n):
+            waits_for[v] += joined[u, v]
+    for i in range(n):
+        u = begin
+        while waits_for[u] != 0:
+            u += 1
+        order[i], waits_for[u], begin = u, -1, u + 1
+        for v in range(n):
+            if joined[u, v]:
+                waits_for[v] -= 1
+                if waits_for[v] == 0:
+                    begin = min(begin, v)
+
+
 @bare_part
 def worth(scores, i, end):
     """Return the score of a family, or that of none."""
