@@ -208,8 +208,8 @@ class Climber:
         family = self._look(v, parents)
         self.parents[v] = parents
         self.kernels.set_family(
-            v, np.array(parents, np.int64), family.score, family.less, family.more, self.allowed,
-            self.joined, self.children, self.own, self.around,
+            v, family.parents, family.score, family.less, family.more, self.allowed, self.joined,
+            self.children, self.own, self.around,
         )  # fmt: skip
 
     def _look(self, v: int, parents: tuple[int, ...]) -> ScoredFamily:

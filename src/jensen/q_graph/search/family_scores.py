@@ -31,6 +31,7 @@ class ScoredFamily(NamedTuple):
     score: float
     less: Array  # (p,): without each parent, parents in the order they were given
     more: Array  # (n,): with each further parent; -inf if the family is full
+    parents: Ints  # (p,)
 
 
 class FamilyScores:
@@ -67,7 +68,8 @@ class FamilyScores:
         more = np.full(n, -np.inf) if is_full else self.scorer.with_each(child, parents)
         less = self.scorer.without_each(child, parents)
         self.n_scored += n
-        found = self._known[key] = ScoredFamily(self.scorer.family(child, parents), less, more)
+        score, above = self.scorer.family(child, parents), np.array(parents, np.int64)
+        found = self._known[key] = ScoredFamily(score, less, more, above)
         return found
 
 
