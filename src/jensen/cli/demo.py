@@ -9,9 +9,9 @@ ROWS = 5000
 KERNELS = (
     *("add_log_probabilities", "added_hope", "best_move", "count_bits", "count_left_out"),
     *("count_pairs", "count_single_with_each", "count_with_bits", "draw_rows", "expect"),
-    *("find_ancestors", "find_bases", "find_hidden", "improve_order", "intern", "list_around"),
-    *("merge_families", "order_sets", "pack_bits", "place_others", "score_counted"),
-    *("score_family", "score_pairs", "set_families", "set_family", "write_programs"),
+    *("find_bases", "find_hidden", "improve_order", "intern", "list_around"),
+    *("merge_families", "order_graph", "order_sets", "pack_bits", "place_others"),
+    *("score_pairs", "score_set", "set_families", "set_family", "write_programs"),
 )
 """What is called on the way: on the first day compiled side by side rather than one by one."""
 

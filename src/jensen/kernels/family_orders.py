@@ -41,19 +41,19 @@ def list_parents(sets):
 
 @helper
 def list_with(first, parents):
-    """Return where families of v with the parent u begin, at v n + u; and these, the best first."""
+    """Return where families of v with the parent u begin, at u n + v; and these, the best first."""
     n, (begin, parent) = first.shape[0] - 1, parents
-    at = np.zeros(n * n + 1, np.int64)
+    at = np.zeros(n * n + 1, np.int32)
     for v in range(n):
         for k in range(begin[first[v]], begin[first[v + 1]]):
-            at[v * n + parent[k] + 1] += 1
+            at[parent[k] * n + v + 1] += 1
     for k in range(n * n):
         at[k + 1] += at[k]
-    listed, count = np.empty(parent.shape[0], np.int64), at.copy()
+    listed, count = np.empty(parent.shape[0], np.int32), at.copy()
     for v in range(n):
         for i in range(first[v], first[v + 1]):
             for k in range(begin[i], begin[i + 1]):
-                here = v * n + parent[k]
+                here = parent[k] * n + v
                 listed[count[here]] = i
                 count[here] += 1
     return at, listed
@@ -75,6 +75,26 @@ def list_near(at, n):
 # --- an order, and what is chosen in it ---
 
 
+@kernel("void(boolean[:, ::1], int64[::1])")
+def order_graph(joined, order):
+    """Fill order (n,): parents before children, of all that may be next the smallest one."""
+    n = order.shape[0]
+    waits_for, begin = np.zeros(n, np.int64), 0
+    for u in range(n):
+        for v in range(n):
+            waits_for[v] += joined[u, v]
+    for i in range(n):
+        u = begin
+        while waits_for[u] != 0:
+            u += 1
+        order[i], waits_for[u], begin = u, -1, u + 1
+        for v in range(n):
+            if joined[u, v]:
+                waits_for[v] -= 1
+                if waits_for[v] == 0:
+                    begin = min(begin, v)
+
+
 @bare_part
 def worth(scores, i, end):
     """Return the score of a family, or that of none."""
@@ -90,12 +110,20 @@ def next_fit(missing, i, end):
 
 
 @bare_part
-def meets(some, others):
-    """Return whether two sets have a member in common."""
-    for w in range(some.shape[0]):
-        if some[w] & others[w] != np.uint64(0):
-            return True
-    return False
+def next_apart(sets, i, end, others):
+    """Return the first of sets i .. end that has no member in common with another; else the end."""
+    if others.shape[0] == 1:
+        word = others[0]
+        while i < end and sets[i, 0] & word != np.uint64(0):
+            i += 1
+        return i
+    w = 0
+    while i < end and w < others.shape[0]:
+        if sets[i, w] & others[w] != np.uint64(0):
+            i, w = i + 1, 0
+        else:
+            w += 1
+    return i
 
 
 @bare
@@ -131,14 +159,14 @@ def shift(pool, state, i, j):
     for k in range(i, j, step):
         z = order[k + step]
         order[k], place[z] = z, k
-        for f in range(at[x * n + z], at[x * n + z + 1]):
-            missing[listed[f]] -= step
         for f in range(at[z * n + x], at[z * n + x + 1]):
+            missing[listed[f]] -= step
+        for f in range(at[x * n + z], at[x * n + z + 1]):
             missing[listed[f]] += step
         if step > 0:
             chosen[z] = next_fit(missing, chosen[z], first[z + 1])
             continue
-        for f in range(at[z * n + x], at[z * n + x + 1]):
+        for f in range(at[x * n + z], at[x * n + z + 1]):
             if listed[f] >= chosen[z]:
                 break
             if missing[listed[f]] == 0:
@@ -148,51 +176,82 @@ def shift(pool, state, i, j):
     chosen[x] = next_fit(missing, first[x], first[x + 1])
 
 
-@bare
-def value_gaps(pool, state, by_place, k, x, slack, value, behind):
-    """Fill value (m + 1,): what x gains in each gap between the m variables near it, by place.
+@bare_part
+def value_before(pool, state, by_place, x, value):
+    """Fill value (k + 1,): what x gains in each gap before the k variables near it that it follows.
 
-    x stands in gap k; all gains are counted from the same zero. The further forward x stands, the
-    fewer parents it may have, and the more the others gain: where its own family is worth so little
-    that they cannot outweigh it, nothing further forward is looked at. behind (words,) is room.
+    All gains are counted from the first gap. With x before it, another can only choose better.
     """
-    sets, scores, first, _, (at, listed) = pool
+    _, scores, first, _, (at, listed) = pool
     order, _, missing, chosen = state
-    m, n = by_place.shape[0], order.shape[0]
+    n = order.shape[0]
     value[0] = 0.0
-    for j in range(m):
+    for j in range(by_place.shape[0]):
         z, gain = by_place[j], 0.0
-        now, end = chosen[z], first[z + 1]
-        if j < k:  # with x before it, only a better family can be chosen
-            for f in range(at[z * n + x], at[z * n + x + 1]):
-                if listed[f] >= now:
-                    break
-                if missing[listed[f]] == 1:
-                    gain = worth(scores, now, end) - scores[listed[f]]
-                    break
-        elif now < end and has(sets[now], x):
-            i = now + 1
-            while i < end and (missing[i] > 0 or has(sets[i], x)):
-                i += 1
-            gain = worth(scores, i, end) - scores[now]
+        now = chosen[z]
+        for f in range(at[x * n + z], at[x * n + z + 1]):
+            i = listed[f]
+            if i >= now:
+                break
+            if missing[i] == 1:
+                gain = worth(scores, now, first[z + 1]) - scores[i]
+                break
         value[j + 1] = value[j] + gain
-    i, end = first[x], first[x + 1]
-    here = value[k] + worth(scores, chosen[x], end)
+
+
+@bare_part
+def loss_behind(pool, state, z, x):
+    """Return what z gains, which is never above 0, if x no longer stands before it."""
+    sets, scores, first, _, _ = pool
+    _, _, missing, chosen = state
+    now, end = chosen[z], first[z + 1]
+    if now >= end or not has(sets[now], x):
+        return 0.0
+    i = now + 1
+    while i < end and (missing[i] > 0 or has(sets[i], x)):
+        i += 1
+    return worth(scores, i, end) - scores[now]
+
+
+@bare_part
+def best_gap(pool, state, by_place, k, x, slack, value, behind):
+    """Return the gap between the m variables near x, by place, where x gains most; k if none does.
+
+    x stands in gap k. The further back x stands, the better its own family may be, and the less the
+    others gain: gaps where its best family would not outweigh them are not looked at, nor are those
+    so far forward that its own family is worth too little. value (m + 1,), behind (words,) is room.
+    """
+    sets, scores, first, _, _ = pool
+    m, i, end = by_place.shape[0], first[x], first[x + 1]
+    value_before(pool, state, by_place[:k], x, value)
+    own, top = worth(scores, state[3][x], end), worth(scores, i, end)
+    here, last, best = value[k] + own, k, k
+    while last < m and value[last] + top > here + slack:
+        value[last + 1] = value[last] + loss_behind(pool, state, by_place[last], x)
+        last += 1
+    if last == k and own <= here + slack:
+        return k
     behind[:] = np.uint64(0)
-    for j in range(m, -1, -1):
-        if j < m:
+    for j in range(last, m):
+        put(behind, by_place[j])
+    begin = 0
+    for j in range(last, -1, -1):
+        if j < last:
             put(behind, by_place[j])
-        while i < end and meets(sets[i], behind):
-            i += 1
+        i = next_apart(sets, i, end, behind)
         own = worth(scores, i, end)
         if own <= here + slack:
-            value[: j + 1] = -np.inf
+            begin = j + 1
             break
         value[j] += own
     value[k] = here
+    for j in range(begin, last + 1):
+        if value[j] > value[best] + slack:
+            best = j
+    return best
 
 
-@bare
+@bare_part
 def sort_by_place(place, near):
     """Sort variables by their places, by insertion: they hardly ever move far."""
     for j in range(1, near.shape[0]):
@@ -221,11 +280,7 @@ def climb_orders(pool, near, n_near, slack, waits, state):
             sort_by_place(place, by_place)
             while k < m and place[by_place[k]] < place[x]:
                 k += 1
-            value_gaps(pool, state, by_place, k, x, slack, value, behind)
-            best = k
-            for j in range(m + 1):
-                if value[j] > value[best] + slack:
-                    best = j
+            best = best_gap(pool, state, by_place, k, x, slack, value, behind)
             if best != k:
                 to = place[by_place[best - 1]] if best > k else place[by_place[best]]
                 shift(pool, state, place[x], to)
@@ -256,7 +311,7 @@ def improve_order(sets, scores, first, slack, uniforms, patience, order, chosen)
     parents = list_parents(sets)
     pool = sets, scores, first, parents, list_with(first, parents)
     near, n_near = list_near(pool[4][0], n)
-    missing = np.empty(sets.shape[0], np.int64)
+    missing = np.empty(sets.shape[0], np.int32)
     state = order.copy(), np.empty(n, np.int64), missing, chosen.copy()
     stand(pool, state)
     waits, idle = np.ones(n, np.bool_), 0

@@ -20,15 +20,16 @@ WORDS = 320
 
 @kernel(
     "UniTuple(int64, 2)(int64[::1], int64[::1], int64[::1], int64, int64[::1], int64[::1], "
-    "int64[::1])"
+    "int64[::1], float64[::1])"
 )
-def place_others(among, family, size, cells, at, stride, others):
+def place_others(among, family, size, cells, at, stride, others, joint):
     """Fill others with those that are not of the family; return how many, and their counts.
 
-    Fills at (n,) with where the counts of each other begin, -1: there are none; and stride (n,)
-    with what a state of each variable of the family adds to the number of a cell.
+    Fills at (n,) with where the counts of each other begin, -1: there are none; stride (n,) with
+    what a state of each variable of the family adds to the number of a cell; and joint (n,), what
+    the counts add to a score, with NaN: it is not known yet.
     """
-    at[:], stride[:] = -1, 0
+    at[:], stride[:], joint[:] = -1, 0, np.nan
     step, n_counts, found = np.int64(1), np.int64(0), np.int64(0)
     for k in range(family.shape[0] - 1, -1, -1):
         stride[family[k]] = step

@@ -226,14 +226,14 @@ def score_with_columns(
         end = min(begin + ROWS, n_rows)
         find_positions(planes, plane, stride, place, begin, end, position[begin:end])
     joint, room = np.empty(cells * widest, np.int32), make_room(cells * widest)
-    one = np.int64(1)  # a literal is compiled by itself
+    one, sums = np.int64(1), np.empty(1)  # a literal is compiled by itself
     for u in others:
         s = columns[2, u]
         here = joint[: s * cells]
         here[:] = 0
         tally_column(planes, columns[0, u], columns[1, u], cells, position, here)
-        found = score[u : u + 1]
-        score_alike(here, one, r, cells // r, n_configs * s, kind, amount, room, found)
+        found, sums[0] = score[u : u + 1], np.nan
+        score_alike(here, one, r, cells // r, n_configs * s, kind, amount, room, sums, found)
 
 
 @kernel("int64(int32[::1], int64, uint32[::1])")

@@ -13,6 +13,7 @@ from jensen.kernels.local_terms import (
     LIKELIHOOD,
     SMALL,
     entropy_terms,
+    family_score,
     prepare_rises,
     stirling_terms,
     sum_of,
@@ -54,11 +55,13 @@ def make_room(size):
 
 
 @helper
-def score_alike(tables, n, r, after, n_configs, kind, amount, room, score):
+def score_alike(tables, n, r, after, n_configs, kind, amount, room, joint, score):
     """Fill score (n,) with those of a child of r states, from tables of one shape.
 
     The child's states stand before `after` cells each; n_configs: all configurations of parents.
     The order of cells does not matter, nor do those that are left out because they are empty.
+    joint (n,) is what the counts of each table add; it is filled if the first is NaN. But for BDS
+    it is the same whichever variable is the child.
     """
     terms, small, sums = room
     width = tables.shape[0] // n
@@ -80,28 +83,28 @@ def score_alike(tables, n, r, after, n_configs, kind, amount, room, score):
             spread = float(max(found, 1))
             a, b = amount / (spread * r), amount / spread
         end = k + step
-        fill_terms(tables[k * width : end * width], a, kind, small[0], terms[:2], terms[2])
-        for j in range(k, end):
-            score[j] = sum_of(terms[2, (j - k) * width : (j - k + 1) * width])
+        if kind == BDS or np.isnan(joint[k]):
+            fill_terms(tables[k * width : end * width], a, kind, small[0], terms[:2], terms[2])
+            for j in range(k, end):
+                joint[j] = sum_of(terms[2, (j - k) * width : (j - k + 1) * width])
         fill_terms(above[k * q : end * q], b, kind, small[1], terms[:2], terms[2])
         for j in range(k, end):
-            score[j] -= sum_of(terms[2, (j - k) * q : (j - k + 1) * q])
+            score[j] = joint[j] - sum_of(terms[2, (j - k) * q : (j - k + 1) * q])
             score[j] -= cost
 
 
-@kernel(
-    "void(int32[::1], int64[::1], int64[::1], int64[::1], int64, int64, int64, float64, int64, "
-    "float64, float64[::1])"
-)
-def score_counted(counts, at, size, others, cells, r, after, n_configs, kind, amount, score):
+@helper
+def score_counted(counts, at, size, others, shape, n_configs, kind, amount, joint, score):
     """Fill score[u] for the others, with the counts of (state of another, cell of the family).
 
-    These begin at at[u], one after the other. The child, of r states, is in whatever place.
+    These begin at at[u], one after the other. shape: how many cells and states of the child there
+    are, and before how many cells each of these states stands.
     """
+    cells, r, after = shape
     widest = 1
     for u in others:
         widest = max(widest, size[u])
-    room, found = make_room(max(MOST, cells * widest)), np.empty(MOST)
+    room, found = make_room(max(MOST, cells * widest)), np.empty((2, MOST))
     i = 0
     while i < others.shape[0]:
         s, begin = size[others[i]], at[others[i]]
@@ -109,7 +112,44 @@ def score_counted(counts, at, size, others, cells, r, after, n_configs, kind, am
         while i + n < others.shape[0] and size[others[i + n]] == s and (n + 1) * width <= MOST:
             n += 1
         tables = counts[begin : begin + n * width]
-        score_alike(tables, n, r, after, n_configs * s, kind, amount, room, found)
         for k in range(n):
-            score[others[i + k]] = found[k]
+            found[0, k] = joint[others[i + k]]
+        score_alike(tables, n, r, after, n_configs * s, kind, amount, room, found[0], found[1])
+        for k in range(n):
+            joint[others[i + k]], score[others[i + k]] = found[0, k], found[1, k]
         i += n
+
+
+@kernel(
+    "float64(int32[::1], int64[::1], int64[::1], int64[::1], int32[::1], int64, int64[::1], "
+    "int64[::1], int64, float64, float64[::1], float64[::1], float64[::1])"
+)
+def score_set(
+    counts, at, size, others, table, cells, family, wanted, kind, amount, joint, score, less
+):
+    """Return the score of wanted[0] given the other variables of a family, from its table.
+
+    Fills score[u] for the others, as further parents, and less (p,) for each parent that is left
+    out. The variables of the family number its cells in their order; if fewer cells are numbered
+    than the table has, the child comes first. joint (n,) is what was computed for another child, or
+    NaN: it is filled for the next one.
+    """
+    p, place, after = family.shape[0], np.int64(0), np.int64(1)
+    sizes, found = np.empty(p, np.int64), np.empty(p - 1)
+    for k in range(p):
+        sizes[k] = size[family[k]]
+        after *= sizes[k]
+        if family[k] == wanted[0]:
+            place, after = k, np.int64(1)
+    r = sizes[place]
+    if cells < table.shape[0]:
+        after = cells // r
+    shape, n_configs = (cells, r, after), float(table.shape[0] // r)
+    score_counted(counts, at, size, others, shape, n_configs, kind, amount, joint, score)
+    here = family_score(table, sizes, place, kind, amount, found)
+    for k in range(p - 1):
+        u = family[k + 1 if k >= place else k]
+        for j in range(p - 1):
+            if wanted[j + 1] == u:
+                less[j] = found[k]
+    return here

@@ -5,14 +5,14 @@ A graph is joined[parent, child], and the children of each variable as bits of w
 
 import numpy as np
 
-from jensen.kernels import bare, bare_part, kernel
+from jensen.kernels import bare, bare_part, helper, kernel
 from jensen.kernels.bit_sets import has, lowest_bit, put, size, take
 
 ADD, DROP, TURN = 0, 1, 2
 
 
-@kernel("void(uint64[:, ::1], uint64[:, ::1])")
-def find_ancestors(children, ancestors):
+@helper
+def mark_ancestors(children, ancestors):
     """Fill ancestors (n, words): bit a of row v says that a path leads from a to v."""
     n, words = children.shape
     waiting, ready = np.zeros(n, np.int64), np.empty(n, np.int64)
@@ -43,6 +43,12 @@ def find_ancestors(children, ancestors):
                 if waiting[v] == 0:
                     ready[count] = v
                     count += 1
+
+
+@kernel("void(uint64[:, ::1], uint64[:, ::1])")
+def find_ancestors(children, ancestors):
+    """Fill ancestors (n, words): bit a of row v says that a path leads from a to v."""
+    mark_ancestors(children, ancestors)
 
 
 @kernel(
@@ -163,17 +169,18 @@ def count_moves(edges, rules, n_allowed):
 
 
 @kernel(
-    "float64(boolean[:, ::1], uint64[:, ::1], uint64[:, ::1], float64[:, ::1], "
-    "float64[:, :, ::1], uint8[:, ::1], int64[::1], int64, uint64[:, ::1], uint64[::1], float64, "
-    "float64, boolean, int64[::1])"
+    "float64(boolean[:, ::1], uint64[:, :, ::1], float64[:, ::1], float64[:, :, ::1], "
+    "uint8[:, ::1], int64[::1], int64, uint64[:, ::1], uint64[::1], float64, float64, boolean, "
+    "int64[::1])"
 )
 def best_move(
-    joined, children, ancestors, own, around, allowed, n_allowed, most, keys, tabu, floor, slack,
-    for_nothing, move,
+    joined, links, own, around, allowed, n_allowed, most, keys, tabu, floor, slack, for_nothing,
+    move,
 ):  # fmt: skip
     """Return what the best move gains, and fill move (4,): what, parent, child, how many were seen.
 
-    What is -1 if none gains.
+    What is -1 if none gains. links (2, n, words): the children of each, and its ancestors, which
+    are filled.
 
     own and around are what `set_family` fills; allowed[u, v] has bit 0 if the edge may be added,
     bit 1 if it may be dropped. The first of moves that gain the same within `slack` is taken: what
@@ -182,6 +189,8 @@ def best_move(
     last of `tabu` is the key of the graph, the others of graphs that no move may lead to.
     """
     n, m, now = joined.shape[0], 0, tabu[tabu.shape[0] - 1]
+    children, ancestors = links[0], links[1]
+    mark_ancestors(children, ancestors)
     for u in range(n):
         m += size(children[u])
     edges, n_parents = np.empty((m, 2), np.int64), np.zeros(n, np.int64)

@@ -244,8 +244,8 @@ def local_score(table, above, n_configs, r, kind, amount, desk):
     return total - cost
 
 
-@kernel("float64(int32[::1], int64[::1], int64, int64, float64, float64[::1])")
-def score_family(table, sizes, place, kind, amount, less):
+@helper
+def family_score(table, sizes, place, kind, amount, less):
     """Return the score of a family from its table: variables of these sizes, the child at `place`.
 
     Fills less (p,) with the score without each parent: the table summed over it.
@@ -269,3 +269,9 @@ def score_family(table, sizes, place, kind, amount, less):
     sum_over_child(table, cells // (r * below), r, below, above)
     q = cells // r
     return local_score(table, above[:q], float(q), r, kind, amount, desk)
+
+
+@kernel("float64(int32[::1], int64[::1], int64, int64, float64, float64[::1])")
+def score_family(table, sizes, place, kind, amount, less):
+    """As `family_score`."""
+    return family_score(table, sizes, place, kind, amount, less)

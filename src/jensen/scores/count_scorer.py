@@ -35,7 +35,7 @@ class CountScorer:
         self.kind, self.amount = kind, amount
         from jensen.kernels import further_scores, local_terms
 
-        self.score_counted = further_scores.score_counted
+        self.score_set = further_scores.score_set
         self.score_family = local_terms.score_family
         self.counter = SetCounter(self.table, self.names)
         self.size = self.counter.size
@@ -72,25 +72,24 @@ class CountScorer:
         found = self.counter.find(family)
         left: Sequence[int] = range(len(self.names))
         if isinstance(found, SetCounts):
-            self._read(found, child, out)
-            self._remember(child, parents, found.table, found.family)
+            self._read(found, family, out)
             left = found.left
         elif found is not None:
-            self._remember(child, parents, self._score_columns(found, out), family)
+            self._remember(child, parents, self._score_columns(found, out))
             left = ()
         if left:
             self.plain.with_some(child, parents, [u for u in left if u not in family], out)
         return out
 
-    def _read(self, found: SetCounts, child: int, out: Array) -> None:
-        """Score what was counted, with whichever of its variables as the child."""
-        cells, all_cells, r = found.n_cells, found.table.size, self.counter.sizes[child]
-        # where some configurations are left out, the child comes first
-        after = int(found.stride[child]) if cells == all_cells else cells // r
-        self.score_counted(
-            found.counts, found.at, self.counter.size, found.others, cells, r, after,
-            float(all_cells // r), self.kind, self.amount, out,
+    def _read(self, found: SetCounts, family: tuple[int, ...], out: Array) -> None:
+        """Score what was counted: the family, its child first, with and without each parent."""
+        less = np.empty(len(family) - 1)
+        here = self.score_set(
+            found.counts, found.at, self.size, found.others, found.table, found.n_cells,
+            found.family, np.array(family, np.int64), self.kind, self.amount, found.joint, out,
+            less,
         )  # fmt: skip
+        self._last = family[0], family[1:], here, less
 
     def _score_columns(self, cells: FamilyCells, out: Array) -> Counts:
         """Score all, one after the other; the table of the family."""
@@ -139,18 +138,12 @@ class CountScorer:
             found = self.plain.family(*key), self.plain.without_each(*key)
             self._last = (*key, *found)
             return found
-        return self._remember(child, parents, counter.count_index(family), family)
+        return self._remember(child, parents, counter.count_index(family))
 
-    def _remember(
-        self, child: int, parents: Sequence[int], table: Counts, family: Sequence[int]
-    ) -> tuple[float, Array]:
-        """Score a family from its table, whose variables stand in this order."""
+    def _remember(self, child: int, parents: Sequence[int], table: Counts) -> tuple[float, Array]:
+        """Score a family from its table, in which the child comes first, and then the parents."""
         less, size = np.empty(len(parents)), self.counter.sizes
-        sizes, place = np.array([size[v] for v in family], np.int64), family.index(child)
-        here = self.score_family(table, sizes, place, self.kind, self.amount, less)
-        rest = [v for v in family if v != child]
-        if rest != list(parents):
-            by_parent = dict(zip(rest, less.tolist(), strict=True))
-            less = np.array([by_parent[u] for u in parents])
+        sizes = np.array([size[v] for v in (child, *parents)], np.int64)
+        here = self.score_family(table, sizes, 0, self.kind, self.amount, less)
         self._last = (child, tuple(parents), here, less)
         return here, less

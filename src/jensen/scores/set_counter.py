@@ -94,12 +94,14 @@ class SetCounter:
         if cells is None:
             return None
         margins = {} if len(cells.place) else self._margins(key)
-        costs = self._costs(cells, margins)
-        way = min(costs, key=costs.__getitem__)
+        cost, way = min(self._costs(cells, margins))
         if way == "columns":
             return cells
-        n = n_parts() if costs[way] > LONG else 1
-        return (self._with_bits if way == "bits" else self._with_bytes)(cells, margins, n)
+        n = n_parts() if cost > LONG else 1
+        found = (self._with_bits if way == "bits" else self._with_bytes)(cells, margins, n)
+        if found.n_cells == found.table.size:
+            self._keep(key, found)
+        return found
 
     # --- what is known ---
 
@@ -110,16 +112,20 @@ class SetCounter:
         return {(v,): self._alone(v) for v in single}
 
     def _margins(self, key: tuple[int, ...]) -> Margins:
-        rests = ((x, self._kept.get(key[:i] + key[i + 1 :])) for i, x in enumerate(key))
-        return {x: known for x, known in rests if known is not None}
+        kept, found = self._kept, {}
+        for i, x in enumerate(key):
+            known = kept.get(key[:i] + key[i + 1 :])
+            if known is not None:
+                found[x] = known
+        return found
 
-    def _keep(self, found: SetCounts) -> None:
-        """Keep the counts of a family as long as there is room."""
+    def _keep(self, key: tuple[int, ...], found: SetCounts) -> None:
+        """Keep what another child or a larger family may need, as long as there is room."""
         self._n_kept += found.counts.size
         if self._n_kept > KEPT_COUNTS:
             del self._kept
             self._n_kept = found.counts.size
-        self._kept[tuple(sorted(found.family))] = found
+        self._kept[key] = found
 
     @cached_property
     def meetings(self) -> Ints | None:
@@ -136,12 +142,15 @@ class SetCounter:
         at, stride = np.empty((n, n), np.int64), np.eye(n, dtype=np.int64)
         at[:, order] = np.cumsum(widths).reshape(n, n) - widths
         own, counts = np.zeros((n, size.max()), np.int32), np.empty(widths.sum(), np.int32)
+        joint = np.full((n, n), np.nan)
         self.kernels.count_single_with_each(self.meetings, size, self.table.n_rows, at, own, counts)
 
         def known(v: int) -> SetCounts:
             table = own[v, : self.sizes[v]]
+            others = order[order != v]
+            family = np.array([v], np.int64)
             return SetCounts(
-                (v,), stride[v], table, len(table), order[order != v], at[v], counts, ()
+                family, stride[v], table, len(table), others, at[v], counts, (), joint[v]
             )
 
         return known
@@ -176,7 +185,7 @@ class SetCounter:
             return None
         return FamilyCells(family, r * n_found, place, table)
 
-    def _costs(self, cells: FamilyCells, margins: Margins) -> dict[str, float]:
+    def _costs(self, cells: FamilyCells, margins: Margins) -> Sequence[tuple[float, str]]:
         """What each way of counting takes, in ns; ∞ where it cannot be done."""
         n_rows, n_cells, without = self.table.n_rows, cells.n_cells, self._without_bits
         no_bits = len(cells.place) or (without and any(v in without for v in cells.family))
@@ -188,11 +197,11 @@ class SetCounter:
             counted *= 1.0 - 1.0 / size
             share, a_row = min(share, self._common[1][v]), NS_PER_POSITION + NS_PER_CHOICE
         a_byte = NS_PER_BYTE * share * n_rows + NS_PER_HALVES * n_cells
-        return {
-            "bits": math.inf if no_bits else n_filled * counted * self._ns_of_all_sets,
-            "bytes": math.inf if no_bytes else self._n_bytes * a_byte + a_row * n_rows,
-            "columns": len(self.names) * n_rows * NS_PER_CODE,
-        }
+        return (
+            (math.inf if no_bits else n_filled * counted * self._ns_of_all_sets, "bits"),
+            (math.inf if no_bytes else self._n_bytes * a_byte + a_row * n_rows, "bytes"),
+            (len(self.names) * n_rows * NS_PER_CODE, "columns"),
+        )
 
     @cached_property
     def _ns_of_all_sets(self) -> float:
@@ -241,7 +250,8 @@ class SetCounter:
         """Count what has bitsets."""
         found = self._begin(cells, margins, self._with_bitsets, self._without_bits)
         bits = self._bits  # filled before there are threads that would wait for it
-        chosen = np.array([found.family, self._left_out(found.family, margins)], np.int64)
+        family = found.family.tolist()
+        chosen = np.array([family, self._left_out(family, margins)], np.int64)
         parts = [found.others] if n == 1 else [found.others[k::n].copy() for k in range(n)]
         tables = [found.table, *(np.empty_like(found.table) for _ in parts[1:])]
 
@@ -262,7 +272,7 @@ class SetCounter:
             if x not in self._without_bits and len(known.left) == len(self._without_bytes)
         }
         found = self._begin(cells, margins, self._in_bytes, self._without_bytes)
-        where = *self.strides(found.family), cells.place
+        where = *self.strides(found.family.tolist()), cells.place
         closed = np.array([self._first[v] + self._common[0][v] for v in margins], np.int64)
         parts, planes, bits = self._byte_parts(n), self.planes, self._bits
         tables = [np.empty(cells.n_cells, np.int32) for _ in parts]
@@ -284,27 +294,22 @@ class SetCounter:
         self, cells: FamilyCells, margins: Margins, among: Ints, left: Sequence[int]
     ) -> SetCounts:
         """Room for counts; variables of which a state is left out come first."""
-        n, family, n_cells = len(self.names), cells.family, cells.n_cells
-        if margins:
-            family = tuple(sorted(family, key=lambda v: v not in margins))
-        at, stride, others = np.empty((3, n), np.int64)
-        chosen = np.array(family, np.int64)
+        n, n_cells = len(self.names), cells.n_cells
+        first = [v for v in cells.family if v in margins]
+        family = np.array([*first, *(v for v in cells.family if v not in margins)], np.int64)
+        (at, stride, others), joint = np.empty((3, n), np.int64), np.empty(n)
         place = self.kernels.place_others
-        n_others, n_counts = place(among, chosen, self.size, n_cells, at, stride, others)
+        n_others, n_counts = place(among, family, self.size, n_cells, at, stride, others, joint)
         table, counts = np.empty(n_cells, np.int32), np.empty(n_counts, np.int32)
-        return SetCounts(family, stride, table, n_cells, others[:n_others], at, counts, left)
+        return SetCounts(family, stride, table, n_cells, others[:n_others], at, counts, left, joint)
 
     def _complete(self, found: SetCounts, margins: Margins) -> SetCounts:
-        """Fill in what was left out, and keep what another child or a larger family may need."""
-        if margins:
-            family = np.array(found.family, np.int64)
-            to = self.size, found.others, found.table, found.at, found.counts
-            for place, x in enumerate(found.family[: len(margins)]):
-                known = margins[x]
-                there = known.stride, known.table, known.at, known.counts
-                self.kernels.count_left_out(family, place, self._common[0][x], *to, *there)
-        if found.n_cells == found.table.size:
-            self._keep(found)
+        """Fill in what was left out."""
+        to = self.size, found.others, found.table, found.at, found.counts
+        for place, x in enumerate(found.family[: len(margins)].tolist()):
+            known = margins[x]
+            there = known.stride, known.table, known.at, known.counts
+            self.kernels.count_left_out(found.family, place, self._common[0][x], *to, *there)
         return found
 
     def _room(self, part: int, size: int) -> Counts:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+Array = NDArray[np.float64]
 Counts = NDArray[np.int32]
 Ints = NDArray[np.int64]
 Places = NDArray[np.uint32]
@@ -37,7 +38,7 @@ configurations of parents that occur are numbered."""
 class SetCounts(NamedTuple):
     """Counts of a family with each other variable; any member of it may be the child."""
 
-    family: Sequence[int]  # in the order in which its cells are numbered
+    family: Ints  # in the order in which its cells are numbered
     stride: Ints  # (n,): what a state of each variable of the family adds to this number
     table: Counts  # of the family alone, all cells
     n_cells: int  # how many are numbered: all, or (child first) those of configurations that occur
@@ -45,6 +46,7 @@ class SetCounts(NamedTuple):
     at: Ints  # (n,): where the counts of another variable begin
     counts: Counts  # by its state, and the cell of the family
     left: Sequence[int]  # other variables that were not counted
+    joint: Array  # (n,): what the counts with each other add to a score; NaN: not known yet
 
 
 class FamilyCells(NamedTuple):

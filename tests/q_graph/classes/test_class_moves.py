@@ -26,7 +26,8 @@ class Welcoming:
         self.n = n
 
     def look(self, child, parents):
-        return ScoredFamily(0.0, np.ones(parents.bit_count()), np.ones(self.n))
+        above = np.array([*members(parents)], np.int64)
+        return ScoredFamily(0.0, np.ones(len(above)), np.ones(self.n), above)
 
 
 def sets(graph):

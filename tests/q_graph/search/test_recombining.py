@@ -13,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 
 import jensen as jn
 from benchmarks.plain_greedy import Greedy
-from jensen.kernels.family_orders import improve_order
+from jensen.graphs.indexed_graph import topological_order
+from jensen.kernels.family_orders import improve_order, order_graph
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.search import climbing, recombining
 from jensen.q_graph.search.family_scores import SetValues
@@ -77,6 +78,15 @@ def test_the_best_order_of_all(n):
         assert total <= best + 1e-9
         n_best += total > best - 1e-9
     assert n_best >= 19
+
+
+@pytest.mark.parametrize("n", [1, 2, 6, 70])
+def test_a_graph_is_ordered_as_lists_of_parents_are(n):
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        joined, order = naive.random_graph(rng, n, min(1.0, 3.0 / n)), np.empty(n, np.int64)
+        order_graph(joined, order)
+        assert order.tolist() == topological_order(recombining.parents_of(joined))
 
 
 @pytest.mark.parametrize("n", [12, 70])

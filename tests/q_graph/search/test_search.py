@@ -93,12 +93,11 @@ class Case:
     def found(self, floor=-np.inf, tabu=(), tie=1e-9):
         n, rules = len(self.joined), self.rules
         allowed = Constraints(flags(rules.required, n), flags(rules.forbidden, n), 0).allowed
-        children, ancestors = pack_sets(self.joined), np.zeros((n, 1), np.uint64)
+        links = np.array([pack_sets(self.joined), np.full((n, 1), 2**64 - 1, np.uint64)])
         move, n_allowed = np.empty(4, np.int64), (allowed & 1).sum(0, dtype=np.int64)
-        graph_moves.find_ancestors(children, ancestors)
         tabu = np.array([*tabu, self.key(naive.parents_of(self.joined))], np.uint64)
         gain = graph_moves.best_move(
-            self.joined, children, ancestors, np.array([self.score, self.top(allowed)]),
+            self.joined, links, np.array([self.score, self.top(allowed)]),
             np.array([self.more, self.less]), allowed, n_allowed, rules.max_parents, self.keys,
             tabu, floor, tie, False, move,
         )  # fmt: skip

@@ -73,7 +73,8 @@ class Climber:
 
     `score` (n,) holds the scores of the current families; `more` and `less` (n, n), indexed
     [child, parent], hold the scores with one parent more or less; -inf where this is not possible.
-    `parents` holds the parents of each variable, `children` (n, words) the children as bits.
+    `parents` holds the parents of each variable, `children` (n, words) the children as bits, and
+    `ancestors` those at the last call of `best_move`.
     """
 
     def __init__(self, scorer: Scorer, constraints: Constraints) -> None:
@@ -87,7 +88,8 @@ class Climber:
         self.n_allowed = (self.allowed & 1).sum(0, dtype=np.int64)
         self.parents: list[tuple[int, ...]] = [()] * n
         self.joined = np.zeros((n, n), bool)
-        self.children, self.ancestors = np.zeros((2, n, (n + 63) // 64), np.uint64)
+        self.links = np.zeros((2, n, (n + 63) // 64), np.uint64)
+        self.children, self.ancestors = self.links
         self.own = np.zeros((2, n))
         self.score = self.own[0]
         self.around = np.full((2, n, n), -np.inf)
@@ -145,7 +147,7 @@ class Climber:
         self.now[0] = self.key
         visited = np.array([*tabu, self.key], np.uint64) if tabu else self.now
         self.gain = self.kernels.best_move(
-            self.joined, self.children, self.ancestors, self.own, self.around, allowed, n_allowed,
+            self.joined, self.links, self.own, self.around, allowed, n_allowed,
             self.constraints.most_parents, self.keys, visited, floor, self.tie, for_nothing,
             self.move,
         )  # fmt: skip
@@ -182,8 +184,10 @@ class Climber:
 
     def _is_better_turned(self, u: int, v: int) -> bool:
         """Whether v -> u gains as much as u -> v and is preferred by `ties`."""
+        if self.ties == FIRST:
+            return False
         gain, other = self.more[v, u] - self.score[v], self.more[u, v] - self.score[u]
-        if self.ties == FIRST or abs(gain - other) > self.tie or not self._may_add(v, u):
+        if abs(gain - other) > self.tie or not self._may_add(v, u):
             return False
         return self.ties == BACK or self._prospect(v, u) - self._prospect(u, v) > self.tie
 
@@ -204,8 +208,8 @@ class Climber:
         family = self._look(v, parents)
         self.parents[v] = parents
         self.kernels.set_family(
-            v, np.array(parents, np.int64), family.score, family.less, family.more, self.allowed,
-            self.joined, self.children, self.own, self.around,
+            v, family.parents, family.score, family.less, family.more, self.allowed, self.joined,
+            self.children, self.own, self.around,
         )  # fmt: skip
 
     def _look(self, v: int, parents: tuple[int, ...]) -> ScoredFamily:
@@ -214,12 +218,11 @@ class Climber:
         return self.families.find(key) or self.families.score(key, v, parents)
 
     def _sum_up(self) -> None:
-        """Update what depends on the whole graph: ancestors, total score, and `tie`.
+        """Update what depends on the whole graph: the total score, and `tie`.
 
         Gains that differ by less than `tie` are equal up to rounding. The total of a density
         depends on the units and may be near 0, so the number of rows enters `tie` too.
         """
-        self.kernels.find_ancestors(self.children, self.ancestors)
         self.total = float(np.add.reduce(self.score))
         self.tie = TIE * (1.0 + self.weight + abs(self.total))
 

@@ -31,6 +31,7 @@ class ScoredFamily(NamedTuple):
     score: float
     less: Array  # (p,): without each parent, parents in the order they were given
     more: Array  # (n,): with each further parent; -inf if the family is full
+    parents: Ints  # (p,)
 
 
 class FamilyScores:
@@ -67,7 +68,8 @@ class FamilyScores:
         more = np.full(n, -np.inf) if is_full else self.scorer.with_each(child, parents)
         less = self.scorer.without_each(child, parents)
         self.n_scored += n
-        found = self._known[key] = ScoredFamily(self.scorer.family(child, parents), less, more)
+        score, above = self.scorer.family(child, parents), np.array(parents, np.int64)
+        found = self._known[key] = ScoredFamily(score, less, more, above)
         return found
 
 
@@ -162,12 +164,13 @@ class SetValues:
         self._place: dict[tuple[int, ...], int] = {(): 0}
         self._value = [0.0]  # L of each set
         self._more = alone[None]  # (sets, n): L of it with each variable
+        self._rows = [alone]  # the same, one by one
         self._scored: set[tuple[int, tuple[int, ...]]] = set()
 
     def derive(self, scored: Scored, tie: float) -> DerivedFamilies:
         """Add scored families; return the families that follow, if their last parent gains."""
         fresh: list[tuple[int, ...]] = []
-        more = list(self._more)
+        rows = self._rows
         for (v, parents), family in sorted(scored, key=lambda item: len(item[0][1])):
             self._scored.add((v, parents))
             members = tuple(sorted((v, *parents)))
@@ -175,9 +178,10 @@ class SetValues:
             if at is not None and members not in self._place:
                 self._place[members] = len(self._value)
                 self._value.append(self._value[at] + family.score)
-                more.append(more[at] + family.more)
+                rows.append(rows[at] + family.more)
                 fresh.append(members)
-        self._more = np.array(more)
+        if fresh:
+            self._more = np.concatenate([self._more, np.array(rows[-len(fresh) :])])
         parts = [
             (k, z, below, (z, rest) not in self._scored)
             for k, members in enumerate(fresh)

@@ -148,12 +148,11 @@ class Recombiner:
         many rounds at most. None: there is no other graph, or this one was asked for with the
         same families before, or they are forgotten, because there was no room for so many.
         """
-        from jensen.kernels.family_orders import improve_order
+        from jensen.kernels.family_orders import improve_order, order_graph
 
         n, families = len(joined), self.climber.families
-        parents = parents_of(joined)
         if families.n_emptied and any(
-            families.find((v, tuple(above))) is None for v, above in enumerate(parents)
+            families.find((v, tuple(above))) is None for v, above in enumerate(parents_of(joined))
         ):
             return None
         if self._collect():
@@ -162,7 +161,8 @@ class Recombiner:
             return None
         self.tried[n_rounds] = joined.tobytes()
         sets, scores, first = self.pool.sets, self.pool.scores, self.pool.first
-        order, chosen = np.array(topological_order(parents), np.int64), np.empty(n, np.int64)
+        order, chosen = np.empty((2, n), np.int64)
+        order_graph(joined, order)
         uniforms = self.uniforms[: min(n_rounds, MOST_WORK // (n * len(scores)))]
         improve_order(sets, scores, first, self.climber.tie, uniforms, PATIENCE, order, chosen)
         bits = np.ascontiguousarray(sets[chosen], "<u8").view(np.uint8)
