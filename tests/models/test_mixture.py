@@ -7,7 +7,7 @@ import pytest
 from models.mixture_cases import KINDS, assemble, layouts, make_case, n_columns
 from naive import mixtures as naive
 from naive.families import gradient
-from scipy.integrate import quad
+from scipy.integrate import quad, trapezoid
 from scipy.stats import ks_2samp
 
 from jensen import q_hidden
@@ -215,7 +215,7 @@ def test_f_never_exceeds_the_evidence_with_two_rows_in_part(kind, K):
         return np.exp(naive.log_evidence(case.prior, rows))
 
     u = np.linspace(-5.0, 5.0, 41)  # x = sinh u: fine near 0, and far out for the tails
-    exact = np.log(np.trapezoid([filled(x) for x in np.sinh(u)] * np.cosh(u), u))
+    exact = np.log(trapezoid([filled(x) for x in np.sinh(u)] * np.cosh(u), u))
     for algorithm in (VBEM, ME):
         found = fit(case.model, case.units, algorithm, case.start(algorithm), tol=1e-12)
         assert exact - 8.0 < found.trace[-1] < exact
