@@ -32,6 +32,7 @@ class Truth(NamedTuple):
 
 LEARNING = "[A][C][F][B|A][D|A:C][E|B:F]"
 ASIA = "[A][S][T][L|S][B|S][E|T:L][X|E][D|B:E]"  # A and T are independent in these 5,000 rows
+CLGAUSSIAN = "[A][B][C][H][D|A:H][F|B:C][E|B:D][G|A:D:E:F]"
 LIZARDS = "[Species][Diameter|Species][Height|Species]"
 
 TRUTHS = [
@@ -79,6 +80,7 @@ def compare(folder: Path) -> Iterator[tuple[str, float, float]]:
     yield from tree_densities(folder, numbers)
     yield from optima(folder, numbers["optimal_scores"])
     yield from holes(folder)
+    yield from mixed(folder)
     yield from independences(folder, numbers)
     cases = numbers["cooper_herskovits_1992"]
     columns = dict(zip("abc", zip(*cases["data"], strict=True), strict=True))
@@ -97,6 +99,22 @@ def holes(folder: Path) -> Iterator[tuple[str, float, float]]:
     for method in ("hill-climb", "exact"):
         ours = jn.learn_structure(table, method, "bic", random_state=0).info.score
         yield f"asia with holes, observed bic, {method}", published, ours
+
+
+def mixed(folder: Path) -> Iterator[tuple[str, float, float]]:
+    """Labels and numbers together: bnlearn's clgaussian.test, with maximum-likelihood variances."""
+    latent: dict[str, Any] = json.loads((folder / "latent.json").read_text())
+    published = latent["D2_clgaussian_true_graph"]
+    table = jn.read_table(folder / "bnlearn" / "clgaussian.test.csv.gz")
+    for score in ("loglik", "bic"):
+        yield (
+            f"clgaussian.test {score}",
+            published[f"{score}_exact_ML"],
+            jn.score(CLGAUSSIAN, table, score),
+        )
+    for method in ("hill-climb", "exact"):
+        found = jn.learn_structure(table, method, "bic").info.score
+        yield f"clgaussian.test bic, {method}", published["bic_exact_ML"], found
 
 
 def independences(folder: Path, numbers: dict[str, Any]) -> Iterator[tuple[str, float, float]]:

@@ -83,6 +83,13 @@ def numbers(n=300, share=0.0, weighted=False):
     return with_holes(table, share, 5).with_weights(weights)
 
 
+def both(weighted=False):
+    table = numbers(weighted=weighted)
+    columns = {name: table.column(name).data for name in table.names}
+    label = np.where(columns["x"] + columns["noise"] > 0.2, "high", "low")
+    return jn.Table({**columns, "label": label}, weights=table.weights)
+
+
 def flat(answer):
     """All that an answer holds, as bytes."""
     if isinstance(answer, np.ndarray):
@@ -175,6 +182,11 @@ LEARNERS = {
     "ges": (asia(), lambda t: _graph(jn.learn_structure(t, "ges", score="bdeu"))),
     "exact": (asia(), lambda t: _graph(jn.learn_structure(t, "exact", score="bds"))),
     "hill climbing, numbers": (numbers(), lambda t: _graph(jn.learn_structure(t))),
+    "score of labels and numbers": (
+        both(weighted=True),
+        lambda t: [jn.score("label -> x; x -> y", t, name) for name in (None, "bic")],
+    ),
+    "hill climbing, labels and numbers": (both(), lambda t: _graph(jn.learn_structure(t))),
     "interventions": (
         jn.Table({**asia().to_pandas(), "set": ["tub", None, "lung", None] * 100}),
         lambda t: jn.score("smoke -> lung -> either; tub -> either", t, interventions="set"),

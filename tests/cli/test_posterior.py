@@ -350,7 +350,7 @@ def test_labels_and_numbers(run):
     write("both.csv", {"a": ["u", "v"] * 15, "b": ["u", "v", "v"] * 10, **numbers})
     done = run("posterior", "both.csv", "--method", "exact", "--json")
     post = jn.structure_posterior("both.csv", "exact")
-    assert json.loads(done.out)["score"] == "bdeu-bge"
+    assert json.loads(done.out)["settings"]["score"] == "bdeu-bge"
     assert post.edge_probability("x", "a") == 0.0
     assert "arrows from labels to numbers are a convention, not learned" in done.err
     assert run("posterior", "both.csv", *QUICK, "--discretize", "x=2").code == 0

@@ -125,6 +125,15 @@ def test_edges_from_numbers_to_labels_are_refused(learn):
         learn(required=[("x", "a")])
 
 
+def test_local_scores_in_a_file(tmp_path):
+    jn.write_local_scores(tmp_path / "both.jkl", TABLE, "bic")
+    listed = jn.read_local_scores(tmp_path / "both.jkl")
+    assert set(listed.families["a"]) == {(), ("b",)}
+    found = jn.learn_structure(scores=listed, method="exact")
+    assert found.cpdag() == CLASS
+    assert found.info.score == pytest.approx(jn.score(found, TABLE, "bic"), rel=1e-12)
+
+
 def test_tests_of_independence_may_be_told_the_class():
     from jensen.q_graph.constraints import numbers_to_labels
 

@@ -25,7 +25,7 @@ from jensen.io.lexer import shorten
 from jensen.scores.constant_columns import warn_of_constants
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.scorer import Scorer, isolated
+from jensen.scores.scorer import Scorer, isolated, labels_first
 from jensen.support.atomic import check_target, read_bytes, write_whole
 from jensen.support.checks import check_whole
 from jensen.support.text import plural
@@ -112,9 +112,10 @@ def _all_families(
     """Child → its sets of parents → the score; a set comes from all that have one parent less."""
     names, n = scorer.names, len(scorer.names)
     families: dict[str, dict[tuple[str, ...], float]] = {}
+    alone, labels = isolated(scorer), labels_first(scorer)
     for child, name in enumerate(names):
-        alone = isolated(scorer)
-        others = [v for v in range(n) if v != child and not alone & {v, child}]
+        possible = labels if child in labels else range(n)  # of labels and numbers together
+        others = [v for v in possible if v != child and not alone & {v, child}]
         found: dict[tuple[str, ...], float] = {(): scorer.family(child, [])}
         for size in range(min(max_parents, len(others))):
             for parents in combinations(others, size):

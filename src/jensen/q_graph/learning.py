@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from jensen.data import RowSource, Variable, as_rows, as_table
 from jensen.data import discretize as cut_numbers
@@ -46,8 +46,6 @@ from jensen.support.randomness import as_generator
 from jensen.support.text import bare, keyword, some
 
 log = logging.getLogger("jensen")
-
-Graph = TypeVar("Graph", bound=DAG | PDAG)
 
 
 def learn_structure(
@@ -281,7 +279,7 @@ def cut_columns(
     return data, cuts
 
 
-def _tell(found: Graph, cuts: Mapping[str, tuple[float, ...]]) -> Graph:
+def _tell(found: DAG | PDAG, cuts: Mapping[str, tuple[float, ...]]) -> DAG | PDAG:
     """A graph whose info tells the cut points of columns that were made labels."""
     return found.with_info(replace(found.info, cuts=cuts)) if cuts else found
 

@@ -6,8 +6,9 @@ Names and formulas: `registry` (a record for every score), `categorical` and `ga
 Scores of families, as searches ask for them: `scorer` (the protocol, and what a scorer may offer
 besides), `make_scorer` (the scorer of a table), `categorical_scorer` (from any counts),
 `count_scorer` with `set_counter` and `set_counts` (the same from complete rows, compiled),
-`gaussian_scorer`, `listed_scores` (read from a file), `interventions` (rows in which a variable was
-set), `graph_priors` (log p(G), alone and added to scores).
+`gaussian_scorer`, `mixed_scorer` with `conditional_gaussian` (labels and numbers together),
+`listed_scores` (read from a file), `interventions` (rows in which a variable was set),
+`graph_priors` (log p(G), alone and added to scores).
 
 All sets of parents: `set_functions` (sums over the cells of all sets), `parent_sets` (scores of all
 sets, and bounds on those of supersets).

@@ -40,6 +40,9 @@ DENSE_BYTES = 1 << 25
 KEPT_BYTES = 1 << 27
 """The most memory of the moments that are kept; they are forgotten when it is full."""
 
+MOST_KEPT = 1 << 16
+"""The most families whose scores are kept."""
+
 LEAST = 1e-26
 """A smaller share of its squared range is the rounding of a column that is constant."""
 
@@ -134,6 +137,10 @@ class ConditionalGaussian:
     def _known(self) -> dict[Labels, Groups]:
         return {}
 
+    @cached_property
+    def _scored(self) -> dict[tuple[int, Labels, tuple[int, ...]], float]:
+        return {}
+
     def configurations(self, labels: Labels) -> tuple[Ints, int]:
         """(N,): the number of each row's configuration of the labels, and how many there are.
 
@@ -183,7 +190,16 @@ class ConditionalGaussian:
     # --- families ---
 
     def family(self, child: int, labels: Labels, parents: Sequence[int]) -> float:
-        """The score of a number given labels and numbers."""
+        """The score of a number given labels and numbers, which are sorted."""
+        key = child, labels, tuple(parents)
+        found = self._scored.get(key)
+        if found is None:
+            if len(self._scored) >= MOST_KEPT:
+                self._scored.clear()
+            found = self._scored[key] = self._family(child, labels, parents)
+        return found
+
+    def _family(self, child: int, labels: Labels, parents: Sequence[int]) -> float:
         groups, above = self.groups(labels), np.array(parents, np.int64)
         data = self._leave(groups.matrices, groups.counts, child, above)
         prior = self.formula.prior
@@ -274,7 +290,8 @@ class ConditionalGaussian:
         step = max(1, AT_ONCE >> k)
         for start in range(0, len(groups.counts), step):
             counts = groups.counts[start : start + step]
-            matrices = np.ascontiguousarray(groups.matrices[start : start + step][:, *at])
+            part = groups.matrices[start : start + step]
+            matrices = np.ascontiguousarray(part[:, at[0], at[1]])
             log_dets = np.full((len(counts), 2**k), np.nan)
             set_log_dets(matrices, counts, largest, log_dets)
             for size in range(1, min(k, largest) + 1):
