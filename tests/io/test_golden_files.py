@@ -51,6 +51,34 @@ def _gaussian(net):
     }
 
 
+MIXED = {"a": ["u", None, "v"], "b": ["p", "q", None], "x": [51.0, None, 49.5], "y": [50.0, 48.0, None]}
+
+
+def _mixed(net):
+    found = net.query("x", given={"y": 50.0})
+    return {
+        "mean": found.mean,
+        "variance": found.variance,
+        "a": net.query("a", given={"x": 51.0, "y": 50.0}).values,
+        "log_likelihood": net.log_likelihood(MIXED),
+        "free_energy": net.free_energy_,
+        "constants": list(net.network_.constants.values()),
+        "interval": net.posterior("x")["u"].interval(0.5),
+    }
+
+
+def _mixed_samples(net):
+    found = net.query("x", given={"y": 50.0})
+    return {
+        "mean": found.mean,
+        "variance": found.variance,
+        "a": net.query("a", given={"x": 51.0, "y": 50.0}).values,
+        "log_likelihood": net.log_likelihood(MIXED),
+        "samples": net.table_samples("a"),
+        "trace": net.trace_,
+    }
+
+
 def _mixture(model):
     return {
         "log_likelihood": model.log_likelihood(PAIRS),
@@ -103,6 +131,8 @@ ASKED = {
     "network": _network,
     "network-samples": _samples,
     "gaussian-network": _gaussian,
+    "mixed-network": _mixed,
+    "mixed-samples": _mixed_samples,
     "gaussian-mixture": _mixture,
     "latent-class": _classes,
     "hidden-markov-labels": _weather,
@@ -122,6 +152,7 @@ def test_every_format_has_a_file():
     assert {files[name]["format"] for name in ASKED} == {
         "jensen-network",
         "jensen-gaussian-network",
+        "jensen-mixed-network",
         "jensen-states",
         "jensen-structure-posterior",
     }
