@@ -270,7 +270,8 @@ def climb_orders(pool, near, n_near, slack, waits, state):
     """
     order, place, _, chosen = state
     n = order.shape[0]
-    value, behind, n_idle, x = np.empty(n + 1), np.empty(pool[0].shape[1], np.uint64), 0, 0
+    value, behind, n_idle = np.empty(n + 1), np.empty(pool[0].shape[1], np.uint64), 0
+    x = np.int64(0)  # a literal is compiled by itself
     while n_idle < n:
         n_idle += 1
         if waits[x]:
