@@ -54,7 +54,7 @@ def cached(setting: Setting) -> Task:
 
 def _compile(cache: Path, first_use: str = "") -> str:
     script = SCRIPT.replace("FIRST_USE", first_use)
-    return run_python(script, {"NUMBA_CACHE_DIR": str(cache)})
+    return run_python(script, {"JENSEN_CACHE_DIR": str(cache)})
 
 
 def _details(printed: str) -> Sequence[str]:

@@ -122,7 +122,7 @@ for _ in range(2):
 def count_in_a_new_process(cache):
     return subprocess.run(
         [sys.executable, "-c", COUNT_TWICE],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(cache)},
+        env={**os.environ, "JENSEN_CACHE_DIR": str(cache)},
         capture_output=True,
         text=True,
         check=True,
@@ -139,7 +139,7 @@ def test_compiling_is_announced_once_and_loading_from_the_cache_is_silent(tmp_pa
 
 @pytest.mark.slow
 def test_a_call_finds_what_was_compiled_beforehand(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("JENSEN_CACHE_DIR", str(tmp_path))
     wanted = {"count_weighted"}
     (seconds,) = [some for some in kernels.cache_all(2, wanted) if some]
     assert seconds.keys() == wanted
@@ -152,7 +152,7 @@ def test_what_was_never_compiled_is_known(tmp_path):
     for known in ("True", "False"):
         found = subprocess.run(
             [sys.executable, "-c", script],
-            env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},
+            env={**os.environ, "JENSEN_CACHE_DIR": str(tmp_path)},
             capture_output=True,
             text=True,
             check=True,

@@ -353,5 +353,6 @@ def _run(f: Callable[[int], None], n: int) -> None:
 def count_bits(words: NDArray[np.uint64]) -> NDArray[np.int64]:
     """The number of bits in each row of words."""
     if hasattr(np, "bitwise_count"):  # since NumPy 2.0
-        return np.bitwise_count(words).sum(1, dtype=np.int64)
+        found: NDArray[np.int64] = np.bitwise_count(words).sum(1, dtype=np.int64)
+        return found
     return np.array([np.unpackbits(row.view(np.uint8)).sum() for row in words], np.int64)
