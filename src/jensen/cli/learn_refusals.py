@@ -141,16 +141,17 @@ def _ways(
     table: Table, names: Sequence[str], absent: Sequence[str], retry: Retry
 ) -> dict[str, str]:
     """How to go on, and by which command."""
-    is_numbers = any(table.variable(name).kind != "categorical" for name in names)
+    kinds = {table.variable(name).kind == "categorical" for name in names}
+    is_numbers, has_numbers = True not in kinds, False in kinds
     complete = table.complete_rows(names)
     ways = {}
     if complete.n_rows:
         how = f"with the {plural(complete.n_rows, 'complete row')} of {table.n_rows:,}"
         ways[how] = _complete_rows(complete, names, retry, is_numbers)
-    if not is_numbers and retry.has_available_case and retry.parameter_prior != "bds":
+    if not has_numbers and retry.has_available_case and retry.parameter_prior != "bds":
         other = {FAMILY_BY_FAMILY: _available_case(retry)}
         ways = ways | other if complete.n_rows >= ENOUGH else other | ways
-    if not is_numbers and retry.has_structural_em:
+    if not has_numbers and retry.has_structural_em:
         ways = {COMPLETED: _structural_em(retry)} | ways
     if not ways and len(absent) < len(names):
         ways["without the columns that have gaps"] = retry.naming("--without", absent)

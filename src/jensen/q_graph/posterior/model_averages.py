@@ -21,8 +21,8 @@ from jensen.graphs import DAG, PDAG
 from jensen.q_graph.posterior import averages
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
-from jensen.scores.gaussian import PARTS
 from jensen.scores.make_scorer import make_scorer
+from jensen.scores.score_choices import OF_NUMBERS
 from jensen.scores.scorer import HasMoments, Scorer, offered, unitless
 from jensen.support.checks import check_whole
 
@@ -31,7 +31,14 @@ if TYPE_CHECKING:
 
     from jensen.q_graph.posterior.convergence import Convergence
 
-OF_SCORE = ("score", "equivalent_sample_size", "missing", "prior_network", "interventions", *PARTS)
+OF_SCORE = (
+    "score",
+    "equivalent_sample_size",
+    "missing",
+    "prior_network",
+    "interventions",
+    *OF_NUMBERS,
+)
 """The settings from which a scorer is made."""
 
 SAME = 1e-8

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from tqdm import tqdm
 
-from jensen.data import as_table
+from jensen.data import Table, as_table
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.chains.graph_chains import ChainChoices, GraphChainTask, sample_graphs
 from jensen.q_graph.chains.kinds import KINDS
@@ -169,9 +169,7 @@ def structure_posterior(
     constraints = restrict(certain, scorer)
     settings = {"method": method, "prior": _plain_prior(prior), "max_parents": max_parents}
     settings |= {name: value for name, value in of_score.items() if _is_plain(value)}
-    settings["score"] = name_of(scorer)
-    notes = note_columns([data.variable(name) for name in scorer.names])
-    settings |= {"notes": list(notes)} if notes else {}
+    settings |= {"score": name_of(scorer), **_notes(data, scorer.names)}
     choices = ChainChoices(
         candidates, outside, n_samples, n_chains, burn_in, thin, temperatures, checkpoint
     )
@@ -209,6 +207,12 @@ def structure_posterior(
     post = SampledPosterior(found, scorer, settings, source=data.source, data=kept)
     post.warn()
     return post
+
+
+def _notes(table: Table, names: Sequence[str]) -> dict[str, list[str]]:
+    """What the kinds of the columns mean for a graph, as a setting; {} if there is nothing."""
+    notes = note_columns([table.variable(name) for name in names])
+    return {"notes": list(notes)} if notes else {}
 
 
 def _check_path(checkpoint: Any) -> None:
