@@ -51,7 +51,12 @@ def _gaussian(net):
     }
 
 
-MIXED = {"a": ["u", None, "v"], "b": ["p", "q", None], "x": [51.0, None, 49.5], "y": [50.0, 48.0, None]}
+MIXED = {
+    "a": ["u", None, "v"],
+    "b": ["p", "q", None],
+    "x": [51.0, None, 49.5],
+    "y": [50.0, 48.0, None],
+}
 
 
 def _mixed(net):
