@@ -254,3 +254,51 @@ def test_what_else_is_wrong_with_orders():
     shape = r"the table of 'y' must have the shape \(3, 2, 2\) \(z, a, y\), not \(2, 2, 2\)"
     with pytest.raises(jn.JensenError, match=shape):
         build("z -> y <- a", {"z": [1, 0, 0], "a": [1, 0], "y": AND_NOT}, parents={"y": ["z", "a"]})
+
+
+# --- labels and numbers ---
+
+TABLES = {"a": {"u": 0.5, "v": 0.5}}
+LINES = {"x": {"u": {}, "v": {"intercept": 1.0}}}
+
+
+@pytest.mark.parametrize(
+    ("graph", "tables", "regressions", "text"),
+    [
+        ("x -> a", TABLES, {"x": {}}, "the label 'a' has the number 'x' as a parent: reverse"),
+        ("a -> x", TABLES, {}, "'x' has no table, no regression"),
+        ("a -> x", {**TABLES, "x": [1.0]}, LINES, "'x' has both a table and a regression"),
+        ("a -> x", TABLES, {**LINES, "z": {}}, "'z' is no node of the graph"),
+        ("a -> x", TABLES, [1], "regressions must be a dict by variable"),
+        ("a -> x", TABLES, {"x": {"u": {}}}, r"'x' needs one regression for every \(a\)"),
+        ("a -> x", TABLES, {"x": {"u": {}, "w": {}}}, r"unknown: \[\('w',\)\]"),
+        ("a -> x", TABLES, {"x": 3.0}, "'x' are a dict from the labels of its parents"),
+        ("a -> x", TABLES, {"x": {"u": {}, "v": {"variance": 0}}}, "'x' needs finite numbers"),
+        ("a; y -> x", TABLES, {"x": {}, "y": {}}, "coefficients of 'x' must name each of"),
+    ],
+)
+def test_wrong_parameters_of_labels_and_numbers(graph, tables, regressions, text):
+    with pytest.raises(jn.JensenError, match=text):
+        jn.BayesianNetwork.from_parameters(graph, tables, regressions)
+
+
+def test_parameters_of_a_network_make_it_again():
+    net = jn.BayesianNetwork.from_parameters(
+        "a -> x; x -> y; a -> y; b -> y",
+        tables={**TABLES, "b": [0.2, 0.8]},
+        regressions={
+            **LINES,
+            "y": {
+                (a, b): {"intercept": k, "coefficients": {"x": -k}, "variance": 1 + k}
+                for k, (a, b) in enumerate([("u", 0), ("u", 1), ("v", 0), ("v", 1)])
+            },
+        },
+    )
+    again = jn.BayesianNetwork.from_parameters(
+        net.graph,
+        {x: net.cpt(x) for x in "ab"},
+        {x: net.regression(x) for x in "xy"},
+    )
+    assert again.equals(net)
+    assert net.regression("y")[{"a": "v", "b": 1}].coefficients == {"x": -3.0}
+    assert not net.equals(jn.BayesianNetwork.from_parameters("a -> x", TABLES, LINES))

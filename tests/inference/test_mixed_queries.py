@@ -306,3 +306,24 @@ def test_a_mixture_that_does_not_fit_is_refused_with_its_size():
             net.query(["x0", "x1", "x2"])
     finally:
         jn.set_memory_limit(None)
+
+
+def test_pictures_of_beliefs():
+    svg = handmade().to_svg(beliefs=True, given={"x": 1.5, "a": "v"})
+    assert "x\n1.5" in svg
+    assert "±" in svg
+    with pytest.raises(JensenError, match=r"is what query\('x'\) gives, or a number"):
+        handmade().to_svg(beliefs={"x": {"low": 1.0}})
+    with pytest.raises(JensenError, match="gives each of its states"):
+        handmade().to_svg(beliefs={"a": 1.0})
+
+
+def test_the_summary_lists_labels_and_numbers():
+    net = handmade()
+    text = str(net.summary())
+    assert "b         p, q" in text
+    assert "x         number" in text
+    assert "x  " in repr(net.most_probable({"a": "u"}))
+    assert "mixture of 2 Gaussians" in repr(net.marginals())
+    with pytest.raises(JensenError, match="no marginal of 'a'"):
+        net.marginals({"a": "u"})["a"]

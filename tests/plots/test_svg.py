@@ -2,11 +2,13 @@ import re
 from itertools import pairwise
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from plots import drawings
 
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import CPDAG, DAG, PDAG, UndirectedGraph
+from jensen.inference.number_mixture import MixtureDistribution
 from jensen.plots import graph_svg
 from jensen.plots.coordinates import HEAD
 from jensen.plots.svg import DARK, LIGHT
@@ -181,3 +183,15 @@ def test_small_graphs_are_drawn(graph):
 def test_wrong_choices_are_refused(choices, error, text):
     with pytest.raises(error, match=re.escape(text)):
         graph_svg(DAG("A -> B"), **choices)
+
+
+def test_beliefs_about_numbers_are_densities():
+    means, spread = np.array([[0.0], [5.0]]), np.array([[[1.0]], [[1e-6]]])
+    belief = MixtureDistribution(("x",), np.array([0.5, 0.5]), means, spread)
+    svg = graph_svg(DAG("a -> x; x -> y"), beliefs={"a": {"u": 1.0}, "x": belief, "y": 2.5})
+    assert {"x\n2.5 ± 2.6", "y\n2.5"} <= set(titles(svg))
+    drawn = groups(svg)["x\n2.5 ± 2.6"].find(f"{SVG}path").get("d")
+    points = [tuple(map(float, p.split())) for p in re.findall(rf"{NUMBER} {NUMBER}", drawn)]
+    heights = -np.array([y for _, y in points[1:-1]])
+    assert np.argmax(heights) > len(heights) - 3  # the narrow peak is the highest, and is seen
+    assert groups(svg)["y\n2.5"].find(f"{SVG}path") is None

@@ -10,28 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable
+from jensen.estimators.handmade_networks import HandmadeNetworks
 from jensen.estimators.network_choices import Estimator
 from jensen.estimators.network_fitting import fit_network
 from jensen.estimators.network_kinds import plain_network, read_network
-from jensen.estimators.network_methods import NetworkMethods
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
 from jensen.inference.fitted import FittedNetwork
-from jensen.inference.gaussian_network import GaussianNetwork, network_from_regressions
-from jensen.inference.handmade import (
-    network_from_parameters,
-    network_from_tables,
-    replace_table,
-    written_parents,
+from jensen.inference.gaussian_network import GaussianNetwork
+from jensen.inference.regression import (
+    ConditionalPosterior,
+    ConditionalRegression,
+    LinearRegression,
+    RegressionPosterior,
 )
-from jensen.inference.regression import LinearRegression, RegressionPosterior
 from jensen.support.json_values import as_checked
 from jensen.support.text import plural
 
 
-class BayesianNetwork(NetworkMethods, Estimator):
+class BayesianNetwork(HandmadeNetworks, Estimator):
     """A Bayesian network over labels (categorical variables, some hidden), numbers, or both.
 
     Where all columns are continuous every node is a linear regression on its parents, with
@@ -191,7 +190,7 @@ class BayesianNetwork(NetworkMethods, Estimator):
         chosen = {name: getattr(self, name) for name in self._choices() if name != "graph"}
         return {"graph": self._graph, **chosen}
 
-    # --- learning and building ---
+    # --- learning ---
 
     def fit(
         self,
@@ -223,153 +222,11 @@ class BayesianNetwork(NetworkMethods, Estimator):
         return self
 
     @classmethod
-    def from_tables(
-        cls,
-        graph: Any,
-        tables: Mapping[str, Any],
-        states: Mapping[str, Sequence[object]] | None = None,
-        *,
-        parents: Mapping[str, Sequence[str]] | None = None,
-    ) -> Self:
-        """Build a network by hand.
-
-        Parameters
-        ----------
-        graph
-            As in the class.
-        tables
-            For every variable an array with an axis per parent, then its own; or a dict from the
-            parents' labels (a tuple, or one label) to the probabilities of its states. A row is a
-            list, or a dict from state to probability. Or a `CPT`, which names its parents.
-        states
-            Labels of the states. For variables that are not named here the labels of the first
-            dict, or "0", "1", ...
-        parents
-            Variable → its parents, in the order of the axes of its array or of the labels of its
-            rows. Where nothing is said parents stand in the order of their names, as in
-            `graph.parents(name)`; if the graph is written in another order that fits the table as
-            well, a `DataWarning` says so. A `DAG` does not keep the order in which it was written:
-            there any other order that fits is told.
-
-        Examples
-        --------
-        >>> import jensen as jn
-        >>> net = jn.BayesianNetwork.from_tables(
-        ...     "rain -> wet",
-        ...     {"rain": [0.8, 0.2], "wet": {"no": [0.9, 0.1], "yes": [0.05, 0.95]}},
-        ...     states={"rain": ["no", "yes"], "wet": ["no", "yes"]},
-        ... )
-        >>> net.cpt("wet")["yes"]["yes"]
-        0.95
-        >>> wet = [[[0.9, 0.1], [0.2, 0.8]], [[0.3, 0.7], [0.1, 0.9]]]       # [sun, rain, wet]
-        >>> net = jn.BayesianNetwork.from_tables(
-        ...     "sun -> wet <- rain",
-        ...     {"sun": [0.5, 0.5], "rain": [0.8, 0.2], "wet": wet},
-        ...     parents={"wet": ["sun", "rain"]},
-        ... )
-        >>> net.cpt("wet")
-        P(wet | rain, sun)
-        rain  sun    0    1
-        -------------------
-        0     0    0.9  0.1
-        0     1    0.3  0.7
-        1     0    0.2  0.8
-        1     1    0.1  0.9
-        """
-        dag = as_dag(graph)
-        network = network_from_tables(dag, tables, states or {}, parents, written_parents(graph))
-        return cls.from_network(network)
-
-    @classmethod
-    def from_regressions(cls, graph: Any, regressions: Mapping[str, Any]) -> Self:
-        """Build a Gaussian network by hand.
-
-        Parameters
-        ----------
-        graph
-            As in the class.
-        regressions
-            For every variable its intercept (0), its coefficients by parent, and the variance (1)
-            of its noise, as a dict; or what `regression` gives.
-
-        Examples
-        --------
-        >>> import jensen as jn
-        >>> net = jn.BayesianNetwork.from_regressions(
-        ...     "x -> y", {"x": {"variance": 4.0}, "y": {"coefficients": {"x": 0.5}}}
-        ... )
-        >>> net.query("y").variance
-        2.0
-        """
-        return cls.from_network(network_from_regressions(as_dag(graph), regressions))
-
-    @classmethod
-    def from_parameters(
-        cls,
-        graph: Any,
-        tables: Mapping[str, Any],
-        regressions: Mapping[str, Any],
-        states: Mapping[str, Sequence[object]] | None = None,
-        *,
-        parents: Mapping[str, Sequence[str]] | None = None,
-    ) -> Self:
-        """Build a network of labels and numbers by hand.
-
-        Parameters
-        ----------
-        graph
-            As in the class; labels have no numbers as parents.
-        tables
-            For every label its table, as in `from_tables`.
-        regressions
-            For every number its regression on its parents that are numbers, as in
-            `from_regressions`; if some of its parents are labels, a dict from their labels (one
-            label, or a tuple in the order of the parents' names) to such regressions.
-        states, parents
-            Of the labels, as in `from_tables`.
-
-        Examples
-        --------
-        >>> import jensen as jn
-        >>> net = jn.BayesianNetwork.from_parameters(
-        ...     "sex -> height; height -> weight",
-        ...     tables={"sex": {"f": 0.5, "m": 0.5}},
-        ...     regressions={
-        ...         "height": {
-        ...             "f": {"intercept": 165.0, "variance": 36.0},
-        ...             "m": {"intercept": 178.0, "variance": 49.0},
-        ...         },
-        ...         "weight": {
-        ...             "intercept": -90.0, "coefficients": {"height": 0.95}, "variance": 80.0
-        ...         },
-        ...     },
-        ... )
-        >>> round(net.query("sex", given={"weight": 60.0})["f"], 4)
-        0.7845
-        """
-        dag = as_dag(graph)
-        own = network_from_parameters(
-            dag, tables, regressions, states or {}, parents, written_parents(graph)
-        )
-        return cls.from_network(own)
-
-    @classmethod
     def from_network(cls, network: FittedNetwork) -> Self:
         """An estimator that holds a known network."""
         net = cls(network.graph)
         net.network_ = network
         return net
-
-    def with_cpt(
-        self, name: str, table: Any, *, parents: Sequence[str] | None = None
-    ) -> BayesianNetwork:
-        """A copy in which P(name | parents) is another table, given as in `from_tables`.
-
-        `parents` lists its parents in the order of the table; by default they stand by name. The
-        copy has point probabilities: a posterior or samples are not kept.
-        """
-        network = replace_table(self.require_network(), name, table, parents)
-        return type(self).from_network(network)
 
     # --- what is known ---
 
@@ -396,11 +253,14 @@ class BayesianNetwork(NetworkMethods, Estimator):
         """P(name | parents) as a labelled table; after VB the posterior means."""
         return self.require_any().cpt(name)
 
-    def regression(self, name: str) -> LinearRegression:
-        """The regression of a continuous variable on its parents; after VB posterior means."""
+    def regression(self, name: str) -> LinearRegression | ConditionalRegression:
+        """The regression of a number on its parents; after VB posterior means.
+
+        If labels are among its parents, a `ConditionalRegression`: one for each configuration.
+        """
         return self.require_any().regression(name)
 
-    def posterior(self, name: str) -> TablePosterior | RegressionPosterior:
+    def posterior(self, name: str) -> TablePosterior | RegressionPosterior | ConditionalPosterior:
         """The posterior of P(name | parents), of a table or of a regression: means, intervals."""
         return self.require_any().posterior(name)
 

@@ -54,7 +54,8 @@ class Questions:
             Variable → the state it is set to: the arrows into it are cut before anything is given.
             Of a Gaussian network `given` and `do` hold numbers, and the answer is a
             `GaussianDistribution` with means and covariances, of many rows
-            `GaussianDistributions`.
+            `GaussianDistributions`. Beside labels, numbers have a `MixtureDistribution`: a Gaussian
+            for every configuration of the labels around them.
         interval
             Also bounds of every probability that hold the posterior with this probability, from
             1,000 draws of the tables (after "vbem") or from the samples (after "gibbs").
@@ -108,6 +109,8 @@ class Questions:
         self, given: Given | None = None, do: Given | None = None, *, k: int | None = None
     ) -> Any:
         """The most probable states of everything that is not known, and how probable they are.
+
+        Of labels and numbers: the most probable labels, numbers integrated out; then the means.
 
         The answer's `log_probability` is log P(states, given | do), jointly with the evidence; its
         `log_conditional` is log P(states | given, do).
@@ -282,7 +285,8 @@ class Questions:
         method
             "mode": the most probable joint completion of each row (of all variables, also those
             that have no column); "marginal": the most probable state of each cell on its own;
-            "draw": a joint draw. Of continuous variables the first two are their means.
+            "draw": a joint draw. Of continuous variables the first two are their means; beside
+            labels, those given the labels that were filled in.
         random_state
             Of the draws.
         impossible

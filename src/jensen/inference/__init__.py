@@ -4,9 +4,12 @@
 (evidence as codes), `questions` (compiled once per form), `network_queries`, `marginals` and
 `most_probable` (one set of findings), `rows` and `network_rows` (many rows, draws), `expected`
 (statistics of incomplete rows), `impossible` (why evidence contradicts itself). Networks of
-regressions: `gaussian_network`, `regression`, `gaussian_joint` and `gaussian_queries`. Hidden
-states: `mixtures` and `chains`. Answers: `distribution` and `gaussian_distribution`. As plain data:
-`network_files` and `states_file`.
+regressions: `gaussian_network`, `regression`, `gaussian_joint` and `gaussian_queries`. Networks of
+labels and numbers: `mixed_network` and `mixed_parameters`, `mixed_findings` (evidence as a row),
+`mixed_solver` (rows solved), `mixed_queries` and `mixed_components` (one question, mixtures),
+`mixed_rows`, `mixed_completions` and `mixed_draws` (many rows, draws). Hidden states: `mixtures`
+and `chains`. Answers: `distribution`, `gaussian_distribution` and `number_mixture`. As plain data:
+`network_formats` with `network_files` and `mixed_files`; `states_file`.
 """
 
 from jensen.inference.cpt import CPT, TablePosterior

@@ -37,9 +37,22 @@ if TYPE_CHECKING:
     from jensen.inference.gaussian_distribution import GaussianDistribution, GaussianDistributions
     from jensen.inference.most_probable import Assignment
     from jensen.inference.network import Network
-    from jensen.inference.regression import LinearRegression, RegressionPosterior
+    from jensen.inference.number_mixture import MixtureDistribution, MixtureDistributions
+    from jensen.inference.regression import (
+        ConditionalPosterior,
+        ConditionalRegression,
+        LinearRegression,
+        RegressionPosterior,
+    )
 
-    Answer: TypeAlias = Distribution | Distributions | GaussianDistribution | GaussianDistributions
+    Answer: TypeAlias = (
+        Distribution
+        | Distributions
+        | GaussianDistribution
+        | GaussianDistributions
+        | MixtureDistribution
+        | MixtureDistributions
+    )
 
 Array = NDArray[np.float64]
 Given = Mapping[str, Any] | None
@@ -100,7 +113,7 @@ class FittedNetwork(Fitted, Protocol):
     """A fitted network: graph, variables, and the distribution of each given its parents.
 
     Questions that not every kind of network can answer are refused here by default, with the text
-    of `lacks`. `entry`, `to_dict` and `from_dict` serve the kinds in `network_files.FILES`; other
+    of `lacks`. `entry`, `to_dict` and `from_dict` serve the kinds in `network_formats.FILES`; other
     kinds define their own.
     """
 
@@ -124,20 +137,20 @@ class FittedNetwork(Fitted, Protocol):
 
     def entry(self, name: str) -> dict[str, Any]:
         """One variable as a file holds it."""
-        from jensen.inference.network_files import FILES
+        from jensen.inference.network_formats import FILES
 
         return FILES[self.format].entry(self, name)
 
     def to_dict(self) -> dict[str, Any]:
         """All that is known as plain data, as a file holds it."""
-        from jensen.inference.network_files import FILES
+        from jensen.inference.network_formats import FILES
 
         return FILES[self.format].plain(self)
 
     @classmethod
     def from_dict(cls, value: Any) -> Self:
         """The inverse of `to_dict`: a network from plain data, also by way of JSON."""
-        from jensen.inference.network_files import FILES
+        from jensen.inference.network_formats import FILES
 
         return cast("Self", FILES[cls.format].read(as_checked(value)))
 
@@ -224,17 +237,17 @@ class FittedNetwork(Fitted, Protocol):
 
     # --- what is known, and how it is shown ---
 
-    def conditional(self, name: str) -> CPT | LinearRegression:
+    def conditional(self, name: str) -> CPT | LinearRegression | ConditionalRegression:
         """The distribution of a variable given its parents: a table or a regression."""
 
-    def posterior(self, name: str) -> TablePosterior | RegressionPosterior:
+    def posterior(self, name: str) -> TablePosterior | RegressionPosterior | ConditionalPosterior:
         """The posterior of the parameters of that distribution."""
 
     def cpt(self, name: str) -> CPT:
         """P(name | parents) as a table."""
         self._refuse()
 
-    def regression(self, name: str) -> LinearRegression:
+    def regression(self, name: str) -> LinearRegression | ConditionalRegression:
         """The regression of a variable on its parents."""
         self._refuse()
 

@@ -1,6 +1,5 @@
 """Networks built by hand from tables of probabilities, and from regressions of numbers."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import Any
@@ -9,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import Variable, label_text
-from jensen.exceptions import DataWarning, JensenError
+from jensen.exceptions import JensenError, warn
 from jensen.graphs import DAG, formats
 from jensen.inference.cpt import CPT
 from jensen.inference.gaussian_network import read_regression
@@ -211,12 +210,10 @@ def _warn_of_orders(
         if first not in written:
             told = f"but it fits {other} as well, and the graph does not say which one is meant"
         more = f" (and so for {some(name for name, _ in rest)})" if rest else ""
-        warnings.warn(
+        warn(
             f"the table of {first!r} is read with its parents in the order of their names, "
             f"{order}, {told}{more}: say which order is meant, "
             f"parents={{{first!r}: {other}}} or parents={{{first!r}: {order}}}",
-            DataWarning,
-            stacklevel=4,
         )
 
 

@@ -47,7 +47,6 @@ from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.mixed.shapes import Asked, Shapes
 from jensen.support.checks import is_real
 from jensen.support.fields import leaves
-from jensen.support.json_values import as_checked
 from jensen.support.text import grid, some
 
 if TYPE_CHECKING:
@@ -88,9 +87,6 @@ class MixedNetwork(FittedNetwork):
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}  # nothing that was compiled
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
 
     @cached_property
     def layout(self) -> MixedLayout:
@@ -180,7 +176,7 @@ class MixedNetwork(FittedNetwork):
         self._require(name, label=True)
         return self.label_network.cpt(name)
 
-    def regression(self, name: str) -> LinearRegression | ConditionalRegression:  # type: ignore[override]
+    def regression(self, name: str) -> LinearRegression | ConditionalRegression:
         """The regression of a number, one for each configuration of its label parents."""
         self._require(name, label=False)
         v = self.layout.place[self.index(name)]
@@ -194,17 +190,16 @@ class MixedNetwork(FittedNetwork):
         labels = self._label_parents(v)
         return ConditionalRegression(name, labels, each) if labels else each[0]
 
-    def conditional(self, name: str) -> CPT | LinearRegression | ConditionalRegression:  # type: ignore[override]
+    def conditional(self, name: str) -> CPT | LinearRegression | ConditionalRegression:
         """A table of a label, a regression of a number."""
         return self.cpt(name) if self.is_label(name) else self.regression(name)
 
-    def posterior(  # type: ignore[override]
-        self, name: str
-    ) -> TablePosterior | RegressionPosterior | ConditionalPosterior:
+    def posterior(self, name: str) -> TablePosterior | RegressionPosterior | ConditionalPosterior:
         """The posterior of a table or of regressions."""
         if self.samples is not None:
             raise JensenError(
-                "the posterior of this network is known by samples: see table_samples, or to_arviz"
+                "the posterior of this network is known by samples: see table_samples of a label, "
+                "and network_.samples"
             )
         if self.posteriors is None:
             raise JensenError(
@@ -257,7 +252,7 @@ class MixedNetwork(FittedNetwork):
 
     # --- one question ---
 
-    def query(  # type: ignore[override]
+    def query(
         self,
         targets: Names,
         given: Any,
@@ -340,25 +335,6 @@ class MixedNetwork(FittedNetwork):
         return mixed_rows.expected_counts(self, table, families, rows)
 
     # --- how it is kept and shown ---
-
-    def entry(self, name: str) -> dict[str, Any]:
-        """One variable as a file holds it."""
-        from jensen.inference.mixed_files import mixed_entry
-
-        return mixed_entry(self, name)
-
-    def to_dict(self) -> dict[str, Any]:
-        """All that is known as plain data, as a file holds it."""
-        from jensen.inference.mixed_files import plain_mixed_network
-
-        return plain_mixed_network(self)
-
-    @classmethod
-    def from_dict(cls, value: Any) -> MixedNetwork:
-        """The inverse of `to_dict`: a network from plain data, also by way of JSON."""
-        from jensen.inference.mixed_files import read_mixed_network
-
-        return read_mixed_network(as_checked(value))
 
     def listing(self) -> str:
         """All variables with their states and parents."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Mapping, Set
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -348,23 +348,3 @@ def read_entries(value: Checked, required: Set[str], optional: Set[str]) -> Entr
                     f"names {parent!r}, which is no variable of this file"
                 )
     return Entries(value, members, parents)
-
-
-# --- formats ---
-
-
-class NetworkFile(NamedTuple):
-    """How one kind of network is written and read."""
-
-    entry: Callable[[Any, str], dict[str, Any]]  # one variable
-    plain: Callable[[Any], dict[str, Any]]  # the whole network
-    read: Callable[[Checked], FittedNetwork]
-
-
-FILES = {
-    Network.format: NetworkFile(table_entry, plain_network, read_network),
-    GaussianNetwork.format: NetworkFile(
-        regression_entry, plain_gaussian_network, read_gaussian_network
-    ),
-}
-"""Format → how networks of that kind are written and read."""

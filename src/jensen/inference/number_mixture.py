@@ -48,7 +48,7 @@ class MixtureDistribution:
     p(height): a mixture of 2 Gaussians
     variable   mean  standard deviation  90 % interval
     --------------------------------------------------
-    height    171.5               9.206   157.3..187.1
+    height    171.5               9.206     157.3..187
     >>> found.mean, found.variance, round(found.cdf(171.5), 4)
     (171.5, 84.75, 0.5186)
     """

@@ -12,17 +12,16 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from numbers import Real
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from jensen.exceptions import JensenError
+from jensen.inference.number_mixture import MixtureDistribution
 from jensen.plots.geometry import Size
 
 if TYPE_CHECKING:
     from jensen.inference import Distribution
-    from jensen.inference.number_mixture import MixtureDistribution
 
 SIZE = 13.0  # of the name
 LINE = 16.0
@@ -106,9 +105,9 @@ def make_card(
 
 def make_curve(beliefs: Beliefs) -> Curve | None:
     """The density of a belief about a number; None of any other."""
-    if isinstance(beliefs, Real):
+    if isinstance(beliefs, int | float):
         return Curve([], f"{float(beliefs):.4g}")
-    if not hasattr(beliefs, "density"):
+    if not isinstance(beliefs, MixtureDistribution):
         return None
     low, high = beliefs.interval(WIDEST)
     edges = low + (high - low) * np.linspace(0.0, 1.0, N_POINTS + 1)
@@ -119,9 +118,9 @@ def make_curve(beliefs: Beliefs) -> Curve | None:
 
 def check_beliefs(name: str, beliefs: Beliefs) -> list[tuple[str, float]]:
     """Pairs of label and probability, none of a number; anything else is refused."""
-    if isinstance(beliefs, Real) or hasattr(beliefs, "density"):
+    if isinstance(beliefs, int | float | MixtureDistribution):
         return []
-    pairs: Any = beliefs if isinstance(beliefs, Sequence) else beliefs.items()
+    pairs = beliefs if isinstance(beliefs, Sequence) else beliefs.items()
     checked = []
     for label, p in pairs:
         if isinstance(label, tuple):
