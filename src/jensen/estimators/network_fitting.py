@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jensen.data import RowSource, as_rows
+from jensen.data import RowSource, Table, as_rows
 from jensen.data.column_warnings import warn_of_row_names
+from jensen.data.counting import counts_as_numbers
 from jensen.estimators.learning import FitReport, Problem, Start, learn
 from jensen.estimators.network_choices import NetworkSettings, split_targets
 from jensen.estimators.network_kinds import kind_of_data
@@ -18,6 +19,7 @@ from jensen.q_graph.info import StructuralInfo
 from jensen.q_graph.learning import learn_structure
 from jensen.q_graph.structural.learning import needs_structural_em
 from jensen.scores.constant_columns import noting, warn_of_constant_labels, warn_of_constants
+from jensen.scores.table_checks import note_columns
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork
@@ -54,13 +56,23 @@ def fit_network(
     given = net.get_params()
     graph = given.pop("graph")
     choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
-    task = FittingTask(as_rows(table), choices, interventions, checkpoint)
+    task = FittingTask(_with_numbers(as_rows(table), graph), choices, interventions, checkpoint)
     if learned is not None:
         found = _fit(learned, task, is_learned=True)
     else:
         found = _fit_both(task) if graph is None else _fit(graph, task)
     net.graph_, net.network_ = found.graph, found.network
     found.report.set_on(net, choices)
+
+
+def _with_numbers(rows: RowSource, graph: DAG | None) -> RowSource:
+    """The rows with counts as numbers, which is told where the graph is given: learning it tells."""
+    counts = [v for v in rows.variables if v.kind == "count"]
+    if not counts or not isinstance(rows, Table):
+        return rows
+    if graph is not None:
+        note_columns([v for v in counts if v.name in graph], is_class=False)
+    return counts_as_numbers(rows)
 
 
 def _fit_both(task: FittingTask) -> FitOutcome:

@@ -58,7 +58,7 @@ from jensen.scores.gaussian import refuse_prior
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.registry import SPECS, names_where
 from jensen.scores.scorer import Scorer
-from jensen.scores.table_checks import check_gaussian_score, check_mixed_score
+from jensen.scores.table_checks import check_gaussian_score, check_mixed_score, note_columns
 from jensen.support.checks import check_sample_size
 from jensen.support.fingerprint import fingerprint
 from jensen.support.randomness import as_generator, generator_state
@@ -93,7 +93,7 @@ def learn_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> DAG | PDAG:
     """Learn the graph of rows with holes or hidden variables."""
     began = time.perf_counter()
     learned = climb_incomplete(table, chosen)
-    info = _info(learned, time.perf_counter() - began)
+    info = _info(learned, time.perf_counter() - began, note_columns(table.variables))
     joined, names = learned.found.best.joined, learned.task.rows.names
     if learned.choices.method == "ges":
         matrix = class_of([set_of(np.flatnonzero(up).tolist()) for up in joined.T]).matrix
@@ -278,7 +278,7 @@ def _watching(choices: StructuralChoices, log_jacobian: float) -> Iterator[Calla
         yield watch
 
 
-def _info(learned: LearnedStructure, seconds: float) -> StructuralInfo:
+def _info(learned: LearnedStructure, seconds: float, notes: tuple[str, ...]) -> StructuralInfo:
     """How the graph was found."""
     task, choices, found, interrupted = learned
     climbs, objective, units = found.climbs, task.objective, task.rows.log_jacobian
@@ -295,6 +295,7 @@ def _info(learned: LearnedStructure, seconds: float) -> StructuralInfo:
         gap=None,
         n_tried=None,
         seconds=seconds,
+        notes=notes,
         completion=choices.completion,
         ascends=choices.completion == "exact",
         statistics="exact" if is_exact else "drawn to search, exact to decide",

@@ -58,6 +58,7 @@ from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.score_choices import make_score
 from jensen.scores.scorer import Scorer
 from jensen.scores.table_checks import refuse_narrow, require_finite
+from jensen.support.fields import add
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -199,8 +200,7 @@ class IncompleteMixed:
         model, units = self._model(objective, joined)
         if isinstance(start, np.random.Generator):
             start = self._starts(model).statistics(next(iter(units.each())).stats, start)
-        stats = model.stats_of(start)
-        eta = MixedParameters(*(model.posterior(name, stats, None) for name in stats._fields))
+        eta = MixedParameters(*add(model.prior, model.stats_of(start)))
         algorithm = objective.algorithm
         state = free_energy.state_at(model, units, algorithm, eta)
         found = free_energy.fit(model, units, algorithm, state, max_iter=max_iter, tol=tol)
