@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from jensen.data import Table
     from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.estimators.network_kinds import NetworkKind
+    from jensen.graphs import DAG
     from jensen.scores.registry import Kind
 
 
@@ -179,8 +180,8 @@ def _read_prior(text: str | None) -> Any:
 def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     """Learn a graph and its parameters; the network, its table, and how the graph was found.
 
-    Instead of the network there is None for columns of both kinds, and for tests that were
-    interrupted, which leave a graph of nearly all edges.
+    Instead of the network there is None for tests that were interrupted, which leave a graph of
+    nearly all edges, and for a tree in which a label hangs below a number.
     """
     from jensen.estimators.network_kinds import kind_of_data
     from jensen.graphs import DAG
@@ -195,9 +196,6 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     refuse_empty(table, names, retry)
     table = read_kinds(table, names, retry)
     columns = kind_of_columns([table.variable(name) for name in names])
-    is_mixed = columns == "mixed"
-    if is_mixed:
-        _refuse_parameters(given)
     kind = kind_of_data(DAG((), names), table)
     _check_output(given, kind)
     numbers = [name for name in names if table.variable(name).kind != "categorical"]
@@ -208,15 +206,14 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     if has_gaps or (table.n_rows and not rows.n_rows):
         refuse_missing(table, names, retry)
     task = Task(rows, scoring, prior, given)
-    if is_mixed:
-        return None, rows, find_graph(task)
     net = _estimator(given, names, kind)
     with noting(is_drawn=False) as constant:  # one warning for the graph and the parameters
         found = find_graph(task)
-        if isinstance(found.graph, DAG):
+        is_fitted = isinstance(found.graph, DAG) and _is_in_class(found.graph, rows, given)
+        if is_fitted:
             net.graph = found.graph
             _fit(net, with_indicators(rows)[0] if given.missing_indicators else rows, given)
-    if not isinstance(found.graph, DAG):
+    if not is_fitted:
         warn_of_constants(sorted(constant))
         return None, rows, found
     left_out = net.require_any().constants
@@ -239,18 +236,25 @@ def _read(given: Given) -> tuple[Table, list[str], str]:
     return table, names, way
 
 
-def _refuse_parameters(given: Given) -> None:
-    """Refuse options of parameters, for no network holds columns of both kinds yet."""
-    of_score: tuple[str, ...] = ("checkpoint",) if given.bootstrap else ()
-    if given.structure != "tree":
-        of_score += ("equivalent_sample_size", "scale", "seed")
+def _is_in_class(graph: DAG, table: Table, given: Given) -> bool:
+    """Whether parameters can be learned; if not, options of parameters are refused.
+
+    A tree of labels and numbers may lead from a number to a label, as no network of both can.
+    """
+    kinds = {x: table.variable(x).kind == "categorical" for x in graph.nodes if x in table}
+    wrong = [(a, b) for a, b in graph.edges if not kinds.get(a, True) and kinds.get(b, True)]
+    if not wrong:
+        return True
     for option in parameter_options(given):
-        if option.name in of_score:
+        if option.name in ("checkpoint", "equivalent_sample_size", "scale", "seed"):
             continue
+        (number, label), flag = wrong[0], option.flag
         raise JensenError(
-            f"{option.flag}: for columns with labels and columns with numbers together only the "
-            f"graph is learned, no parameters: leave it out (--json and --svg keep the graph)"
+            f"{flag}: the label {label!r} hangs below the number {number!r} in this graph, and no "
+            f"network of labels and numbers has that, so no parameters are learned: leave {flag} "
+            f"out (--json and --svg keep the graph), or use --structure hill-climb"
         )
+    return False
 
 
 def _scoring(given: Given, numbers: Sequence[str], columns: Kind, way: str) -> dict[str, Any]:
