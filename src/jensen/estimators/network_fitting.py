@@ -66,7 +66,7 @@ def fit_network(
 
 
 def _with_numbers(rows: RowSource, graph: DAG | None) -> RowSource:
-    """The rows with counts as numbers; that is told if the graph is given, for learning it tells."""
+    """The rows with counts as numbers; told if the graph is given, for learning it tells, too."""
     counts = [v for v in rows.variables if v.kind == "count"]
     if not counts or not isinstance(rows, Table):
         return rows
