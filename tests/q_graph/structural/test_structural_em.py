@@ -468,8 +468,9 @@ def test_the_bounds_of_the_script_are_those_of_the_learner():
         for v, up in enumerate(four_variables.classes()[k]):
             joined[list(up), v] = True
         fits = [task.rows.fit(task.objective, joined, rng, max_iter=500, tol=1e-11) for _ in "abc"]
-        found = four_variables.bounds(rows, four_variables.classes()[k], 10, rng)
-        assert max(found) == pytest.approx(max(fit.value for fit in fits), abs=1e-4)
+        found = four_variables.bounds(rows, four_variables.classes()[k], 40, rng)
+        for fit in fits:  # each is one of the maxima that random q(h) lead to
+            assert np.abs(found - fit.value).min() < 1e-3
         assert max(found) < exact[k]
 
 
