@@ -357,7 +357,7 @@ def test_the_prior_of_expected_moments_can_be_chosen():
     one = scorer_on(statistics, "bge")
     other = scorer_on(statistics, "bge", scale="unit")
     assert one.family(1, [0]) != pytest.approx(other.family(1, [0]), rel=1e-6)
-    with pytest.raises(JensenError, match=r"^bic has no scale: only bge has one$"):
+    with pytest.raises(JensenError, match=r"^bic has no scale: only bge and bdeu-bge have one$"):
         scorer_on(statistics, "bic", scale=1.0)
     with pytest.raises(JensenError, match=r"^the prior of columns of numbers has prior_mean"):
         scorer_on(statistics, "bge", strength=1.0)

@@ -13,8 +13,9 @@ import jensen as jn
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.scores.conditional_gaussian import ConditionalGaussian
 from jensen.scores.gaussian import BGe
-from jensen.scores.make_scorer import make_scorer
+from jensen.scores.make_scorer import make_scorer, scorer_on
 from jensen.scores.registry import names_of
+from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.scorer import total, unitless
 
 KNOWN = json.loads((Path(__file__).parent / "mixed60.json").read_text())
@@ -125,6 +126,12 @@ def test_rows_in_which_a_variable_was_set(name):
     scorer = make_scorer(table_of(data, states), name, interventions=was_set)
     assert not scorer.is_set_function
     assert scorer.with_each(0, [])[2] == -np.inf  # there is no function of sets
+
+
+def test_statistics_of_both_kinds_are_refused():
+    data, states = draw(10, 0)
+    with pytest.raises(jn.DataError, match=r"^statistics are scored of labels or of numbers, and"):
+        scorer_on(RowStatistics(table_of(data, states)))
 
 
 # --- equivalent graphs ---

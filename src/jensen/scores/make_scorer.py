@@ -151,7 +151,10 @@ def scorer_on(
     >>> scorer.names, round(scorer.family(1, [0]), 5)
     (('a', 'b'), -1.38629)
     """
-    if kind_of_columns(statistics.variables) == "categorical":
+    kind = kind_of_columns(statistics.variables)
+    if kind == "mixed":
+        raise DataError("statistics are scored of labels or of numbers, and these are of both")
+    if kind == "categorical":
         counted = cast(CountStatistics, statistics)
         if gaussian:
             raise DataError(f"{some(sorted(gaussian))}: these belong to continuous variables")

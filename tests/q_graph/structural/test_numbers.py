@@ -345,7 +345,7 @@ def test_constant_columns_stay_alone():
         ({"hidden": {"H": 2}}, "^hidden variables have states, and the columns here are contin"),
         ({"missing_indicators": True}, "^missing_indicators=True adds columns of labels"),
         ({"score": "bdeu"}, "^there is no score 'bdeu' of continuous columns"),
-        ({"score": "bic", "scale": 1.0}, "^bic has no scale: only bge has one"),
+        ({"score": "bic", "scale": 1.0}, "^bic has no scale: only bge and bdeu-bge have one"),
         ({"equivalent_sample_size": 2.0}, "^bge has no equivalent_sample_size"),
         ({"missing": "node-average"}, "^missing='node-average' is for columns of labels, and"),
         ({"prior_network": "net"}, "^prior_network= has no meaning where values are missing"),
