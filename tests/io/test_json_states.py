@@ -495,13 +495,14 @@ def test_the_documented_example_is_read():
     root = Path(__file__).parents[2]
     text = (root / "docs" / "json-format.md").read_text(encoding="utf-8")
     examples = [part.split("```")[0] for part in text.split("```json")[1:]]
-    network, states, post = (io.from_bytes(example.encode(), FILE) for example in examples)
+    network, mixed, states, post = (io.from_bytes(part.encode(), FILE) for part in examples)
     assert network.graph == jn.DAG("rain -> wet")
+    assert mixed.query("weight", given={"sex": "f"}).mean == pytest.approx(66.75)
     rain = pd.DataFrame({"rain": ["yes", "yes", "no"]})
     assert states.log_likelihood(rain, [2, 1]).tolist() == [0.0, -np.inf]
-    assert without_checksum(io.to_bytes(states, "m.json")).decode().strip() == examples[1].strip()
+    assert without_checksum(io.to_bytes(states, "m.json")).decode().strip() == examples[2].strip()
     assert post.edge_probability("rain", "wet") == 0.5
-    assert without_checksum(io.to_bytes(post, "m.json")).decode().strip() == examples[2].strip()
+    assert without_checksum(io.to_bytes(post, "m.json")).decode().strip() == examples[3].strip()
 
 
 def test_starts_that_came_to_nothing_are_kept():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from tqdm import tqdm
 
 from jensen.data import Table
 from jensen.data.encode import Column, smallest_code_type
@@ -55,7 +56,13 @@ DRAWN_ROWS = 1 << 13
 
 
 def sample(
-    network: MixedNetwork, n: int, given: Given, do: Given, rng: np.random.Generator
+    network: MixedNetwork,
+    n: int,
+    given: Given,
+    do: Given,
+    rng: np.random.Generator,
+    *,
+    progress: bool = False,
 ) -> Table:
     """Draw n rows of all variables given evidence; known variables are constant columns.
 
@@ -87,7 +94,8 @@ def sample(
             _draw_forward(network, sets[s], own_codes, own_values, stream)
             codes[own], values[own] = own_codes, own_values
 
-    for _ in ordered_map(draw, list(zip(starts, rng.spawn(len(starts)), strict=True))):
+    done = ordered_map(draw, list(zip(starts, rng.spawn(len(starts)), strict=True)))
+    for _ in tqdm(done, "drawing", len(starts), disable=not progress, delay=1.0):
         pass
     return _table(network, codes, values + network.centre)
 

@@ -304,7 +304,7 @@ class MixedNetwork(FittedNetwork):
         self, n: int, given: Given, do: Given, rng: np.random.Generator, *, progress: bool = False
     ) -> Table:
         """Draw n rows, exactly given what is known."""
-        return mixed_draws.sample(self, n, given, do, rng)
+        return mixed_draws.sample(self, n, given, do, rng, progress=progress)
 
     # --- many rows ---
 

@@ -1,0 +1,53 @@
+"""Networks of labels and numbers on the command line."""
+
+import json
+
+import pytest
+
+import jensen as jn
+
+
+@pytest.fixture
+def net(tmp_path):
+    """`net.json` and `rows.csv`, with gaps, in the folder of the test."""
+    made = jn.BayesianNetwork.from_parameters(
+        "sex -> height; height -> weight",
+        tables={"sex": {"f": 0.5, "m": 0.5}},
+        regressions={
+            "height": {
+                "f": {"intercept": 165.0, "variance": 36.0},
+                "m": {"intercept": 178.0, "variance": 49.0},
+            },
+            "weight": {"intercept": -90.0, "coefficients": {"height": 0.95}, "variance": 80.0},
+        },
+    )
+    made.save(tmp_path / "net.json")
+    (tmp_path / "rows.csv").write_text("sex,height,weight\nf,,60\n,170,\nm,180,90\n")
+    return "net.json"
+
+
+def test_queries(run, net):
+    known = jn.load(net)
+    given = ("--given", "weight=60")
+    assert run("query", net, "sex", *given).out == f"{known.query('sex', {'weight': 60.0})}\n"
+    wanted = known.query("height", {"weight": 60.0})
+    assert run("query", net, "height", *given).out == f"{wanted}\n"
+    found = json.loads(run("query", net, "height", *given, "--json").out)
+    assert found["weights"] == wanted.weights.tolist()
+    assert "regression of height given sex" in run("show", net).out
+
+
+def test_rows(run, net):
+    filled = run("impute", net, "rows.csv").out.splitlines()
+    assert filled[3] == "m,180,90"
+    assert filled[2].startswith("f,170,71.")
+    predicted = run("predict", net, "rows.csv", "--target", "sex").out.splitlines()
+    assert [line.split(",")[-1] for line in predicted[1:]] == ["f", "f", "m"]
+    assert "-14.652746" in run("score", net, "rows.csv").out
+    drawn = run("sample", net, "-n", "2", "--given", "sex=f", "--seed", "1").out.splitlines()
+    assert [line.split(",")[1] for line in drawn] == ["sex", "f", "f"]
+
+
+def test_a_picture(run, net, tmp_path):
+    run("show", net, "--svg", "net.svg", "--beliefs", "--given", "height=170")
+    assert "±" in (tmp_path / "net.svg").read_text(encoding="utf-8")
