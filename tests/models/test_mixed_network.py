@@ -252,6 +252,51 @@ def test_a_mixture_as_a_graph_climbs_as_a_gaussian_mixture(covariance, graph):
     np.testing.assert_allclose(net.trace_, mixture.trace_, rtol=1e-10)
 
 
+def test_vb_of_a_mixture_as_a_graph_is_that_of_a_gaussian_mixture():
+    """Under the same hyperparameters, from the same start, to the same bound."""
+    rng = np.random.default_rng(3)
+    rows = rng.normal(size=(120, 2)) + 5.0 * rng.integers(0, 2, 120)[:, None]
+    mean, variance = rows.mean(0), rows.var(0)
+    prior = {
+        "concentration": 0.5,
+        "mean": mean,
+        "mean_strength": 1.0,
+        "degrees_of_freedom": 3.0,
+        "scale": 2.0 / variance,
+    }
+    mixture = jn.GaussianMixture(
+        2, covariance="diagonal", prior=prior, random_state=0, n_init=3, tol=1e-13
+    ).fit(rows)
+    start = as_network("H -> x; H -> y", mixture, "diagonal")
+    net = jn.BayesianNetwork(
+        "H -> x; H -> y", hidden={"H": 2}, prior="bdeu-bge", start=start, tol=1e-13
+    ).fit({"x": rows[:, 0], "y": rows[:, 1]})
+    np.testing.assert_allclose(net.free_energy_, mixture.free_energy_, rtol=1e-9)
+
+
+def test_whole_numbers_are_numbers():
+    table = mixed_table(60).to_pandas().assign(age=np.arange(60) * 3 % 71)
+    net = jn.BayesianNetwork(f"{GRAPH}; a -> age").fit(table)
+    assert net.network_.variables[net.network_.index("age")].kind == "continuous"
+
+
+def test_numbers_stay_cut_as_their_graph_was_learned():
+    table = mixed_table(200)
+    graph = jn.learn_structure(table, discretize={"x": 3})
+    net = jn.BayesianNetwork(graph, prior="bdeu-bge").fit(table)
+    assert len(net.states["x"]) == 3
+    raw = net.query("a", given={"x": 7.5})
+    label = net.states["x"][-1]
+    assert raw.plain() == net.query("a", given={"x": label}).plain()
+
+
+def test_cross_validation_of_both_kinds():
+    table = mixed_table(120, 0.1)
+    learned = jn.cross_validate(table, folds=3, random_state=0)
+    empty = jn.cross_validate(table, jn.DAG((), table.names), folds=3, random_state=0)
+    assert learned.mean < empty.mean
+
+
 def as_network(graph, mixture, covariance):
     """The same distribution as a network of a hidden label and regressions."""
     from jensen.data.variable import Variable

@@ -224,7 +224,7 @@ def discretize(
             raise DataError(f"target does not go with method={method!r}: use method='mdl'")
         sizes, rule = _bins_by_column(bins, chosen), RULES[method]
         cut_points = ordered_map(lambda name: _cut_by_rule(table, name, rule, sizes[name]), chosen)
-    return _with_cuts(table, dict(zip(chosen, cut_points, strict=True)))
+    return with_cuts(table, dict(zip(chosen, cut_points, strict=True)))
 
 
 class _Distinct(NamedTuple):
@@ -271,7 +271,8 @@ def _cut_by_class(table: Table, name: str, classes: Column) -> list[float]:
     return mdl_cuts(data.values, counts.reshape(len(data.values), n_classes))
 
 
-def _with_cuts(table: Table, cut_points: Mapping[str, list[float]]) -> Table:
+def with_cuts(table: Table, cut_points: Mapping[str, Sequence[float]]) -> Table:
+    """The same table with columns of numbers cut at these points, which their variables keep."""
     columns = []
     for name in table.names:
         column = table.column(name)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
 from jensen.data.column_warnings import warn_of_row_names
+from jensen.data.counting import counts_as_numbers
 from jensen.data.threads import interruptible, ordered_map
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.estimators.network_fitting import fit_network
@@ -98,7 +99,8 @@ def cross_validate(
         Predict this column, a node of the graph, from the others, in place of whole rows.
     prior
         Of the parameters, as in `jensen.BayesianNetwork`; by default "bdeu" for categorical columns
-        (so that no row that was left out is impossible), and none for continuous ones.
+        (so that no row that was left out is impossible), "bdeu-bge" for both kinds together, and
+        none for continuous ones.
     graph_prior
         Of graphs: what `jensen.learn_structure` calls `prior`.
     **choices
@@ -119,7 +121,7 @@ def cross_validate(
     >>> learned.mean < empty.mean
     True
     """
-    data = as_table(table)
+    data = counts_as_numbers(as_table(table))
     check_whole("folds", folds, at_least=2)
     if folds > data.n_rows:
         raise DataError(f"{folds} folds need as many rows, and there are {data.n_rows}")
@@ -196,11 +198,13 @@ def _parameters(table: Table, dag: DAG, prior: Any, choices: Mapping[str, Any]) 
     """The prior of the parameters and hidden variables, as an estimator takes them."""
     hidden, size = choices.get("hidden"), choices.get("equivalent_sample_size")
     if isinstance(prior, str) and prior == "default":
-        first = next(x for x in dag.nodes if x not in (hidden or {}))
-        is_categorical = table.variable(first).kind == "categorical"
-        prior = DEFAULTS["categorical"] if is_categorical else None
+        seen = {table.variable(x).kind == "categorical" for x in dag.nodes if x in table}
+        are_labels = seen | {True} if hidden else seen
+        prior = DEFAULTS["categorical"] if are_labels == {True} else None
+        if len(are_labels) > 1:
+            prior = DEFAULTS["mixed"]
     found = {"prior": prior, "hidden": hidden}
-    if prior in SPREAD_PRIORS:
+    if prior in (*SPREAD_PRIORS, DEFAULTS["mixed"]):
         found["equivalent_sample_size"] = 1.0 if size is None else size
     return found
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jensen.data import RowSource, Table, as_rows
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.counting import counts_as_numbers
+from jensen.data.discretizing import with_cuts
 from jensen.estimators.learning import FitReport, Problem, Start, learn
 from jensen.estimators.network_choices import NetworkSettings, split_targets
 from jensen.estimators.network_kinds import kind_of_data
@@ -66,10 +67,16 @@ def fit_network(
 
 
 def _with_numbers(rows: RowSource, graph: DAG | None) -> RowSource:
-    """The rows with counts as numbers; told if the graph is given, for learning it tells, too."""
-    counts = [v for v in rows.variables if v.kind == "count"]
-    if not counts or not isinstance(rows, Table):
+    """The rows with counts as numbers, and numbers cut as they were when the graph was learned.
+
+    Of counts is told if the graph is given, for learning it tells, too.
+    """
+    if not isinstance(rows, Table):
         return rows
+    cuts = {} if graph is None else getattr(graph.info, "cuts", {})
+    cuts = {x: c for x, c in cuts.items() if x in rows and rows.variable(x).kind != "categorical"}
+    rows = with_cuts(rows, cuts) if cuts else rows
+    counts = [v for v in rows.variables if v.kind == "count"]
     if graph is not None:
         note_columns([v for v in counts if v.name in graph], is_class=False)
     return counts_as_numbers(rows)
