@@ -1089,9 +1089,8 @@ def test_a_tree_of_both_kinds(run, mixed, score):
     assert Path("tree.svg").read_text().startswith("<svg")
 
 
-@pytest.mark.parametrize("option", [["-o", "net.json"], ["--prior", "bdeu"], ["--n-init", "3"]])
-def test_a_tree_of_both_kinds_has_no_parameters(refuse, mixed, option):
-    line = refuse("learn", mixed, "--structure", "tree", *option)
-    assert line.startswith(
-        f"{option[0]}: for columns with labels and columns with numbers together"
-    )
+def test_graphs_of_both_kinds_have_parameters(run, mixed):
+    for structure in ("hill-climb", "tree", "pc", "exact"):
+        run("learn", mixed, "--structure", structure, "-o", "net.json", "--prior", "bdeu-bge")
+        answer = run("query", "net.json", "group", "--given", "x=0.5", "--json").out
+        assert '"group"' in answer

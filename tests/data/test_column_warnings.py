@@ -61,8 +61,8 @@ def test_a_graph_and_its_parameters_are_told_of_once():
     jn.learn_structure(table.take(np.arange(40)))
 
 
-def test_counts_are_refused_without_a_warning_elsewhere():
-    with pytest.raises(jn.DataError, match=r"^'n' counts the rows \(0, 1, 2, ...\): leave it out"):
+def test_whole_numbers_that_count_the_rows_are_told():
+    with pytest.warns(jn.DataWarning, match=r"^'n' counts the rows \(0, 1, 2, ...\)"):
         jn.learn_structure({**LABELS, "n": list(range(N))})
 
 

@@ -272,18 +272,11 @@ def test_cuts_of_a_bootstrap_are_made_once():
         ({"discretize": {"a": 3}}, "^column 'a' is categorical, so there is nothing to cut"),
         ({"discretize": {"x": 1}}, "^bins of 'x' must be a whole number, 2 or more, not 1$"),
         ({"discretize": {"n": 3}}, "^there is no column 'n'"),
-        ({"hidden": {"H": 2}}, "^column 'x' holds numbers, and others labels: rows are completed"),
     ],
 )
 def test_refusals(given, text):
     with pytest.raises(jn.JensenError, match=text):
         jn.learn_structure(TABLE, **given)
-
-
-def test_incomplete_rows_are_refused_for_now():
-    holes = jn.Table({"a": ["p", None, "q", "p"], "x": [0.5, 1.5, 2.5, 4.0]})
-    with pytest.raises(jn.DataError, match=r"needs complete data, .* table.complete_rows\(\)$"):
-        jn.learn_structure(holes)
 
 
 def test_averages_over_graphs_are_not_there_yet():

@@ -86,7 +86,7 @@ def graph_chains(kind, n_temperatures=1):
 
 
 def replicates():
-    return ReplicateTask(TABLE, {"score": "bic"}, cpdag=True)
+    return ReplicateTask(TABLE, {"score": "bic"}, cpdag=True, rules=None)
 
 
 TABLE = Table({"a": [0, 0, 1, 1, 1, 0], "b": [0, 1, 1, 1, 0, 0], "c": [0, 1, 0, 1, 1, 0]})

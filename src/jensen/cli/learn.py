@@ -11,7 +11,6 @@ from jensen.cli.learn_options import KNOWN, LEARNED, OPTIONS
 from jensen.cli.learn_refusals import (
     Retry,
     can_learn,
-    parameter_options,
     read_incomplete,
     read_kinds,
     refuse_empty,
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from jensen.data import Table
     from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.estimators.network_kinds import NetworkKind
-    from jensen.graphs import DAG
     from jensen.scores.registry import Kind
 
 
@@ -181,7 +179,7 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     """Learn a graph and its parameters; the network, its table, and how the graph was found.
 
     Instead of the network there is None for tests that were interrupted, which leave a graph of
-    nearly all edges, and for a tree in which a label hangs below a number.
+    nearly all edges.
     """
     from jensen.estimators.network_kinds import kind_of_data
     from jensen.graphs import DAG
@@ -209,11 +207,10 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     net = _estimator(given, names, kind)
     with noting(is_drawn=False) as constant:  # one warning for the graph and the parameters
         found = find_graph(task)
-        is_fitted = isinstance(found.graph, DAG) and _is_in_class(found.graph, rows, given)
-        if is_fitted:
+        if isinstance(found.graph, DAG):
             net.graph = found.graph
             _fit(net, with_indicators(rows)[0] if given.missing_indicators else rows, given)
-    if not is_fitted:
+    if not isinstance(found.graph, DAG):
         warn_of_constants(sorted(constant))
         return None, rows, found
     left_out = net.require_any().constants
@@ -234,27 +231,6 @@ def _read(given: Given) -> tuple[Table, list[str], str]:
     if not names:
         raise JensenError("there is no column to learn a graph of")
     return table, names, way
-
-
-def _is_in_class(graph: DAG, table: Table, given: Given) -> bool:
-    """Whether parameters can be learned; if not, options of parameters are refused.
-
-    A tree of labels and numbers may lead from a number to a label, as no network of both can.
-    """
-    kinds = {x: table.variable(x).kind == "categorical" for x in graph.nodes if x in table}
-    wrong = [(a, b) for a, b in graph.edges if not kinds.get(a, True) and kinds.get(b, True)]
-    if not wrong:
-        return True
-    for option in parameter_options(given):
-        if option.name in ("checkpoint", "equivalent_sample_size", "scale", "seed"):
-            continue
-        (number, label), flag = wrong[0], option.flag
-        raise JensenError(
-            f"{flag}: the label {label!r} hangs below the number {number!r} in this graph, and no "
-            f"network of labels and numbers has that, so no parameters are learned: leave {flag} "
-            f"out (--json and --svg keep the graph), or use --structure hill-climb"
-        )
-    return False
 
 
 def _scoring(given: Given, numbers: Sequence[str], columns: Kind, way: str) -> dict[str, Any]:

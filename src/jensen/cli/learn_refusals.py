@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, NoReturn
 
 from jensen.cli import inputs
-from jensen.cli.command import PARAMETERS, SAMPLING, Given, Option
+from jensen.cli.command import Given
 from jensen.exceptions import JensenError
 from jensen.q_graph.method_choices import HAVE, WAYS
 from jensen.scores.registry import AVAILABLE, SPREAD_PRIORS
@@ -78,13 +78,6 @@ class Retry:
         """Whether the structure can be learned from the rows that each family has."""
         owners = self.given.table["available_case"].belongs.get("structure")
         return owners is None or self.structure in owners
-
-
-def parameter_options(given: Given) -> Iterator[Option]:
-    """The options that were given and belong to parameters."""
-    for option in given.options():
-        if option.group in (PARAMETERS, SAMPLING) or option.name in ("checkpoint", "output"):
-            yield option
 
 
 def refuse_empty(table: Table, names: Sequence[str], retry: Retry) -> None:

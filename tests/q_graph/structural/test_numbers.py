@@ -342,7 +342,6 @@ def test_constant_columns_stay_alone():
     [
         ({"completion": "draw"}, "^completion='draw' is for rows of labels: the expected moments"),
         ({"completion": "mode"}, "^completion='mode' is for rows of labels"),
-        ({"hidden": {"H": 2}}, "^hidden variables have states, and the columns here are contin"),
         ({"missing_indicators": True}, "^missing_indicators=True adds columns of labels"),
         ({"score": "bdeu"}, "^there is no score 'bdeu' of continuous columns"),
         ({"score": "bic", "scale": 1.0}, "^bic has no scale: only bge and bdeu-bge have one"),

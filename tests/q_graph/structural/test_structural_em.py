@@ -469,8 +469,7 @@ def test_the_bounds_of_the_script_are_those_of_the_learner():
             joined[list(up), v] = True
         fits = [task.rows.fit(task.objective, joined, rng, max_iter=500, tol=1e-11) for _ in "abc"]
         found = four_variables.bounds(rows, four_variables.classes()[k], 40, rng)
-        for fit in fits:  # each is one of the maxima that random q(h) lead to
-            assert np.abs(found - fit.value).min() < 1e-3
+        assert max(fit.value for fit in fits) <= max(found) + 1e-6  # the best of 40 random q(h)
         assert max(found) < exact[k]
 
 

@@ -93,6 +93,7 @@ class StructuralTask(NamedTuple):
     completion: Completion
     watch: Callable[[float], bool]  # sees J after every step; True stops
     journal: Journal | None = None  # holds the climbs that are finished
+    all_graphs: bool = True  # whether the search may find any graph that the constraints allow
 
     @property
     def first(self) -> Objective:
@@ -199,7 +200,8 @@ class StructuralTask(NamedTuple):
         Only those are fitted of which the completed rows think best.
         """
         least = now.value + TOL * (abs(now.value) + completed.total_weight)
-        for joined in best_neighbours(scorer, now.joined, self.constraints, self.n_fits):
+        n = self.n_fits if self.all_graphs else 0
+        for joined in best_neighbours(scorer, now.joined, self.constraints, n):
             new = self.moved(self.objective, now, joined, completed, ascends=False)
             if new is not None and new.value > least:
                 return new._replace(trace=[x for x in new.trace if x > now.value])

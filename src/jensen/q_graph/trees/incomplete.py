@@ -82,7 +82,7 @@ def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
     with interruptible() as stop:
         task = StructuralTask(
             data, objective, read_constraints(data.names), search, "exact",
-            lambda value: stop.is_set(),
+            lambda value: stop.is_set(), all_graphs=False,
         )  # fmt: skip
         climbs = _climb(task, rng)
         best = max((climb.best for climb in climbs.values()), key=lambda one: one.value)
