@@ -57,7 +57,9 @@ def mixed_entry(network: MixedNetwork, name: str) -> dict[str, Any]:
         parts = network.posteriors.regressions[v]._asdict()
         entry["posterior"] = {
             "centre": float(network.posteriors.centre[v]),
-            **{x: plain_array(part.reshape((*cards, *part.shape[1:]))) for x, part in parts.items()},
+            **{
+                x: plain_array(part.reshape((*cards, *part.shape[1:]))) for x, part in parts.items()
+            },
         }
     if network.samples is not None:
         start, stop = _place(network, v)

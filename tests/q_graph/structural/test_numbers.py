@@ -405,7 +405,7 @@ def test_node_averages_are_those_of_the_rows_that_show_a_family():
         (scorer.without_each(1, [0, 2]), [[2], [0]]),
     ):
         np.testing.assert_array_equal(found, [scorer.family(1, other) for other in others])
-    few = replace(scorer, is_known=scorer.is_known & (np.arange(80) < 4))
+    few = replace(scorer, known=tuple(own & (np.arange(80) < 4) for own in scorer.known))
     assert few.family(0, [1, 2]) == few.family(0, []) - 8.0
 
 

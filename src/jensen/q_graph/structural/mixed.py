@@ -18,7 +18,7 @@ from jensen import free_energy
 from jensen.data import Table, Variable
 from jensen.data.blocks import Block, Units
 from jensen.data.encode import Column
-from jensen.data.number_rows import NumberRows
+from jensen.data.number_rows import NumberRows, numbers_of
 from jensen.data.statistics import Coordinates
 from jensen.exceptions import DataError
 from jensen.families.joint_prior import NormalWishartPrior
@@ -40,7 +40,7 @@ from jensen.models.mixed_network import (
 from jensen.models.mixed_rows import encode, read_block
 from jensen.models.mixed_starts import MixedStarts
 from jensen.q_graph.method_choices import Completion
-from jensen.q_graph.structural.mixed_averages import MixedAverages
+from jensen.q_graph.structural.node_averages import NodeAverages
 from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective
 from jensen.q_graph.structural.tables import concentrations
 from jensen.q_hidden.mixed.cells import MixedMoments, MixedRows
@@ -355,8 +355,10 @@ class IncompleteMixed:
 
     def average_scorer(self, penalty: float) -> Scorer:
         """Node-average likelihoods: a family reads the rows in which it is known."""
-        names = [self.names[v] for v in self.labels], [self.names[v] for v in self.numbers]
-        return MixedAverages.of(self.table, self.variables, *names, self.targets, penalty)
+        block = Block(self.table, 0, self.n_rows)
+        names = [x for x in (self.names[v] for v in self.varying) if x in self.table]
+        columns = dict(zip(names, numbers_of(block, names).T, strict=True))
+        return NodeAverages.of(self.variables, columns, block.weights, self.targets, penalty)
 
 
 def _of_labels(objective: Objective) -> Objective:

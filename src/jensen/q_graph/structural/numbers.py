@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen import free_energy
-from jensen.data import Table
+from jensen.data import Table, Variable
 from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberRows
 from jensen.data.statistics import Coordinates, Moments, spread
@@ -32,7 +32,7 @@ from jensen.models.gaussian_network import (
     make_prior,
 )
 from jensen.q_graph.method_choices import Completion
-from jensen.q_graph.structural.number_averages import NodeAverages
+from jensen.q_graph.structural.node_averages import NodeAverages
 from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective
 from jensen.q_hidden import exact
 from jensen.scores.constant_columns import constant_columns
@@ -224,7 +224,13 @@ class IncompleteNumbers:
 
     def average_scorer(self, penalty: float) -> Scorer:
         """Node-average likelihoods: a family reads the rows in which it is known."""
-        return NodeAverages.of(self.names, self.varying, self.rows, self.targets, penalty)
+        variables = [Variable(name, "continuous") for name in self.names]
+        own = [self.names[v] for v in self.varying]
+        columns = dict(zip(own, self.rows.values().T, strict=True))
+        targets = self.targets
+        if targets is not None:  # as positions among all names
+            targets = np.array([*self.varying, -1])[targets]
+        return NodeAverages.of(variables, columns, self.rows.weights(), targets, penalty)
 
     def _model(self, joined: Flags, *, has_prior: bool) -> RegressionNetwork:
         """The model of the columns that vary."""

@@ -89,14 +89,7 @@ def read_mixed(
 ) -> tuple[StructuralRows, tuple[str, ...]]:
     """Rows of labels and numbers, and the names of the indicators of missing values."""
     _require_exact(choices, "numbers are integrated out exactly")
-    columns, indicators = sorted(rows.names), tuple[str, ...]()
-    if choices.missing_indicators:
-        rows, indicators = with_indicators(rows)
-    variables = all_variables(rows, choices.hidden or {})
-    names = tuple(variable.name for variable in variables)
-    if targets is not None:
-        targets = np.array([*map(names.index, columns), -1], np.int64)[targets]
-        _refuse_unknown_settings(rows, names, targets)
+    rows, variables, targets, indicators = _with_all(rows, targets, choices)
     return IncompleteMixed.of(rows, variables, targets, choices.prior_parts), indicators
 
 
@@ -115,6 +108,14 @@ def read_labels(
     for name, part in zip(PARTS, choices.prior_parts, strict=True):
         if part is not None:
             raise DataError(NO_MEANING.format(keyword(name), "labels"))
+    rows, variables, targets, indicators = _with_all(rows, targets, choices)
+    return IncompleteTables.of(rows, variables, targets), indicators
+
+
+def _with_all(
+    rows: Table, targets: Ints | None, choices: StructuralChoices
+) -> tuple[Table, tuple[Variable, ...], Ints | None, tuple[str, ...]]:
+    """Rows with indicators, all variables, what was set among these, and the indicators' names."""
     columns, indicators = sorted(rows.names), tuple[str, ...]()
     if choices.missing_indicators:
         rows, indicators = with_indicators(rows)
@@ -123,7 +124,7 @@ def read_labels(
     if targets is not None:
         targets = np.array([*map(names.index, columns), -1], np.int64)[targets]
         _refuse_unknown_settings(rows, names, targets)
-    return IncompleteTables.of(rows, variables, targets), indicators
+    return rows, variables, targets, indicators
 
 
 def read_numbers(

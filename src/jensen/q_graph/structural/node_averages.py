@@ -1,26 +1,23 @@
-"""Node-average likelihoods of labels and numbers: each family by the rows in which it is known."""
+"""Node-average likelihoods of numbers, and of labels beside them: a family by the rows it has."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from jensen.data import Table, Variable
-from jensen.data.blocks import Block
-from jensen.data.number_rows import numbers_of
+from jensen.data import Variable
 from jensen.families import schur
-from jensen.q_hidden.trees.problems import code_rows
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
-class MixedAverages:
+class NodeAverages:
     """The average log-likelihood of a family times all rows, less a penalty; implements `Scorer`.
 
     A configuration of labels in which a number has fewer than p + 2 rows, or no spread, says
@@ -28,10 +25,8 @@ class MixedAverages:
     """
 
     names: tuple[str, ...]
-    cards: tuple[int, ...]  # 0 of numbers
-    columns: tuple[
-        Array, ...
-    ]  # codes or numbers, in the order of the names; empty if there is none
+    cards: tuple[int, ...]  # the numbers of states; 0 of numbers
+    columns: tuple[Array, ...]  # codes or numbers, 0 where missing; empty if there is no column
     known: tuple[NDArray[np.bool_], ...]
     free: tuple[NDArray[np.bool_], ...]  # known, and not set from outside
     weights: Array
@@ -43,33 +38,31 @@ class MixedAverages:
     @classmethod
     def of(
         cls,
-        table: Table,
         variables: Sequence[Variable],
-        labels: Sequence[str],
-        numbers: Sequence[str],
+        columns: Mapping[str, Array],
+        weights: Array,
         targets: Ints | None,
         penalty: float,
-    ) -> MixedAverages:
-        """From the rows of a table; other columns of numbers are constant and say nothing."""
-        block = Block(table, 0, table.n_rows)
-        codes, values = code_rows(block, labels), numbers_of(block, numbers)
-        columns, known, free, cards = [], [], [], []
-        for v, variable in enumerate(variables):
-            if variable.name in labels:
-                column = codes[:, list(labels).index(variable.name)].astype(float)
-                here, card = column >= 0, variable.n_states
-            elif variable.name in numbers:
-                column = values[:, list(numbers).index(variable.name)]
-                here, card = ~np.isnan(column), 0
-            else:
-                column, here, card = np.empty(0), np.ones(table.n_rows, bool), 0
-            columns.append(np.where(here, column, 0.0) if len(column) else column)
-            known.append(here)
-            free.append(here if targets is None else here & (targets != v))
-            cards.append(card)
-        names = tuple(variable.name for variable in variables)
+    ) -> NodeAverages:
+        """From columns of codes or numbers by name, NaN where they are missing.
+
+        A variable without a column says nothing: it is hidden, or constant. `targets` are the
+        variables that were set in each row, -1 for none.
+        """
+        none = np.ones(len(weights), bool)
+        found = [columns.get(variable.name, np.empty(0)) for variable in variables]
+        known = [~np.isnan(column) if len(column) else none for column in found]
+        free = known
+        if targets is not None:
+            free = [here & (targets != v) for v, here in enumerate(known)]
         return cls(
-            names, tuple(cards), tuple(columns), tuple(known), tuple(free), block.weights, penalty
+            tuple(variable.name for variable in variables),
+            tuple(v.n_states if v.kind == "categorical" else 0 for v in variables),
+            tuple(np.nan_to_num(column) for column in found),
+            tuple(known),
+            tuple(free),
+            weights,
+            penalty,
         )
 
     @property
