@@ -321,6 +321,25 @@ def as_network(graph, mixture, covariance):
     return MixedNetwork(jn.DAG(graph), variables, np.array(mixture.weights_), (x, y))
 
 
+@pytest.mark.parametrize("n_chains", [1, 4])
+def test_chains_name_hidden_states_alike(n_chains):
+    """Three states that are about as frequent: their order by counts changes from draw to draw."""
+    rng = np.random.default_rng(0)
+    h = np.arange(150) % 3
+    table = {name: 8.0 * h + rng.normal(size=150) for name in "xy"}
+    net = jn.BayesianNetwork(
+        "H -> x; H -> y",
+        hidden={"H": 3},
+        method="stochastic-em",
+        n_chains=n_chains,
+        n_samples=30,
+        burn_in=10,
+        random_state=0,
+    ).fit(table)
+    means = sorted(net.network_.numbers[0].intercepts)
+    np.testing.assert_allclose(means, [0.0, 8.0, 16.0], atol=0.6)
+
+
 def test_a_tight_relation_is_not_inflated():
     """By default, a residual variance of 1e-4 of the total stays what it is."""
     rng = np.random.default_rng(0)

@@ -50,7 +50,7 @@ def run(given: Given) -> None:
     """Learn a model: a network with its graph, or hidden states.
 
     A network without --graph learns the graph of all columns, and then its parameters (without
-    --prior the most likely ones); with --graph it learns the parameters. Labels may be missing
+    --prior the most likely ones); with --graph it learns the parameters. Values may be missing
     anywhere, and whole variables too (--hidden). The other models learn hidden states: which
     component, class or state made a row.
     """

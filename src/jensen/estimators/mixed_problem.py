@@ -36,7 +36,7 @@ from jensen.models.protocol import Data
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.scores.constant_columns import is_constant, refuse_edges, warn_of_constants
 from jensen.scores.gaussian import make_bge
-from jensen.scores.table_checks import refuse_narrow
+from jensen.scores.table_checks import refuse_narrow, require_finite
 from jensen.support.checks import check_sample_size, is_real
 from jensen.support.text import for_reader, option, some
 
@@ -105,7 +105,7 @@ def make_layout(graph: DAG, variables: tuple[Variable, ...]) -> MixedLayout:
         if bad and variables[v].kind == "categorical":
             label, number = graph.nodes[v], graph.nodes[bad[0]]
             cut = for_reader(
-                f"jn.discretize(table, columns=[{number!r}])", f"--discretize {number}"
+                f"jn.discretize(table, columns=[{number!r}])", f"--discretize {number}=3"
             )
             raise GraphError(
                 f"the label {label!r} has the number {number!r} as a parent: a number may depend "
@@ -156,6 +156,7 @@ def _columns(
     # a column of labels without any value is a hidden variable
     kept = [v.name for v in variables if v.name in table and table.n_seen(v.name)]
     rows, targets = table.select(kept).counted(), counted_rows(table, targets)
+    require_finite(rows, numbers)
     refuse_narrow(rows, numbers)
     ranges = {name: rows.range_of(name) for name in numbers}
     constants = {x: each.most for x, each in ranges.items() if is_constant(each.least, each.most)}

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 
+LARGEST = 1e140
+"""Larger numbers overflow when they are squared."""
+
 
 class GaussianEvidence(NamedTuple):
     """Observed values and interventions, by position."""
@@ -69,9 +72,11 @@ def _numbers(network: FittedNetwork, what: str, findings: Given) -> dict[int, fl
     found = {}
     for name, value in findings.items():
         number: Any = parse_number(value) if isinstance(value, str) else value
-        if not is_real(number) or not np.isfinite(float(number)):
+        if not is_real(number) or not abs(float(number)) <= LARGEST:
             python, shell = f"{what}={{{name!r}: {value!r:.40}}}", f"--{what} {name}={value!s:.40}"
-            raise JensenError(f"{for_reader(python, shell)}: {name!r} takes a finite number")
+            raise JensenError(
+                f"{for_reader(python, shell)}: {name!r} takes a finite number, of at most {LARGEST:g}"
+            )
         found[network.index(name)] = float(number)
     return found
 
@@ -215,15 +220,23 @@ def read_rows(
 def read_numbers(table: Table, wanted: Sequence[Variable]) -> Table:
     """Columns as variables that are numbers; what is no finite number is refused."""
     rows, strange = table.select([v.name for v in wanted]).read_as(wanted)
-    strange |= np.isinf(numbers_of(rows, [v.name for v in wanted])).any(1)
+    values = np.abs(numbers_of(rows, [v.name for v in wanted]))
+    too_large = values > LARGEST  # also where they are infinite
+    strange |= too_large.any(1)
     if strange.any():
         first = np.flatnonzero(strange)
         raise DataError(
-            f"what is no finite number stands in {plural(len(first), 'row')} "
-            f"({some(int(i) + 1 for i in first)}): correct it, or make it missing with "
+            f"what is no finite number, or one that overflows when it is squared, stands in {plural(len(first), 'row')} "
+            f"({some(int(i) + 1 for i in first)}{_columns(wanted, too_large)}): correct it, or make it missing with "
             f"{for_reader('missing=[...]', '--missing')}"
         )
     return rows
+
+
+def _columns(wanted: Sequence[Variable], where: NDArray[np.bool_]) -> str:
+    """The columns in which something stands, for an error."""
+    found = [v.name for v, own in zip(wanted, where.T, strict=True) if own.any()]
+    return f", in {some(map(repr, found))}" if found else ""
 
 
 def log_likelihood(network: GaussianNetwork, table: Table, choices: RowChoices) -> Array:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 
 from jensen.data import Table, Variable
 from jensen.exceptions import (
@@ -237,18 +238,14 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         """Tables and regressions with the states of hidden labels by falling count."""
         if not (self.hidden and self.may_relabel):
             return parameters
-        layout = self.layout
-        orders = by_falling_count(layout.wiring, self.hidden, counts)
-        regressions = []
-        for one, above in zip(parameters.regressions, layout.label_parents, strict=True):
-            cards = [int(layout.wiring.cards[u]) for u in above]
-            configs = np.arange(len(one.count)).reshape(cards)
-            for axis, u in enumerate(above):
-                if u in orders:
-                    configs = np.take(configs, orders[u], axis=axis)
-            regressions.append(Regression(*(part[configs.ravel()] for part in one)))
-        tables = permute(layout.wiring, orders, parameters.tables)
-        return MixedParameters(tables, tuple(regressions))
+        orders = by_falling_count(self.layout.wiring, self.hidden, counts)
+        regressions = tuple(
+            Regression(*(part[configs] for part in one))
+            for one, configs in zip(
+                parameters.regressions, self.layout.permuted_configs(orders), strict=True
+            )
+        )
+        return MixedParameters(permute(self.layout.wiring, orders, parameters.tables), regressions)
 
     # --- chains ---
 
@@ -256,6 +253,28 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         """Tables, then intercepts, slopes and variances; hidden states in a stable order."""
         t = self._in_order(state.stats.tables, state.t)
         return np.concatenate([np.exp(t.tables), *(one.flat() for one in self._numbers(t))])
+
+    def settle(self, draws: Array, best: int) -> Array:
+        """Draws with the states of hidden labels named as in the likeliest one.
+
+        Counts alone do not tell states apart that are about as frequent.
+        """
+        if not (self.hidden and self.may_relabel):
+            return draws
+        layout, found = self.layout, []
+        at = self.unpack(draws[best])
+        for tables, numbers in map(self.unpack, draws):
+            costs = {
+                u: state_distances(layout, u, self.shift, (tables, numbers), at)
+                for u in self.hidden
+            }
+            orders = {u: np.argsort(linear_sum_assignment(cost)[1]) for u, cost in costs.items()}
+            moved = [
+                NumberParameters(*(part[configs] for part in one)).flat()
+                for one, configs in zip(numbers, layout.permuted_configs(orders), strict=True)
+            ]
+            found.append(np.concatenate([permute(layout.wiring, orders, tables), *moved]))
+        return np.array(found)
 
     @property
     def kept_width(self) -> int:
@@ -319,6 +338,46 @@ def unpack(
         numbers.append(NumberParameters.from_flat(flat[at : at + k * n], k))
         at += k * n
     return tables, tuple(numbers)
+
+
+Point = tuple[Array, tuple[NumberParameters, ...]]
+"""Tables and regressions."""
+
+
+def state_distances(layout: MixedLayout, u: int, shift: Array, a: Point, b: Point) -> Array:
+    """(K, K): how much a state of label u means another thing at a than a state at b.
+
+    It is the squared Hellinger distance of the rows of tables, and the squared distance of means
+    in standard deviations, on the average over all other parents.
+    """
+    wiring = layout.wiring
+    total = np.zeros((int(wiring.cards[u]),) * 2)
+    for f in range(wiring.n_families):
+        members = wiring.members(f).tolist()
+        if u in members:
+            own = slice(int(wiring.fam_at[f]), int(wiring.fam_at[f + 1]))
+            shape, axis = wiring.cards[members], members.index(u)
+            roots = [_first(np.sqrt(point[0][own]).reshape(shape), axis) for point in (a, b)]
+            total += np.square(roots[0][:, None] - roots[1]).sum(-1) * len(total) / roots[0].size
+    for v, above in enumerate(layout.label_parents):
+        if u in above:
+            shape, axis = wiring.cards[list(above)], above.index(u)
+            (m, s), (n, t) = (
+                [_first(part.reshape(shape), axis) for part in _spot(layout, v, shift, point[1][v])]
+                for point in (a, b)
+            )
+            total += (np.square(m[:, None] - n) / (s[:, None] + t)).mean(-1)
+    return total
+
+
+def _spot(layout: MixedLayout, v: int, shift: Array, one: NumberParameters) -> tuple[Array, Array]:
+    """Means, with the parents at the shift, and variances."""
+    return one.intercepts + one.slopes @ shift[list(layout.number_parents[v])], one.variances
+
+
+def _first(table: Array, axis: int) -> Array:
+    """(K, rest): a table with one axis in front."""
+    return np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1)
 
 
 def numbers_at(t: Regression, shift: Array, v: int, above: Sequence[int]) -> NumberParameters:

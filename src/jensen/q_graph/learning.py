@@ -118,10 +118,10 @@ def learn_structure(
         "structural-em": every row is completed in all ways, each with its probability under the
         best network so far, and the graph is searched on these expected counts, or on the expected
         moments of numbers; then the network is fitted again, and so on. With score="bic" this
-        climbs the log-likelihood of what was observed less the penalty, with "bdeu" or "bge" a
-        lower bound of its log probability; neither ever falls. Several starts are tried. Values are
-        taken to be missing at random: whether one is missing may depend on what was observed, but
-        not on the value itself. Columns must be all categorical or all continuous.
+        climbs the log-likelihood of what was observed less the penalty, with "bdeu", "bge" or
+        "bdeu-bge" a lower bound of its log probability; neither ever falls. Several starts are
+        tried. Values are taken to be missing at random: whether one is missing may depend on what
+        was observed, but not on the value itself.
         "node-average", for labels: the likelihood of a family is averaged over the rows that show
         all of it, less a penalty that falls more slowly than that of BIC. It is quick, and
         consistent if values are missing completely at random only; equivalent graphs score

@@ -135,7 +135,7 @@ def k_best(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from; every column is a variable. Labels may be missing, and
+        Anything a `Table` can be built from; every column is a variable. Values may be missing, and
         variables hidden: see the notes.
     bayes_factor
         How many times more probable the data may be under the best graph; 1 lists only the graphs
@@ -239,7 +239,8 @@ def _best_incomplete(
             break
         fitted = new
     own = total(scorer, [np.flatnonzero(above).tolist() for above in fitted.joined.T])
-    entropy = fitted.value - own  # of q(h), which is the same for all graphs
+    # The entropy of q(h) is the same for all graphs, and so are the units of the known cells.
+    entropy = fitted.value - own + data.log_jacobian
     return replace(found, scores=found.scores + entropy, best=found.best + entropy)
 
 

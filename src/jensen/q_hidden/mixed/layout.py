@@ -1,6 +1,6 @@
 """A graph of labels and numbers as flat arrays: tables of labels, forms of regressions."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
@@ -144,6 +144,19 @@ class MixedLayout:
                     square[:, :-1, :-1].copy(),
                 )
             )
+        return tuple(found)
+
+    def permuted_configs(
+        self, orders: Mapping[int, NDArray[np.intp]]
+    ) -> tuple[NDArray[np.int64], ...]:
+        """Of every number its configurations, with the states of some labels in another order."""
+        found = []
+        for above, n in zip(self.label_parents, self.n_configs, strict=True):
+            configs = np.arange(n).reshape([self.cards[self.labels[u]] for u in above])
+            for axis, u in enumerate(above):
+                if u in orders:
+                    configs = np.take(configs, orders[u], axis=axis)
+            found.append(configs.ravel())
         return tuple(found)
 
     def configs_of(self, v: int, codes: NDArray[np.int32]) -> NDArray[np.int64]:
