@@ -20,7 +20,7 @@ from jensen.inference.gaussian_distribution import GaussianDistribution, Gaussia
 from jensen.inference.gaussian_joint import Joint, joint, log_density, missing_cells
 from jensen.inference.marginals import missing_marginal
 from jensen.q_hidden.gaussian_cells import LOG_2PI
-from jensen.support.checks import is_real
+from jensen.support.checks import LARGEST, is_real
 from jensen.support.memory import check_many
 from jensen.support.text import for_reader, plural, some
 
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from jensen.inference.gaussian_network import GaussianNetwork
 
 Array = NDArray[np.float64]
-
-LARGEST = 1e140
-"""Larger numbers overflow when they are squared."""
 
 
 class GaussianEvidence(NamedTuple):
@@ -75,7 +72,8 @@ def _numbers(network: FittedNetwork, what: str, findings: Given) -> dict[int, fl
         if not is_real(number) or not abs(float(number)) <= LARGEST:
             python, shell = f"{what}={{{name!r}: {value!r:.40}}}", f"--{what} {name}={value!s:.40}"
             raise JensenError(
-                f"{for_reader(python, shell)}: {name!r} takes a finite number, of at most {LARGEST:g}"
+                f"{for_reader(python, shell)}: {name!r} takes a finite number of at most "
+                f"{LARGEST:g}"
             )
         found[network.index(name)] = float(number)
     return found
@@ -226,8 +224,9 @@ def read_numbers(table: Table, wanted: Sequence[Variable]) -> Table:
     if strange.any():
         first = np.flatnonzero(strange)
         raise DataError(
-            f"what is no finite number, or one that overflows when it is squared, stands in {plural(len(first), 'row')} "
-            f"({some(int(i) + 1 for i in first)}{_columns(wanted, too_large)}): correct it, or make it missing with "
+            f"what is no finite number of at most {LARGEST:g} stands in "
+            f"{plural(len(first), 'row')} ({some(int(i) + 1 for i in first)})"
+            f"{_columns(wanted, too_large)}: correct it, or make it missing with "
             f"{for_reader('missing=[...]', '--missing')}"
         )
     return rows

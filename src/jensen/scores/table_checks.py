@@ -13,6 +13,7 @@ from jensen.data.variable import Variable
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.constant_columns import are_drawn
 from jensen.scores.registry import DEFAULTS, names_of
+from jensen.support.checks import LARGEST
 from jensen.support.text import in_python, of_frame, some
 
 log = logging.getLogger("jensen")
@@ -21,9 +22,6 @@ CONVENTION = (
     "in a graph of labels and numbers, arrows from labels to numbers are a convention, not learned"
 )
 """What every graph of both kinds of columns is told with."""
-
-LARGEST = 1e140
-"""Scatters are sums of squares, which overflow not far beyond."""
 
 NARROWEST = 1e-140
 """The least range of a column: the square of a smaller number is as good as 0."""

@@ -7,6 +7,9 @@ from typing import Any
 from jensen.exceptions import JensenError
 from jensen.support.text import bare
 
+LARGEST = 1e140
+"""Of the numbers in rows: sums of their squares overflow not far beyond."""
+
 
 def is_real(x: Any) -> bool:
     """Whether x is a real number; True and False are none."""
