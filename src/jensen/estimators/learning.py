@@ -27,8 +27,8 @@ from jensen.free_energy import (
     ALGORITHMS,
     EM,
     Algorithm,
-    Fit,
-    State,
+    AnyFit,
+    AnyState,
     SweepSums,
     check_usable,
     expect,
@@ -179,7 +179,7 @@ def _learn(problem: Problem, checkpoint: str | Path | None) -> LearnedModel:
     return _sample(model, job, choices, rng, file)
 
 
-def _begin(problem: Problem, k: int, streams: Streams) -> State:
+def _begin(problem: Problem, k: int, streams: Streams) -> AnyState:
     """The k-th start: random, or the one that the caller gave."""
     model, data, choices, start = problem
     algorithm, units = choices.algorithm, data.units
@@ -204,7 +204,7 @@ def _begin(problem: Problem, k: int, streams: Streams) -> State:
     return state
 
 
-def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums:
+def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums[Any]:
     """Value and statistics at this θ: exact, or drawn where only a draw fits in memory."""
     model, data, choices, _ = problem
     try:
@@ -217,7 +217,7 @@ def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums:
 
 def _climb(
     job: Job, choices: LoopChoices, rng: np.random.Generator, file: Checkpoint | None
-) -> tuple[Fit, FitReport]:
+) -> tuple[AnyFit, FitReport]:
     """The best of some ascents; complete data need one only."""
     found = ascend(
         job,
@@ -285,7 +285,7 @@ def _sample(
     return LearnedModel(fitted, report._replace(free_energy=state.free_energy))
 
 
-def _state_of_average(job: Job, eta: Any) -> State:
+def _state_of_average(job: Job, eta: Any) -> AnyState:
     """The state at the average of a chain; its F is not known where only draws fit in memory."""
     try:
         return state_at(job.model, job.data, EM, eta)

@@ -147,7 +147,7 @@ class DiscreteNetwork(Conjugate[Tables]):
     def _network(self, t: Tables) -> Network:
         return Network(self.graph, self.variables, np.exp(t.tables))
 
-    def finish(self, state: State, *, is_posterior: bool) -> Network:
+    def finish(self, state: State[Tables, Tables], *, is_posterior: bool) -> Network:
         """The network at the end of an ascent, hidden states in a stable order."""
         family, eta = self.families.tables, self._in_order(state.stats, state.eta.tables)
         weight, tables, concentration = eta, family.mode(eta), None
@@ -159,7 +159,7 @@ class DiscreteNetwork(Conjugate[Tables]):
         warn_of_empty_rows(network, family.totals(weight) <= 0.0)
         return network
 
-    def keep(self, state: State, *, is_mode: bool) -> NDArray[np.float64]:
+    def keep(self, state: State[Tables, Tables], *, is_mode: bool) -> NDArray[np.float64]:
         """The tables, hidden states in a stable order."""
         return self._in_order(state.stats, np.exp(state.t.tables))
 

@@ -188,7 +188,9 @@ class RegressionNetwork(Conjugate[Regressions]):
         """Densities are never 0, but a row may be too far away to be computed."""
         return DataError("a row is too far from start= to have a density that can be computed")
 
-    def finish(self, state: State, *, is_posterior: bool) -> GaussianNetwork:
+    def finish(
+        self, state: State[Regressions, Regressions], *, is_posterior: bool
+    ) -> GaussianNetwork:
         """The network at the end of an ascent, of columns as they came."""
         if not is_posterior:
             return self._network(state.t)

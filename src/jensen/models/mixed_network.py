@@ -181,7 +181,9 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
             "of start=: a label occurs there that they give no probability to"
         )
 
-    def finish(self, state: State, *, is_posterior: bool) -> MixedNetwork:
+    def finish(
+        self, state: State[MixedParameters, MixedParameters], *, is_posterior: bool
+    ) -> MixedNetwork:
         """The network at the end of an ascent, hidden states in a stable order."""
         eta, stats = self._in_order(state.stats.tables, state.eta), state.stats
         family = self.families.tables
@@ -249,7 +251,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
 
     # --- chains ---
 
-    def keep(self, state: State, *, is_mode: bool) -> Array:
+    def keep(self, state: State[MixedParameters, MixedParameters], *, is_mode: bool) -> Array:
         """Tables, then intercepts, slopes and variances; hidden states in a stable order."""
         t = self._in_order(state.stats.tables, state.t)
         return np.concatenate([np.exp(t.tables), *(one.flat() for one in self._numbers(t))])

@@ -64,7 +64,7 @@ class Model(Protocol[Record, Unit, Stats]):
     def prior_given(self, t: Record) -> tuple[Record, Record]:
         """Expected natural parameters of the prior, and its expected log partition, by field."""
 
-    def moves(self, state: State) -> Iterable[Record]:
+    def moves(self, state: State[Record, Stats]) -> Iterable[Record]:
         """Other η that may be better, such as rotations; each is taken if F rises."""
 
 
@@ -78,7 +78,7 @@ class Learnable(Model[Record, Unit, Stats], Protocol):
     def start(self, data: Data, k: int, rng: np.random.Generator) -> Record:
         """The η of the k-th start, which breaks the symmetry of hidden states."""
 
-    def trials(self, state: State) -> Iterable[Record]:
+    def trials(self, state: State[Record, Stats]) -> Iterable[Record]:
         """Other η to climb from after an ascent; what comes of one is taken if F is higher."""
 
     def refuse_start(self, start: Record, stats: Stats, method: str) -> None:
@@ -93,7 +93,7 @@ class Learnable(Model[Record, Unit, Stats], Protocol):
         Models with hidden states give the states that made them besides.
         """
 
-    def finish(self, state: State, *, is_posterior: bool) -> Fitted:
+    def finish(self, state: State[Record, Stats], *, is_posterior: bool) -> Fitted:
         """The fitted thing at the end of an ascent."""
 
 
@@ -101,7 +101,7 @@ class Learnable(Model[Record, Unit, Stats], Protocol):
 class Sampled(Learnable[Record, Unit, Stats], Protocol):
     """A model that chains can run on, too."""
 
-    def keep(self, state: State, *, is_mode: bool) -> Array:
+    def keep(self, state: State[Record, Stats], *, is_mode: bool) -> Array:
         """The numbers that a chain keeps of a state, flat."""
 
     def settle(self, draws: Array, best: int) -> Array:
@@ -158,11 +158,11 @@ class Conjugate(Generic[Record]):
         found: Record = zip_fields(log_partition, self.families, self.prior)
         return found
 
-    def moves(self, state: State) -> Iterable[Record]:
+    def moves(self, state: State[Record, Record]) -> Iterable[Record]:
         """None."""
         return ()
 
-    def trials(self, state: State) -> Iterable[Record]:
+    def trials(self, state: State[Record, Record]) -> Iterable[Record]:
         """None."""
         return ()
 

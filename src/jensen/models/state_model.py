@@ -110,7 +110,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
         """Whether nothing tells states apart, a prior neither."""
         return self.may_relabel and is_symmetric(self)
 
-    def trials(self, state: State) -> Iterator[Record]:
+    def trials(self, state: State[Record, Record]) -> Iterator[Record]:
         """Without each of the small states: coordinate ascent never empties one that has rows.
 
         Only where F is a bound, and nothing tells states apart: then rows find other states. While
@@ -162,7 +162,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
                 )
         return ImpossibleError("a row has probability 0 under the parameters of start=")
 
-    def finish(self, state: State, *, is_posterior: bool) -> FittedStates:
+    def finish(self, state: State[Record, Record], *, is_posterior: bool) -> FittedStates:
         """What an ascent found, states in a stable order."""
         eta, counts, symmetric = state.eta, self.state_counts(state.stats), self.is_symmetric
         if symmetric:
@@ -175,7 +175,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
 
     # --- chains: θ, then what the states have made, by which they are labelled alike ---
 
-    def keep(self, state: State, *, is_mode: bool) -> Array:
+    def keep(self, state: State[Record, Record], *, is_mode: bool) -> Array:
         """η for averages or else t, and the statistics."""
         return np.concatenate([flatten(state.eta if is_mode else state.t), flatten(state.stats)])
 
