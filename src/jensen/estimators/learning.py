@@ -35,7 +35,7 @@ from jensen.free_energy import (
     state_at,
     step,
 )
-from jensen.models.protocol import AnyModel, Data, Sampled
+from jensen.models.protocol import AnyData, AnyModel, Sampled
 from jensen.q_theta import read_mode
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.diagnostics import effective_sample_size, split_r_hat
@@ -145,7 +145,7 @@ class Problem(NamedTuple):
     """The input of `learn`: a model, encoded rows, choices, and a start."""
 
     model: AnyModel
-    data: Data
+    data: AnyData
     choices: LoopChoices
     start: Start | None = None
 
@@ -245,7 +245,7 @@ def _climb(
 
 
 def _sample(
-    model: Sampled[Any, Any, Any],
+    model: Sampled[Any, Any, Any, Any],
     job: Job,
     choices: LoopChoices,
     rng: np.random.Generator,
@@ -295,7 +295,7 @@ def _state_of_average(job: Job, eta: Any) -> AnyState:
 
 
 def _mixing(
-    model: Sampled[Any, Any, Any],
+    model: Sampled[Any, Any, Any, Any],
     trace: NDArray[np.float64],
     draws: NDArray[np.float64],
     was_stopped: bool,

@@ -116,7 +116,7 @@ class DiscreteNetwork(Conjugate[Tables]):
 
     # --- from rows to a network ---
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Tables:
+    def start(self, data: Data[NetworkRows], k: int, rng: np.random.Generator) -> Tables:
         """Prior plus what was counted, and random counts where something is missing."""
         counts = random_counts(self.wiring, data.rows.encoded, self.hidden, rng)
         return Tables(*add(self.prior, Tables(counts)))
@@ -135,7 +135,7 @@ class DiscreteNetwork(Conjugate[Tables]):
             counts[at].reshape(-1, found.n_states)[found.configs] = found.table
         return Tables(*add(self.prior, Tables(counts)))
 
-    def explain(self, data: Data, t: Tables) -> Exception:
+    def explain(self, data: Data[NetworkRows], t: Tables) -> Exception:
         """Which row is impossible, and what contradicts in it."""
         return explain_row(self._network(t), data.rows.table, "under the tables of start=")
 

@@ -173,7 +173,7 @@ class RegressionNetwork(Conjugate[Regressions]):
 
     # --- from rows to a network ---
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Regressions:
+    def start(self, data: Data[NumberRows], k: int, rng: np.random.Generator) -> Regressions:
         """Complete data are their own answer; else no dependence first, then random ones."""
         if data.units.is_complete:
             stats = self.blank
@@ -184,7 +184,7 @@ class RegressionNetwork(Conjugate[Regressions]):
             stats = self.stats_of(moments if k == 0 else _with_dependence(moments, rng))
         return Regressions(*add(self.prior, stats))
 
-    def explain(self, data: Data, t: Regressions) -> Exception:
+    def explain(self, data: Data[NumberRows], t: Regressions) -> Exception:
         """Densities are never 0, but a row may be too far away to be computed."""
         return DataError("a row is too far from start= to have a density that can be computed")
 

@@ -38,7 +38,7 @@ from jensen.inference.mixed_network import (
     config_text,
 )
 from jensen.models.discrete_network import by_falling_count, permute
-from jensen.models.mixed_rows import CompleteFamilies, Unit
+from jensen.models.mixed_rows import CompleteFamilies, EncodedRows, Unit
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import Hidden
 from jensen.q_hidden.mixed.cells import MixedCells, MixedMoments
@@ -167,14 +167,14 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
 
     # --- from rows to a network ---
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> MixedParameters:
+    def start(self, data: Data[EncodedRows], k: int, rng: np.random.Generator) -> MixedParameters:
         """Prior plus what was counted, and random statistics where something is missing."""
         counted: MixedMoments = data.rows.counted.stats
         if not data.units.is_complete:
             counted = data.rows.starts.statistics(counted, rng)
         return MixedParameters(*add(self.prior, self.stats_of(counted)))
 
-    def explain(self, data: Data, t: MixedParameters) -> Exception:
+    def explain(self, data: Data[EncodedRows], t: MixedParameters) -> Exception:
         """Which rows are impossible at this θ."""
         return ImpossibleError(
             "a row has probability 0, or a density that cannot be computed, under the parameters "

@@ -73,6 +73,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
     emission: Any
     may_relabel: bool  # whether the caller gave the labels no meaning
     noun: str  # what people call a state
+    held: dict[str, Any]  # field → t at which it stays
 
     def potentials(self, t: Record) -> Callable[[Unit], Any]:
         """The states of a unit at this θ."""
@@ -149,7 +150,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
                 f"them away, or leave out start="
             )
 
-    def explain(self, data: Data, t: Record) -> Exception:
+    def explain(self, data: Data[StateRows], t: Record) -> Exception:
         """Which sequence is impossible."""
         if data.rows.sequences is not None:
             at = self.potentials(t)
@@ -229,7 +230,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
 # --- what is held ---
 
 
-def emission_point(model: Any, eta: Any) -> Any:
+def emission_point(model: StateModel[Record, Unit], eta: Any) -> Any:
     """The one θ of an emission that is shown, or that at which it is held."""
     held = model.families[-1]
     return held.t if isinstance(held, PointMass) else model.emission.point(eta)

@@ -1,9 +1,9 @@
 """q(h) = one draw from p(h | x, θ)."""
 
 from functools import singledispatch
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from jensen.q_hidden.mixed import cells
 from jensen.q_hidden.mixed.cells import MixedCells
@@ -19,7 +19,7 @@ from jensen.q_hidden.structures import (
 
 
 @singledispatch
-def solve(potentials: Any, memory: Any, rng: np.random.Generator) -> Hidden:
+def solve(potentials: object, memory: object, rng: np.random.Generator) -> Hidden:
     """A draw of what is hidden; its value is the log potential alone."""
     raise TypeError(f"there is no sampler of q(h) for {type(potentials).__name__}")
 
@@ -28,24 +28,26 @@ solve.register(NothingHidden)(solve_nothing_hidden)
 
 
 @solve.register
-def _(potentials: FamilyTables, memory: Any, rng: np.random.Generator) -> Hidden:
+def _(
+    potentials: FamilyTables, memory: NDArray[np.int32] | None, rng: np.random.Generator
+) -> Hidden:
     log_tables, rows, part = potentials
     value, counts, memory = rows.drawing.solve(log_tables, part, memory, rng)
     return Hidden(potentials.weight * value, counts, memory)
 
 
 @solve.register
-def _(potentials: Independent, memory: Any, rng: np.random.Generator) -> Hidden:
+def _(potentials: Independent, memory: object, rng: np.random.Generator) -> Hidden:
     value, counts = independent.drawn(potentials, rng)
     return Hidden(potentials.weight * value, counts)
 
 
 @solve.register
-def _(potentials: Chain, memory: Any, rng: np.random.Generator) -> Hidden:
+def _(potentials: Chain, memory: object, rng: np.random.Generator) -> Hidden:
     value, counts = chain.drawn(potentials, rng)
     return Hidden(potentials.weight * value, counts)
 
 
 @solve.register
-def _(potentials: MixedCells, memory: Any, rng: np.random.Generator) -> Hidden:
+def _(potentials: MixedCells, memory: object, rng: np.random.Generator) -> Hidden:
     return Hidden(*cells.solve(potentials, rng, "draw"))

@@ -17,6 +17,8 @@ from jensen.support.row_records import ChainSums, ChainTables
 from jensen.support.tree_records import Problems, Program
 
 Array = NDArray[np.float64]
+Stream = np.random.Generator | None
+"""Random numbers of rules that draw; others look at none."""
 
 
 class NothingHidden(NamedTuple):
@@ -50,7 +52,7 @@ class Hidden(NamedTuple):
 
     value: Array  # weight · (E_q[log potentials] + H[q(h)]), one number per sub-problem
     moments: Any  # what `expected_stats` of this shape reads: counts, (P,), or a record
-    memory: Any = None  # what this rule wants to see again in the next sweep: arrays, records
+    memory: object = None  # what this rule wants to see again in the next sweep: arrays, records
 
 
 class HiddenRule(NamedTuple):
@@ -60,12 +62,14 @@ class HiddenRule(NamedTuple):
     is_random: bool  # whether it draws, so that sweeps make a chain and no ascent
     is_bound: bool  # whether its values keep F a lower bound
 
-    def __call__(self, potentials: Any, memory: Any = None, rng: Any = None) -> Hidden:
+    def __call__(self, potentials: object, memory: object = None, rng: Stream = None) -> Hidden:
         """Solve what a unit hides; `rng` is used by rules that draw."""
         return self.solve(potentials, memory, rng)
 
 
-def solve_nothing_hidden(potentials: NothingHidden, memory: Any = None, rng: Any = None) -> Hidden:
+def solve_nothing_hidden(
+    potentials: NothingHidden, memory: object = None, rng: Stream = None
+) -> Hidden:
     """All rules agree where nothing is hidden."""
     seen = potentials.counts != 0.0
     value = (potentials.counts[seen] * potentials.log_tables[seen]).sum()  # 0 · log 0 = 0
@@ -79,7 +83,7 @@ class ReadMode(NamedTuple):
     """
 
     word: Literal["sum", "max", "draw"]
-    rng: np.random.Generator | None = None  # used by "draw" alone
+    rng: Stream = None  # used by "draw" alone
 
 
 SUM = ReadMode("sum")
