@@ -9,11 +9,15 @@ from scipy.special import logsumexp
 
 import jensen as jn
 from jensen import q_hidden
+from jensen.data.blocks import Units
 from jensen.estimators.mixed_problem import mixed_problem
 from jensen.estimators.network_choices import NetworkSettings
 from jensen.exceptions import CollapseError, DataError, EstimateWarning, GraphError, JensenError
 from jensen.families import linear_regression, log_evidence
+from jensen.free_energy import expect
 from jensen.models import mixed_rows
+from jensen.models.mixed_network import MixedParameters, MixedRegressionNetwork, moments_of
+from jensen.q_hidden.mixed import cells
 from jensen.q_hidden.mixed.cells import MixedCells, MixedRows, encode_rows
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.mixed.shapes import Shapes
@@ -37,6 +41,11 @@ def random_t(layout, rng, *, is_mean):
     lengths = layout.wiring.row_lengths()
     parts = [rng.dirichlet(np.ones(k)) for k in lengths]
     tables = np.log(np.concatenate(parts)) - (0.1 if is_mean else 0.0)
+    return tables, layout.forms_of(random_regressions(layout, rng, is_mean=is_mean))
+
+
+def random_regressions(layout, rng, *, is_mean):
+    """Statistics of all regressions."""
     regressions = []
     for k, n in zip(layout.n_configs, layout.n_members, strict=True):
         root = rng.normal(size=(k, n - 1, n + 1))
@@ -45,7 +54,7 @@ def random_t(layout, rng, *, is_mean):
         eta = linear_regression.from_standard(mean, strength, rng.uniform(3, 9, k), scale)
         read = linear_regression.mean_stats if is_mean else linear_regression.mode_stats
         regressions.append(read(eta))
-    return tables, layout.forms_of(regressions)
+    return tuple(regressions)
 
 
 def all_gaps(layout, rng):
@@ -117,6 +126,50 @@ def test_rows_in_which_a_node_was_set_equal_enumeration(name):
         theirs = naive.expected(layout, tables, forms, own, (v,))
         for a, b in zip(found, theirs, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_encoded_rows_in_which_different_nodes_were_set_equal_enumeration(name, monkeypatch):
+    """From a table to statistics by `encode` itself, in units of a few rows each."""
+    monkeypatch.setattr(cells, "UNIT_ROWS", 3)
+    monkeypatch.setattr(mixed_rows, "BLOCK_ROWS", 7)
+    dag, layout = layout_of(*GRAPHS[name])
+    rng = np.random.default_rng(5)
+    regressions = random_regressions(layout, rng, is_mean=True)
+    tables = np.log(rng.dirichlet(np.ones(int(layout.wiring.fam_at[-1])))) - 0.1
+    rows, shift = all_gaps(layout, rng), rng.normal(size=len(layout.numbers))
+    missing = np.empty((len(rows.weight), len(layout.cards)), bool)
+    missing[:, layout.labels], missing[:, layout.numbers] = rows.codes < 0, np.isnan(rows.values)
+    targets = np.array([rng.choice([-1, *np.flatnonzero(~gaps)]) for gaps in missing], np.int64)
+    assert len(np.unique(targets)) == 1 + len(layout.cards)
+    states = [tuple(map(str, range(card))) for card in layout.cards]
+    variables = tuple(
+        jn.Variable(x, "categorical", own) if own else jn.Variable(x, "continuous")
+        for x, own in zip(dag.nodes, states, strict=True)
+    )
+    columns = {}
+    for k, v in enumerate(layout.labels):
+        columns[dag.nodes[v]] = [None if c < 0 else str(c) for c in rows.codes[:, k]]
+    for k, v in enumerate(layout.numbers):
+        columns[dag.nodes[v]] = rows.values[:, k] + shift[k]
+    known = {dag.nodes[v]: list(states[v]) for v in layout.labels}
+    table = jn.Table(columns, states=known, weights=rows.weight)
+    counted, units = mixed_rows.encode(table, layout, dag.nodes, shift, targets)
+    assert max(len(unit.cells.values) for unit in units) <= 3
+    nothing = MixedParameters(None, None)
+    model = MixedRegressionNetwork(layout, nothing, dag, variables, shift)
+    everything = Units((counted, *units), table.total_weight, is_complete=False)
+    t = MixedParameters(tables, regressions)
+    sums, _ = expect(model, everything, q_hidden.exact, t)
+    theirs = [0.0, 0.0, 0.0]
+    for v in np.unique(targets).tolist():
+        own = MixedRows(*(part[targets == v] for part in rows))
+        was_set = (v,) if v >= 0 else ()
+        found = naive.expected(layout, tables, layout.forms_of(regressions), own, was_set)
+        theirs = [a + b for a, b in zip(theirs, found, strict=True)]
+    ours = sums.value, sums.stats.tables, moments_of(layout, sums.stats.regressions)
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
 
 
 def mixed_table(n=200, share=0.0, seed=0, weighted=False):
