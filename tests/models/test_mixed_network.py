@@ -128,6 +128,27 @@ def test_rows_in_which_a_node_was_set_equal_enumeration(name):
             np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
 
 
+def test_units_may_be_solved_as_they_come(monkeypatch):
+    """What is compiled for the shapes of the first units is made again for those that follow."""
+    monkeypatch.setattr(cells, "UNIT_ROWS", 3)
+    dag, layout = layout_of(*GRAPHS["a common child"])
+    rng = np.random.default_rng(6)
+    tables, forms = random_t(layout, rng, is_mean=False)
+    rows, shapes, total = all_gaps(layout, rng), Shapes(layout, dag.nodes), 0.0
+    kinds, programs = set[int](), set[int]()
+    for unit in encode_rows(shapes, rows):
+        kinds.add(len(shapes.kinds.n_missing))
+        programs.add(len(shapes.label_sets))
+        total += q_hidden.exact(MixedCells(tables, forms, shapes.kinds, unit)).value.sum()
+    assert min(len(kinds), len(programs)) > 2
+    units = list(encode_rows(Shapes(layout, dag.nodes), rows))
+    at_once = sum(
+        q_hidden.exact(MixedCells(tables, forms, unit.shapes.kinds, unit)).value.sum()
+        for unit in units
+    )
+    np.testing.assert_allclose(total, at_once, rtol=1e-13)
+
+
 @pytest.mark.parametrize("name", GRAPHS)
 def test_encoded_rows_in_which_different_nodes_were_set_equal_enumeration(name, monkeypatch):
     """From a table to statistics by `encode` itself, in units of a few rows each."""
