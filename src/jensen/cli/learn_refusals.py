@@ -251,7 +251,7 @@ def read_incomplete(given: Given) -> tuple[Table, str]:
 
 def can_learn(way: str, structure: str, table: Table, names: Sequence[str]) -> bool:
     """Whether a graph is learned from rows with missing values in this way."""
-    from jensen.q_graph.structural.learning import needs_structural_em
+    from jensen.q_graph.methods import needs_structural_em
     from jensen.q_graph.trees.incomplete import has_holes
 
     if way != DEFAULT:
