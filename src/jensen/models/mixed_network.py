@@ -38,7 +38,7 @@ from jensen.inference.mixed_network import (
     config_text,
 )
 from jensen.models.discrete_network import by_falling_count, permute
-from jensen.models.mixed_rows import CompleteFamilies, Unit
+from jensen.models.mixed_rows import CompleteFamilies, EncodedRows, Unit
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import Hidden
 from jensen.q_hidden.mixed.cells import MixedCells, MixedMoments
@@ -167,21 +167,23 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
 
     # --- from rows to a network ---
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> MixedParameters:
+    def start(self, data: Data[EncodedRows], k: int, rng: np.random.Generator) -> MixedParameters:
         """Prior plus what was counted, and random statistics where something is missing."""
         counted: MixedMoments = data.rows.counted.stats
         if not data.units.is_complete:
             counted = data.rows.starts.statistics(counted, rng)
         return MixedParameters(*add(self.prior, self.stats_of(counted)))
 
-    def explain(self, data: Data, t: MixedParameters) -> Exception:
+    def explain(self, data: Data[EncodedRows], t: MixedParameters) -> Exception:
         """Which rows are impossible at this θ."""
         return ImpossibleError(
             "a row has probability 0, or a density that cannot be computed, under the parameters "
             "of start=: a label occurs there that they give no probability to"
         )
 
-    def finish(self, state: State, *, is_posterior: bool) -> MixedNetwork:
+    def finish(
+        self, state: State[MixedParameters, MixedParameters], *, is_posterior: bool
+    ) -> MixedNetwork:
         """The network at the end of an ascent, hidden states in a stable order."""
         eta, stats = self._in_order(state.stats.tables, state.eta), state.stats
         family = self.families.tables
@@ -249,7 +251,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
 
     # --- chains ---
 
-    def keep(self, state: State, *, is_mode: bool) -> Array:
+    def keep(self, state: State[MixedParameters, MixedParameters], *, is_mode: bool) -> Array:
         """Tables, then intercepts, slopes and variances; hidden states in a stable order."""
         t = self._in_order(state.stats.tables, state.t)
         return np.concatenate([np.exp(t.tables), *(one.flat() for one in self._numbers(t))])
