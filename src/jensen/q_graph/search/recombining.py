@@ -62,15 +62,13 @@ def thorough_climb(climber: Climber, watch: Watch) -> Found:
     best = hill_climb(climber, watch)
     for ties in (FIRST, BACK):
         best = _better(climber, best, start, watch, ties, plain_climb)
-    recombiner, is_turned, settled = Recombiner(climber), False, -np.inf
+    recombiner, is_turned = Recombiner(climber), False
     while not best.stopped:
         before = best.score
-        # moving variables at random takes longer, and where it ended it would end again
-        for n_rounds in (0, ROUNDS) if before > settled + climber.tie else (0,):
+        for n_rounds in (0, ROUNDS):  # moving variables at random takes longer
             joined = recombiner.recombined(best.joined, n_rounds)
             if joined is not None:
                 best = _better(climber, best, joined, watch)
-                settled = recombiner.total if n_rounds else settled
             if best.score > before or best.stopped:
                 break
         if best.score > before:
@@ -142,7 +140,6 @@ class Recombiner:
         self.tried: dict[int, bytes] = {}  # by the number of rounds, from where nothing came
         self.uniforms = np.random.default_rng(0).random((ROUNDS, KICKS, 2))
         self.values: SetValues | None = None
-        self.total = -np.inf  # the score of the graph that was found last
 
     def recombined(self, joined: Flags, n_rounds: int = ROUNDS) -> Flags | None:
         """The best graph that a search over orders makes of the families that were scored.
@@ -167,8 +164,7 @@ class Recombiner:
         order, chosen = np.empty((2, n), np.int64)
         order_graph(joined, order)
         uniforms = self.uniforms[: min(n_rounds, MOST_WORK // (n * len(scores)))]
-        slack = self.climber.tie
-        self.total = improve_order(sets, scores, first, slack, uniforms, PATIENCE, order, chosen)
+        improve_order(sets, scores, first, self.climber.tie, uniforms, PATIENCE, order, chosen)
         bits = np.ascontiguousarray(sets[chosen], "<u8").view(np.uint8)
         found = np.unpackbits(bits, axis=1, count=n, bitorder="little").T.astype(bool)
         return None if np.array_equal(found, joined) else np.ascontiguousarray(found)
