@@ -224,8 +224,7 @@ def _read(given: Given) -> tuple[Table, list[str], str]:
 
     table, way = read_incomplete(given)
     table = inputs.choose_columns(table, given.column, given.without, given.interventions)
-    if table.weights is not None:
-        table = table.take(table.weights > 0.0)  # gaps in rows without weight do not matter
+    table = table.counted()  # gaps in rows without weight do not matter
     split_interventions(table, given.interventions)  # refused before gaps are looked for
     names = [name for name in table.names if name != given.interventions]
     if not names:

@@ -17,6 +17,7 @@ from jensen.data.sources import raw_columns
 from jensen.exceptions import FileError, JensenError
 from jensen.support.atomic import check_name, show_path
 from jensen.support.memory import check_memory, show_bytes
+from jensen.support.text import for_reader
 
 DELIMITERS = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None}
 """What separates fields by the suffix; None: what the header and the first rows tell."""
@@ -115,7 +116,8 @@ def is_text_file(path: str | PathLike[str]) -> bool:
 
 def _read_content(path: Path) -> pa.Buffer:
     if path.is_dir():
-        raise FileError(f"{show_path(path)} is a folder: give a file")
+        way = for_reader("jn.scan_table reads the files in it", "--scan reads the files in it")
+        raise FileError(f"{show_path(path)} is a folder: give a file; {way}")
     table_suffix(path)
     if not path.exists():
         raise FileError(f"there is no file {show_path(path)}")
