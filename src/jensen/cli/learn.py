@@ -222,8 +222,7 @@ def _read(given: Given) -> tuple[Table, list[str], str]:
     """The table, the variables in it, and what is done with missing values."""
     table, way = read_incomplete(given)
     table = inputs.choose_columns(table, given.column, given.without, given.interventions)
-    if table.weights is not None:
-        table = table.take(table.weights > 0.0)  # gaps in rows without weight do not matter
+    table = table.counted()  # gaps in rows without weight do not matter
     if given.interventions is not None:  # refused before gaps are looked for
         from jensen.scores.interventions import split_interventions
 
