@@ -46,12 +46,6 @@ PRIOR = "bdeu-bge"
 PARTS = ("strength", "concentration")
 
 
-def is_mixed(graph: DAG, table: RowSource) -> bool:
-    """Whether some nodes are numbers and others are labels, or have no column."""
-    kinds = {table.variable(x).kind if x in table else "" for x in graph.nodes}
-    return bool(kinds & {"continuous", "count"}) and bool(kinds & {"categorical", ""})
-
-
 class MixedColumns(NamedTuple):
     """The columns of a graph, those that count; constant ones left out."""
 

@@ -165,11 +165,6 @@ Array = NDArray[np.float64]
 METHODS = ("em", "vbem")
 
 
-def is_gaussian(graph: DAG, table: RowSource) -> bool:
-    """Whether a node of the graph is measured, not counted: then all of them must be."""
-    return any(table.variable(x).kind == "continuous" for x in graph.nodes if x in table)
-
-
 def regression_problem(
     graph: DAG, table: RowSource, choices: NetworkSettings, targets: InterventionTargets = None
 ) -> Problem:
