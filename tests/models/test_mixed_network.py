@@ -176,7 +176,7 @@ def test_encoded_rows_in_which_different_nodes_were_set_equal_enumeration(name, 
     known = {dag.nodes[v]: list(states[v]) for v in layout.labels}
     table = jn.Table(columns, states=known, weights=rows.weight)
     counted, units = mixed_rows.encode(table, layout, dag.nodes, shift, targets)
-    assert max(len(unit.cells.values) for unit in units) <= 3
+    assert max(len(unit.values) for unit in units) <= 3
     nothing = MixedParameters(None, None)
     model = MixedRegressionNetwork(layout, nothing, dag, variables, shift)
     everything = Units((counted, *units), table.total_weight, is_complete=False)

@@ -141,8 +141,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
             if isinstance(unit, CompleteFamilies):
                 flat = np.concatenate([t.tables, forms])
                 return NothingHidden(flat, np.concatenate(unit.stats))
-            kinds = unit.cells.shapes.kinds
-            return MixedCells(self._without(t.tables, unit.target), forms, kinds, unit.cells)
+            return MixedCells(t.tables, forms, unit.shapes.kinds, unit)
 
         return of_unit
 
@@ -150,20 +149,11 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         """Counts of every table, moments of every regression."""
         if isinstance(unit, CompleteFamilies):
             return self.stats_of(unit.stats)
-        counts, moments = hidden.moments
-        return self.stats_of(MixedMoments(self._without(counts, unit.target), moments))
+        return self.stats_of(hidden.moments)
 
     def stats_of(self, found: MixedMoments) -> MixedParameters:
         """Statistics from counts and moments."""
         return MixedParameters(found.counts, self.layout.stats_of(found.moments))
-
-    def _without(self, flat: Array, target: int) -> Array:
-        """Zero the block of a label that was set; its table does not contribute."""
-        if target < 0 or not self.layout.cards[target]:
-            return flat
-        wiring, label, flat = self.layout.wiring, self.layout.place[target], flat.copy()
-        flat[wiring.fam_at[label] : wiring.fam_at[label + 1]] = 0.0
-        return flat
 
     # --- from rows to a network ---
 
