@@ -475,6 +475,44 @@ def test_a_constant_number_is_left_out():
     assert "c" not in net.network_.graph.nodes
 
 
+def test_rows_in_which_something_was_set_and_rows_without_weight():
+    """Beside sums over the rows that count, with a constant column among the others."""
+    rng, n = np.random.default_rng(2), 240
+    weights = rng.integers(0, 3, n).astype(float)
+    was_set = np.array(["", "y", "b", "aa", "x"], object)[rng.integers(0, 5, n)]
+    rows = mixed_table(n).to_pandas().assign(aa=2.5)
+    table = jn.Table(rows, weights=weights)
+    with pytest.warns(Warning, match="'aa' is constant"):
+        net = jn.BayesianNetwork(f"{GRAPH}; aa").fit(table, interventions=was_set.tolist())
+    for k, state in enumerate("pqr"):
+        own = (rows.b == state) & (was_set != "y") & (weights > 0.0)
+        root = np.sqrt(weights[own])
+        slope, intercept = np.polyfit(rows.x[own], rows.y[own], 1, w=root)
+        found = net.network_.numbers[1]
+        np.testing.assert_allclose(found.slopes[k], [slope], rtol=1e-9)
+        np.testing.assert_allclose(found.intercepts[k], intercept, rtol=1e-9)
+        for j, above in enumerate(["no", "yes"]):
+            told = (rows.a == above) & (was_set != "b")
+            share = weights[told & (rows.b == state)].sum() / weights[told].sum()
+            np.testing.assert_allclose(net.network_.cpt("b").values[j, k], share, rtol=1e-12)
+
+
+def test_posterior_means_move_with_the_columns():
+    """As lines do: intercept + b - slope * a, where x is moved by a and y by b."""
+    table = mixed_table(80, 0.2, seed=3)
+    rows = table.to_pandas()
+    moved = jn.Table(rows.assign(x=rows.x + 1000.0, y=rows.y - 300.0))
+    here, there = (
+        jn.BayesianNetwork(GRAPH, prior="bdeu-bge", random_state=0, tol=1e-13).fit(t).network_
+        for t in (table, moved)
+    )
+    (x, y), (far_x, far_y) = here.numbers, there.numbers
+    np.testing.assert_allclose(far_x.intercepts, x.intercepts + 1000.0, rtol=1e-8)
+    np.testing.assert_allclose(far_y.slopes, y.slopes, rtol=1e-5)
+    far = y.intercepts - 300.0 - 1000.0 * y.slopes[:, 0]
+    np.testing.assert_allclose(far_y.intercepts, far, rtol=1e-5)
+
+
 def test_states_that_collapse_are_started_again():
     rng = np.random.default_rng(1)
     table = {"x": [*rng.normal(size=30), 50.0], "y": [*rng.normal(size=30), 90.0]}

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from jensen.data import Table, Variable
 from jensen.exceptions import (
@@ -40,6 +39,7 @@ from jensen.inference.mixed_network import (
 from jensen.models.discrete_network import by_falling_count, permute
 from jensen.models.mixed_rows import CompleteFamilies, EncodedRows, Unit
 from jensen.models.protocol import Conjugate, Data
+from jensen.models.state_labels import best_pairs
 from jensen.q_hidden import Hidden
 from jensen.q_hidden.mixed.cells import MixedCells, MixedMoments
 from jensen.q_hidden.mixed.layout import MixedLayout
@@ -260,7 +260,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
                 u: state_distances(layout, u, self.shift, (tables, numbers), at)
                 for u in self.hidden
             }
-            orders = {u: np.argsort(linear_sum_assignment(cost)[1]) for u, cost in costs.items()}
+            orders = {u: np.argsort(best_pairs(-cost)) for u, cost in costs.items()}
             moved = [
                 NumberParameters(*(part[configs] for part in one)).flat()
                 for one, configs in zip(numbers, layout.permuted_configs(orders), strict=True)
