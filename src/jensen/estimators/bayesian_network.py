@@ -70,11 +70,12 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
         mean and scale are empirical: those of the known values of each column, made once, held
         through all sweeps, and kept in `network_.prior`. Of labels and numbers together None (flat;
         "bdeu-bge" for methods that need a prior), "bdeu-bge", which is "bdeu" of the tables and, in
-        every configuration of labels, the default "bge" of the numbers, or a dict with some of
-        strength (below 1 it weakens the prior mean and scale of the numbers) and concentration (of
-        every cell of the tables, in place of "bdeu"). Where a number is nearly a function of its
-        parents, the default strength widens its noise: with N rows by about half the variance of
-        the column over N; {"strength": 0.01} does not.
+        every configuration of labels, the default "bge" of the numbers, its mean and scale weakened
+        to a strength of 0.001, or a dict with some of strength (1 is that of the score "bdeu-bge",
+        which pulls rare configurations to the mean and variance of all rows, but widens the noise
+        of a number by up to half its variance over the number of rows) and concentration (of every
+        cell of the tables, in place of "bdeu"). With a strength of 1 and complete rows
+        `free_energy_` is the score of the graph.
     equivalent_sample_size
         Of "bdeu" and "bds".
     mode

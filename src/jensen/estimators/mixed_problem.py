@@ -46,6 +46,11 @@ Array = NDArray[np.float64]
 PRIOR = "bdeu-bge"
 PARTS = ("strength", "concentration")
 
+STRENGTH = 1e-3
+"""Of the prior of numbers in `fit`, unless it is given; that of a score is 1. By cross-validation
+0.001 to 0.01 predict best where relations are tight: with 1, the noise of a number is widened by
+half its variance over the number of rows, which hides a relation that leaves 1e-4 of it."""
+
 
 class MixedColumns(NamedTuple):
     """The columns of a graph, those that count; constant ones left out."""
@@ -199,7 +204,7 @@ def _prior(
     chosen, size = given.get("concentration", "bdeu"), choices.equivalent_sample_size
     tables = make_prior(chosen, size, labels, layout.wiring, counts, kind).tables
     names = [graph.nodes[v] for v in layout.numbers]
-    joint = joint_prior(names, summary, float(given.get("strength", 1.0)))
+    joint = joint_prior(names, summary, float(given.get("strength", STRENGTH)))
     return MixedParameters(tables, prior_of_regressions(layout, joint, summary.mean))
 
 
