@@ -335,12 +335,17 @@ def _what_lacks(prior: Any) -> str:
     return "its degrees of freedom (shape, concentrations) are too few"
 
 
+def _or_softmax(name: str) -> str:
+    """The way out that only tables of networks have."""
+    return f", or {option('mode', 'softmax')}, where every prior has one" * (name == "tables")
+
+
 def _check_mode(name: str, family: Any, prior: Any, algorithm: Algorithm) -> None:
     if not family.has_mode(prior):
         raise JensenError(
             f"{algorithm.name} needs a prior with a mode, but the prior of the {name} has none: "
             f"{_what_lacks(prior)}. Raise the prior, or use {option('method', 'vbem')}, which "
-            f"needs no mode"
+            f"needs no mode{_or_softmax(name)}"
         )
     if isinstance(prior, np.ndarray) and not prior.any():
         raise JensenError(

@@ -118,7 +118,7 @@ def learn_network(given: Given) -> tuple[BayesianNetwork, Table]:
         owners = either(f"--prior {name}" for name in SPREAD_PRIORS)
         raise JensenError(f"--equivalent-sample-size belongs to {owners}")
     known = inputs.read_net(given.graph) if inputs.names_net(given.graph) else None
-    chosen = inputs.loop_choices(given) | given.chosen("equivalent_sample_size")
+    chosen = inputs.loop_choices(given) | given.chosen("equivalent_sample_size", "mode", "fixed")
     if given.start is not None:
         chosen["start"] = inputs.read_net(given.start)
     dag = inputs.read_graph(given.graph) if known is None else known.graph
@@ -266,7 +266,7 @@ def _estimator(given: Given, names: Sequence[str], kind: NetworkKind) -> Bayesia
     from jensen.estimators.network_choices import NetworkSettings
     from jensen.graphs import DAG
 
-    chosen = inputs.loop_choices(given)
+    chosen = inputs.loop_choices(given) | given.chosen("mode")
     chosen["prior"] = _scaled_prior(given, names) if kind.has_scale else _read_prior(given.prior)
     if given.prior in SPREAD_PRIORS:
         chosen |= given.chosen("equivalent_sample_size")

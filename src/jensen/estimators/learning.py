@@ -74,6 +74,11 @@ class LoopChoices:
             raise JensenError(f"there is no method {name!r}: choose one of {some(ALGORITHMS)}")
         return ALGORITHMS[name]
 
+    @property
+    def starts_at(self) -> Any:
+        """Where all ascents begin; None: at random."""
+        return self.start
+
     def check(self) -> None:
         """Refuse what cannot be, and what would be ignored."""
         algorithm = self.algorithm
@@ -86,7 +91,7 @@ class LoopChoices:
             raise JensenError(f"tol must be a number, 0 or more, not {self.tol!r}")
         if algorithm.ascends:
             self._refuse_changed("n_samples", "burn_in", "thin", "n_chains", of="gibbs")
-            if self.start is not None and self.n_init > 1:
+            if self.starts_at is not None and self.n_init > 1:
                 raise JensenError(
                     f"{option('n_init', self.n_init)} starts would all begin at "
                     f"{keyword('start')}: leave out one"

@@ -20,7 +20,8 @@ from jensen.data.blocks import Units
 from jensen.data.counting import count_families
 from jensen.data.statistics import CountStatistics
 from jensen.exceptions import JensenError, warn_of_empty_rows
-from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.families.dirichlet import SegmentedDirichlet, SoftmaxDirichlet
+from jensen.families.held_tables import HeldTables
 from jensen.graphs import DAG
 from jensen.inference.impossible import explain_row
 from jensen.inference.network import Network
@@ -43,6 +44,33 @@ class Tables(NamedTuple):
     """All conditional tables end to end: variable by variable, its own states fastest."""
 
     tables: Any  # (P,); None: the flat prior
+
+
+PROBABILITIES, SOFTMAX = "probabilities", "softmax"
+COORDINATES = {PROBABILITIES: SegmentedDirichlet, SOFTMAX: SoftmaxDirichlet}
+"""Coordinates in which the density of a table has its mode."""
+
+
+class TableKind(NamedTuple):
+    """What q(θ) of the tables is made of, besides their sizes."""
+
+    coordinates: str = PROBABILITIES  # of the density whose mode is sought
+    known: NDArray[np.float64] | None = None  # (P,): tables that are held, NaN in the others
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What a checkpoint depends on; nothing where all tables are learned as usual."""
+        is_usual = self.coordinates == PROBABILITIES and self.known is None
+        return () if is_usual else tuple(self)
+
+    def family(self, wiring: Wiring) -> SegmentedDirichlet:
+        """One Dirichlet per row of every table, end to end; a point where one is held."""
+        free = COORDINATES[self.coordinates](wiring.row_lengths())
+        return free if self.known is None else HeldTables(free.lengths, free, self.known)
+
+
+LEARNED = TableKind()
+"""All tables are learned, in their probabilities."""
 
 
 class Complete(NamedTuple):
@@ -75,11 +103,12 @@ class DiscreteNetwork(Conjugate[Tables]):
     variables: tuple[Variable, ...] = ()
     hidden: tuple[int, ...] = ()  # nodes without values
     may_relabel: bool = False  # whether the states of these have no meaning of their own
+    kind: TableKind = LEARNED
 
     @cached_property
     def families(self) -> Tables:
         """One Dirichlet per row of every table."""
-        return Tables(SegmentedDirichlet(self.wiring.row_lengths()))
+        return Tables(self.kind.family(self.wiring))
 
     @property
     def blank(self) -> Tables:
@@ -156,6 +185,8 @@ class DiscreteNetwork(Conjugate[Tables]):
             tables, weight = told["mean"], told["concentration"]
             concentration = weight
         network = Network(self.graph, self.variables, tables, concentration)
+        if self.kind.known is not None:
+            weight = np.where(np.isnan(self.kind.known), weight, 1.0)
         warn_of_empty_rows(network, family.totals(weight) <= 0.0)
         return network
 

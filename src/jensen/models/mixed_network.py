@@ -36,7 +36,12 @@ from jensen.inference.mixed_network import (
     NumberParameters,
     config_text,
 )
-from jensen.models.discrete_network import by_falling_count, permute
+from jensen.models.discrete_network import (
+    LEARNED,
+    TableKind,
+    by_falling_count,
+    permute,
+)
 from jensen.models.mixed_rows import CompleteFamilies, EncodedRows, Unit
 from jensen.models.protocol import Conjugate, Data
 from jensen.models.state_labels import best_pairs
@@ -119,6 +124,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
     hidden: tuple[int, ...] = ()  # labels without values
     may_relabel: bool = False  # whether the states of these have no meaning of their own
     constants: Mapping[str, float] = field(default_factory=dict)  # columns that are left out
+    kind: TableKind = LEARNED
 
     @cached_property
     def families(self) -> MixedParameters:
@@ -128,7 +134,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         regressions = ConditionalRegressions(
             parts, names, self._config_text, may_restart=bool(self.hidden)
         )
-        return MixedParameters(SegmentedDirichlet(self.layout.wiring.row_lengths()), regressions)
+        return MixedParameters(self.kind.family(self.layout.wiring), regressions)
 
     def _config_text(self, v: int, config: int) -> str:
         return config_text(self.layout, self.variables, v, config)
@@ -205,7 +211,9 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
 
     def _warn_of_empty(self, network: MixedNetwork, eta: MixedParameters) -> None:
         """Warn of configurations of parents without rows and without a prior."""
-        empty = self.families.tables.totals(eta.tables) <= 0.0
+        weight, known = eta.tables, self.kind.known
+        weight = weight if known is None else np.where(np.isnan(known), weight, 1.0)
+        empty = self.families.tables.totals(weight) <= 0.0
         found = list(configurations(network.label_network, empty))
         names = self.families.regressions.names
         for v, one in enumerate(eta.regressions):
