@@ -162,3 +162,12 @@ def test_sketches_of_some_columns_and_of_sequences_are_their_own(is_lazy):
         assert ours.n_columns == theirs.n_columns
         for a, b in zip(ours.sketch, theirs.sketch, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-15)
+
+
+@pytest.mark.parametrize("weight", [0.5, 2.0, 0.0])
+def test_rows_of_other_weights_do_not_count_once(weight):
+    values = np.zeros((3, 1))
+    assert NumberRows.of(values).counts_once
+    rows = NumberRows.of(values, np.array([1.0, weight, 1.0]))
+    assert not rows.counts_once
+    assert rows.counted().n_rows == (3 if weight else 2)
