@@ -192,6 +192,13 @@ def _stored(
     }
 
 
+LABELS = {
+    "mode": Stored(str, Checked.text),
+    "fixed": Stored(list, Checked.texts),
+    "hidden": Stored(_plain_hidden, _read_hidden),
+}
+"""Choices of networks with labels."""
+
 REGRESSIONS = NetworkKind(
     GaussianNetwork,
     is_gaussian,
@@ -206,7 +213,7 @@ TABLES = NetworkKind(
     lambda graph, table: True,
     table_problem,
     _check_tables,
-    _stored(_read_prior, {"hidden": Stored(_plain_hidden, _read_hidden)}),
+    _stored(_read_prior, LABELS),
     scoring=_score_of_tables,
 )
 MIXED = NetworkKind(
@@ -214,7 +221,7 @@ MIXED = NetworkKind(
     is_mixed,
     mixed_problem,
     lambda choices, known: check_mixed_choices(choices),
-    _stored(_read_bge, {"hidden": Stored(_plain_hidden, _read_hidden)}),
+    _stored(_read_bge, LABELS),
     scoring=_score_of_mixed,
 )
 KINDS = (MIXED, REGRESSIONS, TABLES)

@@ -17,6 +17,8 @@ from jensen.support.row_records import ChainSums, ChainTables
 from jensen.support.tree_records import Problems, Program
 
 Array = NDArray[np.float64]
+Stream = np.random.Generator | None
+"""Random numbers of rules that draw; others look at none."""
 
 
 class NothingHidden(NamedTuple):
@@ -50,7 +52,7 @@ class Hidden(NamedTuple):
 
     value: Array  # weight · (E_q[log potentials] + H[q(h)]), one number per sub-problem
     moments: Any  # what `expected_stats` of this shape reads: counts, (P,), or a record
-    memory: Any = None  # what this rule wants to see again in the next sweep: arrays, records
+    memory: object = None  # what this rule wants to see again in the next sweep: arrays, records
 
 
 class ReadMode(NamedTuple):
@@ -60,7 +62,7 @@ class ReadMode(NamedTuple):
     """
 
     word: Literal["sum", "max", "draw"]
-    rng: np.random.Generator | None = None  # used by "draw" alone
+    rng: Stream = None  # used by "draw" alone
 
 
 SUM = ReadMode("sum")
