@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable
-from jensen.estimators.handmade_networks import HandmadeNetworks
 from jensen.estimators.network_choices import Estimator
 from jensen.estimators.network_fitting import fit_network
 from jensen.estimators.network_kinds import plain_network, read_network
+from jensen.estimators.network_methods import NetworkMethods
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, as_dag
@@ -30,7 +30,7 @@ from jensen.support.json_values import as_checked
 from jensen.support.text import plural
 
 
-class BayesianNetwork(HandmadeNetworks, Estimator):
+class BayesianNetwork(NetworkMethods, Estimator):
     """A Bayesian network over labels (categorical variables, some hidden), numbers, or both.
 
     Where all columns are continuous every node is a linear regression on its parents, with
