@@ -22,7 +22,7 @@ from jensen.estimators.network_choices import (
 )
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.families.joint_prior import NormalWishartPrior
-from jensen.graphs import DAG
+from jensen.graphs import DAG, PDAG
 from jensen.inference.mixed_network import MixedNetwork
 from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.mixed_network import (
@@ -51,7 +51,7 @@ STRENGTH = 1e-3
 half its variance over the number of rows, which hides a relation that leaves 1e-4 of it."""
 
 
-def is_mixed(graph: DAG, table: RowSource) -> bool:
+def is_mixed(graph: DAG | PDAG, table: RowSource) -> bool:
     """Whether some nodes are numbers and others are labels, or have no column."""
     kinds = {table.variable(x).kind if x in table else "" for x in graph.nodes}
     return bool(kinds & {"continuous", "count"}) and bool(kinds & {"categorical", ""})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from jensen.estimators.questions import Questions
 from jensen.exceptions import JensenError
-from jensen.graphs import DAG
+from jensen.graphs import DAG, PDAG
 from jensen.inference import Network
 from jensen.inference.fitted import FittedNetwork
 
@@ -21,7 +21,7 @@ class NetworkMethods(Questions):
 
     graph: DAG
     network_: FittedNetwork
-    _graph: DAG | None
+    _graph: DAG | PDAG | None
 
     def require_network(self) -> Network:
         """The frozen network of tables, or an error if there is none."""
