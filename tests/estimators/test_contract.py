@@ -61,7 +61,10 @@ def test_what_was_fitted_stays_until_the_next_fit():
 
 
 def test_an_unknown_choice_is_refused_with_the_known_ones():
-    message = "has no choice 'ess', only graph, hidden, method, prior, equivalent_sample_size, mode, start, fixed, n_i"
+    message = (
+        "has no choice 'ess', only graph, hidden, method, prior, equivalent_sample_size, mode, "
+        "start, fixed, n_i"
+    )
     with pytest.raises(jn.JensenError, match=message):
         jn.BayesianNetwork("a").set_params(ess=3)
     with pytest.raises(TypeError):

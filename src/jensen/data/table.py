@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
@@ -33,6 +33,8 @@ from jensen.data.table_choices import (
 from jensen.data.threads import ordered_map
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
+from jensen.support.checks import check_whole
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     import pandas
@@ -156,6 +158,16 @@ class Table:
         return tuple(self._columns)
 
     @property
+    def columns(self) -> tuple[str, ...]:
+        """The same as `names`, as dataframes call them."""
+        return self.names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns."""
+        return self.n_rows, len(self._columns)
+
+    @property
     def variables(self) -> tuple[Variable, ...]:
         """One variable per column."""
         return tuple(column.variable for column in self._columns.values())
@@ -225,6 +237,55 @@ class Table:
         chosen = [self.column(name) for name in list_of_columns(names, "names")]
         return self._with(chosen, self.weights)
 
+    def head(self, n: int = 5) -> Table:
+        """The first n rows."""
+        check_whole("n", n, at_least=0)
+        return self.rows(0, min(n, self.n_rows))
+
+    def tail(self, n: int = 5) -> Table:
+        """The last n rows."""
+        check_whole("n", n, at_least=0)
+        return self.rows(max(self.n_rows - n, 0), self.n_rows)
+
+    def __getitem__(self, chosen: Any) -> Any:
+        """A column by its name, columns by a list of names, rows by a slice, positions or a mask.
+
+        A column is an array: labels as text with None where one is missing, numbers with NaN.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> table = jn.Table({"rain": ["no", "yes", None], "drops": [0.0, 2.5, 1.5]})
+        >>> table["rain"].tolist(), table["drops"].tolist()
+        (['no', 'yes', None], [0.0, 2.5, 1.5])
+        >>> table[["drops"]].shape, table[:2].shape, table[table["drops"] > 1].shape
+        ((3, 1), (2, 2), (2, 2))
+        """
+        if isinstance(chosen, str):
+            return self.column(chosen).shown()
+        found = np.asarray(np.arange(self.n_rows)[chosen] if isinstance(chosen, slice) else chosen)
+        if found.dtype.kind in "UO" or not found.size:
+            return self.select(found.tolist()) if found.dtype.kind != "i" else self.take(found)
+        self._check_rows(found, chosen)
+        return self.take(found)
+
+    def _check_rows(self, found: NDArray[Any], chosen: Any) -> None:
+        """Refuse what chooses no rows of this table."""
+        n = self.n_rows
+        if found.ndim != 1 or found.dtype.kind not in "bi":
+            raise DataError(
+                f"a table takes the name of a column, a list of names, a slice of rows, their "
+                f"positions, or a mask with an entry per row, not {chosen!r:.60}"
+            )
+        if found.dtype.kind == "b" and len(found) != n:
+            raise DataError(f"a mask of {len(found):,} entries does not fit {plural(n, 'row')}")
+        if found.dtype.kind == "i" and not -n <= found.min() <= found.max() < n:
+            wrong = found.max() if found.max() >= n else found.min()
+            raise DataError(f"there is no row {wrong}: the table has {plural(n, 'row')}, from 0")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Table:
         """These rows (positions, or a mask), with the same variables."""
         columns = [Column(c.variable, c.data[rows]) for c in self._columns.values()]
@@ -290,7 +351,7 @@ class Table:
         """A list with this table alone."""
         return [self]
 
-    def head(self) -> Table:
+    def sight(self) -> Table:
         """All rows."""
         return self
 
