@@ -41,12 +41,15 @@ def read_table(given: Given, states: list[str], missing: list[str] | None = None
     labels = given.missing if missing is None else missing
     bins = dict(map(_one_bins, given.discretize)) if "discretize" in given.table else {}
     kinds = [x for x in ("categorical", "continuous", "counts", "weights") if x in given.table]
+    chosen = given.chosen(*kinds)
+    if chosen.get("continuous") == ["all"]:
+        chosen["continuous"] = "all"
     table = read_table(
         given.data,
         **text_choices(given),
         missing=labels or None,
         states=dict(map(_one_states, states)),
-        **given.chosen(*kinds),
+        **chosen,
     )
     return discretize(table, bins=bins, columns=list(bins)) if bins else table
 

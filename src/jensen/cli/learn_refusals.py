@@ -103,9 +103,9 @@ def read_kinds(table: Table, names: Sequence[str], retry: Retry) -> Table:
     if found and len(found) < len(names):
         shown = some(f"{name} {what}" for name, what in found.items())
         raise RetryError(
-            f"{shown}, so it tells nothing of other rows; this leaves it out (if it measures "
-            f"something, say --continuous):",
-            [retry.naming("--without", list(found))],
+            f"{shown}, so it tells nothing of other rows; this leaves it out, or, if it measures "
+            f"something, takes it as a measurement:",
+            [retry.naming("--without", list(found)), retry.but(*_each("--continuous", [*found]))],
         )
     note_columns([table.variable(name) for name in names], is_class=False)
     return counts_as_numbers(table)

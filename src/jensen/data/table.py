@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,16 +21,17 @@ from jensen.data.packed import Packed
 from jensen.data.table_choices import (
     Reader,
     check_weights,
+    columns_of_numbers,
     encode_again,
     kinds_by_column,
     list_of_columns,
     missing_labels,
     no_column,
     open_columns,
+    read_all,
     states_by_column,
     take_weights,
 )
-from jensen.data.threads import ordered_map
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.support.checks import check_whole
@@ -53,9 +54,10 @@ class Table:
     names
         Names of the columns of an array (default x0, x1, ...).
     categorical, counts, continuous
-        Columns whose kind the caller fixes. Otherwise text is categorical, whole numbers are
-        categorical up to 20 distinct values and counts beyond (continuous if some are negative),
-        other numbers are continuous.
+        Columns whose kind the caller fixes. ``continuous="all"``: every other column that holds
+        nothing but numbers, also few and whole ones. Otherwise text is categorical, whole numbers
+        are categorical up to 20 distinct values and counts beyond (continuous if some are
+        negative), other numbers are continuous.
     states
         Labels of categorical columns in their order; states that never occur are kept.
         Otherwise the labels that occur, sorted naturally (2 before 10).
@@ -87,7 +89,7 @@ class Table:
         names: Sequence[str] | None = None,
         categorical: Iterable[str] = (),
         counts: Iterable[str] = (),
-        continuous: Iterable[str] = (),
+        continuous: Iterable[str] | Literal["all"] = (),
         states: Mapping[str, Sequence[object]] | None = None,
         missing: Iterable[object] | None = None,
         weights: ArrayLike | str | None = None,
@@ -98,7 +100,7 @@ class Table:
             raise DataError("names=[...] goes with a 2-D array: this table names its own columns")
         said = missing_labels(missing)
         absent = said or []
-        kinds = kinds_by_column(categorical, counts, continuous)
+        kinds = kinds_by_column(categorical, counts, () if continuous == "all" else continuous)
         labels = states_by_column(states, kinds)
         if isinstance(data, Table) and weights is None:
             weights = data.weights
@@ -117,7 +119,10 @@ class Table:
             if weights in kinds or weights in labels:
                 raise DataError(f"column {weights!r} holds the weights, so it is no variable")
             weights, readers = take_weights(weights, readers)
-        columns = ordered_map(lambda r: r[1](kinds.get(r[0]), labels.get(r[0]), absent), readers)
+        if continuous == "all":
+            rest = [name for name, _ in readers if name not in kinds and name not in labels]
+            kinds |= columns_of_numbers(readers, rest, absent)
+        columns = read_all(readers, kinds, labels, absent)
         self._set(columns, weights)
         self.checks_done.update((name, "names rows") for name in [*kinds, *labels])
         numbers = [c for x, c in self._columns.items() if x not in {*labels, *declared}]
