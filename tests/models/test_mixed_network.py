@@ -337,7 +337,7 @@ def test_a_mixture_as_a_graph_climbs_as_a_gaussian_mixture(covariance, graph, is
     """Sweep by sweep: the likelihood under the flat prior, the bound of VB under the same one."""
     rng = np.random.default_rng(0)
     centre = rng.integers(0, 2, 150)
-    rows = rng.normal(size=(150, 3)) * [1.0, 2.0, 0.3] + 4.0 * centre[:, None]
+    rows = (rng.normal(size=(150, 3)) + 1.2 * centre[:, None]) * [1.0, 2.0, 0.3]
     rows[:, 1] += 0.5 * rows[:, 0]
     with pytest.warns(EstimateWarning):
         begin = jn.GaussianMixture(2, covariance=covariance, random_state=0, max_iter=1).fit(rows)
@@ -436,6 +436,21 @@ def test_a_tight_relation_is_not_inflated(choices):
 def test_a_label_below_a_number_is_refused():
     with pytest.raises(GraphError, match=r"label 'a' has the number 'x' as a parent.*reverse"):
         jn.BayesianNetwork("x -> a").fit(mixed_table(20))
+
+
+def test_a_class_of_graphs_is_extended_from_labels_to_numbers():
+    table = mixed_table(60).to_pandas().rename(columns={"a": "z", "x": "a"})
+    net = jn.BayesianNetwork(jn.PDAG("a -- z; a -- y")).fit(table)
+    assert net.graph == jn.DAG("z -> a; a -> y")
+    net = jn.BayesianNetwork(jn.learn_structure(table, "ges", discretize={"y": 3})).fit(table)
+    assert len(net.states["y"]) == 3
+
+
+@pytest.mark.parametrize(("text", "between"), [("a -- x -- b", "x"), ("a -- x -- y -- b", "x, y")])
+def test_a_class_without_a_network_is_refused(text, between):
+    named = rf"undirected edges between labels \(a, b\) and numbers \({between}\).*Join the labels"
+    with pytest.raises(GraphError, match=named):
+        jn.BayesianNetwork(jn.PDAG(text)).fit(mixed_table(60))
 
 
 def test_a_configuration_without_spread_is_named():
