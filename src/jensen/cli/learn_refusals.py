@@ -100,14 +100,14 @@ def read_kinds(table: Table, names: Sequence[str], retry: Retry) -> Table:
 
     counts = [name for name in names if table.variable(name).kind == "count"]
     found = {
-        x: what for x in counts if (what := what_names_rows(table.head().column(x))) is not None
+        x: what for x in counts if (what := what_names_rows(table.sight().column(x))) is not None
     }
     if found and len(found) < len(names):
         shown = some(f"{name} {what}" for name, what in found.items())
         raise RetryError(
-            f"{shown}, so it tells nothing of other rows; this leaves it out (if it measures "
-            f"something, say --continuous):",
-            [retry.naming("--without", list(found))],
+            f"{shown}, so it tells nothing of other rows; this leaves it out, or, if it measures "
+            f"something, takes it as a measurement:",
+            [retry.naming("--without", list(found)), retry.but(*_each("--continuous", [*found]))],
         )
     note_columns([table.variable(name) for name in names], is_class=False)
     return counts_as_numbers(table)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from jensen.estimators.questions import Questions
 from jensen.exceptions import JensenError
-from jensen.graphs import DAG, as_dag
+from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference import Network
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import network_from_regressions
@@ -28,7 +28,7 @@ class NetworkMethods(Questions):
 
     graph: DAG
     network_: FittedNetwork
-    _graph: DAG | None
+    _graph: DAG | PDAG | None
 
     def require_network(self) -> Network:
         """The frozen network of tables, or an error if there is none."""
