@@ -1,5 +1,4 @@
-"""Graphs of labels and numbers together: hill climbing, the sum over all graphs, and rows with holes:
-their likelihood, and EM."""
+"""Graphs of labels and numbers together: searches and sums over graphs, and rows with holes."""
 
 from functools import partial
 from typing import Any
