@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable
-from jensen.estimators.handmade_networks import HandmadeNetworks
 from jensen.estimators.network_choices import Estimator
 from jensen.estimators.network_fitting import fit_network
 from jensen.estimators.network_kinds import plain_network, read_network
+from jensen.estimators.network_methods import NetworkMethods
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, PDAG, as_dag
@@ -30,7 +30,7 @@ from jensen.support.json_values import as_checked
 from jensen.support.text import plural
 
 
-class BayesianNetwork(HandmadeNetworks, Estimator):
+class BayesianNetwork(NetworkMethods, Estimator):
     """A Bayesian network over labels (categorical variables, some hidden), numbers, or both.
 
     Where all columns are continuous every node is a linear regression on its parents, with
@@ -79,9 +79,19 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
         `free_energy_` is the score of the graph.
     equivalent_sample_size
         Of "bdeu" and "bds".
+    mode
+        Of "em", "viterbi" and "stochastic-em" under a prior: in which coordinates of the tables
+        the density has the mode that is sought. "probabilities": of θ itself, at counts + α - 1,
+        which needs concentrations α of at least 1. "softmax": of the logarithms of odds, at
+        counts + α, where every prior has a mode, "bdeu" too; then F is
+        log p(x | θ) + log Π θ^α / B(α). Regressions keep the mode of their own prior.
     start
         A network, a fitted estimator, a dict as in `from_tables`, or `jensen.inference.expected`
         statistics of any graph. Else random tables that break the symmetry of hidden states.
+    fixed
+        Labels whose tables are known and stay as `start` gives them; a dict of `start` may then
+        hold these tables alone, and the others begin as without `start`. They have no prior, and
+        their posterior is a point (shown as a Dirichlet worth 10¹⁰ rows).
     n_init
         How many random starts; the one with the highest F is kept. With 1, the parameters of a
         graph that was learned from incomplete rows begin where structural EM ended.
@@ -150,7 +160,9 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
         method: str | None = None,
         prior: Any = None,
         equivalent_sample_size: float = 1.0,
+        mode: str = "probabilities",
         start: Any = None,
+        fixed: Iterable[str] = (),
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-8,
@@ -166,7 +178,9 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
         self.method = method
         self.prior = prior
         self.equivalent_sample_size = equivalent_sample_size
+        self.mode = mode
         self.start = start
+        self.fixed = fixed
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol

@@ -10,16 +10,15 @@ from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.counting import counts_as_numbers
 from jensen.data.discretizing import with_cuts
 from jensen.estimators.learning import FitReport, Problem, Start, learn
-from jensen.estimators.mixed_problem import is_mixed
 from jensen.estimators.network_choices import NetworkSettings, split_targets
-from jensen.estimators.network_kinds import kind_of_data
+from jensen.estimators.network_kinds import is_mixed, kind_of_data
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference.fitted import FittedNetwork
 from jensen.models.discrete_network import DiscreteNetwork, Tables
 from jensen.q_graph.info import StructuralInfo
 from jensen.q_graph.learning import learn_structure
-from jensen.q_graph.structural.learning import needs_structural_em
+from jensen.q_graph.methods import needs_structural_em
 from jensen.scores.constant_columns import noting, warn_of_constant_labels, warn_of_constants
 from jensen.scores.table_checks import note_columns
 
