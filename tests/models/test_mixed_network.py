@@ -427,6 +427,7 @@ def test_a_tight_relation_is_not_inflated(choices):
     net = jn.BayesianNetwork("g -> y; x -> y", **choices).fit(table)
     np.testing.assert_allclose(net.network_.numbers[1].variances, 1e-4, rtol=0.2)
     strong = jn.BayesianNetwork("g -> y; x -> y", prior={"strength": 1.0}).fit(table)
+    assert "log evidence (numbers: prior of strength 1)" in repr(strong.summary())
     assert (strong.network_.numbers[1].variances > 20e-4).all()
 
 

@@ -93,8 +93,8 @@ class BayesianNetwork(NetworkMethods, Estimator):
         hold these tables alone, and the others begin as without `start`. They have no prior, and
         their posterior is a point (shown as a Dirichlet worth 10¹⁰ rows).
     n_init
-        How many random starts; the one with the highest F is kept. With 1, the parameters of a
-        graph that was learned from incomplete rows begin where structural EM ended.
+        How many random starts; the one with the highest F is kept. With 1, the tables of a graph
+        of labels that was learned from incomplete rows begin where structural EM ended.
     max_iter, tol
         Sweeps end when F rises by less than ``tol * (|F| + total weight)``, or at `max_iter`.
     n_samples, burn_in, thin, n_chains
