@@ -261,6 +261,8 @@ def can_learn(way: str, structure: str, table: Table, names: Sequence[str]) -> b
     rows = table.select(names)
     if structure == "tree":
         return has_holes(rows)
+    if structure == "naive":
+        return True  # there is nothing to search
     return structure in HAVE["completion"] and needs_structural_em(rows, {})
 
 
