@@ -263,6 +263,8 @@ def can_learn(way: str, structure: str, table: Table, names: Sequence[str]) -> b
     rows = table.select(names)
     if structure == "tree":
         return is_incomplete(rows)
+    if structure == "naive":
+        return True  # there is nothing to search
     return structure in HAVE["completion"] and needs_structural_em(rows, {})
 
 

@@ -236,8 +236,7 @@ def naive_bayes(table: Any, target: str) -> DAG:
     Parameters
     ----------
     table
-        Anything a `Table` can be built from; only its columns are read. Continuous ones may stand
-        in the graph, but a network cannot be fitted to it yet: use `jensen.discretize` before.
+        Anything a `Table` can be built from; only its columns are read.
     target
         The class, categorical.
 
