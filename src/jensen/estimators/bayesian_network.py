@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from jensen.data import Variable
 from jensen.estimators.handmade_networks import HandmadeNetworks
+from jensen.estimators.learning import Problem
 from jensen.estimators.network_choices import Estimator
-from jensen.estimators.network_fitting import fit_network
+from jensen.estimators.network_fitting import fit_network, network_problem
 from jensen.estimators.network_kinds import plain_network, read_network
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
@@ -222,6 +223,10 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
         """
         fit_network(self, table, interventions, checkpoint)
         return self
+
+    def problem(self, table: Any, *, interventions: Any = None) -> Problem:
+        """What `fit` learns: the model with its prior, the encoded rows, the choices."""
+        return network_problem(self, table, interventions)
 
     @classmethod
     def from_network(cls, network: FittedNetwork) -> Self:

@@ -24,6 +24,7 @@ from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
 from jensen.inference.mixed_network import MixedNetwork
+from jensen.models.discrete_network import CountedRows
 from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.mixed_network import (
     MixedParameters,
@@ -90,11 +91,12 @@ def mixed_problem(
         constants=found.constants,
     )
     starts = _starts(model, rows, summary, found)
+    source = CountedRows(rows, found.targets)
     content = (
         graph.nodes, graph.edges, [v.states for v in variables],
         rows.select([x for x in graph.nodes if x in rows]), found.targets,
     )  # fmt: skip
-    data = Data(units, EncodedRows(units, counted, starts), content)
+    data = Data(units, EncodedRows(units, counted, starts, source), content)
     return Problem(model, data, choices, _start(model, choices))
 
 

@@ -27,7 +27,13 @@ from jensen.inference import Network
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.handmade import network_from_tables
 from jensen.models import gaussian_network
-from jensen.models.discrete_network import DiscreteNetwork, NetworkRows, Tables, encode
+from jensen.models.discrete_network import (
+    CountedRows,
+    DiscreteNetwork,
+    NetworkRows,
+    Tables,
+    encode,
+)
 from jensen.models.emissions.column_summary import summarise
 from jensen.models.gaussian_network import RegressionNetwork, Regressions
 from jensen.models.protocol import Data
@@ -80,7 +86,7 @@ def table_problem(
     if choices.algorithm.q_hidden.is_random and (n_single := encoded.n_single):
         _check_single(n_single, rows.total_weight, choices)
         content.append(n_single)
-    data = Data(encoded.units, NetworkRows(encoded, table), tuple(content))
+    data = Data(encoded.units, NetworkRows(encoded, table, CountedRows(rows, targets)), tuple(content))
     return Problem(model, data, choices, _start(model, choices))
 
 
