@@ -82,12 +82,13 @@ def counted(asked: Asked) -> float:
 
 
 def _mixture_completions(asked: Asked, model: Any) -> Completions:
-    seen = SeenRows(model, asked.drawn_units)
-    rows, base = [], 0.0
+    seen = SeenRows.of_mixture(model, asked)
+    rows: list[Options] = []
+    base = 0.0
     for unit in range(seen.n_units):
-        stats = seen.each(unit)  # (n, K, P)
-        base += seen.base(unit, asked.streams(2)())
-        rows += [Options(own) for own in stats]
+        base += seen.base(unit)
+        pairs = zip(seen.each(unit), seen.units[unit].weight, strict=True)
+        rows += [Options(own, int(times)) for own, times in pairs]
     return Completions(rows, np.zeros(rows[0].stats.shape[1]), base)
 
 
@@ -135,7 +136,7 @@ def _sum_chains(asked: Asked, model: HiddenMarkov) -> float:
     pool = _Pool(np.zeros(width), n_steps * log10(K), emissions)
     base = 0.0
     for unit, stats in enumerate(emissions):
-        base += seen.base(unit, asked.streams(2)())
+        base += seen.base(unit)
         ptr = seen.units[unit].ptr
         for start, stop in zip(ptr[:-1], ptr[1:], strict=True):
             for i in range(start, stop):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 from jensen.data.threads import one_blas_thread
+from jensen.evidence.annealing import anneal
 from jensen.evidence.asked import Asked
 from jensen.evidence.exact import exact
 from jensen.evidence.laplace import laplace
@@ -22,8 +25,15 @@ METHODS: dict[str, Callable[..., Found]] = {
     "cheeseman-stutz": cheeseman_stutz,
     "laplace": laplace,
     "vb": vb,
+    "ais": partial(anneal, resamples=False),
+    "smc": partial(anneal, resamples=True),
 }
-OWN: dict[str, tuple[str, ...]] = {"cheeseman-stutz": ("correction", "mode")}
+ANNEALED = ("n_chains", "n_temperatures", "checkpoint")
+OWN: dict[str, tuple[str, ...]] = {
+    "cheeseman-stutz": ("correction", "mode"),
+    "ais": ANNEALED,
+    "smc": ANNEALED,
+}
 """Choices that belong to some methods only."""
 ASCENTS = ("bic", "cheeseman-stutz", "laplace", "vb")
 """Methods that climb from some starts."""
@@ -37,11 +47,17 @@ def log_evidence(
     n_init: int | None = None,
     correction: str | None = None,
     mode: str | None = None,
+    n_chains: int | None = None,
+    n_temperatures: int | None = None,
+    checkpoint: str | Path | None = None,
     random_state: Any = None,
     progress: bool = False,
     **fit: Any,
 ) -> Evidence:
-    found = _checked(method, {"correction": correction, "mode": mode})
+    found = _checked(method, {
+        "correction": correction, "mode": mode, "n_chains": n_chains,
+        "n_temperatures": n_temperatures, "checkpoint": checkpoint,
+    })
     if n_init is not None:
         check_whole("n_init", n_init, at_least=1)
         if method not in ASCENTS:

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.blocks import Units
+from jensen.data.number_rows import NumberRows
+from jensen.evidence.asked import Asked
 from jensen.evidence.stacked import flat_rows
-from jensen.exceptions import JensenError
+from jensen.exceptions import DataError, JensenError
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
 from jensen.models.emissions.gaussian import Gaussian
@@ -36,6 +38,22 @@ class SeenRows:
         self.units = list(units.each())
         self._parts = [part.emission for part in parts_of(model.emission)]
         self._seen = [self._check(unit) for unit in self.units]
+
+    @classmethod
+    def of_mixture(cls, model: Any, asked: Asked) -> SeenRows:
+        """The rows of a mixture, equal ones once; weights must be whole."""
+        rows = asked.problem.data.rows.rows
+        values, weight = rows.values(), rows.weights()
+        if (weight % 1.0).any():
+            raise DataError(
+                "states are drawn row by row here, so weights must be whole numbers: use "
+                f"{one_of('method', ['vb', 'laplace'])}"
+            )
+        _, first, group = np.unique(
+            values, axis=0, return_index=True, return_inverse=True, equal_nan=True
+        )
+        times = np.bincount(group.ravel(), weight, len(first))
+        return cls(model, model.encode(NumberRows.of(values[first], times)))
 
     @property
     def n_units(self) -> int:
@@ -113,16 +131,17 @@ class SeenRows:
             before[:, np.arange(K), np.arange(K)] = 1.0
         return np.concatenate([before, own.reshape(n, K, -1)], axis=2)
 
-    def base(self, unit: int, rng: np.random.Generator) -> float:
+    def base(self, unit: int) -> float:
         """Log p(rows | states, θ) less ⟨statistics, t⟩: what is the same for all θ."""
         t = self._point()
         n = self.n_rows(unit)
+        weight = np.ones(n) if isinstance(self.units[unit], Sequences) else self.units[unit].weight
         log_like = self.log_like(_repeat(t, 1), unit)[0]
         nodes = np.zeros((1, self.model.n_states, n))
-        nodes[0, 0] = 1.0
+        nodes[0, 0] = weight
         stats = flat_rows(self.stats(_repeat(t, 1), unit, nodes))[0]
         at = flatten(t)
-        return float(log_like[0].sum() - stats @ np.where(stats == 0.0, 0.0, at))
+        return float(log_like[0] @ weight - stats @ np.where(stats == 0.0, 0.0, at))
 
     def _point(self) -> Any:
         """Some t of the emission, with all labels possible: that of the prior."""
