@@ -234,9 +234,7 @@ class HiddenMarkovModel(ChainQuestions):
             there to the identical result.
         """
         refuse_lengths_as_y(X, y)
-        self._learn(
-            self.problem(X, lengths=lengths, sequence_weight=sequence_weight), checkpoint
-        )
+        self._learn(self.problem(X, lengths=lengths, sequence_weight=sequence_weight), checkpoint)
         return self
 
     def problem(self, X: Any, *, lengths: Any = None, sequence_weight: Any = None) -> Problem:

@@ -21,17 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from jensen.evidence.ascents import Found
 from jensen.evidence.asked import Asked
-from jensen.evidence.labels import relabellings, symmetric_sizes
+from jensen.evidence.exact import counted
+from jensen.evidence.labels import shape_of
 from jensen.evidence.particles import NetworkParticles, Particles, draw_prior, particles_of
 from jensen.evidence.record import Line
-from jensen.evidence.stacked import flat_rows, stack, take
-from jensen.evidence.variational import Found
 from jensen.exceptions import StoppedError
+from jensen.models.state_model import flatten
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, run
 from jensen.support.checks import check_whole
-from jensen.support.fields import record
+from jensen.support.fields import add, record
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import STREAM, check_many
 from jensen.support.randomness import Streams
@@ -71,9 +72,6 @@ class AnnealingTask(Task[AnnealedChains]):
         self.particles, self.betas, self.size = particles, betas, size
         self.resamples = resamples
         self.n_steps = len(betas) - 1
-        self._places = None
-        if resamples and symmetric_sizes(particles.model) == (2,):
-            self._places = relabellings(particles.model)
 
     def begin(self, number: int, streams: Streams) -> AnnealedChains:
         """Draws from the prior."""
@@ -119,7 +117,8 @@ def resampled(log_weight: Array, rng: np.random.Generator) -> NDArray[np.int64]:
     share = np.exp(log_weight - logsumexp(log_weight))
     below = np.cumsum(share)
     at = (np.arange(len(share)) + rng.random()) / len(share) * below[-1]
-    return np.minimum(np.searchsorted(below, at, side="right"), len(share) - 1).astype(np.int64)
+    found = np.minimum(np.searchsorted(below, at, side="right"), len(share) - 1)
+    return np.asarray(found, np.int64)
 
 
 class Pilot(NamedTuple):
@@ -127,6 +126,7 @@ class Pilot(NamedTuple):
 
     betas: Array  # rising from 0 to 1
     lengths: Array  # thermodynamic length up to each of them
+    t: Any  # where its chains ended
 
     def temperatures(self, n: int) -> Array:
         """(n + 1,): evenly spaced in length."""
@@ -147,7 +147,7 @@ def pilot_run(particles: Particles, n_chains: int, streams: Streams) -> Pilot:
         chosen = resampled(gains, here(0))
         t = particles.move(t, look, chosen, after, here.at(1)).t
         betas.append(after)
-    return Pilot(np.array(betas), np.array(lengths))
+    return Pilot(np.array(betas), np.array(lengths), t)
 
 
 def _next_temperature(
@@ -168,7 +168,9 @@ def _next_temperature(
             high, top = low + 0.5 * (high - low), high
         else:
             low, top = high, 1.0
-            high = min(high + (high - before) * min(PILOT_STEP / max(spread, 1e-9) - 0.95, 1.0), top)
+            high = min(
+                high + (high - before) * min(PILOT_STEP / max(spread, 1e-9) - 0.95, 1.0), top
+            )
     return high, gains
 
 
@@ -177,7 +179,7 @@ def batch_sizes(particles: Particles, n_chains: int) -> int:
     if isinstance(particles, NetworkParticles):
         return 1
     rows = sum(particles.rows.n_rows(u) for u in range(particles.rows.n_units))  # type: ignore[attr-defined]
-    return int(np.clip(BATCH // (rows * particles.model.n_states), 4, max(n_chains // 8, 4)))
+    return int(np.clip(BATCH // (rows * particles.model.n_states), 4, max(n_chains // 4, 4)))
 
 
 def anneal(
@@ -194,8 +196,6 @@ def anneal(
     if n_temperatures is not None:
         check_whole("n_temperatures", n_temperatures, at_least=1)
     if asked.units.is_complete:
-        from jensen.evidence.exact import counted
-
         return Found(counted(asked), "exact", warnings=("nothing is hidden: this is exact",))
     particles = particles_of(asked)
     is_slow = isinstance(particles, NetworkParticles)
@@ -208,7 +208,9 @@ def anneal(
     size = max(size, 1)
     n_tasks = -(-n_chains // size)
     task = AnnealingTask(particles, betas, size, resamples=resamples)
-    file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(asked, task, n_tasks))
+    file = (
+        None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(asked, task, n_tasks))
+    )
     streams = [asked.streams(5, k) for k in range(n_tasks)]
     outcome = run(task, streams, name="annealing", progress=asked.progress, checkpoint=file)
     if outcome.was_stopped:
@@ -223,12 +225,10 @@ def anneal(
 
 def _islands(n_chains: int) -> int:
     """Independent groups of chains, each of which resamples among its own."""
-    return int(np.clip(round(math.sqrt(n_chains)), 4, 20))
+    return int(np.clip(n_chains // 20, 4, 10))
 
 
-def _found(
-    logs: Array, asked: Asked, betas: Array, n: int, size: int | None = None
-) -> Found:
+def _found(logs: Array, asked: Asked, betas: Array, n: int, size: int | None = None) -> Found:
     """The log of a mean of weights, its error, and what to keep in mind."""
     value = float(logsumexp(logs) - math.log(len(logs)))
     error = bootstrap_error(logs, asked.streams(6)())
@@ -261,27 +261,15 @@ def bootstrap_error(logs: Array, rng: np.random.Generator) -> float:
     for _ in range(0, BOOTSTRAPS, 50):
         chosen = rng.integers(n, size=(50, n))
         means.append(np.log(weights[chosen].mean(1)))
-    return float(np.concatenate(means).std(ddof=1))
+    return float(np.concatenate(means).std(ddof=1) * math.sqrt(n / (n - 1.0)))
 
 
 def _fingerprint(asked: Asked, task: AnnealingTask, n_tasks: int) -> str:
     return fingerprint(
         "annealing, 1",
         type(asked.model).__name__,
-        flat_rows_of_prior(asked),
+        flatten(add(asked.model.prior, shape_of(asked.model))),
         task.betas,
         {"size": task.size, "tasks": n_tasks, "resamples": task.resamples},
         *asked.problem.data.content,
     )
-
-
-def flat_rows_of_prior(asked: Asked) -> Array:
-    """The prior as numbers."""
-    from jensen.evidence.labels import shape_of
-    from jensen.models.state_model import flatten
-    from jensen.support.fields import add
-
-    return flatten(add(asked.model.prior, shape_of(asked.model)))
-
-
-_ = (flat_rows, stack, take)

@@ -73,7 +73,9 @@ class Asked:
         found = self._twin(SAME_PRIOR.get(method, method)).problem(self.table, **self.fit)
         model = found.model
         for family, prior in zip(model.families, model.prior, strict=True):
-            parts = prior if isinstance(prior, tuple) and not hasattr(prior, "_fields") else (prior,)
+            parts = (
+                prior if isinstance(prior, tuple) and not hasattr(prior, "_fields") else (prior,)
+            )
             if not isinstance(family, PointMass) and any(part is None for part in parts):
                 raise JensenError(
                     "the evidence integrates the parameters over their prior, and the flat prior "
@@ -86,7 +88,8 @@ class Asked:
     @property
     def model(self) -> AnyModel:
         """p(x, h, θ)."""
-        return self.problem.model
+        model: AnyModel = self.problem.model
+        return model
 
     @property
     def units(self) -> Units:
@@ -103,7 +106,7 @@ class Asked:
     @property
     def flat(self) -> Any:
         """The same model for the maximum of its likelihood."""
-        changes = {"prior": None}
+        changes: dict[str, Any] = {"prior": None}
         if "equivalent_sample_size" in self.learner.get_params(deep=False):
             changes["equivalent_sample_size"] = 1.0
         return self._twin("em", **changes).problem(self.table, **self.fit)

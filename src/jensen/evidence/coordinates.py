@@ -126,7 +126,9 @@ def _stepped(at: Array, stats: Callable[[Complex], Any]) -> Coordinates:
 
 def _probabilities(family: Any, t: Array) -> Coordinates:
     """Logits against the last cell of each distribution; cells that are left out stay so."""
-    number = family.spread(family.totals(np.ones_like(t)).cumsum().reshape(_totals_shape(family, t)))
+    number = family.spread(
+        family.totals(np.ones_like(t)).cumsum().reshape(_totals_shape(family, t))
+    )
     flat, group = t.ravel(), np.broadcast_to(number, t.shape).ravel()
     inside = np.flatnonzero(flat > -np.inf)
     order = inside[np.argsort(group[inside], kind="stable")]

@@ -8,6 +8,7 @@ how many they are: of labels there are few different counts among very many comp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from math import log10
 from typing import Any, NamedTuple
 
@@ -25,7 +26,7 @@ from jensen.free_energy import VBEM, state_at, step
 from jensen.models.discrete_network import DiscreteNetwork
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixed_network import MixedRegressionNetwork
-from jensen.models.state_model import StateModel, flatten
+from jensen.models.state_model import StateModel, flatten, unflatten
 from jensen.support.fields import add
 from jensen.support.text import one_of
 
@@ -101,16 +102,16 @@ def _network_sums(model: Any, found: list[Options]) -> Completions:
     rows = [one for one in found if len(one.stats) > 1]
     base = 0.0
     if isinstance(model, MixedRegressionNetwork):
-        base = -0.5 * np.log(2.0 * np.pi) * sum(
-            one.times * _n_numbers(model, one.stats[0]) for one in found
+        base = (
+            -0.5
+            * np.log(2.0 * np.pi)
+            * sum(one.times * _n_numbers(model, one.stats[0]) for one in found)
         )
     return Completions(rows, known, float(base))
 
 
 def _n_numbers(model: MixedRegressionNetwork, stats: Array) -> float:
     """How many numbers a row shows."""
-    from jensen.models.state_model import unflatten
-
     record = unflatten(shape_of(model), stats)
     return float(sum(one.count.sum() for one in record.regressions))
 
@@ -138,7 +139,7 @@ def _sum_chains(asked: Asked, model: HiddenMarkov) -> float:
     for unit, stats in enumerate(emissions):
         base += seen.base(unit)
         ptr = seen.units[unit].ptr
-        for start, stop in zip(ptr[:-1], ptr[1:], strict=True):
+        for start, stop in pairwise(ptr.tolist()):
             for i in range(start, stop):
                 pool.move(stats[i], transition if i > start else None)
             pool.end(transition[:, K] if model.has_end else None)

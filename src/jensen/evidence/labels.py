@@ -38,11 +38,19 @@ def n_labellings(model: Any) -> int:
 
 def relabellings(model: Any) -> NDArray[np.intp]:
     """(labellings, P): where each flat parameter comes from; the first changes nothing."""
+    choices = [list(permutations(range(size))) for size in symmetric_sizes(model)]
+    return np.array([_places(model, orders) for orders in product(*choices)])
+
+
+def drawn_relabelling(model: Any, rng: np.random.Generator) -> NDArray[np.intp]:
+    """One of them."""
+    return _places(model, tuple(tuple(rng.permutation(n)) for n in symmetric_sizes(model)))
+
+
+def _places(model: Any, orders: tuple[tuple[int, ...], ...]) -> NDArray[np.intp]:
     like = shape_of(model)
     places = unflatten(like, np.arange(len(flatten(like)), dtype=np.float64))
-    choices = [list(permutations(range(size))) for size in symmetric_sizes(model)]
-    found = [flatten(relabel(model, places, orders)) for orders in product(*choices)]
-    return np.array(found).astype(np.intp)
+    return flatten(relabel(model, places, orders)).astype(np.intp)
 
 
 def relabel(model: Any, record: Any, orders: tuple[tuple[int, ...], ...]) -> Any:
@@ -55,9 +63,7 @@ def relabel(model: Any, record: Any, orders: tuple[tuple[int, ...], ...]) -> Any
     if isinstance(model, DiscreteNetwork):
         return Tables(permute(model.wiring, by_node, record.tables))
     moved = zip(record.regressions, model.layout.permuted_configs(by_node), strict=True)
-    regressions = tuple(
-        Regression(*(part[configs] for part in one)) for one, configs in moved
-    )
+    regressions = tuple(Regression(*(part[configs] for part in one)) for one, configs in moved)
     return MixedParameters(permute(model.layout.wiring, by_node, record.tables), regressions)
 
 

@@ -16,18 +16,18 @@ Louis (1982), *Finding the observed information matrix when using the EM algorit
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen import q_hidden
+from jensen.evidence.ascents import Found, best_fit
 from jensen.evidence.asked import Asked
 from jensen.evidence.coordinates import Coordinates, coordinates, real
 from jensen.evidence.labels import n_labellings
 from jensen.evidence.record import Line
 from jensen.evidence.softmax import SOFTMAX_EM, exponents
-from jensen.evidence.variational import Found, best_fit
 from jensen.exceptions import CollapseError, JensenError, TooLargeError
 from jensen.free_energy import State, expect
 from jensen.models.state_model import flatten
@@ -86,7 +86,7 @@ def information(asked: Asked, state: State) -> Information:
     d = len(at.at)
     if d > MOST:
         raise TooLargeError(
-            f"the Laplace approximation needs a matrix of {d:,} × {d:,} numbers and "
+            f"the Laplace approximation needs a matrix of {d:,} by {d:,} numbers and "
             f"{2 * d:,} E-steps, too many: use {one_of('method', ['vb', 'bic'])}"
         )
     sums, _ = expect(model, asked.units, q_hidden.exact, state.t)
@@ -100,7 +100,7 @@ def information(asked: Asked, state: State) -> Information:
             ends = [_stats_at(asked, at, j, sign * STEP * unit[j]) for sign in (1.0, -1.0)]
             lost[:, j] = jacobian.T @ ((ends[0] - ends[1]) / (2.0 * STEP * unit[j]))
     observed = (complete - 0.5 * (lost + lost.T)) * unit * unit[:, None]
-    values = np.linalg.eigvalsh(observed)
+    values = np.asarray(np.linalg.eigvalsh(observed), np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         log_det = float(np.log(values).sum() - 2.0 * np.log(unit).sum())
     return Information(values, log_det)

@@ -23,6 +23,7 @@ from jensen.models.mixed_network import MixedParameters
 from jensen.models.mixed_rows import seen_moments
 from jensen.q_hidden.mixed.cells import MixedRows
 from jensen.q_hidden.trees.problems import code_rows
+from jensen.support.fields import leaves, rebuild
 from jensen.support.text import one_of
 
 Array = NDArray[np.float64]
@@ -32,7 +33,8 @@ Ints = NDArray[np.int64]
 def network_completions(asked: Asked) -> Iterator[tuple[Array, int]]:
     """(completions, P) and how often, for every different row of a network."""
     model = asked.model
-    names, rows, targets = model.graph.nodes, *asked.problem.data.rows.source
+    names, source = model.graph.nodes, asked.problem.data.rows.source
+    rows, targets = source.rows, source.targets
     labels, numbers = _kinds(model)
     block = next(iter(rows.blocks(max(rows.n_rows, 1))))
     codes = code_rows(block, [names[v] for v in labels])
@@ -45,7 +47,9 @@ def network_completions(asked: Asked) -> Iterator[tuple[Array, int]]:
         )
     target = np.full(len(codes), -1) if targets is None else targets
     both = np.column_stack([codes, values, target])
-    _, first, group = np.unique(both, axis=0, return_index=True, return_inverse=True, equal_nan=True)
+    _, first, group = np.unique(
+        both, axis=0, return_index=True, return_inverse=True, equal_nan=True
+    )
     times = np.bincount(group.ravel(), weight, len(first))
     for i, n in zip(first, times, strict=True):
         yield _of_row(model, codes[i], values[i], int(target[i])), int(n)
@@ -96,8 +100,6 @@ def _of_row(model: Any, codes: NDArray[np.int32], values: Array, target: int) ->
 
 
 def _lifted(record: Any) -> Any:
-    from jensen.support.fields import leaves, rebuild
-
     return rebuild(record, (leaf[None] for leaf in leaves(record)))
 
 
@@ -117,5 +119,3 @@ def _counts(model: Any, codes: NDArray[np.int32], counts: list[bool]) -> Array:
             place = np.ravel_multi_index(tuple(codes[:, members].T), tuple(wiring.cards[members]))
             found[rows, wiring.fam_at[f] + place] += 1.0
     return found
-
-

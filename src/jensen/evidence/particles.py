@@ -89,7 +89,7 @@ def log_prior(model: Any, t: Any) -> Array:
     eta = flatten(add(model.prior, shape_of(model)))
     free = is_free(model)
     own = np.where(free, eta, 0.0)
-    return dot(flat_rows(t), own[None])[:, 0] - log_partitions(model, eta[None])[0]
+    return np.asarray(dot(flat_rows(t), own[None])[:, 0] - log_partitions(model, eta[None])[0])
 
 
 def is_free(model: Any) -> NDArray[np.bool_]:
@@ -154,12 +154,12 @@ class RowParticles(_StateParticles):
         """States, then θ."""
         from jensen.kernels.annealed_states import draw_rows
 
-        rng, C, K = streams(), len(chosen), self.model.n_states
+        rng, n, K = streams(), len(chosen), self.model.n_states
         log_weights, nodes = np.ascontiguousarray(t[0]), []
         for unit, log_like in zip(self.rows.units, look, strict=True):
             times = unit.weight.astype(np.int64)
-            own = np.empty((C, K, len(times)))
-            uniforms = rng.random((C, int(times.sum())))
+            own = np.empty((n, K, len(times)))
+            uniforms = rng.random((n, int(times.sum())))
             draw_rows(log_weights, log_like, times, beta, chosen, uniforms, own)
             nodes.append(own)
         counts = np.sum([own.sum(2) for own in nodes], axis=0)
@@ -196,13 +196,13 @@ class ChainParticles(_StateParticles):
         """Paths, then θ."""
         from jensen.kernels.annealed_states import draw_chains
 
-        rng, C, K, tables = streams(), len(chosen), self.model.n_states, self._tables(t)
-        first, moves = np.zeros((C, K)), np.zeros((C, K, K + self.model.has_end))
-        nodes, chains = [], np.arange(C)[:, None]
+        rng, n, K, tables = streams(), len(chosen), self.model.n_states, self._tables(t)
+        first, moves = np.zeros((n, K)), np.zeros((n, K, K + self.model.has_end))
+        nodes, chains = [], np.arange(n)[:, None]
         for unit, log_like in zip(self.rows.units, look, strict=True):
-            path = np.empty((C, int(unit.ptr[-1])), np.int64)
+            path = np.empty((n, int(unit.ptr[-1])), np.int64)
             draw_chains(*tables, log_like, unit.ptr, beta, chosen, rng.random(path.shape), path)
-            own = np.zeros((C, K, path.shape[1]))
+            own = np.zeros((n, K, path.shape[1]))
             own[chains, path, np.arange(path.shape[1])] = 1.0
             nodes.append(own)
             np.add.at(first, (chains, path[:, unit.ptr[:-1]]), 1.0)

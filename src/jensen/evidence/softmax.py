@@ -56,7 +56,6 @@ SOFTMAX_EM = Algorithm("em", q_hidden.exact, softmax_mode)
 """Climbs log p(x, θ), the density of θ being in softmax coordinates."""
 
 
-
 def exponents(families: Any, eta: Any) -> Any:
     """The natural parameters of the density in these coordinates, field by field."""
     pairs = zip(families, eta, strict=True)

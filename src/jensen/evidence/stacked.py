@@ -49,11 +49,11 @@ def _of_family(family: Any, eta: Any, n: int) -> Array:
         return np.zeros(n)
     if isinstance(family, Product):
         pairs = zip(family.parts, eta, strict=True)
-        return np.sum([_of_family(part, own, n) for part, own in pairs], axis=0)
+        return np.asarray(sum((_of_family(part, own, n) for part, own in pairs), np.zeros(n)))
     if isinstance(family, SegmentedDirichlet):
         several = SegmentedDirichlet(np.tile(family.lengths, n))
-        return several.log_partitions(eta.ravel()).reshape(n, -1).sum(1)
-    return np.asarray(family.log_partitions(eta)).reshape(n, -1).sum(1)
+        return np.asarray(several.log_partitions(eta.ravel()).reshape(n, -1).sum(1))
+    return np.asarray(family.log_partitions(eta).reshape(n, -1).sum(1))
 
 
 def sample(model: Any, eta: Any, rng: np.random.Generator) -> Any:

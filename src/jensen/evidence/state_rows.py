@@ -1,4 +1,4 @@
-"""Rows of a mixture or of chains under many θ at once: states are hidden, missing cells are left out.
+"""Rows of a mixture or of chains under many θ at once; their missing cells are left out.
 
 A cell that is missing says nothing of θ where columns are independent given the state: it
 integrates to one, so it is in no likelihood and in no statistics here.
@@ -53,7 +53,7 @@ class SeenRows:
             values, axis=0, return_index=True, return_inverse=True, equal_nan=True
         )
         times = np.bincount(group.ravel(), weight, len(first))
-        return cls(model, model.encode(NumberRows.of(values[first], times)))
+        return cls(model, model.encode(NumberRows.of(values[first], times.astype(np.float64))))
 
     @property
     def n_units(self) -> int:
@@ -72,7 +72,7 @@ class SeenRows:
 
     def _check(self, unit: Any) -> list[NDArray[np.bool_] | None]:
         """For each part which rows show it; None if all do."""
-        found = []
+        found: list[NDArray[np.bool_] | None] = []
         for part, rows in zip(self._parts, self._rows(unit), strict=True):
             missing = _missing(part, rows)
             if not missing.any():
@@ -101,16 +101,16 @@ class SeenRows:
 
     def stats(self, t: Any, unit: int, nodes: Array) -> Any:
         """Statistics of the emission, a stack; nodes (C, K, n) say which state has each row."""
-        C, K, n = nodes.shape
-        found = []
+        n_theta, K, n = nodes.shape
+        found: list[Any] = []
         pairs = zip(self._parts, records_of(self.model.emission, t), strict=True)
         rows, seen = self._rows(self.units[unit]), self._seen[unit]
         for (part, own), encoded, shows in zip(pairs, rows, seen, strict=True):
             mine = nodes if shows is None else np.where(shows, nodes, 0.0)
             free, flat = _untied(part, own)
-            flat_nodes = np.ascontiguousarray(mine.reshape(C * K, n))
+            flat_nodes = np.ascontiguousarray(mine.reshape(n_theta * K, n))
             stats = free.observe(flat, encoded).stats(0, n, flat_nodes)
-            found.append(_tied_stats(part, stats, C, K))
+            found.append(_tied_stats(part, stats, n_theta, K))
         return joined_records(self.model.emission, found)
 
     def each(self, unit: int) -> Array:
@@ -163,7 +163,7 @@ def _missing(part: Any, rows: Any) -> NDArray[np.bool_]:
 def _untied(part: Any, t: Any) -> tuple[Any, Any]:
     """An emission and its t (C, K, ...) as if all C · K states were of one model."""
     if isinstance(t, Tied):
-        C, K, D = t.first.shape
+        K, D = t.first.shape[1:]
         count = np.repeat(t.count, K)
         second = np.repeat(t.second, K, axis=0)
         flat = NormalWishart(count, second, t.first.reshape(-1, D), t.strength.ravel())
@@ -173,9 +173,9 @@ def _untied(part: Any, t: Any) -> tuple[Any, Any]:
     return part, rebuild(t, flat_leaves)
 
 
-def _tied_stats(part: Any, stats: Any, C: int, K: int) -> Any:
+def _tied_stats(part: Any, stats: Any, n_theta: int, K: int) -> Any:
     """Statistics of C · K states as a stack."""
-    found = rebuild(stats, (x.reshape(C, K, *x.shape[1:]) for x in leaves(stats)))
+    found = rebuild(stats, (x.reshape(n_theta, K, *x.shape[1:]) for x in leaves(stats)))
     if getattr(part, "is_tied", False):
         return Tied(found.count.sum(1), found.second.sum(1), found.first, found.strength)
     return found

@@ -30,9 +30,7 @@ def _log_sum(log_weights, log_like, i, beta):
     return top + np.log(total)
 
 
-@kernel(
-    "void(float64[:, ::1], float64[:, :, ::1], float64[::1], float64, float64, float64[::1])"
-)
+@kernel("void(float64[:, ::1], float64[:, :, ::1], float64[::1], float64, float64, float64[::1])")
 def row_gains(log_weights, log_like, weight, before, after, gains):
     """Fill gains (C,) with Σ_rows weight · log Σ_h p(h) p(x | h)^β after, less that before."""
     C, _, n = log_like.shape

@@ -88,7 +88,9 @@ def encode(
         if v >= 0 and layout.cards[v]:
             own = layout.wiring.fam_at[layout.place[v] : layout.place[v] + 2]
             counts[own[0] : own[1]] = 0.0
-        moments = part.sum(lambda block: seen_moments(read_block(block, layout, names, shift), layout))
+        moments = part.sum(
+            lambda block: seen_moments(read_block(block, layout, names, shift), layout)
+        )
         if v >= 0 and not layout.cards[v]:
             own_forms = layout.form_at[layout.place[v] : layout.place[v] + 2]
             moments[own_forms[0] : own_forms[1]] = 0.0
