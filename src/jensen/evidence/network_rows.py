@@ -32,7 +32,7 @@ Ints = NDArray[np.int64]
 
 def network_completions(asked: Asked) -> Iterator[tuple[Array, int]]:
     """(completions, P) and how often, for every different row of a network."""
-    model = asked.model
+    model: Any = asked.model
     names, source = model.graph.nodes, asked.problem.data.rows.source
     rows, targets = source.rows, source.targets
     labels, numbers = _kinds(model)
