@@ -71,7 +71,7 @@ def laplace(asked: Asked) -> Found:
     warnings = list(notes)
     if copies > 1:
         lines.append(Line("copies of the mode", float(copies)))
-    if least < 0.01:
+    if least < 0.1:
         warnings.append(
             f"some direction keeps only {least:.1g} of the information of complete rows: the "
             "posterior is far from normal there, and so is this number from the evidence"
