@@ -182,6 +182,14 @@ def test_vb_on_complete_rows_is_the_evidence():
     np.testing.assert_allclose(net.free_energy_, labels + numbers + base, rtol=1e-12)
 
 
+@pytest.mark.parametrize("strength", [1.0, 0.01])
+def test_vb_on_complete_rows_is_the_score(strength):
+    table = mixed_table(40)
+    net = jn.BayesianNetwork(GRAPH, prior={"strength": strength}).fit(table)
+    score = jn.score(jn.DAG(GRAPH), table, "bdeu-bge", strength=strength)
+    np.testing.assert_allclose(net.free_energy_, score, rtol=1e-12)
+
+
 def test_vb_is_below_the_evidence_where_labels_are_missing():
     """By the sum over all completions, each of which has its evidence in closed form."""
     table = mixed_table(12, seed=4)
@@ -229,49 +237,48 @@ def test_rows_and_columns_that_show_nothing_change_no_bound():
     np.testing.assert_allclose(beside.fit(wider).free_energy_, known, rtol=1e-9)
 
 
+def hyperparameters(rows, covariance):
+    """The prior of a network with strength 1, in the words of a mixture."""
+    variance, d = rows.var(0), rows.shape[1]
+    is_full = covariance == "full"
+    return {
+        "concentration": 0.5,
+        "mean": rows.mean(0),
+        "mean_strength": 1.0,
+        "degrees_of_freedom": d + 2.0 if is_full else 3.0,
+        "scale": np.diag(2.0 / variance) if is_full else 2.0 / variance,
+    }
+
+
+@pytest.mark.parametrize("is_flat", [True, False])
 @pytest.mark.parametrize(
     ("covariance", "graph"),
-    [("diagonal", "H -> x; H -> y"), ("full", "H -> x; H -> y; x -> y")],
+    [
+        ("diagonal", "H -> x; H -> y; H -> z"),
+        ("full", "H -> x; H -> y; H -> z; x -> y; x -> z; y -> z"),
+    ],
 )
-def test_a_mixture_as_a_graph_climbs_as_a_gaussian_mixture(covariance, graph):
+def test_a_mixture_as_a_graph_climbs_as_a_gaussian_mixture(covariance, graph, is_flat):
+    """Sweep by sweep: the likelihood under the flat prior, the bound of VB under the same one."""
     rng = np.random.default_rng(0)
     centre = rng.integers(0, 2, 150)
-    rows = rng.normal(size=(150, 2)) * [1.0, 2.0] + 4.0 * centre[:, None]
+    rows = rng.normal(size=(150, 3)) * [1.0, 2.0, 0.3] + 4.0 * centre[:, None]
     rows[:, 1] += 0.5 * rows[:, 0]
-    choices = {"random_state": 0, "max_iter": 1}
     with pytest.warns(EstimateWarning):
-        begin = jn.GaussianMixture(2, covariance=covariance, **choices).fit(rows)
+        begin = jn.GaussianMixture(2, covariance=covariance, random_state=0, max_iter=1).fit(rows)
     sweeps = {"max_iter": 8, "tol": 0.0}
+    prior = None if is_flat else hyperparameters(rows, covariance)
+    own = None if is_flat else {"strength": 1.0}
     with pytest.warns(EstimateWarning):
-        mixture = jn.GaussianMixture(2, covariance=covariance, start=begin, **sweeps).fit(rows)
-    start = as_network(graph, begin, covariance)
+        mixture = jn.GaussianMixture(
+            2, covariance=covariance, prior=prior, start=begin, **sweeps
+        ).fit(rows)
+    start = as_network(graph, begin)
     with pytest.warns(EstimateWarning):
-        net = jn.BayesianNetwork(graph, hidden={"H": 2}, start=start, **sweeps).fit(
-            {"x": rows[:, 0], "y": rows[:, 1]}
+        net = jn.BayesianNetwork(graph, hidden={"H": 2}, prior=own, start=start, **sweeps).fit(
+            dict(zip("xyz", rows.T, strict=True))
         )
     np.testing.assert_allclose(net.trace_, mixture.trace_, rtol=1e-10)
-
-
-def test_vb_of_a_mixture_as_a_graph_is_that_of_a_gaussian_mixture():
-    """Under the same hyperparameters, from the same start, to the same bound."""
-    rng = np.random.default_rng(3)
-    rows = rng.normal(size=(120, 2)) + 5.0 * rng.integers(0, 2, 120)[:, None]
-    mean, variance = rows.mean(0), rows.var(0)
-    prior = {
-        "concentration": 0.5,
-        "mean": mean,
-        "mean_strength": 1.0,
-        "degrees_of_freedom": 3.0,
-        "scale": 2.0 / variance,
-    }
-    mixture = jn.GaussianMixture(
-        2, covariance="diagonal", prior=prior, random_state=0, n_init=3, tol=1e-13
-    ).fit(rows)
-    start = as_network("H -> x; H -> y", mixture, "diagonal")
-    net = jn.BayesianNetwork(
-        "H -> x; H -> y", hidden={"H": 2}, prior="bdeu-bge", start=start, tol=1e-13
-    ).fit({"x": rows[:, 0], "y": rows[:, 1]})
-    np.testing.assert_allclose(net.free_energy_, mixture.free_energy_, rtol=1e-9)
 
 
 def test_whole_numbers_are_numbers():
@@ -297,28 +304,23 @@ def test_cross_validation_of_both_kinds():
     assert learned.mean < empty.mean
 
 
-def as_network(graph, mixture, covariance):
+def as_network(graph, mixture):
     """The same distribution as a network of a hidden label and regressions."""
     from jensen.data.variable import Variable
     from jensen.inference.mixed_network import MixedNetwork, NumberParameters
 
-    covariances = np.array(mixture.covariances_)
-    if covariance == "diagonal":
-        covariances = np.array([np.diag(c) for c in covariances])
-    slopes = covariances[:, 0, 1] / covariances[:, 0, 0]
-    mean = mixture.means_
-    variables = (
-        Variable("H", "categorical", ("0", "1")),
-        Variable("x", "continuous"),
-        Variable("y", "continuous"),
-    )
-    x = NumberParameters(mean[:, 0], np.empty((2, 0)), covariances[:, 0, 0])
-    left = covariances[:, 1, 1] - slopes * covariances[:, 0, 1]
-    if covariance == "full":
-        y = NumberParameters(mean[:, 1] - slopes * mean[:, 0], slopes[:, None], left)
-    else:
-        y = NumberParameters(mean[:, 1], np.empty((2, 0)), left)
-    return MixedNetwork(jn.DAG(graph), variables, np.array(mixture.weights_), (x, y))
+    dag, numbers = jn.DAG(graph), []
+    covariances = np.array([np.diag(c) if c.ndim == 1 else c for c in mixture.covariances_])
+    for v, name in enumerate("xyz"):
+        above = ["xyz".index(x) for x in dag.parents(name) if x != "H"]
+        slopes = [np.linalg.solve(c[np.ix_(above, above)], c[above, v]) for c in covariances]
+        slopes = np.array(slopes).reshape(2, len(above))
+        intercepts = mixture.means_[:, v] - (slopes * mixture.means_[:, above]).sum(1)
+        left = covariances[:, v, v] - (slopes * covariances[:, above, v]).sum(1)
+        numbers.append(NumberParameters(intercepts, slopes, left))
+    names = [Variable(name, "continuous") for name in "xyz"]
+    variables = (Variable("H", "categorical", ("0", "1")), *names)
+    return MixedNetwork(dag, variables, np.array(mixture.weights_), tuple(numbers))
 
 
 @pytest.mark.parametrize("n_chains", [1, 4])
@@ -340,13 +342,17 @@ def test_chains_name_hidden_states_alike(n_chains):
     np.testing.assert_allclose(means, [0.0, 8.0, 16.0], atol=0.6)
 
 
-def test_a_tight_relation_is_not_inflated():
+@pytest.mark.parametrize("choices", [{}, {"prior": "bdeu-bge"}, {"method": "vbem"}])
+def test_a_tight_relation_is_not_inflated(choices):
     """By default, a residual variance of 1e-4 of the total stays what it is."""
     rng = np.random.default_rng(0)
     x, group = rng.normal(size=300), rng.integers(0, 2, 300)
     y = x + 0.01 * rng.normal(size=300)
-    net = jn.BayesianNetwork("g -> y; x -> y").fit({"g": group.astype(str), "x": x, "y": y})
+    table = {"g": group.astype(str), "x": x, "y": y}
+    net = jn.BayesianNetwork("g -> y; x -> y", **choices).fit(table)
     np.testing.assert_allclose(net.network_.numbers[1].variances, 1e-4, rtol=0.2)
+    strong = jn.BayesianNetwork("g -> y; x -> y", prior={"strength": 1.0}).fit(table)
+    assert (strong.network_.numbers[1].variances > 20e-4).all()
 
 
 # --- refusals ---

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -74,16 +74,27 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
         mean and scale are empirical: those of the known values of each column, made once, held
         through all sweeps, and kept in `network_.prior`. Of labels and numbers together None (flat;
         "bdeu-bge" for methods that need a prior), "bdeu-bge", which is "bdeu" of the tables and, in
-        every configuration of labels, the default "bge" of the numbers, or a dict with some of
-        strength (below 1 it weakens the prior mean and scale of the numbers) and concentration (of
-        every cell of the tables, in place of "bdeu"). Where a number is nearly a function of its
-        parents, the default strength widens its noise: with N rows by about half the variance of
-        the column over N; {"strength": 0.01} does not.
+        every configuration of labels, the default "bge" of the numbers, its mean and scale weakened
+        to a strength of 0.001, or a dict with some of strength (1 is that of the score "bdeu-bge",
+        which pulls rare configurations to the mean and variance of all rows, but widens the noise
+        of a number by up to half its variance over the number of rows) and concentration (of every
+        cell of the tables, in place of "bdeu"). With a strength of 1 and complete rows
+        `free_energy_` is the score of the graph.
     equivalent_sample_size
         Of "bdeu" and "bds".
+    mode
+        Of "em", "viterbi" and "stochastic-em" under a prior: in which coordinates of the tables
+        the density has the mode that is sought. "probabilities": of θ itself, at counts + α - 1,
+        which needs concentrations α of at least 1. "softmax": of the logarithms of odds, at
+        counts + α, where every prior has a mode, "bdeu" too; then F is
+        log p(x | θ) + log Π θ^α / B(α). Regressions keep the mode of their own prior.
     start
         A network, a fitted estimator, a dict as in `from_tables`, or `jensen.inference.expected`
         statistics of any graph. Else random tables that break the symmetry of hidden states.
+    fixed
+        Labels whose tables are known and stay as `start` gives them; a dict of `start` may then
+        hold these tables alone, and the others begin as without `start`. They have no prior, and
+        their posterior is a point (shown as a Dirichlet worth 10¹⁰ rows).
     n_init
         How many random starts; the one with the highest F is kept. With 1, the parameters of a
         graph that was learned from incomplete rows begin where structural EM ended.
@@ -152,7 +163,9 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
         method: str | None = None,
         prior: Any = None,
         equivalent_sample_size: float = 1.0,
+        mode: str = "probabilities",
         start: Any = None,
+        fixed: Iterable[str] = (),
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-8,
@@ -168,7 +181,9 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
         self.method = method
         self.prior = prior
         self.equivalent_sample_size = equivalent_sample_size
+        self.mode = mode
         self.start = start
+        self.fixed = fixed
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol

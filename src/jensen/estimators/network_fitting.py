@@ -18,7 +18,7 @@ from jensen.inference.fitted import FittedNetwork
 from jensen.models.discrete_network import DiscreteNetwork, Tables
 from jensen.q_graph.info import StructuralInfo
 from jensen.q_graph.learning import learn_structure
-from jensen.q_graph.structural.learning import needs_structural_em
+from jensen.q_graph.methods import needs_structural_em
 from jensen.scores.constant_columns import noting, warn_of_constant_labels, warn_of_constants
 from jensen.scores.table_checks import note_columns
 

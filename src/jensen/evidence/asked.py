@@ -19,7 +19,7 @@ from jensen.free_energy import VBEM, Algorithm, State, state_at
 from jensen.models.protocol import AnyModel
 from jensen.runs.restarts import Ascents, Job, ascend
 from jensen.support.randomness import Streams, as_generator
-from jensen.support.text import USUAL_PRIOR, option
+from jensen.support.text import USUAL_PRIOR, keyword, option
 
 Array = NDArray[np.float64]
 
@@ -72,6 +72,11 @@ class Asked:
         method = given["method"] or ("em" if given["prior"] is None else "vbem")
         found = self._twin(SAME_PRIOR.get(method, method)).problem(self.table, **self.fit)
         model = found.model
+        if getattr(getattr(model, "kind", None), "known", None) is not None:
+            raise JensenError(
+                "the evidence of a network of which some tables are held is not known here: leave "
+                f"out {keyword('fixed')}"
+            )
         for family, prior in zip(model.families, model.prior, strict=True):
             parts = (
                 prior if isinstance(prior, tuple) and not hasattr(prior, "_fields") else (prior,)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from jensen.exceptions import GraphError
 from jensen.graphs import markov, orientation
@@ -194,18 +193,3 @@ undirected; a PDAG holds any mixture of edges, and its cpdag() completes it
                 raise GraphError(
                     f"this is not a completed PDAG: '{show_edge(edge)}' should be {kind}; {ADVICE}"
                 )
-
-
-def as_dag(graph: Any) -> DAG:
-    """A DAG as it is, a (C)PDAG extended consistently, anything else through `DAG`.
-
-    Examples
-    --------
-    >>> as_dag("A -> B")
-    DAG('A -> B')
-    """
-    if isinstance(graph, DAG):
-        return graph
-    if isinstance(graph, PDAG):
-        return graph.extension()
-    return DAG(graph)

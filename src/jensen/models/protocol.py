@@ -31,14 +31,15 @@ Array = NDArray[np.float64]
 Record = TypeVar("Record", bound=NamedTuple)  # a field for each factor of q(θ): families, η, t
 Stats = TypeVar("Stats")  # additive over units; of conjugate models a record like η
 Unit = TypeVar("Unit", contravariant=True)  # encoded rows
+Rows = TypeVar("Rows")  # what a start looks at
 
 
-class Data(NamedTuple):
+class Data(NamedTuple, Generic[Rows]):
     """Rows as a model learns from them."""
 
     units: Units
-    rows: Any  # what the model begins from, and names an impossible row by
-    content: tuple[Any, ...]  # plain data and settings: a checkpoint of others is refused
+    rows: Rows  # what the model begins from, and names an impossible row by
+    content: tuple[object, ...]  # plain data and settings: a checkpoint of others is refused
 
 
 class Model(Protocol[Record, Unit, Stats]):
@@ -64,27 +65,27 @@ class Model(Protocol[Record, Unit, Stats]):
     def prior_given(self, t: Record) -> tuple[Record, Record]:
         """Expected natural parameters of the prior, and its expected log partition, by field."""
 
-    def moves(self, state: State) -> Iterable[Record]:
+    def moves(self, state: State[Record, Stats]) -> Iterable[Record]:
         """Other η that may be better, such as rotations; each is taken if F rises."""
 
 
-class Learnable(Model[Record, Unit, Stats], Protocol):
+class Learnable(Model[Record, Unit, Stats], Protocol[Record, Unit, Stats, Rows]):
     """A model that `learn` takes from rows to a fitted thing."""
 
     @property
     def prior(self) -> Record:
         """Natural parameters before any row was seen; None is flat."""
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Record:
+    def start(self, data: Data[Rows], k: int, rng: np.random.Generator) -> Record:
         """The η of the k-th start, which breaks the symmetry of hidden states."""
 
-    def trials(self, state: State) -> Iterable[Record]:
+    def trials(self, state: State[Record, Stats]) -> Iterable[Record]:
         """Other η to climb from after an ascent; what comes of one is taken if F is higher."""
 
     def refuse_start(self, start: Record, stats: Stats, method: str) -> None:
         """Refuse an η of the caller's from which an ascent would be led astray."""
 
-    def explain(self, data: Data, t: Record) -> Exception:
+    def explain(self, data: Data[Rows], t: Record) -> Exception:
         """Which row is impossible at this θ, and what to do."""
 
     def simulate(self, t: Record, n: int, rng: np.random.Generator) -> object:
@@ -93,15 +94,15 @@ class Learnable(Model[Record, Unit, Stats], Protocol):
         Models with hidden states give the states that made them besides.
         """
 
-    def finish(self, state: State, *, is_posterior: bool) -> Fitted:
+    def finish(self, state: State[Record, Stats], *, is_posterior: bool) -> Fitted:
         """The fitted thing at the end of an ascent."""
 
 
 @runtime_checkable
-class Sampled(Learnable[Record, Unit, Stats], Protocol):
+class Sampled(Learnable[Record, Unit, Stats, Rows], Protocol[Record, Unit, Stats, Rows]):
     """A model that chains can run on, too."""
 
-    def keep(self, state: State, *, is_mode: bool) -> Array:
+    def keep(self, state: State[Record, Stats], *, is_mode: bool) -> Array:
         """The numbers that a chain keeps of a state, flat."""
 
     def settle(self, draws: Array, best: int) -> Array:
@@ -125,7 +126,8 @@ class Sampled(Learnable[Record, Unit, Stats], Protocol):
         """The fitted thing of draws of θ."""
 
 
-AnyModel: TypeAlias = Learnable[Any, Any, Any]
+AnyModel: TypeAlias = Learnable[Any, Any, Any, Any]
+AnyData: TypeAlias = Data[Any]
 
 
 class Conjugate(Generic[Record]):
@@ -158,11 +160,11 @@ class Conjugate(Generic[Record]):
         found: Record = zip_fields(log_partition, self.families, self.prior)
         return found
 
-    def moves(self, state: State) -> Iterable[Record]:
+    def moves(self, state: State[Record, Record]) -> Iterable[Record]:
         """None."""
         return ()
 
-    def trials(self, state: State) -> Iterable[Record]:
+    def trials(self, state: State[Record, Record]) -> Iterable[Record]:
         """None."""
         return ()
 
