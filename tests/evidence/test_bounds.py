@@ -106,7 +106,16 @@ def test_the_information_is_the_curvature_of_the_log_posterior():
 
 def holes(times):
     """Two labels, of which one is missing now and then; every row so many times."""
-    rows = [("0", "0"), ("0", "1"), ("1", "1"), ("1", "1"), ("1", "0"), ("1", None), (None, "1"), ("0", "0")]
+    rows = [
+        ("0", "0"),
+        ("0", "1"),
+        ("1", "1"),
+        ("1", "1"),
+        ("1", "0"),
+        ("1", None),
+        (None, "1"),
+        ("0", "0"),
+    ]
     columns = {"a": [a for a, _ in rows], "b": [b for _, b in rows]}
     return jn.Table(columns, weights=[float(times)] * len(rows))
 

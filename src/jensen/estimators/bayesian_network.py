@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable
-from jensen.estimators.handmade_networks import HandmadeNetworks
 from jensen.estimators.learning import Problem
 from jensen.estimators.network_choices import Estimator
 from jensen.estimators.network_fitting import fit_network, network_problem
 from jensen.estimators.network_kinds import plain_network, read_network
+from jensen.estimators.network_methods import NetworkMethods
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
-from jensen.graphs import DAG, as_dag
+from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from jensen.evidence.tightness import BoundGap
 
 
-class BayesianNetwork(HandmadeNetworks, Estimator):
+class BayesianNetwork(NetworkMethods, Estimator):
     """A Bayesian network over labels (categorical variables, some hidden), numbers, or both.
 
     Where all columns are continuous every node is a linear regression on its parents, with
@@ -52,7 +52,8 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
     Parameters
     ----------
     graph
-        A `DAG`, its text (``"A -> B <- C"``), a list of edges, or a `CPDAG`, which is extended.
+        A `DAG`, its text (``"A -> B <- C"``), a list of edges, or a `CPDAG` or `PDAG`, which is
+        extended (between a label and a number from the label to the number).
         None: `fit` learns the graph of all columns by `jensen.learn_structure`, values missing or
         not, and then its parameters. The score is that of the prior ("bdeu" with its
         `equivalent_sample_size`, "bds", "k2", "bge"), and "bic" for a flat one and any other.
@@ -197,14 +198,21 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
     @property
     def graph(self) -> DAG:
         """The graph that was given, or else learned; whatever names one may be assigned."""
-        found = getattr(self, "graph_", None) if self._graph is None else self._graph
-        if found is None:
+        if isinstance(self._graph, DAG):
+            return self._graph
+        found: DAG | None = getattr(self, "graph_", None)
+        if found is not None:
+            return found
+        if self._graph is None:
             raise NotFittedError("this network has no graph yet: fit(table) learns one")
-        return found
+        return self._graph.extension()
 
     @graph.setter
     def graph(self, graph: Any) -> None:
-        self._graph = None if graph is None else as_dag(graph)
+        dag = None if graph is None else as_dag(graph)  # what has no extension is refused
+        self._graph: DAG | PDAG | None = graph if isinstance(graph, PDAG) else dag
+        if isinstance(graph, PDAG):
+            self.__dict__.pop("graph_", None)  # `fit` says which extension it is
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The choices by name; a graph that was learned is none of them."""

@@ -154,7 +154,7 @@ class Problem(NamedTuple):
     choices: LoopChoices
     start: Start | None = None
 
-    def begin(self, k: int, streams: Streams) -> State:
+    def begin(self, k: int, streams: Streams) -> AnyState:
         """The state of the k-th start: random, or the one that the caller gave."""
         return _begin(self, k, streams)
 

@@ -11,9 +11,9 @@ from jensen.data.counting import counts_as_numbers
 from jensen.data.discretizing import with_cuts
 from jensen.estimators.learning import FitReport, Problem, Start, learn
 from jensen.estimators.network_choices import NetworkSettings, split_targets
-from jensen.estimators.network_kinds import kind_of_data
+from jensen.estimators.network_kinds import is_mixed, kind_of_data
 from jensen.exceptions import JensenError
-from jensen.graphs import DAG, as_dag
+from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference.fitted import FittedNetwork
 from jensen.models.discrete_network import DiscreteNetwork, Tables
 from jensen.q_graph.info import StructuralInfo
@@ -57,7 +57,10 @@ def fit_network(
     given = net.get_params()
     graph = given.pop("graph")
     choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
-    task = FittingTask(_with_numbers(as_rows(table), graph), choices, interventions, checkpoint)
+    rows = _with_numbers(as_rows(table), graph)
+    if isinstance(graph, PDAG):
+        graph = _extended(graph, rows)
+    task = FittingTask(rows, choices, interventions, checkpoint)
     if learned is not None:
         found = _fit(learned, task, is_learned=True)
     else:
@@ -75,8 +78,9 @@ def network_problem(net: BayesianNetwork, table: Any, interventions: Any = None)
             "this network has no graph of its own, only rows to learn one from: give the graph"
         )
     choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
-    task = FittingTask(_with_numbers(as_rows(table), graph), choices, interventions, None)
-    return _problem(graph, task)[1]
+    rows = _with_numbers(as_rows(table), graph)
+    graph = _extended(graph, rows) if isinstance(graph, PDAG) else graph
+    return _problem(graph, FittingTask(rows, choices, interventions, None))[1]
 
 
 def _problem(graph: DAG, task: FittingTask) -> tuple[RowSource, Problem]:
@@ -85,7 +89,17 @@ def _problem(graph: DAG, task: FittingTask) -> tuple[RowSource, Problem]:
     return data, kind_of_data(graph, data).problem(graph, data, task.choices, targets)
 
 
-def _with_numbers(rows: RowSource, graph: DAG | None) -> RowSource:
+def _extended(graph: PDAG, rows: RowSource) -> DAG:
+    """An extension, of labels and numbers one in which these depend on those."""
+    if is_mixed(graph, rows):
+        numbers = {x for x in graph.nodes if x in rows and rows.variable(x).kind != "categorical"}
+        found = graph.labels_first(x for x in graph.nodes if x not in numbers)
+    else:
+        found = graph.extension()
+    return found.with_info(graph.info) if graph.info else found
+
+
+def _with_numbers(rows: RowSource, graph: DAG | PDAG | None) -> RowSource:
     """The rows with counts as numbers, and numbers cut as they were when the graph was learned.
 
     Of counts is told if the graph is given, for learning it tells, too.

@@ -32,7 +32,7 @@ from jensen.estimators.saving import (
     usual_choices,
 )
 from jensen.exceptions import JensenError
-from jensen.graphs import DAG
+from jensen.graphs import DAG, PDAG
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.mixed_network import MixedNetwork
@@ -65,7 +65,7 @@ def kind_of_data(graph: DAG, table: RowSource) -> NetworkKind:
     return next(kind for kind in KINDS if kind.learns(graph, table))
 
 
-def is_mixed(graph: DAG, table: RowSource) -> bool:
+def is_mixed(graph: DAG | PDAG, table: RowSource) -> bool:
     """Whether some nodes are numbers and others are labels, or have no column."""
     kinds = {table.variable(x).kind if x in table else "" for x in graph.nodes}
     return bool(kinds & {"continuous", "count"}) and bool(kinds & {"categorical", ""})

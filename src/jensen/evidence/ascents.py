@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from jensen.evidence.asked import Asked
 from jensen.evidence.record import Line
@@ -24,7 +24,7 @@ class Found(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def best_fit(asked: Asked, algorithm: Algorithm = VBEM) -> tuple[Fit, tuple[str, ...]]:
+def best_fit(asked: Asked, algorithm: Algorithm = VBEM) -> tuple[Fit[Any, Any], tuple[str, ...]]:
     """The best ascent of all starts, and what is to be said of it."""
     ascents = asked.climb(algorithm, tol=None if algorithm.is_bound else EXACT)
     best, notes = ascents.best, []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from jensen.data.blocks import Units
 from jensen.exceptions import JensenError
 from jensen.families.point_mass import PointMass
-from jensen.free_energy import VBEM, Algorithm, State, state_at
+from jensen.free_energy import VBEM, Algorithm, AnyState, state_at
 from jensen.models.protocol import AnyModel
 from jensen.runs.restarts import Ascents, Job, ascend
 from jensen.support.randomness import Streams, as_generator
@@ -139,8 +139,8 @@ class Asked:
         model, units = problem.model, problem.data.units
         own = problem.choices.algorithm
 
-        def begin(k: int, streams: Streams) -> State:
-            state: State = problem.begin(k, streams)
+        def begin(k: int, streams: Streams) -> AnyState:
+            state: AnyState = problem.begin(k, streams)
             return state if algorithm is own else state_at(model, units, algorithm, state.eta)
 
         rng = self.streams(0)()

@@ -26,7 +26,7 @@ from jensen.evidence.record import Line
 from jensen.evidence.softmax import SOFTMAX_EM
 from jensen.exceptions import JensenError
 from jensen.families import inner, log_partition
-from jensen.free_energy import EM, State, expect
+from jensen.free_energy import EM, AnyState, expect
 from jensen.support.fields import add
 from jensen.support.text import option
 
@@ -100,7 +100,7 @@ def bound_at(model: Any, log_likelihood: float, stats: Any, t: Any) -> float:
     return float(total)
 
 
-def _dimension_correction(asked: Asked, state: State) -> float:
+def _dimension_correction(asked: Asked, state: AnyState) -> float:
     """(d' - d) / 2 · log N: d' parameters are felt by completed rows, d by the rows there are."""
     found = information(asked, state)
     rank = int((found.observed > 1e-6 * found.observed.max()).sum())

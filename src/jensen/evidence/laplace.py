@@ -29,7 +29,7 @@ from jensen.evidence.labels import n_labellings
 from jensen.evidence.record import Line
 from jensen.evidence.softmax import SOFTMAX_EM, exponents
 from jensen.exceptions import CollapseError, JensenError, TooLargeError
-from jensen.free_energy import State, expect
+from jensen.free_energy import AnyState, expect
 from jensen.models.state_model import flatten
 from jensen.support.fields import add
 from jensen.support.text import one_of
@@ -79,7 +79,7 @@ def laplace(asked: Asked) -> Found:
     return Found(value, "asymptotic", lines=tuple(lines), warnings=tuple(warnings))
 
 
-def information(asked: Asked, state: State) -> Information:
+def information(asked: Asked, state: AnyState) -> Information:
     """The observed information at a mode."""
     model = asked.model
     at = coordinates(model.families, state.t)

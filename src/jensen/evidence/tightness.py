@@ -27,7 +27,7 @@ from jensen.evidence.particles import dot, is_free, log_prior, particles_of
 from jensen.evidence.record import shown
 from jensen.evidence.stacked import flat_rows, log_partitions, repeat, sample
 from jensen.exceptions import JensenError, NotFittedError
-from jensen.free_energy import State, expect
+from jensen.free_energy import AnyState, expect
 from jensen.models.state_model import flatten
 from jensen.support.checks import check_whole
 from jensen.support.fields import leaves, rebuild
@@ -94,7 +94,7 @@ def bound_gap(
     return gap_of(asked, best.state, int(n_samples))
 
 
-def gap_of(asked: Asked, state: State, n: int) -> BoundGap:
+def gap_of(asked: Asked, state: AnyState, n: int) -> BoundGap:
     """The gap of the bound of one posterior."""
     log_weight = log_weights(asked, state, n)
     value = float(logsumexp(log_weight) - math.log(n))
@@ -115,7 +115,7 @@ def _at_what_was_learned(asked: Asked) -> Asked:
     return Asked(twin, asked.table, asked.fit, asked.random_state)
 
 
-def log_weights(asked: Asked, state: State, n: int) -> Array:
+def log_weights(asked: Asked, state: AnyState, n: int) -> Array:
     """(n,): log p(x, θ) / q(θ) at draws of q(θ)."""
     model = asked.model
     t = sample(model, repeat(state.eta, n), asked.streams(8)())

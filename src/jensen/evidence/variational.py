@@ -13,7 +13,7 @@ from jensen.evidence.labels import n_labellings, relabellings, symmetric_sizes
 from jensen.evidence.record import Line
 from jensen.evidence.stacked import flat_rows, repeat, sample
 from jensen.evidence.tightness import WORKS, gap_of
-from jensen.free_energy import State, expect
+from jensen.free_energy import AnyState, expect
 from jensen.models.state_labels import log_labellings
 from jensen.models.state_model import StateModel, flatten
 
@@ -42,7 +42,7 @@ def vb(asked: Asked) -> Found:
     return Found(bound, "lower bound", lines=tuple(lines), warnings=notes)
 
 
-def symmetric_bound(asked: Asked, state: State) -> tuple[Line, ...]:
+def symmetric_bound(asked: Asked, state: AnyState) -> tuple[Line, ...]:
     """F_sym = F + E_q[log q / q_sym], by draws from q(h) q(θ), and the usual label correction."""
     model, lines = asked.model, []
     if not symmetric_sizes(model):
@@ -61,7 +61,7 @@ def symmetric_bound(asked: Asked, state: State) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def label_gains(asked: Asked, state: State) -> Array:
+def label_gains(asked: Asked, state: AnyState) -> Array:
     """(draws,): log q(h, θ) - log q_sym(h, θ) at draws from q; between 0 and log K! on average."""
     model = asked.model
     places = relabellings(model)

@@ -112,6 +112,20 @@ class PDAG(Graph):
         """
         return DAG._of(orientation.extension(self._indexed))
 
+    def labels_first(self, labels: Iterable[str]) -> DAG:
+        """The extension in which undirected edges between `labels` and other nodes leave them.
+
+        In a network of labels and numbers edges lead from labels to numbers. There may be no such
+        extension: then a `GraphError` names the numbers that stand between labels.
+
+        Examples
+        --------
+        >>> PDAG("age -- sex; age -- height").labels_first(["sex"])
+        DAG('age -> height; sex -> age')
+        """
+        at = {self.index[name] for name in labels}
+        return DAG._of(orientation.labels_first(self._indexed, at))
+
     def cpdag(self) -> CPDAG:
         """Describe the Markov equivalence class of the extensions.
 

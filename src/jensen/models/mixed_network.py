@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from jensen.data import Table, Variable
 from jensen.exceptions import (
@@ -45,6 +44,7 @@ from jensen.models.discrete_network import (
 )
 from jensen.models.mixed_rows import CompleteFamilies, EncodedRows, Unit
 from jensen.models.protocol import Conjugate, Data
+from jensen.models.state_labels import best_pairs
 from jensen.q_hidden import Hidden
 from jensen.q_hidden.mixed.cells import MixedCells, MixedMoments
 from jensen.q_hidden.mixed.layout import MixedLayout
@@ -147,8 +147,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
             if isinstance(unit, CompleteFamilies):
                 flat = np.concatenate([t.tables, forms])
                 return NothingHidden(flat, np.concatenate(unit.stats))
-            kinds = unit.cells.shapes.kinds
-            return MixedCells(self._without(t.tables, unit.target), forms, kinds, unit.cells)
+            return MixedCells(t.tables, forms, unit.shapes.kinds, unit)
 
         return of_unit
 
@@ -156,20 +155,11 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         """Counts of every table, moments of every regression."""
         if isinstance(unit, CompleteFamilies):
             return self.stats_of(unit.stats)
-        counts, moments = hidden.moments
-        return self.stats_of(MixedMoments(self._without(counts, unit.target), moments))
+        return self.stats_of(hidden.moments)
 
     def stats_of(self, found: MixedMoments) -> MixedParameters:
         """Statistics from counts and moments."""
         return MixedParameters(found.counts, self.layout.stats_of(found.moments))
-
-    def _without(self, flat: Array, target: int) -> Array:
-        """Zero the block of a label that was set; its table does not contribute."""
-        if target < 0 or not self.layout.cards[target]:
-            return flat
-        wiring, label, flat = self.layout.wiring, self.layout.place[target], flat.copy()
-        flat[wiring.fam_at[label] : wiring.fam_at[label + 1]] = 0.0
-        return flat
 
     # --- from rows to a network ---
 
@@ -278,7 +268,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
                 u: state_distances(layout, u, self.shift, (tables, numbers), at)
                 for u in self.hidden
             }
-            orders = {u: np.argsort(linear_sum_assignment(cost)[1]) for u, cost in costs.items()}
+            orders = {u: np.argsort(best_pairs(-cost)) for u, cost in costs.items()}
             moved = [
                 NumberParameters(*(part[configs] for part in one)).flat()
                 for one, configs in zip(numbers, layout.permuted_configs(orders), strict=True)

@@ -1,4 +1,22 @@
-"""What the loop and the learner ask of a model, and what conjugate models answer alike."""
+"""What the loop and the learner ask of a model, and what conjugate models answer alike.
+
+A model is a frozen object that knows its prior and its shift when it is made. What comes before it,
+and what is made of the rows, are functions of a model's module and of the rows themselves, because
+each needs other things and the loop needs none of them:
+
+- *Given a sketch.* Rows are looked at once (`RowSource` and `NumberRows` have a `sketch`: weight,
+  gaps, ranges, sums), and the estimator that makes the model reads shift, default prior and checks
+  from it. A model is never half made.
+- *Cut anew.* `RowSource.blocks(size)` and `NumberRows.read(size)` give blocks of one fixed size,
+  whatever files hold; sequences are cut by `hidden_markov.groups`, after the first end of a
+  sequence beyond so many rows. A question has one block.
+- *Encoded.* The `encode` of each model makes `Units` of blocks: all that does not depend on θ.
+- *Condensed.* Models whose rows repeat merge them across all blocks while they encode: counts of
+  complete families, equal sub-problems of labels (`q_hidden.trees.problems.HiddenRows`), rows with
+  the same gaps as one scatter (`gaussian_network.encode`). Mixtures and chains of numbers have
+  nothing to merge. The choice is the model's, never the source's, so that the bits are the same
+  wherever rows come from.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +56,7 @@ class Data(NamedTuple, Generic[Rows]):
     """Rows as a model learns from them."""
 
     units: Units
-    rows: Rows  # what the model begins from, and names an impossible row by
+    rows: Rows  # what starts look at, and errors name rows of
     content: tuple[object, ...]  # plain data and settings: a checkpoint of others is refused
 
 

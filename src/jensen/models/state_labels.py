@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
 from jensen.models.emissions.state_parameters import by_state, mean_record
@@ -66,7 +65,7 @@ def matched_orders(model: StateModel[Record, Unit], samples: Sequence[Record], f
         found = np.empty_like(orders)
         for s, (stats, rows, n) in enumerate(zip(samples, emissions, counts, strict=True)):
             log_like = own @ rows.T  # [j, k]: of the rows of k under j
-            found[s] = _best_pairs(log_like + np.outer(log_count, n))
+            found[s] = best_pairs(log_like + np.outer(log_count, n))
             if "transition" in stats._fields:
                 found[s] = _climb(stats, t, log_like, found[s])
         reference = mean_record(list(map(model.select, samples, found)))
@@ -108,14 +107,16 @@ def _climb(stats: Any, t: Any, log_like: Array, order: Order) -> Order:
 
     while True:
         given = log_moves @ moves[:, order].T + log_moves.T @ moves[order]
-        other = _best_pairs(alone + given)
+        other = best_pairs(alone + given)
         if not value(other) > value(order) + 1e-9 * abs(value(order)):
             return order
         order = other
 
 
-def _best_pairs(value: Array) -> Order:
+def best_pairs(value: Array) -> Order:
     """Which column belongs to each row, so that the sum is highest."""
+    from scipy.optimize import linear_sum_assignment  # slow to import, and few learners sample
+
     return np.asarray(linear_sum_assignment(value, maximize=True)[1])
 
 

@@ -15,7 +15,7 @@ from jensen.families.joint_prior import NormalWishartPrior
 from jensen.scores.categorical import read_states
 from jensen.scores.categorical_scorer import CategoricalScorer
 from jensen.scores.conditional_gaussian import ConditionalGaussian
-from jensen.scores.constant_columns import warn_of_constant_labels
+from jensen.scores.constant_columns import are_drawn, warn_of_constant_labels
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian import PARTS, prior_of, read_strength, refuse_prior
 from jensen.scores.gaussian_scorer import GaussianScorer
@@ -77,6 +77,8 @@ def make_scorer(
     )  # fmt: skip
     warn_of_row_names(data, counts=True)
     warn_of_constant_labels(data)
+    if isinstance(scorer, MixedScorer) and not are_drawn():
+        scorer.tell_of_functions()
     return scorer
 
 
