@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _HOME = {  # where each public name lives; a module is its own home
     "BayesianNetwork": "jensen.estimators.bayesian_network",
+    "BayesianRegression": "jensen.estimators.bayesian_regression",
     "CPDAG": "jensen.graphs",
     "DAG": "jensen.graphs",
     "DataError": "jensen.exceptions",
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from jensen.data import scan_table as scan_table
     from jensen.data import set_threads as set_threads
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
+    from jensen.estimators.bayesian_regression import BayesianRegression as BayesianRegression
     from jensen.estimators.choosing import choose_components as choose_components
     from jensen.estimators.cross_validation import cross_validate as cross_validate
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture

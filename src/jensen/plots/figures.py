@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from jensen.estimators.bayesian_network import BayesianNetwork
+    from jensen.estimators.bayesian_regression import BayesianRegression
     from jensen.estimators.choosing import ComponentsChoice
     from jensen.evidence.comparison import Comparison
     from jensen.inference.network import Network
@@ -103,6 +104,24 @@ def evidences(comparison: Comparison, ax: Axes | None = None) -> Axes:
     ax.set_xticks(range(len(names)), names)
     ax.set_ylabel("log evidence")
     ax.legend()
+    return ax
+
+
+def degrees(model: BayesianRegression, ax: Axes | None = None) -> Axes:
+    """Draw how probable every degree of a polynomial is, as bars.
+
+    Parameters
+    ----------
+    model
+        A fitted `jensen.BayesianRegression`.
+    ax
+        Where to draw; a new figure, `ax.figure`, if None.
+    """
+    ax = _new_axes((5.0, 3.2)) if ax is None else ax
+    names = ["features" if one.degree is None else str(one.degree) for one in model.evidences_]
+    ax.bar(names, [one.probability for one in model.evidences_])
+    ax.set_xlabel("degree")
+    ax.set_ylabel("probability given the points")
     return ax
 
 
