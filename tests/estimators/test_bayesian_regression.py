@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import gamma, multivariate_normal, multivariate_t
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 import jensen as jn
 
@@ -131,6 +131,5 @@ def test_rows_that_say_too_little_are_refused():
         model.interval([[0.3]], of="noise")
 
 
-@parametrize_with_checks([jn.BayesianRegression()])
-def test_the_contract_of_estimators(estimator, check):
-    check(estimator)
+def test_the_contract_of_estimators():
+    check_estimator(jn.BayesianRegression(), on_skip=None)

@@ -215,8 +215,8 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rate = float(given.get("rate", spread))
         if not rate > 0.0:
             raise DataError(
-                f"all outputs are the same (n_samples={len(y)}), so nothing says how much they vary: give the prior a "
-                "rate, prior={'rate': ...}, in the unit of y squared"
+                f"all outputs are the same (n_samples={len(y)}), so nothing says how much they "
+                "vary: give the prior a rate, prior={'rate': ...}, in the unit of y squared"
             )
         mean = np.zeros((1, n_features))
         mean[0, 0] = float(given.get("mean", y.mean()))

@@ -84,9 +84,8 @@ class Asked:
             if not isinstance(family, PointMass) and any(part is None for part in parts):
                 raise JensenError(
                     "the evidence integrates the parameters over their prior, and the flat prior "
-                    f"of this model is no distribution: give a prior (such as {USUAL_PRIOR} of "
-                    f"hidden states, {option('prior', 'bdeu')} of tables), or take the default "
-                    f"one of {option('method', 'vbem', 'learn-by')}"
+                    f"of this model is no distribution: give it a prior, {USUAL_PRIOR} (hidden "
+                    f"states) or {option('prior', 'bdeu')} (tables of labels)"
                 )
         return found._replace(choices=replace(found.choices, method="vbem"))
 
