@@ -74,7 +74,7 @@ def all_gaps(layout, rng):
 
 def solved(layout, names, tables, forms, rows, was_set=()):
     """Value, counts and moments, as the model adds them up."""
-    known = mixed_rows._moments(rows, layout)
+    known = mixed_rows.seen_moments(rows, layout)
     for v in was_set:
         if not layout.cards[v]:
             k = layout.place[v]

@@ -28,6 +28,7 @@ from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.handmade import network_from_tables
 from jensen.models.discrete_network import (
     PROBABILITIES,
+    CountedRows,
     DiscreteNetwork,
     NetworkRows,
     TableKind,
@@ -96,7 +97,9 @@ def table_problem(
     if choices.algorithm.q_hidden.is_random and (n_single := encoded.n_single):
         _check_single(n_single, rows.total_weight, choices)
         content.append(n_single)
-    data = Data(encoded.units, NetworkRows(encoded, table), tuple(content))
+    data = Data(
+        encoded.units, NetworkRows(encoded, table, CountedRows(rows, targets)), tuple(content)
+    )
     return Problem(model, data, choices, _start(model, choices))
 
 
