@@ -73,7 +73,9 @@ def table_problem(
         f"the tables of this graph ({n_entries:,} entries)",
         "leave out parents, or merge states",
     )
-    encoded = encode(rows, graph.nodes, wiring, targets)
+    # A mode pays for no cell; EM is the textbook's, sweep by sweep, if all of them are in h.
+    all_cells = choices.algorithm.seeks_mode
+    encoded = encode(rows, graph.nodes, wiring, targets, all_cells=all_cells)
     hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
     if choices.used_prior == "bds" and (hidden or rows.n_missing(graph.nodes)):
         raise JensenError(
