@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from jensen.cli import inputs
 from jensen.cli.command import Given
 from jensen.exceptions import JensenError
-from jensen.q_graph.method_choices import HAVE, WAYS
+from jensen.q_graph.method_choices import HAVE, TESTED, WAYS
 from jensen.scores.registry import AVAILABLE, SPREAD_PRIORS
 from jensen.support.text import either, plural, some
 
@@ -254,15 +254,17 @@ def read_incomplete(given: Given) -> tuple[Table, str]:
 def can_learn(way: str, structure: str, table: Table, names: Sequence[str]) -> bool:
     """Whether a graph is learned from rows with missing values in this way."""
     from jensen.q_graph.methods import needs_structural_em
-    from jensen.q_graph.trees.incomplete import has_holes
+    from jensen.q_graph.trees.incomplete import is_incomplete
 
     if way != DEFAULT:
         return way != "refuse"
-    if structure == "pc":
+    if structure in TESTED:
         return True  # a test reads the rows that it needs
     rows = table.select(names)
     if structure == "tree":
-        return has_holes(rows)
+        return is_incomplete(rows)
+    if structure == "naive":
+        return True  # there is nothing to search
     return structure in HAVE["completion"] and needs_structural_em(rows, {})
 
 
