@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _HOME = {  # where each public name lives; a module is its own home
     "BayesianNetwork": "jensen.estimators.bayesian_network",
+    "BayesianNetworkClassifier": "jensen.estimators.classifier",
     "CPDAG": "jensen.graphs",
     "DAG": "jensen.graphs",
     "DataError": "jensen.exceptions",
@@ -47,6 +48,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "plot": "jensen.plots",
     "read_local_scores": "jensen.io.jkl",
     "read_table": "jensen.data",
+    "scan_table": "jensen.data",
     "score": "jensen.scores",
     "set_memory_limit": "jensen.support.memory",
     "set_threads": "jensen.data",
@@ -81,9 +83,13 @@ if TYPE_CHECKING:
     from jensen.data import discretize as discretize
     from jensen.data import get_threads as get_threads
     from jensen.data import read_table as read_table
+    from jensen.data import scan_table as scan_table
     from jensen.data import set_threads as set_threads
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
     from jensen.estimators.choosing import choose_components as choose_components
+    from jensen.estimators.classifier import (
+        BayesianNetworkClassifier as BayesianNetworkClassifier,
+    )
     from jensen.estimators.cross_validation import cross_validate as cross_validate
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel

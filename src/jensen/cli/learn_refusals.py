@@ -99,13 +99,15 @@ def read_kinds(table: Table, names: Sequence[str], retry: Retry) -> Table:
     from jensen.scores.table_checks import note_columns
 
     counts = [name for name in names if table.variable(name).kind == "count"]
-    found = {x: what for x in counts if (what := what_names_rows(table.column(x))) is not None}
+    found = {
+        x: what for x in counts if (what := what_names_rows(table.sight().column(x))) is not None
+    }
     if found and len(found) < len(names):
         shown = some(f"{name} {what}" for name, what in found.items())
         raise RetryError(
-            f"{shown}, so it tells nothing of other rows; this leaves it out (if it measures "
-            f"something, say --continuous):",
-            [retry.naming("--without", list(found))],
+            f"{shown}, so it tells nothing of other rows; this leaves it out, or, if it measures "
+            f"something, takes it as a measurement:",
+            [retry.naming("--without", list(found)), retry.but(*_each("--continuous", [*found]))],
         )
     note_columns([table.variable(name) for name in names], is_class=False)
     return counts_as_numbers(table)
@@ -189,7 +191,7 @@ def _each(option: str, values: Sequence[str]) -> list[str]:
 
 
 def _is_empty(table: Table, name: str) -> bool:
-    return not table.variable(name).states and bool(table.column(name).missing().all())
+    return not table.variable(name).states and not table.n_seen(name)
 
 
 def _without_refusal(words: Sequence[str]) -> list[str]:
@@ -251,7 +253,7 @@ def read_incomplete(given: Given) -> tuple[Table, str]:
 
 def can_learn(way: str, structure: str, table: Table, names: Sequence[str]) -> bool:
     """Whether a graph is learned from rows with missing values in this way."""
-    from jensen.q_graph.structural.learning import needs_structural_em
+    from jensen.q_graph.methods import needs_structural_em
     from jensen.q_graph.trees.incomplete import is_incomplete
 
     if way != DEFAULT:
@@ -261,6 +263,8 @@ def can_learn(way: str, structure: str, table: Table, names: Sequence[str]) -> b
     rows = table.select(names)
     if structure == "tree":
         return is_incomplete(rows)
+    if structure == "naive":
+        return True  # there is nothing to search
     return structure in HAVE["completion"] and needs_structural_em(rows, {})
 
 

@@ -90,7 +90,7 @@ def read_rows(
         return NumberRows.of(values, weight).counted()
     if sample_weight is not None:
         raise DataError("a scan brings its own weights: leave out sample_weight")
-    read_matrix(estimator, X.head(), reset=True, otherwise=otherwise)
+    read_matrix(estimator, X.sight(), reset=True, otherwise=otherwise)
     names = names_of(estimator, len(X.names))
     rows = NumberRows.scanned(X.counted(), X.names)
     check_sizes(rows, names)
@@ -109,7 +109,7 @@ def _warn_of_missing_codes(values: Array, names: Sequence[str]) -> None:
     sketch = NumberRows.of(values).sketch
     ends = np.isin(np.stack([sketch.least, sketch.most]), list(NINES)).any(0)
     odd = np.flatnonzero(ends).tolist()
-    if text := show_codes({names[i]: find_codes(values[:, i]) for i in odd}):
+    if odd and (text := show_codes({names[i]: find_codes(values[:, i]) for i in odd})):
         warn(f"X: {text}: if they mean missing, put NaN in their place")
 
 

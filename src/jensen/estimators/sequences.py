@@ -39,6 +39,7 @@ def join_sequences(X: Any, lengths: Any) -> tuple[Any, Any]:
     if isinstance(X, Iterator):
         raise DataError("X can be read once only: give a list of sequences, list(X)")
     refuse_no_rows(X)
+    X = _named(X)
     if isinstance(X, list | tuple) and X and not _is_single(X[0]):
         if lengths is None:
             return _join(X)
@@ -85,8 +86,9 @@ def refuse_empty(lengths: Ints) -> None:
 def read_sequence_weights(sequence_weight: Any, lengths: Ints, sample_weight: Any = None) -> Array:
     """How often each sequence counts: said of sequences, or of all their rows alike."""
     if sample_weight is None:
-        said = np.ones(len(lengths)) if sequence_weight is None else sequence_weight
-        return check_weights(said, len(lengths), "sequence", EXACT)
+        if sequence_weight is None:
+            return np.ones(len(lengths))
+        return check_weights(sequence_weight, len(lengths), "sequence", EXACT)
     if sequence_weight is not None:
         raise DataError("give sequence_weight, or sample_weight for every row, not both")
     by_row = check_weights(sample_weight, int(lengths.sum()), most=EXACT)
@@ -132,6 +134,18 @@ def _join(X: Sequence[Any]) -> tuple[Any, Ints]:
     if len({part.shape[1:] for part in parts}) > 1:
         raise DataError("the sequences differ in their number of columns")
     return np.concatenate(parts), np.array([len(part) for part in parts], np.int64)
+
+
+def _named(X: Any) -> Any:
+    """A series with a name, or sequences that are such, as dataframes of that column."""
+    parts = X if isinstance(X, list | tuple) and X else [X]
+    found = [nw.from_native(part, pass_through=True, allow_series=True) for part in parts]
+    if not all(isinstance(part, nw.Series) and isinstance(part.name, str) for part in found):
+        return X
+    if "" in (names := {part.name for part in found}) or len(names) > 1:
+        return X
+    frames = [part.to_frame().to_native() for part in found]
+    return frames if parts is X else frames[0]
 
 
 def _is_frame(part: Any) -> bool:

@@ -33,8 +33,10 @@ Solve = Callable[[Masks], tuple[dict[int, int], float]]
 class Assignment:
     """A state for every variable that was not known, and its probability.
 
-    Of a mixed network a number stands for every variable that is a number: its mean given the
-    states, which themselves are found with all such numbers integrated out.
+    Of labels and numbers together the states of the labels are the most probable ones, with all
+    numbers that are not known integrated out, and densities of those that are known; a number in
+    the answer is its mean given these labels and what is known. So it is not the highest point of
+    the joint density, which depends on the units.
 
     Reads like a mapping from variable to state.
 
@@ -48,11 +50,14 @@ class Assignment:
     log_conditional
         Log P(states | given, do) = log_probability - log P(given | do): how probable these states
         are once the evidence is known. Without evidence it is `log_probability`.
+    is_density
+        Whether all variables are numbers, so that both are log densities.
     """
 
     states: Mapping[str, Any]
     log_probability: float
     log_conditional: float
+    is_density: bool = False
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.states:
@@ -78,9 +83,13 @@ class Assignment:
     def __repr__(self) -> str:
         lines = grid([[name, _shown(state)] for name, state in self.states.items()], left=2)
         joint, conditional = (f"{x:.6g}" for x in (self.log_probability, self.log_conditional))
-        text = f"log probability {joint}"
+        text = f"log {'density' if self.is_density else 'probability'} {joint}"
         if joint != conditional:
             text += f" together with the evidence, {conditional} given the evidence"
+        if not all(isinstance(state, str) for state in self.states.values()):
+            text += (
+                "\n(of the labels, numbers integrated out; a number is its mean given these labels)"
+            )
         return f"{text}\n{lines}".rstrip()
 
 

@@ -32,6 +32,7 @@ from jensen.scores.mutual_information import (
     pair_information,
 )
 from jensen.scores.registry import PENALISED, UNPENALISED, penalty_of
+from jensen.scores.table_checks import note_columns
 from jensen.support.text import either, for_reader, of_frame, option, plural
 
 Array = NDArray[np.float64]
@@ -146,7 +147,9 @@ def chow_liu(
     weight = tree.weight.tolist()
     gains = sum(weight[v] for _, v in edges) - float(entropies.sum())
     score = information.total * gains - cost
-    return graph.with_info(_info("chow-liu", penalty or UNPENALISED, score, len(names), began))
+    notes = note_columns([data.variable(name) for name in names]) if any(stage) else ()
+    info = _info("chow-liu", penalty or UNPENALISED, score, len(names), began, notes)
+    return graph.with_info(info)
 
 
 def _tree_of_incomplete(
@@ -233,8 +236,7 @@ def naive_bayes(table: Any, target: str) -> DAG:
     Parameters
     ----------
     table
-        Anything a `Table` can be built from; only its columns are read. Continuous ones may stand
-        in the graph, but a network cannot be fitted to it yet: use `jensen.discretize` before.
+        Anything a `Table` can be built from; only its columns are read.
     target
         The class, categorical.
 
@@ -248,11 +250,14 @@ def naive_bayes(table: Any, target: str) -> DAG:
     return DAG([(target, feature) for feature in features], nodes=[target])
 
 
-def _info(method: str, score_name: str, score: float, n: int, began: float) -> StructureInfo:
+def _info(
+    method: str, score_name: str, score: float, n: int, began: float, notes: tuple[str, ...] = ()
+) -> StructureInfo:
     """The record of an optimal tree of n columns, all pairs of which were scored."""
     return StructureInfo(
         method, score_name, score, np.array([score]), n * (n - 1) // 2, proven=True,
         interrupted=False, gap=0.0, n_tried=None, seconds=time.perf_counter() - began,
+        notes=notes,
     )  # fmt: skip
 
 
