@@ -112,6 +112,8 @@ def test_graph_and_parameters_in_one_call():
     assert learned.info.score_name == "bdeu-bge"
     net = jn.BayesianNetwork(learned, prior={"strength": 1.0}, random_state=0).fit(table)
     assert net.free_energy_ >= learned.info.score - 1e-3  # cells that show nothing are left out
+    both = jn.BayesianNetwork(prior={"strength": 1.0}, random_state=0).fit(table)
+    assert both.graph.info.score == learned.info.score
 
 
 def test_units_change_nothing():
