@@ -23,7 +23,7 @@ NETWORK: dict[str, tuple[str, ...]] = {"model": ("network",)}
 """Belongs to networks alone."""
 
 LEARNED, KNOWN = "a graph that is learned", "a graph that is given by --graph"
-STRUCTURES = (*METHODS, "tree")
+STRUCTURES = (*METHODS, "tree", "naive", "tan")
 KINDS = ("categorical", "continuous", "count")
 """Kinds of columns, in the order in which the help names what states make of them."""
 
@@ -99,11 +99,19 @@ STRUCTURE_OPTIONS = (
         "tabu: the same, and on over losses; exact: the proven optimum (for more than 24 variables "
         "with --max-parents 3 or so, and the extra jensen[exact]); ges: by changes of whole "
         "classes of equivalent graphs; pc: by tests of independence; mmhc: by tests, then hill "
-        "climbing; tree: the most likely tree (a forest with --score bic or aic).",
+        "climbing; tree: the most likely tree (a forest with --score bic or aic); naive: --target "
+        "points to every column; tan: besides, these are joined by their most likely tree.",
         STRUCTURE,
         values=STRUCTURES,
         default="hill-climb",
         belongs={**NETWORK, "graph": (LEARNED,)},
+    ),
+    Option(
+        "target",
+        "The class of naive and tan: a column of labels.",
+        STRUCTURE,
+        metavar="COLUMN",
+        belongs={**NETWORK, "graph": (LEARNED,), "structure": ("naive", "tan")},
     ),
     options.SCORE.but(
         belongs={**NETWORK, "graph": (LEARNED,), "structure": (*HAVE["score"], "tree")}

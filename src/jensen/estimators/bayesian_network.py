@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable
+from jensen.estimators.learning import Problem
 from jensen.estimators.network_choices import Estimator
-from jensen.estimators.network_fitting import fit_network
+from jensen.estimators.network_fitting import fit_network, network_problem
 from jensen.estimators.network_kinds import plain_network, read_network
 from jensen.estimators.network_methods import NetworkMethods
 from jensen.estimators.summary import Summary, summarise
@@ -28,6 +29,9 @@ from jensen.inference.regression import (
 )
 from jensen.support.json_values import as_checked
 from jensen.support.text import plural
+
+if TYPE_CHECKING:
+    from jensen.evidence.tightness import BoundGap
 
 
 class BayesianNetwork(NetworkMethods, Estimator):
@@ -246,6 +250,10 @@ class BayesianNetwork(NetworkMethods, Estimator):
         fit_network(self, table, interventions, checkpoint)
         return self
 
+    def problem(self, table: Any, *, interventions: Any = None) -> Problem:
+        """What `fit` learns: the model with its prior, the encoded rows, the choices."""
+        return network_problem(self, table, interventions)
+
     @classmethod
     def from_network(cls, network: FittedNetwork) -> Self:
         """An estimator that holds a known network."""
@@ -288,6 +296,29 @@ class BayesianNetwork(NetworkMethods, Estimator):
     def posterior(self, name: str) -> TablePosterior | RegressionPosterior | ConditionalPosterior:
         """The posterior of P(name | parents), of a table or of a regression: means, intervals."""
         return self.require_any().posterior(name)
+
+    def bound_gap(
+        self, table: Any, n_samples: int = 2000, *, random_state: Any = None, **fit: Any
+    ) -> BoundGap:
+        """How far F lies below the log evidence, by importance sampling from q(θ).
+
+        Pareto's k̂ says whether the weights can be believed; modes that q does not reach, such as
+        other labels of hidden states, are not seen.
+
+        Parameters
+        ----------
+        table
+            The rows of `fit`.
+        n_samples
+            Draws from q(θ).
+        random_state
+            An int, `SeedSequence`, `Generator` or None: that of the model.
+        **fit
+            What `fit` takes besides.
+        """
+        from jensen.evidence.tightness import bound_gap
+
+        return bound_gap(self, table, n_samples, random_state, **fit)
 
     def table_samples(self, name: str) -> NDArray[np.float64]:
         """Samples of P(name | parents) after "gibbs", (samples, parents..., states)."""

@@ -26,7 +26,7 @@ from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import Regression
 from jensen.graphs import DAG
 from jensen.inference.mixed_network import MixedNetwork
-from jensen.models.discrete_network import TableKind
+from jensen.models.discrete_network import CountedRows, TableKind
 from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.mixed_network import (
     MixedParameters,
@@ -98,11 +98,12 @@ def mixed_problem(
         kind=kind,
     )
     starts = _starts(model, rows, summary, found)
+    source = CountedRows(rows, found.targets)
     content = (
         graph.nodes, graph.edges, [v.states for v in variables],
         rows.select([x for x in graph.nodes if x in rows]), found.targets,
     )  # fmt: skip
-    data = Data(units, EncodedRows(units, counted, starts), content + kind.content)
+    data = Data(units, EncodedRows(units, counted, starts, source), content + kind.content)
     return Problem(model, data, choices, _start(model, choices))
 
 

@@ -110,7 +110,8 @@ class Questions:
     ) -> Any:
         """The most probable states of everything that is not known, and how probable they are.
 
-        Of labels and numbers: the most probable labels, numbers integrated out; then the means.
+        Of labels and numbers: the most probable labels, numbers integrated out; then the means. Of
+        numbers alone: their means, where the density is highest.
 
         The answer's `log_probability` is log P(states, given | do), jointly with the evidence; its
         `log_conditional` is log P(states | given, do).
