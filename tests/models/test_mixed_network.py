@@ -257,6 +257,15 @@ def test_vb_on_complete_rows_is_the_evidence():
     np.testing.assert_allclose(net.free_energy_, labels + numbers + base, rtol=1e-12)
 
 
+def test_the_strength_with_the_highest_evidence_is_taken():
+    table = mixed_table(40)
+    own = [
+        jn.BayesianNetwork(GRAPH, prior={"strength": s}).fit(table) for s in (1e-3, 0.01, 0.1, 1.0)
+    ]
+    net = jn.BayesianNetwork(GRAPH, prior="bdeu-bge").fit(table)
+    assert net.free_energy_ == max(each.free_energy_ for each in own)
+
+
 @pytest.mark.parametrize("strength", [1.0, 0.01])
 def test_vb_on_complete_rows_is_the_score(strength):
     table = mixed_table(40)
@@ -271,15 +280,15 @@ def test_vb_is_below_the_evidence_where_labels_are_missing():
     data = table.to_pandas()
     data.loc[[1, 5], "a"] = None
     data.loc[[2, 5], "b"] = None
-    evidence = []
+    evidence, prior = [], {"strength": 1.0}
     for a1, a5, b2, b5 in product(["no", "yes"], ["no", "yes"], "pqr", "pqr"):
         full = data.copy()
         full.loc[[1, 5], "a"] = [a1, a5]
         full.loc[[2, 5], "b"] = [b2, b5]
         full = jn.Table(full, states={"a": ["no", "yes"], "b": ["p", "q", "r"]})
-        evidence.append(jn.BayesianNetwork(GRAPH, prior="bdeu-bge").fit(full).free_energy_)
+        evidence.append(jn.BayesianNetwork(GRAPH, prior=prior).fit(full).free_energy_)
     exact = logsumexp(evidence)
-    net = jn.BayesianNetwork(GRAPH, prior="bdeu-bge", random_state=0, n_init=5).fit(data)
+    net = jn.BayesianNetwork(GRAPH, prior=prior, random_state=0, n_init=5).fit(data)
     assert net.is_bound_
     assert exact - 3.0 < net.free_energy_ < exact
 

@@ -237,7 +237,7 @@ PARAMETER_OPTIONS = (
         f"concentration of every cell; {either(NUMBER_PRIORS)} for columns of numbers (default: "
         f"flat; {DEFAULTS['categorical']}, {DEFAULTS['continuous']} or, for labels and numbers "
         f"together, {DEFAULTS['mixed']} for vbem, me and gibbs), of which strength=0.01 weakens or "
-        "strengthens what is said of numbers (default 0.001). For other models: default, or "
+        "strengthens what is said of numbers (default: by evidence). For other models: default, or "
         "parts with their numbers, as in concentration=0.01,mean_strength=2, with the names that "
         "they have in Python (default: flat; default for vbem, me and gibbs).",
         PARAMETERS,

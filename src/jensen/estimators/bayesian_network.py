@@ -76,11 +76,11 @@ class BayesianNetwork(NetworkMethods, Estimator):
         through all sweeps, and kept in `network_.prior`. Of labels and numbers together None (flat;
         "bdeu-bge" for methods that need a prior), "bdeu-bge", which is "bdeu" of the tables and, in
         every configuration of labels, the default "bge" of the numbers, its mean and scale weakened
-        to a strength of 0.001, or a dict with some of strength (1 is that of the score "bdeu-bge",
-        which pulls rare configurations to the mean and variance of all rows, but widens the noise
-        of a number by up to half its variance over the number of rows) and concentration (of every
-        cell of the tables, in place of "bdeu"). With a strength of 1 and complete rows
-        `free_energy_` is the score of the graph.
+        to the strength of 0.001, 0.01, 0.1 and 1 that has the highest evidence, or a dict with some
+        of strength (1 is that of the score "bdeu-bge", which pulls rare configurations to the mean
+        and variance of all rows, but widens the noise of a number by up to half its variance over
+        the number of rows) and concentration (of every cell of the tables, in place of "bdeu").
+        With a strength of 1 and complete rows `free_energy_` is the score of the graph.
     equivalent_sample_size
         Of "bdeu" and "bds".
     mode

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jensen.estimators.mixed_problem import STRENGTH
 from jensen.estimators.network_choices import NetworkSettings
 from jensen.free_energy import Algorithm
 from jensen.inference.mixed_network import MixedNetwork
@@ -68,7 +67,9 @@ def _strength(net: Any) -> str:
     if not isinstance(getattr(net, "network_", None), MixedNetwork):
         return ""
     given = net.prior if isinstance(net.prior, Mapping) else {}
-    return f" (numbers: prior of strength {given.get('strength', STRENGTH):g})"
+    if "strength" not in given:
+        return " (numbers: the strength of the prior with the highest evidence)"
+    return f" (numbers: prior of strength {given['strength']:g})"
 
 
 def is_exact(net: Any) -> bool:

@@ -53,7 +53,7 @@ from jensen.q_graph.structural.structural_em import (
 )
 from jensen.q_graph.structural.tables import IncompleteTables
 from jensen.scores.constant_columns import warn_of_constant_labels, warn_of_constants
-from jensen.scores.gaussian import refuse_prior
+from jensen.scores.gaussian import read_strength, refuse_prior
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.registry import SPECS, names_where
 from jensen.scores.scorer import Scorer
@@ -95,6 +95,7 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
     """Read the arguments, and climb from all starts."""
     if not any(variable.kind != "categorical" for variable in table.variables):
         _check_score(chosen.get("score"))
+    chosen = read_strength(chosen)
     for name in chosen:
         if name not in StructuralChoices._fields:
             raise DataError(NO_MEANING.format(keyword(name), "values"))
