@@ -117,8 +117,8 @@ COMMAND = Command(
             because="a file holds its own",
         ),
         Option(
-            "n_init", "How many random starts (default: the model's own).", SAMPLING, kind=int,
-            metavar="N", at_least=1, belongs=CLIMB,
+            "n_init", "How many random starts (default: the model's own, at least 10).", SAMPLING,
+            kind=int, metavar="N", at_least=1, belongs=CLIMB,
         ),
         Option(
             "n_chains", "How many chains (default 1000; bridge: 20).", SAMPLING, kind=int,

@@ -41,6 +41,8 @@ RESET = ("n_samples", "burn_in", "thin", "n_chains", "mode")
 
 OF_ASCENTS = ("n_init", "max_iter", "tol")
 
+STARTS = 10
+"""At least so many, unless their number is given: a poor local maximum has a poor number."""
 SWEEPS = 20_000
 """At most so many to a mode, which has to be exact to all digits."""
 
@@ -118,7 +120,8 @@ class Asked:
     @property
     def starts(self) -> int:
         """How many starts of an ascent."""
-        return self.problem.choices.n_init if self.n_init is None else self.n_init
+        own: int = self.problem.choices.n_init
+        return max(own, STARTS) if self.n_init is None else self.n_init
 
     def streams(self, *numbers: int) -> Streams:
         """Random streams, each by its numbers."""

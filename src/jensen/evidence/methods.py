@@ -84,7 +84,7 @@ def log_evidence(
         - "bridge": bridge sampling from Gibbs draws, as a second opinion.
     n_init
         Starts of the methods that climb ("bic", "laplace", "cheeseman-stutz", "vb"); by default the
-        model's own.
+        model's own, and at least 10.
     correction
         Of "cheeseman-stutz": "dimension" corrects for parameters that the rows do not identify,
         after which it is asymptotic, and no bound.

@@ -112,7 +112,7 @@ def _at_what_was_learned(asked: Asked) -> Asked:
     twin = type(asked.learner)(
         **{**asked.learner.get_params(deep=False), "start": asked.learner, "n_init": 1}
     )
-    return Asked(twin, asked.table, asked.fit, asked.random_state)
+    return Asked(twin, asked.table, asked.fit, asked.random_state, 1)
 
 
 def log_weights(asked: Asked, state: AnyState, n: int) -> Array:
