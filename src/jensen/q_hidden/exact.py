@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from jensen.q_hidden import gaussian_cells
+from jensen.q_hidden import binary_factors, gaussian_cells, gaussian_factors
+from jensen.q_hidden.binary_factors import FactorBits
 from jensen.q_hidden.gaussian_cells import GaussianCells
+from jensen.q_hidden.gaussian_factors import GaussianFactors
 from jensen.q_hidden.mixed import cells
 from jensen.q_hidden.mixed.cells import MixedCells
 from jensen.q_hidden.states import chain, independent
@@ -52,6 +54,17 @@ def _(potentials: Chain, memory: Any = None, rng: Any = None) -> Hidden:
 def _(potentials: GaussianCells, memory: Any = None, rng: Any = None) -> Hidden:
     value, moments = gaussian_cells.expected(potentials)
     return Hidden(value, moments)
+
+
+@solve.register
+def _(potentials: GaussianFactors, memory: Any = None, rng: Any = None) -> Hidden:
+    return Hidden(*gaussian_factors.expected(potentials))
+
+
+@solve.register
+def _(potentials: FactorBits, memory: Any = None, rng: Any = None) -> Hidden:
+    value, moments = binary_factors.expected(potentials)
+    return Hidden(potentials.weight * value, moments)
 
 
 @solve.register
