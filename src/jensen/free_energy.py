@@ -62,8 +62,7 @@ MEAN_FIELD = Algorithm("mean-field", q_hidden.meanfield, q_theta.posterior)
 USUAL = tuple(a.name for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS))
 """What models have unless they say so."""
 ALGORITHMS = {
-    a.name: a
-    for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS, VARIATIONAL_EM, MEAN_FIELD)
+    a.name: a for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS, VARIATIONAL_EM, MEAN_FIELD)
 }
 
 

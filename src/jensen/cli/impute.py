@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from jensen.cli import inputs, options, outputs
 from jensen.cli.command import QUESTION, Command, Given, Option
-from jensen.cli.table_rows import read_network_rows
+from jensen.cli.table_rows import read_network_rows, read_state_rows
 from jensen.support.text import plural
 
 
 def run(given: Given) -> None:
-    """Fill in the missing values of a table; all else stays as it is written."""
+    """Fill in the missing values of a table; all else stays as it is written.
+
+    By a network, or by a model of factors, which fills in what it expects.
+    """
     import pyarrow as pa
 
     from jensen.data.fill_missing import fill_arrow
@@ -17,6 +22,12 @@ def run(given: Given) -> None:
     inputs.set_threads(given.threads)
     given.refuse_two_inputs("file", "data")
     outputs.check_table_path(given.output, given.file, given.data)
+    net = inputs.read_model(given.file)
+    kind = inputs.kind_of(net)
+    given.check(model=kind)
+    if kind in inputs.FACTORS:
+        _impute_numbers(given, net)
+        return
     net = inputs.read_net(given.file)
     rows = read_network_rows(given, net)
     filled = net.filled_cells(
@@ -40,6 +51,32 @@ def run(given: Given) -> None:
     )
 
 
+def _impute_numbers(given: Given, model: Any) -> None:
+    """Fill in what a model of factors expects."""
+    import numpy as np
+    import pyarrow as pa
+
+    rows = read_state_rows(given, model)
+    written, values = (
+        rows.written,
+        np.asarray(rows.inputs.to_pandas(), float)
+        if hasattr(rows.inputs, "to_pandas")
+        else rows.inputs,
+    )
+    filled, gaps = model.impute(rows.inputs), np.isnan(values)
+    for i, name in enumerate(rows.written.table.names):
+        if gaps[:, i].any():
+            written.columns[name] = pa.chunked_array([pa.array(filled[:, i])])
+    outputs.write_answer(
+        written.columns,
+        given,
+        in_json=lambda: pa.table(written.columns).to_pylist(),
+        notes={"rows": written.n_rows, "filled": int(gaps.sum())},
+        done=f"{plural(int(gaps.sum()), 'value')} filled in, {plural(written.n_rows, 'row')}",
+    )
+
+
+NETWORK = {"model": ("network",)}
 METHOD = Option(
     "method",
     "The most probable completion of the row (mode), of each cell alone (marginal), or a random "
@@ -47,20 +84,21 @@ METHOD = Option(
     QUESTION,
     values=("mode", "marginal", "draw"),
     default="mode",
+    belongs=NETWORK,
 )
 COMMAND = Command(
     name="impute",
     run=run,
     group="Ask",
     options=(
-        options.NETWORK_FILE,
+        options.MODEL_FILE,
         options.TABLE,
         METHOD,
-        options.IMPOSSIBLE,
+        options.IMPOSSIBLE.but(belongs=NETWORK),
         *options.READING,
-        options.UNKNOWN,
+        options.UNKNOWN.but(belongs=NETWORK),
         options.MISSING_COLUMNS,
-        options.SEED,
+        options.SEED.but(belongs=NETWORK),
         options.ROWS_FILE,
         options.JSON,
         options.THREADS,

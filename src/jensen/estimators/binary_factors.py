@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +34,7 @@ Array = NDArray[np.float64]
 class BinaryChoices(LoopChoices):
     """All states of the bits, or mean field."""
 
-    methods: ClassVar[tuple[str, ...]] = ("em", "vbem", "variational-em", "mean-field")
+    methods = ("em", "vbem", "variational-em", "mean-field")
 
 
 class BinaryFactors(FactorEstimator):
@@ -106,6 +106,7 @@ class BinaryFactors(FactorEstimator):
     on_: Array
     noise_variance_: float
     choices_kind = BinaryChoices
+    noun = "binary factor"
 
     def __init__(
         self,

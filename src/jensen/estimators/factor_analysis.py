@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,7 +43,7 @@ NO_NOISE = 1e-3
 class FactorChoices(LoopChoices):
     """What is hidden is Gaussian: its posterior is exact, and has no samples."""
 
-    methods: ClassVar[tuple[str, ...]] = ("em", "vbem")
+    methods = ("em", "vbem")
 
 
 class FactorAnalysis(FactorEstimator):

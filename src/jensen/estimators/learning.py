@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ from jensen.support.text import keyword, one_of, option, some
 class LoopChoices:
     """Which algorithm, from where, how long; the estimators say what each of these means."""
 
-    methods: ClassVar[tuple[str, ...]] = USUAL
+    methods = USUAL  # no field: it is no choice
     """What the models have that are learned so."""
 
     prior: Any = None

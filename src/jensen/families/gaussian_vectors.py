@@ -1,7 +1,7 @@
 """Gaussian vectors w ~ N(m, V⁻¹): coefficients whose noise is no part of their scale.
 
-η = (V m, V),  t(w) = (w, -½ w wᵀ),  A(η) = ½ (K log 2π - log |V| + mᵀ V m).  Only the symmetric part
-of V counts.
+η = (V m, V),  t(w) = (w, -½ w wᵀ),  A(η) = ½ (K log 2π - log |V| + mᵀ V m).
+Only the symmetric part of V counts.
 """
 
 from typing import NamedTuple
@@ -31,7 +31,7 @@ def log_partition(eta: Vectors) -> float:
 
 def log_partitions(eta: Vectors) -> Array:
     """A(η) of each vector."""
-    mean, root, log_spread = _solved(eta)
+    mean, _, log_spread = _solved(eta)
     size = mean.shape[-1] * np.log(2.0 * np.pi)
     return np.asarray(0.5 * (size + log_spread + (eta.first * mean).sum(-1)))
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import TooLargeError
+from jensen.inference.factors import plain_point, plain_posterior, read_posterior, read_sizes
 from jensen.q_hidden.binary_factors import BinaryRows, FactorBits, bounds, posteriors
 from jensen.support.fields import record
+from jensen.support.json_values import as_checked, plain_array, read_array, read_record
 from jensen.support.text import plural
 
 Array = NDArray[np.float64]
 
+PARTS = ("on", "loadings", "noise", "strength")
 MOST_EXACT = 16
 """So many factors have 65,536 states, which are gone through for every row."""
 LOG_2PI = float(np.log(2.0 * np.pi))
@@ -81,6 +84,27 @@ class FittedBinaryFactors:
     def n_samples(self) -> int | None:
         """There are none."""
         return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that was learned as plain data."""
+        plain = {**plain_point(self.point), "rows": plain_array(self.counts)}
+        return {**plain, **plain_posterior(PARTS, self.eta)}
+
+    @classmethod
+    def from_dict(cls, value: Any) -> Self:
+        """The inverse of `to_dict`, also by way of JSON."""
+        members = as_checked(value).fields({"parameters", "rows"}, {"posterior"})
+        D, K = read_sizes(members["parameters"])
+        like = BinaryPoint(np.empty(K), np.empty((D, K)), np.empty(()))
+        point: BinaryPoint = read_record(members["parameters"], like)
+        if not point.noise > 0.0:
+            members["parameters"].fail("has a noise of 0 or less: a variance must be above 0")
+        if not ((point.on >= 0.0) & (point.on <= 1.0)).all():
+            members["parameters"].fail("has 'on' that are no probabilities: they lie from 0 to 1")
+        counts = read_array(members["rows"], (K,))
+        if "posterior" not in members:
+            return cls(point, counts)
+        return cls(point, counts, read_posterior(members["posterior"], PARTS, D, K, K, 1))
 
     @property
     def is_exact(self) -> bool:

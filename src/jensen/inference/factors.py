@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.families.gamma import Gamma
+from jensen.families.gaussian_vectors import Vectors
 from jensen.q_hidden.gaussian_factors import FactorMoments, FactorRows, GaussianFactors, posterior
 from jensen.support.fields import record
+from jensen.support.json_values import Checked, as_checked, plain_record, read_record
 
 Array = NDArray[np.float64]
 
@@ -65,21 +68,26 @@ class FittedFactors:
     """What was learned; of a posterior the questions are answered at its means."""
 
     point: FactorPoint
-    is_isotropic: bool
+    noise: str  # "diagonal" or "isotropic"
     is_flat: bool = False
     n_live: int | None = None  # how many factors are there; None: all of them
     eta: tuple[Any, ...] | None = None  # q(θ), in units of shift and scale
 
     @property
+    def is_isotropic(self) -> bool:
+        """Whether all columns have the same noise."""
+        return self.noise == "isotropic"
+
+    @property
     def n_factors(self) -> int:
         """How many factors there are."""
-        return self.point.loadings.shape[1]
+        return int(self.point.loadings.shape[1])
 
     @property
     def n_parameters(self) -> int:
         """How many free parameters: a rotation of the factors is none."""
         D, K = self.point.loadings.shape
-        return D + D * K - K * (K - 1) // 2 + (1 if self.is_isotropic else D)
+        return int(D + D * K - K * (K - 1) // 2 + (1 if self.is_isotropic else D))
 
     @property
     def has_posterior(self) -> bool:
@@ -90,6 +98,33 @@ class FittedFactors:
     def n_samples(self) -> int | None:
         """There are none."""
         return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that was learned as plain data."""
+        plain = {"noise": self.noise, "flat": self.is_flat}
+        return {**plain, **plain_point(self.point), **plain_posterior(PARTS, self.eta)}
+
+    @classmethod
+    def from_dict(cls, value: Any) -> Self:
+        """The inverse of `to_dict`, also by way of JSON."""
+        members = as_checked(value).fields({"noise", "flat", "parameters"}, {"posterior"})
+        noise = members["noise"].text()
+        if noise not in ("diagonal", "isotropic"):
+            members["noise"].fail("must be 'diagonal' or 'isotropic'")
+        D, K = read_sizes(members["parameters"])
+        like = FactorPoint(np.empty(D), np.empty((D, K)), np.empty(D))
+        point: FactorPoint = read_record(members["parameters"], like)
+        if not (point.noise > 0.0).all():
+            members["parameters"].fail("has a noise of 0 or less: variances must be above 0")
+        if noise == "isotropic" and (point.noise != point.noise[0]).any():
+            members["parameters"].fail("has noise that differs, but isotropic noise is the same")
+        flat = members["flat"].flag()
+        if "posterior" not in members:
+            return cls(point, noise, is_flat=flat)
+        n = 1 if noise == "isotropic" else D
+        eta = read_posterior(members["posterior"], PARTS, D, 1 + K, K, n)
+        live = int((eta[0].first[:, 1:] != 0.0).any(0).sum())
+        return cls(point, noise, is_flat=flat, n_live=live, eta=eta)
 
     def log_likelihood(self, rows: Array) -> Array:
         """Log p(row), what is missing integrated out."""
@@ -112,3 +147,49 @@ class FittedFactors:
 
 def _blocks(rows: Array) -> list[Array]:
     return [rows[k : k + BLOCK_ROWS] for k in range(0, len(rows), BLOCK_ROWS)]
+
+
+# --- as plain data ---
+
+PARTS = ("loadings", "noise", "strength")
+
+
+def plain_point(point: Any) -> dict[str, Any]:
+    """Parameters as people know them."""
+    return {"parameters": plain_record(point)}
+
+
+def plain_posterior(names: tuple[str, ...], eta: tuple[Any, ...] | None) -> dict[str, Any]:
+    """q(θ), part by part; nothing if there is none."""
+    if eta is None:
+        return {}
+    return {"posterior": {n: plain_record(part) for n, part in zip(names, eta, strict=True)}}
+
+
+def read_sizes(value: Checked) -> tuple[int, int]:
+    """D and K, of the loadings."""
+    members = value.members()
+    if "loadings" not in members:
+        value.fail("lacks 'loadings'")
+    rows = list(members["loadings"].items())
+    if not rows or not (n_factors := len(list(rows[0].items()))):
+        members["loadings"].fail("must hold a row for each column, with a number for each factor")
+    return len(rows), n_factors
+
+
+def read_posterior(
+    value: Checked, names: tuple[str, ...], D: int, width: int, K: int, n: int
+) -> tuple[Any, ...]:
+    """q(θ): loadings (D, width), noise (n,), the strengths (K,) of factors, how often they are on."""
+    members = value.fields(set(names))
+    like = {
+        "on": np.empty((K, 2)),
+        "loadings": Vectors(np.empty((D, width)), np.empty((D, width, width))),
+        "noise": Gamma(np.empty(n), np.empty(n)),
+        "strength": Gamma(np.empty(K), np.empty(K)),
+    }
+    found = {name: read_record(members[name], like[name]) for name in names}
+    for name in ("noise", "strength"):
+        if not ((found[name].total > -1.0) & (found[name].exposure > 0.0)).all():
+            members[name].fail("is no gamma distribution")
+    return tuple(found.values())

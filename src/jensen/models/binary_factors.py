@@ -86,7 +86,7 @@ class BinaryFactorModel(Conjugate[Bits]):
         stats: BinaryMoments = hidden.moments
         return stats
 
-    def posterior(self, name: str, stats: BinaryMoments, t: Bits) -> Any:
+    def posterior(self, name: str, stats: Any, t: Bits) -> Any:
         """Each field given the others."""
         if name == "on":
             return stats.bits if self.on_prior is None else self.on_prior + stats.bits
@@ -135,8 +135,10 @@ class BinaryFactorModel(Conjugate[Bits]):
             share[j] = weight[is_on].sum() / weight.sum()
             left = left - np.outer(is_on, row)
         size = float(weight @ np.square(np.nan_to_num(values)).sum(1)) / self.scale**2
-        loadings += 0.01 * np.sqrt(size / weight.sum() / self.n_columns) * rng.standard_normal(
-            loadings.shape
+        loadings += (
+            0.01
+            * np.sqrt(size / weight.sum() / self.n_columns)
+            * rng.standard_normal(loadings.shape)
         )
         noise = max(float(weight @ np.square(left).sum(1)), LEAST_LEFT * size)
         noise /= weight.sum() * self.n_columns
@@ -147,7 +149,7 @@ class BinaryFactorModel(Conjugate[Bits]):
         on = weight * np.column_stack([1.0 - share, share])
         return Bits(on, *self.columns.around(loadings, np.array([noise]), weight))
 
-    def refuse_start(self, start: Bits, stats: BinaryMoments, method: str) -> None:
+    def refuse_start(self, start: Bits, stats: Any, method: str) -> None:
         """Refuse factors that are alike, and would stay so."""
         mean = gaussian_vectors.describe(start.loadings)["mean"]
         rows = np.column_stack([mean.T, np.asarray(start.on)])

@@ -90,11 +90,13 @@ class FactorModel(Conjugate[Factors]):
         stats: Regression = hidden.moments
         return stats
 
-    def posterior(self, name: str, stats: Regression, t: Factors) -> Any:
+    def posterior(self, name: str, stats: Any, t: Factors) -> Any:
         """Each field given the others."""
         if name == "loadings":
             return self.columns.loadings_given(stats, t)
-        return self.columns.noise_given(stats, t) if name == "noise" else self.columns.alpha_given(t)
+        return (
+            self.columns.noise_given(stats, t) if name == "noise" else self.columns.alpha_given(t)
+        )
 
     def prior_given(self, t: Factors) -> tuple[Factors, Factors]:
         """The prior of the loadings depends on alpha."""
@@ -188,7 +190,7 @@ class FactorModel(Conjugate[Factors]):
         left = np.maximum(variance - np.square(loadings).sum(1), 0.1 * variance)
         return loadings, left.mean(keepdims=True) if self.is_isotropic else left
 
-    def refuse_start(self, start: Factors, stats: Regression, method: str) -> None:
+    def refuse_start(self, start: Factors, stats: Any, method: str) -> None:
         """Refuse loadings from which sweeps would never get a further factor."""
         loadings = gaussian_vectors.describe(start.loadings)["mean"][:, 1:]
         used = loadings[:, (loadings != 0.0).any(0)] if self.words is not None else loadings
@@ -215,9 +217,10 @@ class FactorModel(Conjugate[Factors]):
 
     def finish(self, state: State, *, is_posterior: bool) -> FittedFactors:
         """What an ascent found; factors by what they explain, the longest loading positive."""
+        noise = "isotropic" if self.is_isotropic else "diagonal"
         if not is_posterior:
             point = self.point(state.t).canonical()
-            return FittedFactors(point, self.is_isotropic, is_flat=self.words is None)
+            return FittedFactors(point, noise, is_flat=self.words is None)
         order = np.argsort(-np.square(state.t.loadings.first[:, 1:]).sum(0), kind="stable")
         picked = state.t.loadings.first[:, 1 + order]
         longest = picked[np.abs(picked).argmax(0), np.arange(len(order))]
@@ -233,7 +236,7 @@ class FactorModel(Conjugate[Factors]):
         t = state.t._replace(loadings=gaussian_vectors.mean_stats(loadings))
         live = self.columns.live(loadings)
         return FittedFactors(
-            self.point(t), self.is_isotropic, n_live=int(live.sum()), eta=tuple(eta)
+            self.point(t), noise, n_live=int(live.sum()), eta=tuple(eta)
         )
 
 

@@ -90,7 +90,7 @@ class LinearColumns(NamedTuple):
         logs = self.fixed * np.log(self.prior.mean_strength) + float(t.alpha.total.sum())
         of_loadings = 0.5 * self.n_columns * (self.width * LOG_2PI - logs)
         own = log_partition(gamma, noise), log_partition(gamma, alpha)
-        return (self.shrinkage(t.alpha), noise, alpha), (of_loadings, *own)
+        return (self.shrinkage(t.alpha), noise, alpha), (float(of_loadings), *own)
 
     def loadings_given(self, stats: Regression, t: Any) -> Vectors:
         """Each column weighed with its noise, and shrunk."""
@@ -141,7 +141,7 @@ class LinearColumns(NamedTuple):
 
     def live(self, loadings: Vectors) -> NDArray[np.bool_]:
         """(K,): which columns say anything; one that is 0 throughout stays so."""
-        return np.asarray(loadings.first[:, self.fixed :] != 0.0).any(0)
+        return np.asarray((loadings.first[:, self.fixed :] != 0.0).any(0))
 
     def without(self, eta: Any, k: int, t: Any, stats: Regression) -> Any:
         """η with a column of loadings that knows nothing but the prior."""
@@ -156,4 +156,3 @@ class LinearColumns(NamedTuple):
         vectors = gaussian_vectors.from_standard(mean, strength)
         found = t._replace(loadings=gaussian_vectors.mean_stats(vectors))
         return eta._replace(loadings=vectors, alpha=self.alpha_given(found))
-

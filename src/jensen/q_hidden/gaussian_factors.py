@@ -1,8 +1,8 @@
 """Hidden Gaussian vectors of rows: x_d = λ_dᵀ (1, h) + noise of precision ψ_d, h ~ N(0, I).
 
 What a row misses is left out. Rows that show the same columns have one covariance of h, and are
-known by Σ (1, x)(1, x)ᵀ: a sweep takes no longer for more of them. With w = (1, h) the log potential
-of what is seen of x_d is log_noise_d - ½ E[ψ (x_d - λᵀw)²], whatever q(θ) is.
+known by Σ (1, x)(1, x)ᵀ: a sweep takes no longer for more of them. With w = (1, h) the log
+potential of what is seen of x_d is log_noise_d - ½ E[ψ (x_d - λᵀw)²], whatever q(θ) is.
 """
 
 from typing import NamedTuple
