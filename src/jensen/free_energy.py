@@ -59,7 +59,7 @@ STOCHASTIC_EM = Algorithm("stochastic-em", q_hidden.draw, q_theta.mode)
 GIBBS = Algorithm("gibbs", q_hidden.draw, q_theta.draw)
 VARIATIONAL_EM = Algorithm("variational-em", q_hidden.meanfield, q_theta.mode)
 MEAN_FIELD = Algorithm("mean-field", q_hidden.meanfield, q_theta.posterior)
-USUAL = tuple(a.name for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS))
+COMMON = tuple(a.name for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS))
 """What models have unless they say so."""
 ALGORITHMS = {
     a.name: a for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS, VARIATIONAL_EM, MEAN_FIELD)

@@ -26,7 +26,7 @@ from jensen.exceptions import (
 from jensen.free_energy import (
     ALGORITHMS,
     EM,
-    USUAL,
+    COMMON,
     Algorithm,
     Fit,
     State,
@@ -53,7 +53,7 @@ from jensen.support.text import keyword, one_of, option, some
 class LoopChoices:
     """Which algorithm, from where, how long; the estimators say what each of these means."""
 
-    methods = USUAL  # no field: it is no choice
+    methods = COMMON  # no field: it is no choice
     """What the models have that are learned so."""
 
     prior: Any = None

@@ -42,7 +42,7 @@ class Bits(NamedTuple):
     on: Any  # (K, 2): how often each factor is off, and on
     loadings: Any  # `Vectors` of (D, K)
     noise: Any  # `Gamma` of (1,)
-    alpha: Any  # `Gamma` of (K,); None without a prior
+    alpha: Any  # `Gamma` of (K,); zeros without a prior
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from jensen.exceptions import DataError, JensenError
 from jensen.families import gaussian_vectors
 from jensen.families.gaussian_vectors import Vectors
 from jensen.families.linear_regression import Regression
+from jensen.families.wishart import cholesky
 from jensen.inference.factors import FactorPoint, FittedFactors
 from jensen.models import factor_starts
 from jensen.models.factor_parameters import LEAST_NOISE, FactorPrior, LinearColumns
@@ -45,7 +46,7 @@ class Factors(NamedTuple):
 
     loadings: Any  # `Vectors` of (D, 1 + K)
     noise: Any  # `Gamma` of (D,), or of (1,) if all columns have the same noise
-    alpha: Any  # `Gamma` of (K,); None without a prior
+    alpha: Any  # `Gamma` of (K,); zeros without a prior
 
 
 @dataclass(frozen=True)
@@ -106,9 +107,7 @@ class FactorModel(Conjugate[Factors]):
     def moves(self, state: State) -> Iterator[Factors]:
         """Other coordinates of h; and without a column that is little more than its spread."""
         if self.rotates:
-            turned = self._turned(state)
-            if turned is not None:
-                yield turned
+            yield from self._turned(state)
         if state.is_bound:
             found = gaussian_vectors.describe(state.eta.loadings)
             squares = np.square(found["mean"][:, 1:]).sum(0)
@@ -126,27 +125,33 @@ class FactorModel(Conjugate[Factors]):
             for k in live[np.argsort(squares[live], kind="stable")]:
                 yield self.columns.without(state.eta, int(k), state.t, state.stats)
 
-    def _turned(self, state: State) -> Factors | None:
-        """η in coordinates in which rows have h around 0, of covariance I, and Σ E[λ λᵀ] diagonal.
+    def _turned(self, state: State) -> Iterator[Factors]:
+        """η in other coordinates of h: Σ E[λ λᵀ] diagonal, and rows with h around 0 of covariance I.
 
-        Factors that know nothing but the prior stay as they are.
+        Under a prior the first alone comes first, for which the rows do not matter. Factors that
+        know nothing but the prior stay as they are.
         """
-        eta, stats = state.eta, state.stats
-        live = 1 + np.flatnonzero(self.columns.live(eta.loadings))
+        stats, live = state.stats, 1 + np.flatnonzero(self.columns.live(state.eta.loadings))
         if not len(live):
-            return None
+            return
+        squares = -2.0 * state.t.loadings.strength.sum(0)[np.ix_(live, live)]
+        if self.words is not None:
+            axes = np.linalg.eigh(squares)[1][:, ::-1]
+            yield self._in_coordinates(state, live, np.zeros(len(live)), axes)
         whole = stats.strength.sum(0)
         mean = whole[0, live] / whole[0, 0]
         covariance = whole[np.ix_(live, live)] / whole[0, 0] - np.outer(mean, mean)
         away = max(np.abs(mean).max(), np.abs(covariance - np.eye(len(live))).max())
         if self.words is None and away < SETTLED:
-            return None
-        squares = -2.0 * state.t.loadings.strength.sum(0)[np.ix_(live, live)]
-        try:
-            root = np.linalg.cholesky(covariance)
-        except np.linalg.LinAlgError:
-            return None
-        turn = root @ np.linalg.eigh(root.T @ squares @ root)[1][:, ::-1]
+            return
+        root = cholesky(covariance)
+        if np.diagonal(root).all():
+            axes = np.linalg.eigh(root.T @ squares @ root)[1][:, ::-1]
+            yield self._in_coordinates(state, live, mean, root @ axes)
+
+    def _in_coordinates(self, state: State, live: Array, mean: Array, turn: Array) -> Factors:
+        """η where the live factors are h', with h = mean + turn h'."""
+        eta = state.eta
         way = np.eye(self.columns.width)  # w = wayᵀ w'
         way[np.ix_(live, live)] = turn.T
         way[0, live] = mean
@@ -155,8 +160,8 @@ class FactorModel(Conjugate[Factors]):
             eta.loadings.first @ back, np.asarray(back.T @ eta.loadings.strength @ back)
         )
         seen = state.t._replace(loadings=gaussian_vectors.mean_stats(loadings))
-        turned: Factors = eta._replace(loadings=loadings, alpha=self.columns.alpha_given(seen))
-        return turned
+        found: Factors = eta._replace(loadings=loadings, alpha=self.columns.alpha_given(seen))
+        return found
 
     # --- from rows to what was learned ---
 

@@ -54,8 +54,13 @@ class LinearColumns(NamedTuple):
 
     def families(self) -> tuple[Any, Any, Any]:
         """Of loadings, noise and alpha; without a prior there is no alpha."""
-        nothing = PointMass(Gamma(np.zeros(self.n_factors), np.zeros(self.n_factors)))
-        return gaussian_vectors, gamma, nothing if self.prior is None else gamma
+        alpha = PointMass(self.nothing) if self.prior is None else gamma
+        return gaussian_vectors, gamma, alpha
+
+    @property
+    def nothing(self) -> Gamma:
+        """In the place of alpha, where there is none."""
+        return Gamma(np.zeros(self.n_factors), np.zeros(self.n_factors))
 
     def own_priors(self) -> tuple[Gamma | None, Gamma | None]:
         """Of noise and alpha."""
@@ -110,10 +115,10 @@ class LinearColumns(NamedTuple):
             return Gamma(count, np.maximum(left, LEAST_NOISE * count))
         return Gamma(*add(self.own_priors()[0], Gamma(count, left)))
 
-    def alpha_given(self, t: Any) -> Gamma | None:
+    def alpha_given(self, t: Any) -> Gamma:
         """How long the columns of loadings are."""
         if self.prior is None:
-            return None
+            return self.nothing
         squares = -np.diagonal(t.loadings.strength, axis1=1, axis2=2)[:, self.fixed :].sum(0)
         count = np.full(self.n_factors, 0.5 * self.n_columns)
         return Gamma(*add(self.own_priors()[1], Gamma(count, squares)))
@@ -135,7 +140,7 @@ class LinearColumns(NamedTuple):
         vectors = gaussian_vectors.from_standard(loadings, np.array(strength))
         half = np.full(len(noise), 0.5 * weight)
         if self.prior is None:
-            return vectors, Gamma(half, half * noise), None
+            return vectors, Gamma(half, half * noise), self.nothing
         squares = 0.5 * np.square(loadings[:, self.fixed :]).sum(0) + self.prior.strength_rate
         return vectors, Gamma(half, half * noise), Gamma(np.full(len(squares), 0.5 * D), squares)
 
