@@ -76,7 +76,7 @@ class BinaryFactors(FactorEstimator):
         (D, K): the μₖ as columns; (K,): how often factors are on; the variance of the noise.
         Factors by how often they are on. After "vbem" and "mean-field" posterior means.
     n_factors_ : int
-        How many factors are on in more than half a row.
+        How many factors are on in more than half a row; of a posterior also longer than unsure.
     free_energy_, is_bound_, trace_, starts_, n_sweeps_, converged_
         As in `GaussianMixture`. Of "variational-em" F is a lower bound of the log-likelihood.
 

@@ -25,8 +25,8 @@ from jensen.exceptions import (
 )
 from jensen.free_energy import (
     ALGORITHMS,
-    EM,
     COMMON,
+    EM,
     Algorithm,
     Fit,
     State,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import TooLargeError
+from jensen.families import gaussian_vectors
 from jensen.inference.factors import plain_point, plain_posterior, read_posterior, read_sizes
 from jensen.q_hidden.binary_factors import BinaryRows, FactorBits, bounds, posteriors
 from jensen.support.fields import record
@@ -67,8 +68,13 @@ class FittedBinaryFactors:
 
     @property
     def n_live(self) -> int:
-        """How many are on in more than half a row."""
-        return int((self.counts > 0.5).sum())
+        """How many are on in more than half a row, and longer than they are unsure."""
+        live = self.counts > 0.5
+        if self.eta is not None:
+            known = gaussian_vectors.describe(self.eta[1])
+            spread = np.diagonal(known["covariance"], axis1=1, axis2=2).sum(0)
+            live &= np.square(known["mean"]).sum(0) > spread
+        return int(live.sum())
 
     @property
     def n_parameters(self) -> int:

@@ -105,13 +105,14 @@ class BinaryFactorModel(Conjugate[Bits]):
     def trials(self, state: State) -> Iterator[Bits]:
         """Without each of the factors, the rarest first."""
         if state.is_bound:
+            assert self.on_prior is not None
             on = state.stats.bits[:, 1]
             for k in np.argsort(on, kind="stable"):
                 if on[k] > 0.5 and (on > 0.5).sum() > 1:
                     at = (state.eta, int(k), state.t, state.stats.columns)
                     eta = self.columns.without(*at)
                     bits = np.array(eta.on)
-                    bits[k] += [on[k], -on[k]]
+                    bits[k] = self.on_prior[k] + [state.stats.bits[k].sum(), 0.0]
                     yield eta._replace(on=bits)
 
     # --- from rows to what was learned ---

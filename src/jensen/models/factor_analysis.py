@@ -240,9 +240,7 @@ class FactorModel(Conjugate[Factors]):
         eta = eta._replace(loadings=loadings, alpha=alpha)
         t = state.t._replace(loadings=gaussian_vectors.mean_stats(loadings))
         live = self.columns.live(loadings)
-        return FittedFactors(
-            self.point(t), noise, n_live=int(live.sum()), eta=tuple(eta)
-        )
+        return FittedFactors(self.point(t), noise, n_live=int(live.sum()), eta=tuple(eta))
 
 
 def encode(rows: NumberRows, shift: Array, scale: Array) -> Units:

@@ -19,7 +19,8 @@ def isotropic(covariance: Array, n_factors: int) -> tuple[Array, Array]:
     """Loadings (D, K) and the variance (1,) of the noise (Tipping and Bishop 1999)."""
     values, axes = np.linalg.eigh(covariance)
     values, axes = values[::-1], axes[:, ::-1]
-    noise = max(float(values[n_factors:].mean()), 0.0)
+    rest = values[n_factors:]
+    noise = max(float(rest.mean()), 0.0) if len(rest) else 0.0
     kept = np.maximum(values[:n_factors] - noise, 0.0)
     return axes[:, :n_factors] * np.sqrt(kept), np.array([noise])
 
