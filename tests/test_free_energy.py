@@ -593,7 +593,7 @@ def test_em_needs_a_prior_with_a_mode(prior, begin):
         jn.JensenError,
         match=rf"^em needs a prior with a mode, but the prior of the tables has none: its "
         rf"concentrations begin at {begin}, and must be at least 1\. Raise the prior, or use "
-        rf"method='vbem', which needs no mode$",
+        rf"method='vbem', which needs no mode, or mode='softmax', where every prior has one$",
     ):
         learn("a -> b", make_table(), prior, EM)
 

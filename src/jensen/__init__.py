@@ -49,6 +49,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "plot": "jensen.plots",
     "read_local_scores": "jensen.io.jkl",
     "read_table": "jensen.data",
+    "scan_table": "jensen.data",
     "score": "jensen.scores",
     "set_memory_limit": "jensen.support.memory",
     "set_threads": "jensen.data",
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from jensen.data import discretize as discretize
     from jensen.data import get_threads as get_threads
     from jensen.data import read_table as read_table
+    from jensen.data import scan_table as scan_table
     from jensen.data import set_threads as set_threads
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
     from jensen.estimators.binary_factors import BinaryFactors as BinaryFactors

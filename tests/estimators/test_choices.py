@@ -146,7 +146,7 @@ def test_modes_need_a_prior_with_a_mode(method):
     refuse(
         f"{method} needs a prior with a mode, but the prior of the tables has none: its "
         f"concentrations begin at 0.5, and must be at least 1. Raise the prior, or use "
-        f"method='vbem', which needs no mode",
+        f"method='vbem', which needs no mode, or mode='softmax', where every prior has one",
         method=method,
         prior={"a": 0.5, "b": 2.0},
     )

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from naive import families as naive
 from scipy import stats as distributions
-from scipy.special import logsumexp, polygamma
+from scipy.special import gammaln, logsumexp, polygamma
 
 from jensen.families import inner, kl, log_evidence, neg_log_density
-from jensen.families.dirichlet import SegmentedDirichlet, beta, dirichlet
+from jensen.families.dirichlet import SegmentedDirichlet, SoftmaxDirichlet, beta, dirichlet
 
 
 class Case(NamedTuple):
@@ -289,3 +289,54 @@ def test_inner_products():
 def test_the_flat_prior_costs_nothing(case):
     counts = random_eta(case, low=0.1)
     assert neg_log_density(case.family, None, counts, case.family.mode_stats(counts)) == 0.0
+
+
+def log_density_of_softmax(phi, alpha):
+    """Σ α log π - log B(α) at π = softmax(φ, 0), as a density of the free coordinates φ."""
+    full = np.append(phi, 0.0)
+    log_pi = full - logsumexp(full)
+    return alpha @ log_pi - (gammaln(alpha).sum() - gammaln(alpha.sum()))
+
+
+@pytest.mark.parametrize("alpha", [[0.2, 0.5], [0.01, 3.0], [5.0, 2.0]])
+def test_in_softmax_coordinates_the_density_is_proper_and_costs_what_its_logarithm_says(alpha):
+    alpha, family = np.array(alpha), SoftmaxDirichlet(np.array([2]))
+    points = np.linspace(-1500.0, 1500.0, 600_001)  # tails fall as exp(-α |φ|)
+    log_density = np.array([log_density_of_softmax([x], alpha) for x in points[::1000]])
+    log_pi = -np.logaddexp(0.0, -points)
+    values = alpha[0] * log_pi + alpha[1] * -np.logaddexp(0.0, points)
+    area = np.trapezoid(np.exp(values - family.log_partition(alpha)), points)
+    assert area == pytest.approx(1.0, abs=1e-4)
+    some = points[::1000][300:304]
+    for x, expected in zip(some, log_density[300:304], strict=True):
+        t = np.array([-np.logaddexp(0.0, -x), -np.logaddexp(0.0, x)])
+        assert neg_log_density(family, alpha, None, t) == pytest.approx(-expected, rel=1e-12)
+
+
+def test_in_softmax_coordinates_the_mode_is_the_mean_and_has_no_slope():
+    family = SoftmaxDirichlet(np.array([3, 2]))
+    alpha = np.array([0.2, 0.7, 0.1, 2.5, 0.01])
+    t = family.mode_stats(alpha)
+    np.testing.assert_allclose(np.exp(t), family.mean(alpha), rtol=1e-14)
+    np.testing.assert_allclose(np.exp(t[:3]), alpha[:3] / alpha[:3].sum(), rtol=1e-14)
+    slope = naive.gradient(lambda phi: log_density_of_softmax(phi, alpha[:3]), t[:2] - t[2])
+    np.testing.assert_allclose(slope, 0.0, atol=1e-8)
+    assert family.has_mode(alpha)
+    assert not SegmentedDirichlet(np.array([3, 2])).has_mode(alpha - 1.0)
+
+
+def test_softmax_coordinates_change_no_distribution():
+    plain, softmax = SegmentedDirichlet(np.array([3, 2])), SoftmaxDirichlet(np.array([3, 2]))
+    prior, alpha = np.full(5, 0.3), np.array([0.2, 0.7, 3.1, 2.5, 0.01])
+    t = plain.mean_stats(alpha - 1.0)
+    np.testing.assert_allclose(softmax.mean_stats(alpha), t, rtol=1e-12)
+    np.testing.assert_allclose(softmax.from_moments(t), alpha, rtol=1e-8)
+    assert kl(softmax, prior, alpha, t) == pytest.approx(
+        kl(plain, prior - 1.0, alpha - 1.0, t), rel=1e-12
+    )
+    assert softmax.describe(alpha)["concentration"].tolist() == alpha.tolist()
+    draws = [
+        f.sample_stats(a, np.random.default_rng(1))
+        for f, a in [(softmax, alpha), (plain, alpha - 1.0)]
+    ]
+    np.testing.assert_allclose(*draws, rtol=1e-10)

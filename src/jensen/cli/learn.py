@@ -120,7 +120,7 @@ def learn_network(given: Given) -> tuple[BayesianNetwork, Table]:
         owners = either(f"--prior {name}" for name in SPREAD_PRIORS)
         raise JensenError(f"--equivalent-sample-size belongs to {owners}")
     known = inputs.read_net(given.graph) if inputs.names_net(given.graph) else None
-    chosen = inputs.loop_choices(given) | given.chosen("equivalent_sample_size")
+    chosen = inputs.loop_choices(given) | given.chosen("equivalent_sample_size", "mode", "fixed")
     if given.start is not None:
         chosen["start"] = inputs.read_net(given.start)
     dag = inputs.read_graph(given.graph) if known is None else known.graph
@@ -222,13 +222,13 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
 
 def _read(given: Given) -> tuple[Table, list[str], str]:
     """The table, the variables in it, and what is done with missing values."""
-    from jensen.scores.interventions import split_interventions
-
     table, way = read_incomplete(given)
     table = inputs.choose_columns(table, given.column, given.without, given.interventions)
-    if table.weights is not None:
-        table = table.take(table.weights > 0.0)  # gaps in rows without weight do not matter
-    split_interventions(table, given.interventions)  # refused before gaps are looked for
+    table = table.counted()  # gaps in rows without weight do not matter
+    if given.interventions is not None:  # refused before gaps are looked for
+        from jensen.scores.interventions import split_interventions
+
+        split_interventions(table, given.interventions)
     names = [name for name in table.names if name != given.interventions]
     if not names:
         raise JensenError("there is no column to learn a graph of")
@@ -268,7 +268,7 @@ def _estimator(given: Given, names: Sequence[str], kind: NetworkKind) -> Bayesia
     from jensen.estimators.network_choices import NetworkSettings
     from jensen.graphs import DAG
 
-    chosen = inputs.loop_choices(given)
+    chosen = inputs.loop_choices(given) | given.chosen("mode")
     chosen["prior"] = _scaled_prior(given, names) if kind.has_scale else _read_prior(given.prior)
     if given.prior in SPREAD_PRIORS:
         chosen |= given.chosen("equivalent_sample_size")

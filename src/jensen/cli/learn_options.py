@@ -66,6 +66,15 @@ DATA_OPTIONS = (
         belongs={"model": ("mixture", "latent-class", "hmm")},
     ),
     options.WEIGHTS,
+    Option(
+        "scan",
+        "The rows are more than memory holds: they are read piece by piece, and their columns are "
+        "kept on disk while the command runs. DATA may then be a folder or a pattern in quotes, "
+        "such as 'rows/*.parquet'.",
+        DATA,
+        kind=bool,
+        belongs=NETWORK,
+    ),
     options.COMPLETE_ROWS,
     options.DISCRETIZE,
     options.SEQUENCES,
@@ -240,7 +249,24 @@ PARAMETER_OPTIONS = (
         suggested=tuple(ALGORITHMS),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
+    Option(
+        "mode",
+        "In which coordinates em, viterbi and stochastic-em seek the mode of tables under a prior. "
+        "probabilities: counts + concentration - 1, for concentrations of at least 1; softmax: "
+        "counts + concentration, for every prior (default probabilities).",
+        PARAMETERS,
+        values=("probabilities", "softmax"),
+        belongs=NETWORK,
+    ),
     options.SCALE.but(belongs=NETWORK),
+    Option(
+        "fixed",
+        "A variable whose table stays as --start has it; repeatable.",
+        PARAMETERS,
+        many=True,
+        metavar="NAME",
+        belongs={**NETWORK, "graph": (KNOWN,)},
+    ),
     Option(
         "n_init",
         "The number of random starts, of which the best is kept (default 1).",

@@ -99,7 +99,9 @@ def read_kinds(table: Table, names: Sequence[str], retry: Retry) -> Table:
     from jensen.scores.table_checks import note_columns
 
     counts = [name for name in names if table.variable(name).kind == "count"]
-    found = {x: what for x in counts if (what := what_names_rows(table.column(x))) is not None}
+    found = {
+        x: what for x in counts if (what := what_names_rows(table.head().column(x))) is not None
+    }
     if found and len(found) < len(names):
         shown = some(f"{name} {what}" for name, what in found.items())
         raise RetryError(
@@ -189,7 +191,7 @@ def _each(option: str, values: Sequence[str]) -> list[str]:
 
 
 def _is_empty(table: Table, name: str) -> bool:
-    return not table.variable(name).states and bool(table.column(name).missing().all())
+    return not table.variable(name).states and not table.n_seen(name)
 
 
 def _without_refusal(words: Sequence[str]) -> list[str]:
@@ -251,7 +253,7 @@ def read_incomplete(given: Given) -> tuple[Table, str]:
 
 def can_learn(way: str, structure: str, table: Table, names: Sequence[str]) -> bool:
     """Whether a graph is learned from rows with missing values in this way."""
-    from jensen.q_graph.structural.learning import needs_structural_em
+    from jensen.q_graph.methods import needs_structural_em
     from jensen.q_graph.trees.incomplete import has_holes
 
     if way != DEFAULT:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable
-from jensen.estimators.handmade_networks import HandmadeNetworks
 from jensen.estimators.network_choices import Estimator
 from jensen.estimators.network_fitting import fit_network
 from jensen.estimators.network_kinds import plain_network, read_network
+from jensen.estimators.network_methods import NetworkMethods
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
-from jensen.graphs import DAG, as_dag
+from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
@@ -30,7 +30,7 @@ from jensen.support.json_values import as_checked
 from jensen.support.text import plural
 
 
-class BayesianNetwork(HandmadeNetworks, Estimator):
+class BayesianNetwork(NetworkMethods, Estimator):
     """A Bayesian network over labels (categorical variables, some hidden), numbers, or both.
 
     Where all columns are continuous every node is a linear regression on its parents, with
@@ -48,7 +48,8 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
     Parameters
     ----------
     graph
-        A `DAG`, its text (``"A -> B <- C"``), a list of edges, or a `CPDAG`, which is extended.
+        A `DAG`, its text (``"A -> B <- C"``), a list of edges, or a `CPDAG` or `PDAG`, which is
+        extended (between a label and a number from the label to the number).
         None: `fit` learns the graph of all columns by `jensen.learn_structure`, values missing or
         not, and then its parameters. The score is that of the prior ("bdeu" with its
         `equivalent_sample_size`, "bds", "k2", "bge"), and "bic" for a flat one and any other.
@@ -70,16 +71,27 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
         mean and scale are empirical: those of the known values of each column, made once, held
         through all sweeps, and kept in `network_.prior`. Of labels and numbers together None (flat;
         "bdeu-bge" for methods that need a prior), "bdeu-bge", which is "bdeu" of the tables and, in
-        every configuration of labels, the default "bge" of the numbers, or a dict with some of
-        strength (below 1 it weakens the prior mean and scale of the numbers) and concentration (of
-        every cell of the tables, in place of "bdeu"). Where a number is nearly a function of its
-        parents, the default strength widens its noise: with N rows by about half the variance of
-        the column over N; {"strength": 0.01} does not.
+        every configuration of labels, the default "bge" of the numbers, its mean and scale weakened
+        to a strength of 0.001, or a dict with some of strength (1 is that of the score "bdeu-bge",
+        which pulls rare configurations to the mean and variance of all rows, but widens the noise
+        of a number by up to half its variance over the number of rows) and concentration (of every
+        cell of the tables, in place of "bdeu"). With a strength of 1 and complete rows
+        `free_energy_` is the score of the graph.
     equivalent_sample_size
         Of "bdeu" and "bds".
+    mode
+        Of "em", "viterbi" and "stochastic-em" under a prior: in which coordinates of the tables
+        the density has the mode that is sought. "probabilities": of θ itself, at counts + α - 1,
+        which needs concentrations α of at least 1. "softmax": of the logarithms of odds, at
+        counts + α, where every prior has a mode, "bdeu" too; then F is
+        log p(x | θ) + log Π θ^α / B(α). Regressions keep the mode of their own prior.
     start
         A network, a fitted estimator, a dict as in `from_tables`, or `jensen.inference.expected`
         statistics of any graph. Else random tables that break the symmetry of hidden states.
+    fixed
+        Labels whose tables are known and stay as `start` gives them; a dict of `start` may then
+        hold these tables alone, and the others begin as without `start`. They have no prior, and
+        their posterior is a point (shown as a Dirichlet worth 10¹⁰ rows).
     n_init
         How many random starts; the one with the highest F is kept. With 1, the parameters of a
         graph that was learned from incomplete rows begin where structural EM ended.
@@ -148,7 +160,9 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
         method: str | None = None,
         prior: Any = None,
         equivalent_sample_size: float = 1.0,
+        mode: str = "probabilities",
         start: Any = None,
+        fixed: Iterable[str] = (),
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-8,
@@ -164,7 +178,9 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
         self.method = method
         self.prior = prior
         self.equivalent_sample_size = equivalent_sample_size
+        self.mode = mode
         self.start = start
+        self.fixed = fixed
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -178,14 +194,21 @@ class BayesianNetwork(HandmadeNetworks, Estimator):
     @property
     def graph(self) -> DAG:
         """The graph that was given, or else learned; whatever names one may be assigned."""
-        found = getattr(self, "graph_", None) if self._graph is None else self._graph
-        if found is None:
+        if isinstance(self._graph, DAG):
+            return self._graph
+        found: DAG | None = getattr(self, "graph_", None)
+        if found is not None:
+            return found
+        if self._graph is None:
             raise NotFittedError("this network has no graph yet: fit(table) learns one")
-        return found
+        return self._graph.extension()
 
     @graph.setter
     def graph(self, graph: Any) -> None:
-        self._graph = None if graph is None else as_dag(graph)
+        dag = None if graph is None else as_dag(graph)  # what has no extension is refused
+        self._graph: DAG | PDAG | None = graph if isinstance(graph, PDAG) else dag
+        if isinstance(graph, PDAG):
+            self.__dict__.pop("graph_", None)  # `fit` says which extension it is
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The choices by name; a graph that was learned is none of them."""

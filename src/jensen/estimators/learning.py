@@ -28,15 +28,15 @@ from jensen.free_energy import (
     COMMON,
     EM,
     Algorithm,
-    Fit,
-    State,
+    AnyFit,
+    AnyState,
     SweepSums,
     check_usable,
     expect,
     state_at,
     step,
 )
-from jensen.models.protocol import AnyModel, Data, Sampled
+from jensen.models.protocol import AnyData, AnyModel, Sampled
 from jensen.q_theta import read_mode
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.diagnostics import effective_sample_size, split_r_hat
@@ -78,6 +78,11 @@ class LoopChoices:
             raise JensenError(f"there is no method {name!r}: choose one of {some(ALGORITHMS)}")
         return ALGORITHMS[name]
 
+    @property
+    def starts_at(self) -> Any:
+        """Where all ascents begin; None: at random."""
+        return self.start
+
     def check(self) -> None:
         """Refuse what cannot be, and what would be ignored."""
         algorithm = self.algorithm
@@ -95,7 +100,7 @@ class LoopChoices:
             raise JensenError(f"tol must be a number, 0 or more, not {self.tol!r}")
         if algorithm.ascends:
             self._refuse_changed("n_samples", "burn_in", "thin", "n_chains", of="gibbs")
-            if self.start is not None and self.n_init > 1:
+            if self.starts_at is not None and self.n_init > 1:
                 raise JensenError(
                     f"{option('n_init', self.n_init)} starts would all begin at "
                     f"{keyword('start')}: leave out one"
@@ -154,7 +159,7 @@ class Problem(NamedTuple):
     """The input of `learn`: a model, encoded rows, choices, and a start."""
 
     model: AnyModel
-    data: Data
+    data: AnyData
     choices: LoopChoices
     start: Start | None = None
 
@@ -188,7 +193,7 @@ def _learn(problem: Problem, checkpoint: str | Path | None) -> LearnedModel:
     return _sample(model, job, choices, rng, file)
 
 
-def _begin(problem: Problem, k: int, streams: Streams) -> State:
+def _begin(problem: Problem, k: int, streams: Streams) -> AnyState:
     """The k-th start: random, or the one that the caller gave."""
     model, data, choices, start = problem
     algorithm, units = choices.algorithm, data.units
@@ -213,7 +218,7 @@ def _begin(problem: Problem, k: int, streams: Streams) -> State:
     return state
 
 
-def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums:
+def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums[Any]:
     """Value and statistics at this θ: exact, or drawn where only a draw fits in memory."""
     model, data, choices, _ = problem
     try:
@@ -226,7 +231,7 @@ def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums:
 
 def _climb(
     job: Job, choices: LoopChoices, rng: np.random.Generator, file: Checkpoint | None
-) -> tuple[Fit, FitReport]:
+) -> tuple[AnyFit, FitReport]:
     """The best of some ascents; complete data need one only."""
     found = ascend(
         job,
@@ -254,7 +259,7 @@ def _climb(
 
 
 def _sample(
-    model: Sampled[Any, Any, Any],
+    model: Sampled[Any, Any, Any, Any],
     job: Job,
     choices: LoopChoices,
     rng: np.random.Generator,
@@ -294,7 +299,7 @@ def _sample(
     return LearnedModel(fitted, report._replace(free_energy=state.free_energy))
 
 
-def _state_of_average(job: Job, eta: Any) -> State:
+def _state_of_average(job: Job, eta: Any) -> AnyState:
     """The state at the average of a chain; its F is not known where only draws fit in memory."""
     try:
         return state_at(job.model, job.data, EM, eta)
@@ -304,7 +309,7 @@ def _state_of_average(job: Job, eta: Any) -> State:
 
 
 def _mixing(
-    model: Sampled[Any, Any, Any],
+    model: Sampled[Any, Any, Any, Any],
     trace: NDArray[np.float64],
     draws: NDArray[np.float64],
     was_stopped: bool,

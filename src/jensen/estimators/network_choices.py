@@ -5,7 +5,7 @@ set from outside say nothing about how it depends on its parents.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
@@ -17,13 +17,23 @@ from jensen.data.counting import refuse_counts, require_states
 from jensen.data.variable import hidden_variable
 from jensen.estimators.learning import LoopChoices
 from jensen.exceptions import DataError, JensenError
+from jensen.free_energy import ALGORITHMS
 from jensen.graphs import DAG
-from jensen.models.discrete_network import Tables
+from jensen.models.discrete_network import (
+    COORDINATES,
+    LEARNED,
+    PROBABILITIES,
+    TableKind,
+    Tables,
+)
 from jensen.scores.interventions import NONE, split_interventions
 from jensen.scores.registry import DEFAULTS, PRIORS, SPECS, SPREAD_PRIORS
 from jensen.support.checks import check_sample_size, is_real
-from jensen.support.text import either, for_reader, offer, option, some
+from jensen.support.text import either, for_reader, offer, one_of, option, some
 from jensen.support.tree_records import Wiring
+
+SEEKING = [name for name, algorithm in ALGORITHMS.items() if algorithm.seeks_mode]
+"""Methods that end at a mode."""
 
 
 class Estimator:
@@ -58,6 +68,8 @@ class NetworkSettings(LoopChoices):
     """How tables are learned; `BayesianNetwork` says what each of these means."""
 
     equivalent_sample_size: float = 1.0
+    mode: str = PROBABILITIES
+    fixed: Iterable[str] = ()
     hidden: Mapping[str, int | Sequence[object]] = field(default_factory=dict)
 
     @property
@@ -69,11 +81,46 @@ class NetworkSettings(LoopChoices):
     def check(self) -> None:
         """Refuse what cannot be, and what would be ignored."""
         check_prior(self.used_prior, self.equivalent_sample_size)
+        self.check_mode()
+        self.check_fixed()
         if not isinstance(self.hidden, Mapping):
             raise JensenError(
                 f"hidden must be a dict from node to its number of states, not {self.hidden!r:.80}"
             )
         super().check()
+
+    @property
+    def starts_at(self) -> Any:
+        """Where all ascents begin: not at tables that are given because they are held."""
+        given = self.start
+        only_held = isinstance(given, Mapping) and set(given) <= set(self.fixed)
+        return None if only_held else given
+
+    def check_fixed(self) -> None:
+        """Refuse what is no list of names."""
+        if isinstance(self.fixed, str) or not isinstance(self.fixed, Iterable):
+            raise JensenError(
+                f"fixed must be a list of variables whose tables are held, not {self.fixed!r:.80}"
+            )
+
+    def check_mode(self) -> None:
+        """Refuse coordinates that are none, or that would be ignored."""
+        if self.mode not in COORDINATES:
+            raise JensenError(
+                f"there is no {option('mode', self.mode)}: choose one of {some(COORDINATES)}"
+            )
+        if self.mode == PROBABILITIES:
+            return
+        if not self.algorithm.seeks_mode:
+            raise JensenError(
+                f"{option('mode', self.mode)} belongs to methods that seek a mode "
+                f"({one_of('method', SEEKING)}), and {self.algorithm.name!r} seeks none"
+            )
+        if self.prior is None:
+            raise JensenError(
+                f"{option('mode', self.mode)} is the mode under a prior, and there is none: add "
+                f"{option('prior', DEFAULTS['categorical'])}, or a concentration"
+            )
 
 
 def learned_variables(
@@ -147,9 +194,10 @@ def split_targets(
 
     Targets that are no nodes of the graph change nothing.
     """
+    if interventions is None:
+        return table, None
     data, targets = split_interventions(table, interventions)
-    if targets is None:
-        return data, None
+    assert targets is not None
     position = {name: v for v, name in enumerate(graph.nodes)}
     by_column = [position.get(name, NONE) for name in sorted(data.names)]
     nodes = np.array([*by_column, NONE], np.int64)[targets]
@@ -175,6 +223,7 @@ def make_prior(
     names: Sequence[str],
     wiring: Wiring,
     counts: NDArray[np.float64],
+    kind: TableKind = LEARNED,
 ) -> Tables:
     """η₀ of all tables: None (flat), a number, the name of a prior, or arrays by variable."""
     check_prior(prior, equivalent_sample_size)
@@ -188,7 +237,7 @@ def make_prior(
     else:  # a name that is left is that of one for each cell
         alpha = np.full(len(counts), 1.0 if isinstance(prior, str) else float(prior))
     _check_range(alpha[alpha > 0.0])
-    return Tables(alpha - 1.0)
+    return Tables(kind.family(wiring).natural(alpha))
 
 
 def _check_range(alpha: NDArray[np.float64]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,14 @@ from jensen.inference import Network
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.handmade import network_from_tables
 from jensen.models import gaussian_network
-from jensen.models.discrete_network import DiscreteNetwork, NetworkRows, Tables, encode
+from jensen.models.discrete_network import (
+    PROBABILITIES,
+    DiscreteNetwork,
+    NetworkRows,
+    TableKind,
+    Tables,
+    encode,
+)
 from jensen.models.emissions.column_summary import summarise
 from jensen.models.gaussian_network import RegressionNetwork, Regressions
 from jensen.models.protocol import Data
@@ -41,7 +48,8 @@ from jensen.scores.constant_columns import (
 from jensen.scores.gaussian import PARTS, make_bge
 from jensen.scores.table_checks import refuse_narrow, require_continuous
 from jensen.support.memory import check_memory
-from jensen.support.text import one_of, option, some
+from jensen.support.text import for_reader, keyword, offer, one_of, option, some
+from jensen.support.tree_records import Wiring
 
 ARRAYS = 8
 """How many arrays as long as all tables together are alive at once while learning."""
@@ -70,13 +78,20 @@ def table_problem(
             f"{option('prior', 'bds')} depends on which parent configurations occur, and "
             f"with missing values nobody knows: use {option('prior', 'bdeu')}"
         )
+    kind = TableKind(choices.mode, known_tables(graph, variables, choices, wiring))
     prior = make_prior(
-        choices.used_prior, choices.equivalent_sample_size, graph.nodes, wiring, encoded.counts
+        choices.used_prior,
+        choices.equivalent_sample_size,
+        graph.nodes,
+        wiring,
+        encoded.counts,
+        kind,
     )
     may_relabel = choices.start is None and not isinstance(choices.prior, Mapping)
-    model = DiscreteNetwork(wiring, prior, graph, variables, hidden, may_relabel)
+    model = DiscreteNetwork(wiring, prior, graph, variables, hidden, may_relabel, kind)
     seen = rows.select([name for name in graph.nodes if name in rows])  # in the order of names
     content: list[Any] = [graph.nodes, graph.edges, [v.states for v in variables], seen, targets]
+    content += kind.content
     if choices.algorithm.q_hidden.is_random and (n_single := encoded.n_single):
         _check_single(n_single, rows.total_weight, choices)
         content.append(n_single)
@@ -126,7 +141,7 @@ def _check_single(n_single: int, weight: float, choices: NetworkSettings) -> Non
 
 def _start(model: DiscreteNetwork, choices: NetworkSettings) -> Start | None:
     """The tables to start from; their posterior, where there is one and one is learned."""
-    if choices.start is None:
+    if choices.starts_at is None:
         return None
     if isinstance(choices.start, CountStatistics):
         _check_variables(choices.start, model.variables)
@@ -135,6 +150,48 @@ def _start(model: DiscreteNetwork, choices: NetworkSettings) -> Start | None:
     if choices.algorithm.keeps_posterior and network.concentration is not None:
         return Start(Tables(network.concentration - 1.0), is_ready=True)
     return Start(Tables(np.array(network.probabilities)))
+
+
+def known_tables(
+    graph: DAG, variables: tuple[Variable, ...], choices: NetworkSettings, wiring: Wiring
+) -> Array | None:
+    """(P,): the tables of start= that are held, NaN in all others; None if none is."""
+    names = list(choices.fixed)
+    if not names:
+        return None
+    told = option("fixed", names[0])
+    for name in names:
+        if name not in graph:
+            raise JensenError(
+                f"{option('fixed', name)}: the graph has no node {name!r}; "
+                f"{offer(name, graph.nodes, 'node')}"
+            )
+    if choices.start is None or isinstance(choices.start, CountStatistics):
+        raise JensenError(
+            f"{told} holds the table that {keyword('start')} gives, and it gives none: add "
+            f"{for_reader(f'start={{{names[0]!r}: table}}, or a network', '--start FILE')}"
+        )
+    given = choices.start
+    if isinstance(given, Mapping):
+        absent = [name for name in names if name not in given]
+        if absent:
+            raise JensenError(f"{option('fixed', absent[0])}: start= has no table of {absent[0]!r}")
+        if choices.starts_at is None:  # tables that are not given are not looked at
+            by_name = {v.name: v for v in variables}
+            given = {x: _uniform(by_name, graph.parents(x), x) for x in graph.nodes} | dict(given)
+    network = _start_network(graph, variables, given)
+    known = np.full(int(wiring.fam_at[-1]), np.nan)
+    for name in names:
+        v = graph.index[name]
+        table = network.part(name, network.probabilities)
+        known[wiring.fam_at[v] : wiring.fam_at[v + 1]] = table.ravel()
+    return known
+
+
+def _uniform(variables: Mapping[str, Variable], parents: Iterable[str], name: str) -> Array:
+    """A table of equal probabilities, an axis per parent and then its own."""
+    n = variables[name].n_states
+    return np.full([*(variables[p].n_states for p in parents), n], 1.0 / n)
 
 
 def _check_variables(statistics: CountStatistics, variables: tuple[Variable, ...]) -> None:
@@ -163,11 +220,6 @@ def _start_network(graph: DAG, variables: tuple[Variable, ...], start: Any) -> N
 Array = NDArray[np.float64]
 
 METHODS = ("em", "vbem")
-
-
-def is_gaussian(graph: DAG, table: RowSource) -> bool:
-    """Whether a node of the graph is measured, not counted: then all of them must be."""
-    return any(table.variable(x).kind == "continuous" for x in graph.nodes if x in table)
 
 
 def regression_problem(
@@ -222,6 +274,17 @@ def check_gaussian_choices(choices: NetworkSettings) -> None:
         raise JensenError("hidden variables have states, and the columns here are continuous")
     if choices.equivalent_sample_size != 1.0:
         raise JensenError("equivalent_sample_size belongs to tables of states: use mean_strength")
+    if choices.mode != PROBABILITIES:
+        raise JensenError(
+            f"{option('mode', choices.mode)} belongs to tables of states, and the columns here "
+            f"are continuous: leave it out"
+        )
+    choices.check_fixed()
+    for name in choices.fixed:
+        raise JensenError(
+            f"{option('fixed', name)} holds the table of a label, and the columns here are "
+            f"continuous: leave it out"
+        )
     if choices.algorithm.name not in METHODS:
         raise JensenError(
             f"a Gaussian network is learned by 'em' or 'vbem', not by {choices.algorithm.name!r}"

@@ -2,7 +2,8 @@
 
 Four layouts share their formulas: rectangular arrays (`Dirichlet`), flat arrays of distributions of
 different lengths (`SegmentedDirichlet`), arrays of which a mask allows some cells only
-(`MaskedDirichlet`), and probabilities of success (`Beta`).
+(`MaskedDirichlet`), and probabilities of success (`Beta`). In softmax coordinates
+(`SoftmaxDirichlet`) the same distributions have η = α, and their modes at their means.
 
 A concentration α = 0 leaves its cell out of the distribution: its probability is 0. A distribution
 without counts under the flat prior, or left out as a whole, has no estimate, and reads as uniform.
@@ -23,6 +24,14 @@ Array = NDArray[np.float64]
 @dataclass(frozen=True)
 class Dirichlet:
     """One distribution along the last axis of an array."""
+
+    def concentration(self, eta: Array) -> Array:
+        """Read α out of η."""
+        return eta + 1.0
+
+    def natural(self, alpha: Array) -> Array:
+        """Write α as η."""
+        return alpha - 1.0
 
     def totals(self, values: Array) -> Array:
         """One sum per distribution."""
@@ -52,7 +61,7 @@ class Dirichlet:
 
     def mean(self, eta: Array) -> Array:
         """The expected π, which is also the predictive distribution."""
-        return self.share(eta + 1.0)
+        return self.share(self.concentration(eta))
 
     def log_partition(self, eta: Array) -> float:
         """A(η), summed over the distributions."""
@@ -60,13 +69,13 @@ class Dirichlet:
 
     def log_partitions(self, eta: Array) -> Array:
         """Σ log Γ(α_k) - log Γ(Σ α_k) of each distribution."""
-        alpha = eta + 1.0
+        alpha = self.concentration(eta)
         both = self.totals(_log_gamma(alpha)) - _log_gamma(self.totals(alpha))
         return self.each(both)
 
     def mean_stats(self, eta: Array) -> Array:
         """ψ(α_k) - ψ(Σ α_k)."""
-        alpha = eta + 1.0
+        alpha = self.concentration(eta)
         total = self.spread(self.totals(alpha))
         with np.errstate(invalid="ignore"):  # -inf - (-inf) where a distribution is left out
             t = np.where(alpha > 0.0, digamma(alpha), -np.inf) - digamma(total)
@@ -79,7 +88,7 @@ class Dirichlet:
 
     def sample_stats(self, eta: Array, rng: np.random.Generator) -> Array:
         """Log of a draw, made in log space: plain gammas underflow at small α."""
-        alpha = eta + 1.0
+        alpha = self.concentration(eta)
         inside = np.where(alpha > 0.0, alpha, 1.0)
         log_gamma = np.log(rng.standard_gamma(inside + 1.0))
         log_gamma += np.log1p(-rng.random(alpha.shape)) / inside
@@ -94,7 +103,7 @@ class Dirichlet:
 
     def from_moments(self, t: Array) -> Array:
         """The η at which E[log π] = t; a cell of -inf is left out."""
-        return dirichlet_concentrations(t, self.totals, self.spread) - 1.0
+        return self.natural(dirichlet_concentrations(t, self.totals, self.spread))
 
     def has_mode(self, eta: Array) -> bool:
         """Whether every concentration is at least 1."""
@@ -102,7 +111,7 @@ class Dirichlet:
 
     def describe(self, eta: Array) -> dict[str, Array]:
         """Concentrations and means."""
-        return {"concentration": eta + 1.0, "mean": self.mean(eta)}
+        return {"concentration": self.concentration(eta), "mean": self.mean(eta)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +140,31 @@ class SegmentedDirichlet(Dirichlet):
     def largest(self, values: Array) -> Array:
         """The largest value of each distribution."""
         return np.maximum.reduceat(values, self.starts)
+
+
+@dataclass(frozen=True, eq=False)
+class SoftmaxDirichlet(SegmentedDirichlet):
+    """The same distributions as densities of φ, where π = softmax(φ) and the last φ is 0.
+
+    The Jacobian of the change of coordinates is Π π_k, so that
+
+        p(φ | η) = Π π_k^α_k / B(α),  η = α,  t(φ) = log π.
+
+    The mode is at π = α / Σ α, which is the mean. So every proper prior has one inside, also where
+    the density of π itself has none (α < 1).
+
+    References
+    ----------
+    MacKay (1998), "Choice of basis for Laplace approximation".
+    """
+
+    def concentration(self, eta: Array) -> Array:
+        """The same: η = α."""
+        return eta
+
+    def natural(self, alpha: Array) -> Array:
+        """The same: η = α."""
+        return alpha
 
 
 dirichlet = Dirichlet()

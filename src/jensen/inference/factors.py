@@ -180,7 +180,7 @@ def read_sizes(value: Checked) -> tuple[int, int]:
 def read_posterior(
     value: Checked, names: tuple[str, ...], D: int, width: int, K: int, n: int
 ) -> tuple[Any, ...]:
-    """q(θ): loadings (D, width), noise (n,), the strengths (K,) of factors, how often they are on."""
+    """q(θ): loadings (D, width), noise (n,), strengths (K,) of factors, how often they are on."""
     members = value.fields(set(names))
     like = {
         "on": np.empty((K, 2)),

@@ -102,7 +102,7 @@ class BinaryFactorModel(Conjugate[Bits]):
         own = log_partition(beta, self.on_prior)
         return Bits(self.on_prior, *prior), Bits(own, *normalizer)
 
-    def trials(self, state: State) -> Iterator[Bits]:
+    def trials(self, state: State[Any, Any]) -> Iterator[Bits]:
         """Without each of the factors, the rarest first."""
         if state.is_bound:
             assert self.on_prior is not None
@@ -117,7 +117,7 @@ class BinaryFactorModel(Conjugate[Bits]):
 
     # --- from rows to what was learned ---
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Bits:
+    def start(self, data: Data[Any], k: int, rng: np.random.Generator) -> Bits:
         """Factors are rows, one after the other, less what those before them explain of them."""
         some = np.arange(data.rows.n_rows)
         if len(some) > STARTED:
@@ -160,7 +160,7 @@ class BinaryFactorModel(Conjugate[Bits]):
                 f"them: make them differ a little, take one of them away, or leave out start="
             )
 
-    def explain(self, data: Data, t: Bits) -> Exception:
+    def explain(self, data: Data[Any], t: Bits) -> Exception:
         """Densities are never 0, but a row may be too far away to be computed."""
         return DataError("a row is too far from start= to have a density that can be computed")
 
@@ -173,7 +173,7 @@ class BinaryFactorModel(Conjugate[Bits]):
         variance = self.scale**2 / self.columns.precision(t)[0]
         return BinaryPoint(on, self.scale * t.loadings.first, np.array(variance))
 
-    def finish(self, state: State, *, is_posterior: bool) -> FittedBinaryFactors:
+    def finish(self, state: State[Any, Any], *, is_posterior: bool) -> FittedBinaryFactors:
         """What an ascent found; factors by how often they are on."""
         order = np.argsort(-state.stats.bits[:, 1], kind="stable")
         counts = state.stats.bits[order, 1]

@@ -20,7 +20,8 @@ from jensen.data.blocks import Units
 from jensen.data.counting import count_families
 from jensen.data.statistics import CountStatistics
 from jensen.exceptions import JensenError, warn_of_empty_rows
-from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.families.dirichlet import SegmentedDirichlet, SoftmaxDirichlet
+from jensen.families.held_tables import HeldTables
 from jensen.graphs import DAG
 from jensen.inference.impossible import explain_row
 from jensen.inference.network import Network
@@ -43,6 +44,33 @@ class Tables(NamedTuple):
     """All conditional tables end to end: variable by variable, its own states fastest."""
 
     tables: Any  # (P,); None: the flat prior
+
+
+PROBABILITIES, SOFTMAX = "probabilities", "softmax"
+COORDINATES = {PROBABILITIES: SegmentedDirichlet, SOFTMAX: SoftmaxDirichlet}
+"""Coordinates in which the density of a table has its mode."""
+
+
+class TableKind(NamedTuple):
+    """What q(θ) of the tables is made of, besides their sizes."""
+
+    coordinates: str = PROBABILITIES  # of the density whose mode is sought
+    known: NDArray[np.float64] | None = None  # (P,): tables that are held, NaN in the others
+
+    @property
+    def content(self) -> tuple[object, ...]:
+        """What a checkpoint depends on; nothing where all tables are learned as usual."""
+        is_usual = self.coordinates == PROBABILITIES and self.known is None
+        return () if is_usual else tuple(self)
+
+    def family(self, wiring: Wiring) -> SegmentedDirichlet:
+        """One Dirichlet per row of every table, end to end; a point where one is held."""
+        free = COORDINATES[self.coordinates](wiring.row_lengths())
+        return free if self.known is None else HeldTables(free.lengths, free, self.known)
+
+
+LEARNED = TableKind()
+"""All tables are learned, in their probabilities."""
 
 
 class Complete(NamedTuple):
@@ -75,11 +103,12 @@ class DiscreteNetwork(Conjugate[Tables]):
     variables: tuple[Variable, ...] = ()
     hidden: tuple[int, ...] = ()  # nodes without values
     may_relabel: bool = False  # whether the states of these have no meaning of their own
+    kind: TableKind = LEARNED
 
     @cached_property
     def families(self) -> Tables:
         """One Dirichlet per row of every table."""
-        return Tables(SegmentedDirichlet(self.wiring.row_lengths()))
+        return Tables(self.kind.family(self.wiring))
 
     @property
     def blank(self) -> Tables:
@@ -116,7 +145,7 @@ class DiscreteNetwork(Conjugate[Tables]):
 
     # --- from rows to a network ---
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Tables:
+    def start(self, data: Data[NetworkRows], k: int, rng: np.random.Generator) -> Tables:
         """Prior plus what was counted, and random counts where something is missing."""
         counts = random_counts(self.wiring, data.rows.encoded, self.hidden, rng)
         return Tables(*add(self.prior, Tables(counts)))
@@ -135,7 +164,7 @@ class DiscreteNetwork(Conjugate[Tables]):
             counts[at].reshape(-1, found.n_states)[found.configs] = found.table
         return Tables(*add(self.prior, Tables(counts)))
 
-    def explain(self, data: Data, t: Tables) -> Exception:
+    def explain(self, data: Data[NetworkRows], t: Tables) -> Exception:
         """Which row is impossible, and what contradicts in it."""
         return explain_row(self._network(t), data.rows.table, "under the tables of start=")
 
@@ -147,7 +176,7 @@ class DiscreteNetwork(Conjugate[Tables]):
     def _network(self, t: Tables) -> Network:
         return Network(self.graph, self.variables, np.exp(t.tables))
 
-    def finish(self, state: State, *, is_posterior: bool) -> Network:
+    def finish(self, state: State[Tables, Tables], *, is_posterior: bool) -> Network:
         """The network at the end of an ascent, hidden states in a stable order."""
         family, eta = self.families.tables, self._in_order(state.stats, state.eta.tables)
         weight, tables, concentration = eta, family.mode(eta), None
@@ -156,10 +185,12 @@ class DiscreteNetwork(Conjugate[Tables]):
             tables, weight = told["mean"], told["concentration"]
             concentration = weight
         network = Network(self.graph, self.variables, tables, concentration)
+        if self.kind.known is not None:
+            weight = np.where(np.isnan(self.kind.known), weight, 1.0)
         warn_of_empty_rows(network, family.totals(weight) <= 0.0)
         return network
 
-    def keep(self, state: State, *, is_mode: bool) -> NDArray[np.float64]:
+    def keep(self, state: State[Tables, Tables], *, is_mode: bool) -> NDArray[np.float64]:
         """The tables, hidden states in a stable order."""
         return self._in_order(state.stats, np.exp(state.t.tables))
 

@@ -104,7 +104,7 @@ class FactorModel(Conjugate[Factors]):
         prior, normalizer = self.columns.priors_given(t)
         return Factors(*prior), Factors(*normalizer)
 
-    def moves(self, state: State) -> Iterator[Factors]:
+    def moves(self, state: State[Any, Any]) -> Iterator[Factors]:
         """Other coordinates of h; and without a column that is little more than its spread."""
         if self.rotates:
             yield from self._turned(state)
@@ -117,7 +117,7 @@ class FactorModel(Conjugate[Factors]):
                 k = int(weak[squares[weak].argmin()])
                 yield self.columns.without(state.eta, k, state.t, state.stats)
 
-    def trials(self, state: State) -> Iterator[Factors]:
+    def trials(self, state: State[Any, Any]) -> Iterator[Factors]:
         """Without each of the factors, the shortest first: so many are there as lower F if lost."""
         if state.is_bound:
             squares = np.square(state.t.loadings.first[:, 1:]).sum(0)
@@ -125,8 +125,8 @@ class FactorModel(Conjugate[Factors]):
             for k in live[np.argsort(squares[live], kind="stable")]:
                 yield self.columns.without(state.eta, int(k), state.t, state.stats)
 
-    def _turned(self, state: State) -> Iterator[Factors]:
-        """η in other coordinates of h: Σ E[λ λᵀ] diagonal, and rows with h around 0 of covariance I.
+    def _turned(self, state: State[Any, Any]) -> Iterator[Factors]:
+        """η in other coordinates: Σ E[λ λᵀ] diagonal, and rows with h around 0 of covariance I.
 
         Under a prior the first alone comes first, for which the rows do not matter. Factors that
         know nothing but the prior stay as they are.
@@ -149,7 +149,9 @@ class FactorModel(Conjugate[Factors]):
             axes = np.linalg.eigh(root.T @ squares @ root)[1][:, ::-1]
             yield self._in_coordinates(state, live, mean, root @ axes)
 
-    def _in_coordinates(self, state: State, live: Array, mean: Array, turn: Array) -> Factors:
+    def _in_coordinates(
+        self, state: State[Any, Any], live: Array, mean: Array, turn: Array
+    ) -> Factors:
         """η where the live factors are h', with h = mean + turn h'."""
         eta = state.eta
         way = np.eye(self.columns.width)  # w = wayᵀ w'
@@ -165,7 +167,7 @@ class FactorModel(Conjugate[Factors]):
 
     # --- from rows to what was learned ---
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Factors:
+    def start(self, data: Data[Any], k: int, rng: np.random.Generator) -> Factors:
         """The most likely parameters of complete rows; else principal axes, or axes at random."""
         weight, mean, covariance = _moments(data.units, len(self.shift))
         K = self.n_factors
@@ -206,7 +208,7 @@ class FactorModel(Conjugate[Factors]):
                 f"away, or leave out start="
             )
 
-    def explain(self, data: Data, t: Factors) -> Exception:
+    def explain(self, data: Data[Any], t: Factors) -> Exception:
         """Densities are never 0, but a row may be too far away to be computed."""
         return DataError("a row is too far from start= to have a density that can be computed")
 
@@ -220,7 +222,7 @@ class FactorModel(Conjugate[Factors]):
         variance = np.square(self.scale) / self.columns.precision(t)
         return FactorPoint(self.shift + first[:, 0], first[:, 1:], variance)
 
-    def finish(self, state: State, *, is_posterior: bool) -> FittedFactors:
+    def finish(self, state: State[Any, Any], *, is_posterior: bool) -> FittedFactors:
         """What an ascent found; factors by what they explain, the longest loading positive."""
         noise = "isotropic" if self.is_isotropic else "diagonal"
         if not is_posterior:

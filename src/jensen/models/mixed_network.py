@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from jensen.data import Table, Variable
 from jensen.exceptions import (
@@ -37,9 +36,15 @@ from jensen.inference.mixed_network import (
     NumberParameters,
     config_text,
 )
-from jensen.models.discrete_network import by_falling_count, permute
-from jensen.models.mixed_rows import CompleteFamilies, Unit
+from jensen.models.discrete_network import (
+    LEARNED,
+    TableKind,
+    by_falling_count,
+    permute,
+)
+from jensen.models.mixed_rows import CompleteFamilies, EncodedRows, Unit
 from jensen.models.protocol import Conjugate, Data
+from jensen.models.state_labels import best_pairs
 from jensen.q_hidden import Hidden
 from jensen.q_hidden.mixed.cells import MixedCells, MixedMoments
 from jensen.q_hidden.mixed.layout import MixedLayout
@@ -119,6 +124,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
     hidden: tuple[int, ...] = ()  # labels without values
     may_relabel: bool = False  # whether the states of these have no meaning of their own
     constants: Mapping[str, float] = field(default_factory=dict)  # columns that are left out
+    kind: TableKind = LEARNED
 
     @cached_property
     def families(self) -> MixedParameters:
@@ -128,7 +134,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         regressions = ConditionalRegressions(
             parts, names, self._config_text, may_restart=bool(self.hidden)
         )
-        return MixedParameters(SegmentedDirichlet(self.layout.wiring.row_lengths()), regressions)
+        return MixedParameters(self.kind.family(self.layout.wiring), regressions)
 
     def _config_text(self, v: int, config: int) -> str:
         return config_text(self.layout, self.variables, v, config)
@@ -141,8 +147,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
             if isinstance(unit, CompleteFamilies):
                 flat = np.concatenate([t.tables, forms])
                 return NothingHidden(flat, np.concatenate(unit.stats))
-            kinds = unit.cells.shapes.kinds
-            return MixedCells(self._without(t.tables, unit.target), forms, kinds, unit.cells)
+            return MixedCells(t.tables, forms, unit.shapes.kinds, unit)
 
         return of_unit
 
@@ -150,38 +155,31 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         """Counts of every table, moments of every regression."""
         if isinstance(unit, CompleteFamilies):
             return self.stats_of(unit.stats)
-        counts, moments = hidden.moments
-        return self.stats_of(MixedMoments(self._without(counts, unit.target), moments))
+        return self.stats_of(hidden.moments)
 
     def stats_of(self, found: MixedMoments) -> MixedParameters:
         """Statistics from counts and moments."""
         return MixedParameters(found.counts, self.layout.stats_of(found.moments))
 
-    def _without(self, flat: Array, target: int) -> Array:
-        """Zero the block of a label that was set; its table does not contribute."""
-        if target < 0 or not self.layout.cards[target]:
-            return flat
-        wiring, label, flat = self.layout.wiring, self.layout.place[target], flat.copy()
-        flat[wiring.fam_at[label] : wiring.fam_at[label + 1]] = 0.0
-        return flat
-
     # --- from rows to a network ---
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> MixedParameters:
+    def start(self, data: Data[EncodedRows], k: int, rng: np.random.Generator) -> MixedParameters:
         """Prior plus what was counted, and random statistics where something is missing."""
         counted: MixedMoments = data.rows.counted.stats
         if not data.units.is_complete:
             counted = data.rows.starts.statistics(counted, rng)
         return MixedParameters(*add(self.prior, self.stats_of(counted)))
 
-    def explain(self, data: Data, t: MixedParameters) -> Exception:
+    def explain(self, data: Data[EncodedRows], t: MixedParameters) -> Exception:
         """Which rows are impossible at this θ."""
         return ImpossibleError(
             "a row has probability 0, or a density that cannot be computed, under the parameters "
             "of start=: a label occurs there that they give no probability to"
         )
 
-    def finish(self, state: State, *, is_posterior: bool) -> MixedNetwork:
+    def finish(
+        self, state: State[MixedParameters, MixedParameters], *, is_posterior: bool
+    ) -> MixedNetwork:
         """The network at the end of an ascent, hidden states in a stable order."""
         eta, stats = self._in_order(state.stats.tables, state.eta), state.stats
         family = self.families.tables
@@ -213,7 +211,9 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
 
     def _warn_of_empty(self, network: MixedNetwork, eta: MixedParameters) -> None:
         """Warn of configurations of parents without rows and without a prior."""
-        empty = self.families.tables.totals(eta.tables) <= 0.0
+        weight, known = eta.tables, self.kind.known
+        weight = weight if known is None else np.where(np.isnan(known), weight, 1.0)
+        empty = self.families.tables.totals(weight) <= 0.0
         found = list(configurations(network.label_network, empty))
         names = self.families.regressions.names
         for v, one in enumerate(eta.regressions):
@@ -249,7 +249,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
 
     # --- chains ---
 
-    def keep(self, state: State, *, is_mode: bool) -> Array:
+    def keep(self, state: State[MixedParameters, MixedParameters], *, is_mode: bool) -> Array:
         """Tables, then intercepts, slopes and variances; hidden states in a stable order."""
         t = self._in_order(state.stats.tables, state.t)
         return np.concatenate([np.exp(t.tables), *(one.flat() for one in self._numbers(t))])
@@ -268,7 +268,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
                 u: state_distances(layout, u, self.shift, (tables, numbers), at)
                 for u in self.hidden
             }
-            orders = {u: np.argsort(linear_sum_assignment(cost)[1]) for u, cost in costs.items()}
+            orders = {u: np.argsort(best_pairs(-cost)) for u, cost in costs.items()}
             moved = [
                 NumberParameters(*(part[configs] for part in one)).flat()
                 for one, configs in zip(numbers, layout.permuted_configs(orders), strict=True)

@@ -31,14 +31,7 @@ class CompleteFamilies(NamedTuple):
     stats: MixedMoments
 
 
-class IncompleteRows(NamedTuple):
-    """A unit: rows with gaps, in all of which the same node was set, or none."""
-
-    cells: CellUnit
-    target: int = -1
-
-
-Unit = CompleteFamilies | IncompleteRows
+Unit = CompleteFamilies | CellUnit
 
 
 class EncodedRows(NamedTuple):
@@ -64,7 +57,7 @@ def encode(
     targets: NDArray[np.int64] | None = None,
     *,
     keep_all: bool = False,
-) -> tuple[CompleteFamilies, tuple[IncompleteRows, ...]]:
+) -> tuple[CompleteFamilies, tuple[CellUnit, ...]]:
     """Count families without gaps, and collect the other parts of rows.
 
     Parameters
@@ -81,7 +74,7 @@ def encode(
         groups = [(v, rows.take(targets == v)) for v in np.unique(targets).tolist()]
     shapes, labels = Shapes(layout, names), [names[v] for v in layout.labels]
     total: MixedMoments | None = None
-    units: list[IncompleteRows] = []
+    units: list[CellUnit] = []
     for v, part in groups:
         counts = complete_counts(part, labels, layout.wiring)
         if v >= 0 and layout.cards[v]:
@@ -96,9 +89,7 @@ def encode(
         for block in part.blocks(BLOCK_ROWS):
             own_rows = read_block(block, layout, names, shift)
             was_set = (v,) if v >= 0 else ()
-            units += [
-                IncompleteRows(cells, v) for cells in encode_rows(shapes, own_rows, was_set, asked)
-            ]
+            units += encode_rows(shapes, own_rows, was_set, asked)
     assert total is not None
     return CompleteFamilies(total), tuple(units)
 

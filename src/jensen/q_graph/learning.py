@@ -20,15 +20,10 @@ from jensen.q_graph.method_choices import (
     Completion,
     Method,
     MissingValues,
-    check_choices,
-    check_missing,
 )
+from jensen.q_graph.methods import check_choices, check_missing, needs_structural_em
 from jensen.q_graph.search import climbing
-from jensen.q_graph.structural.learning import (
-    average_scorer,
-    learn_incomplete,
-    needs_structural_em,
-)
+from jensen.q_graph.structural.learning import average_scorer, learn_incomplete
 from jensen.scores.constant_columns import are_drawn
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer

@@ -71,15 +71,6 @@ SCORED = names_where(lambda spec: spec.states and spec.kernel and spec.name != "
 knows where values are missing, and fnml needs whole numbers."""
 
 
-def needs_structural_em(table: RowSource, chosen: Mapping[str, Any]) -> bool:
-    """Whether variables are hidden, or cells missing in rows that count."""
-    if chosen.get("hidden") or chosen.get("missing_indicators"):
-        return True
-    beside = chosen.get("interventions")
-    names = [name for name in table.names if not (isinstance(beside, str) and name == beside)]
-    return bool(table.counted().n_missing(names))
-
-
 class LearnedStructure(NamedTuple):
     """What structural EM learned, and from what."""
 

@@ -208,7 +208,7 @@ class IncompleteMixed:
         return FittedGraph(joined, model, units, found.state, trace.tolist())
 
     def restore(
-        self, objective: Objective, joined: Flags, state: free_energy.State, trace: list[float]
+        self, objective: Objective, joined: Flags, state: free_energy.AnyState, trace: list[float]
     ) -> FittedGraph:
         """A fit of which a file held the state and J by sweep."""
         return FittedGraph(joined, *self._model(objective, joined), state, trace)

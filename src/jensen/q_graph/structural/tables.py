@@ -127,7 +127,7 @@ class IncompleteTables(NamedTuple):
         return FittedGraph(joined, model, encoded.hidden, found.state, trace.tolist())
 
     def restore(
-        self, objective: Objective, joined: Flags, state: State, trace: list[float]
+        self, objective: Objective, joined: Flags, state: State[Tables, Tables], trace: list[float]
     ) -> FittedGraph:
         """A fit of which a file held the state and J by sweep."""
         model, encoded = self._model(objective, joined)
@@ -184,7 +184,7 @@ class IncompleteTables(NamedTuple):
 
 def _fit_at_map(
     model: DiscreteNetwork, units: Units, eta: Tables, max_iter: int, tol: float
-) -> Fit:
+) -> Fit[Tables, Tables]:
     """Sweeps with q(h) = p(h | x, θ) at the mode of θ in softmax coordinates, which is the mean.
 
     The value is log p(expected counts) + H[q(h)], as Friedman's Bayesian structural EM scores a
