@@ -95,6 +95,12 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
     def _n_features_out(self) -> int:
         return int(self.require_fitted().n_factors)
 
+    @property
+    def n_iter_(self) -> int:
+        """How many sweeps there were, as scikit-learn calls them: one at least."""
+        self.require_fitted()
+        return max(1, self.n_sweeps_)
+
     # --- questions ---
 
     def transform(self, X: Any) -> Array:

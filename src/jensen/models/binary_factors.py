@@ -18,6 +18,7 @@ from jensen.families.dirichlet import beta
 from jensen.inference.binary_factors import BinaryPoint, FittedBinaryFactors
 from jensen.models.factor_parameters import FactorPrior, LinearColumns
 from jensen.models.protocol import Conjugate, Data
+from jensen.models.state_model import distinct_rows
 from jensen.q_hidden import Hidden
 from jensen.q_hidden.binary_factors import BinaryMoments, BinaryRows, FactorBits
 from jensen.support.fields import record
@@ -122,7 +123,7 @@ class BinaryFactorModel(Conjugate[Bits]):
         some = np.arange(data.rows.n_rows)
         if len(some) > STARTED:
             some = np.sort(rng.choice(len(some), STARTED, replace=False))
-        values, weight = data.rows.take(some)
+        values, weight = distinct_rows(*data.rows.take(some))
         left = np.nan_to_num(values) / self.scale
         loadings = np.zeros((self.n_columns, self.n_factors))
         share = np.zeros(self.n_factors)
