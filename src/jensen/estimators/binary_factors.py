@@ -161,11 +161,11 @@ class BinaryFactors(FactorEstimator):
         choices, D = self._choices_of_loop(), rows.n_columns
         choices.check()
         algorithm = choices.algorithm
-        K = check_factors(self.n_factors, 10_000, "there is room for")
+        K = check_factors(self.n_factors)
         if algorithm.name in ("em", "vbem") and K > MOST_EXACT:
             raise TooLargeError(
                 f"{option('method', algorithm.name)} goes through all states of the factors of a "
-                f"row, and {K} factors have {2.0**K:.3g}: take {MOST_EXACT} at most, or "
+                f"row, and {K:,} factors have 2 to that power: take {MOST_EXACT} at most, or "
                 f"{one_of('method', ['variational-em', 'mean-field'])}"
             )
         known = ("concentration", "scale")
@@ -179,8 +179,13 @@ class BinaryFactors(FactorEstimator):
                 f"{plural(K, 'factor')} from noise: take fewer, or give a prior ({USUAL_PRIOR})"
             )
         check_memory(
-            8.0 * (6.0 * D * K**2 + rows.n_rows * (D + K) + min(rows.n_rows, 4096) * K**2),
-            f"learning {plural(K, 'factor')} of {plural(D, 'column')}",
+            8.0
+            * (
+                6.0 * D * float(K) ** 2
+                + rows.n_rows * (D + K)
+                + min(rows.n_rows, 4096) * float(K) ** 2
+            ),
+            f"learning {K:,} factors of {plural(D, 'column')}",
             "choose fewer factors",
         )
         scale = _read_scale(more.get("scale"), rows)

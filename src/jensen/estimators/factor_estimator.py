@@ -25,6 +25,7 @@ from jensen.models.emissions.priors import check_names
 from jensen.models.factor_parameters import FactorPrior
 from jensen.support.checks import check_whole, is_real
 from jensen.support.json_values import as_checked, of_kind
+from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator
 from jensen.support.text import option
 
@@ -135,6 +136,8 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         """Draw rows (n, D), and the factors (n, K) that made them."""
         check_whole("n_samples", n_samples, at_least=1)
         fitted = self.require_fitted()
+        D, K = fitted.point.loadings.shape
+        check_many(n_samples, 16.0 * (D + K), "rows", "draw fewer")
         rng = as_generator(self.random_state if random_state is None else random_state)
         rows, factors = fitted.point.sample(int(n_samples), rng)
         return rows, factors
@@ -198,10 +201,10 @@ def read_factor_prior(
     return found, {name: parts[name] for name in more if parts.get(name) is not None}
 
 
-def check_factors(n_factors: Any, most: int, what: str) -> int:
+def check_factors(n_factors: Any, most: int | None = None, what: str = "") -> int:
     """The number of factors."""
     check_whole("n_factors", n_factors, at_least=1)
-    if n_factors > most:
+    if most is not None and n_factors > most:
         raise JensenError(
             f"{option('n_factors', int(n_factors))} is more than {what}: choose {most} or fewer"
         )

@@ -173,7 +173,7 @@ class FactorModel(Conjugate[Factors]):
         K = self.n_factors
         if self.is_isotropic and k == 0:
             loadings, noise = factor_starts.isotropic(covariance, K)
-            noise = np.maximum(noise, LEAST_NOISE * np.diagonal(covariance).mean())
+            noise = np.maximum(noise, LEAST_NOISE)
         elif self.words is None and not data.rows.has_gaps and not self.is_isotropic:
             begun = factor_starts.usual_noise(covariance, K)
             if k > 0:
@@ -194,7 +194,7 @@ class FactorModel(Conjugate[Factors]):
             loadings += 1e-3 * np.sqrt(variance)[:, None] * rng.standard_normal((D, K))
         else:
             loadings = np.sqrt(variance / (2.0 * K))[:, None] * rng.standard_normal((D, K))
-        left = np.maximum(variance - np.square(loadings).sum(1), 0.1 * variance)
+        left = np.maximum(variance - np.square(loadings).sum(1), 0.1 * variance + LEAST_NOISE)
         return loadings, left.mean(keepdims=True) if self.is_isotropic else left
 
     def refuse_start(self, start: Factors, stats: Any, method: str) -> None:
