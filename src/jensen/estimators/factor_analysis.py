@@ -180,9 +180,10 @@ class FactorAnalysis(FactorEstimator):
             there to the identical result.
         """
         rows = read_rows(self, X, sample_weight)
-        self._learn(self._problem(rows), checkpoint)
-        if self.fitted_.is_flat:
-            warn_of_no_noise(self, summarise(rows).variance)
+        problem = self._problem(rows)
+        self._learn(problem, checkpoint)
+        if self.fitted_.is_flat and not self.fitted_.is_isotropic:
+            warn_of_no_noise(self, np.square(problem.model.scale))
         return self
 
     def _problem(self, rows: NumberRows) -> Problem:
@@ -301,8 +302,6 @@ def warn_of_no_noise(model: Any, variance: Array) -> None:
     """Tell of columns that the factors explain to the last digit."""
     share = model.fitted_.point.noise / variance
     names = names_of(model, len(variance))
-    if model.fitted_.is_isotropic:
-        return
     bare = [name for name, x in zip(names, share, strict=True) if x < NO_NOISE]
     if bare:
         warn(
