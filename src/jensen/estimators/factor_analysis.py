@@ -182,8 +182,10 @@ class FactorAnalysis(FactorEstimator):
         rows = read_rows(self, X, sample_weight)
         problem = self._problem(rows)
         self._learn(problem, checkpoint)
-        if self.fitted_.is_flat and not self.fitted_.is_isotropic:
-            warn_of_no_noise(self, np.square(problem.model.scale))
+        model = problem.model
+        assert isinstance(model, FactorModel)
+        if model.words is None and not model.is_isotropic:
+            warn_of_no_noise(self, np.square(model.scale))
         return self
 
     def _problem(self, rows: NumberRows) -> Problem:

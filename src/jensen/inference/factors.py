@@ -48,7 +48,7 @@ class FactorPoint(NamedTuple):
         return self.mean + h @ self.loadings.T + noise, h
 
     def ask(self, values: Array) -> tuple[FactorRows, FactorMoments]:
-        """What is known of the factors of rows, NaN where something is missing."""
+        """What is known of the factors of rows, NaN where something is missing; no moments."""
         gaps = np.isnan(values)
         patterns, owner = np.unique(gaps, axis=0, return_inverse=True)
         root = np.column_stack([np.ones(len(values)), np.where(gaps, 0.0, values - self.mean)])

@@ -150,7 +150,7 @@ class FactorModel(Conjugate[Factors]):
             yield self._in_coordinates(state, live, mean, root @ axes)
 
     def _in_coordinates(
-        self, state: State[Any, Any], live: Array, mean: Array, turn: Array
+        self, state: State[Any, Any], live: NDArray[np.intp], mean: Array, turn: Array
     ) -> Factors:
         """η where the live factors are h', with h = mean + turn h'."""
         eta = state.eta

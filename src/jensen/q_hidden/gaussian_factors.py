@@ -22,7 +22,7 @@ class FactorRows(NamedTuple):
     seen: Array  # (P, D): 1 where the rows of a pattern show a column, else 0
     weight: Array  # (P,): how many rows there are
     root: Array  # (R, 1 + D): of each pattern rootᵀ root = Σ weight · zzᵀ, z = (1, x), 0 if missing
-    owner: NDArray[np.intp]  # (R,): the pattern of each row of the root
+    owner: NDArray[np.intp]  # (R,): the pattern of each row of the root, rising
 
 
 class GaussianFactors(NamedTuple):
@@ -79,8 +79,8 @@ def moments(rows: FactorRows, found: FactorMoments) -> Regression:
     if n == 1:
         outer = (mean.T @ mean)[None]
     else:
-        outer = np.zeros((n, width, width))
-        np.add.at(outer, rows.owner, mean[:, :, None] * mean[:, None, :])
+        starts = np.searchsorted(rows.owner, np.arange(n))  # those of a pattern stand together
+        outer = np.add.reduceat(mean[:, :, None] * mean[:, None, :], starts, axis=0)
     outer[:, 1:, 1:] += rows.weight[:, None, None] * found.spread
     return Regression(
         rows.seen.T @ rows.weight,
