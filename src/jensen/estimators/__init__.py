@@ -5,12 +5,14 @@ from typing import Any
 
 _HOME = {
     "BayesianNetwork": "bayesian_network",
+    "BinaryFactors": "binary_factors",
+    "FactorAnalysis": "factor_analysis",
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
 }
 
-__all__ = ["BayesianNetwork", "GaussianMixture", "HiddenMarkovModel", "LatentClass"]
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ from jensen.exceptions import (
 )
 from jensen.free_energy import (
     ALGORITHMS,
+    COMMON,
     EM,
     Algorithm,
     AnyFit,
@@ -45,12 +46,15 @@ from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import STREAM, check_many, check_memory
 from jensen.support.randomness import Streams, as_generator, generator_state
-from jensen.support.text import keyword, option, some
+from jensen.support.text import keyword, one_of, option, some
 
 
 @dataclass(frozen=True)
 class LoopChoices:
     """Which algorithm, from where, how long; the estimators say what each of these means."""
+
+    methods = COMMON  # no field: it is no choice
+    """What the models have that are learned so."""
 
     prior: Any = None
     method: str | None = None
@@ -82,6 +86,11 @@ class LoopChoices:
     def check(self) -> None:
         """Refuse what cannot be, and what would be ignored."""
         algorithm = self.algorithm
+        if algorithm.name not in self.methods:
+            raise JensenError(
+                f"the method {algorithm.name!r} is not for this model: choose "
+                f"{one_of('method', self.methods)}"
+            )
         for name in ("n_init", "n_samples", "thin", "n_chains"):
             check_whole(name, getattr(self, name), at_least=1)
         for name in ("max_iter", "burn_in"):
