@@ -5,12 +5,23 @@ from typing import Any
 
 _HOME = {
     "BayesianNetwork": "bayesian_network",
+    "BayesianNetworkClassifier": "classifier",
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
 }
 
-__all__ = ["BayesianNetwork", "GaussianMixture", "HiddenMarkovModel", "LatentClass"]
+__all__ = [
+    "BayesianNetwork",
+    "BayesianNetworkClassifier",
+    "GaussianMixture",
+    "HiddenMarkovModel",
+    "LatentClass",
+]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:

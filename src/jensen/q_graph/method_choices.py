@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
 from jensen.exceptions import JensenError
+from jensen.support.peer_words import called_here
 from jensen.support.text import bare, either, keyword, option
 
 Method = Literal["hill-climb", "tabu", "exact", "ges", "pc", "mmhc"]
@@ -58,7 +59,10 @@ HAVE: Mapping[str, tuple[str, ...]] = {
 def check_choices(method: object, given: Mapping[str, Any]) -> dict[str, Any]:
     """The choices that are not None; an error if one of them does not apply to the method."""
     if method not in METHODS:
-        raise JensenError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
+        raise JensenError(
+            f"there is no method {method!r}: choose one of {', '.join(METHODS)}"
+            f"{called_here(method, METHODS)}"
+        )
     chosen = {name: value for name, value in given.items() if value is not None}
     for name in chosen:
         if method not in HAVE.get(name, METHODS):
