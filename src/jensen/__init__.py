@@ -11,6 +11,7 @@ __version__ = "0.1.0"
 _HOME = {  # where each public name lives; a module is its own home
     "BayesianNetwork": "jensen.estimators.bayesian_network",
     "BayesianNetworkClassifier": "jensen.estimators.classifier",
+    "BayesianRegression": "jensen.estimators.bayesian_regression",
     "CPDAG": "jensen.graphs",
     "DAG": "jensen.graphs",
     "DataError": "jensen.exceptions",
@@ -32,6 +33,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "bootstrap_edges": "jensen.q_graph.bootstrap",
     "choose_components": "jensen.estimators.choosing",
     "chow_liu": "jensen.q_graph.trees.chow_liu",
+    "compare": "jensen.evidence.comparison",
     "cross_validate": "jensen.estimators.cross_validation",
     "discretize": "jensen.data",
     "examples": "jensen.examples",
@@ -42,12 +44,14 @@ _HOME = {  # where each public name lives; a module is its own home
     "learn_structure": "jensen.q_graph.learning",
     "load": "jensen.io",
     "local_scores": "jensen.scores",
+    "log_evidence": "jensen.evidence.methods",
     "merge_states": "jensen.estimators.merging",
     "mutual_information_matrix": "jensen.scores.mutual_information",
     "naive_bayes": "jensen.q_graph.trees.chow_liu",
     "plot": "jensen.plots",
     "read_local_scores": "jensen.io.jkl",
     "read_table": "jensen.data",
+    "scan_table": "jensen.data",
     "score": "jensen.scores",
     "set_memory_limit": "jensen.support.memory",
     "set_threads": "jensen.data",
@@ -82,8 +86,10 @@ if TYPE_CHECKING:
     from jensen.data import discretize as discretize
     from jensen.data import get_threads as get_threads
     from jensen.data import read_table as read_table
+    from jensen.data import scan_table as scan_table
     from jensen.data import set_threads as set_threads
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
+    from jensen.estimators.bayesian_regression import BayesianRegression as BayesianRegression
     from jensen.estimators.choosing import choose_components as choose_components
     from jensen.estimators.classifier import (
         BayesianNetworkClassifier as BayesianNetworkClassifier,
@@ -93,6 +99,8 @@ if TYPE_CHECKING:
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass
     from jensen.estimators.merging import merge_states as merge_states
+    from jensen.evidence.comparison import compare as compare
+    from jensen.evidence.methods import log_evidence as log_evidence
     from jensen.exceptions import DataError as DataError
     from jensen.exceptions import DataWarning as DataWarning
     from jensen.exceptions import EstimateWarning as EstimateWarning

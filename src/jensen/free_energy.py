@@ -7,7 +7,7 @@ maximum from the start.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -60,53 +60,56 @@ GIBBS = Algorithm("gibbs", q_hidden.draw, q_theta.draw)
 ALGORITHMS = {a.name: a for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS)}
 
 
-class SweepSums(NamedTuple):
+class SweepSums(NamedTuple, Generic[Stats]):
     """What a sweep adds up over units."""
 
     value: float  # Σ weight · (E_q[log potentials] + H[q(h)])
-    stats: Any
+    stats: Stats
 
 
 @record
-class Theta(NamedTuple):
+class Theta(NamedTuple, Generic[Record]):
     """q(θ): three records of one type, a field for each factor."""
 
-    eta: Any  # natural parameters
-    t: Any  # θ as the E-step sees it
-    memory: Any  # what the rule wants to see again in the next sweep
+    eta: Record  # natural parameters
+    t: Record  # θ as the E-step sees it
+    memory: Record  # what the rule wants to see again in the next sweep
 
 
 @record
-class State(NamedTuple):
+class State(NamedTuple, Generic[Record, Stats]):
     """All that the next sweep needs, and nothing else: a checkpoint is this record."""
 
-    theta: Theta
-    stats: Any  # of q(h) at this θ
+    theta: Theta[Record]
+    stats: Stats  # of q(h) at this θ
     memory: tuple[Any, ...]  # of q(h), one entry a unit
     free_energy: float  # at this θ; log p(x, h, θ) in a chain
     is_bound: bool  # whether that bounds the log evidence
     sweep: int
 
     @property
-    def eta(self) -> Any:
+    def eta(self) -> Record:
         """The natural parameters."""
         return self.theta.eta
 
     @property
-    def t(self) -> Any:
+    def t(self) -> Record:
         """θ as the E-step saw it."""
         return self.theta.t
 
 
-class Fit(NamedTuple):
+class Fit(NamedTuple, Generic[Record, Stats]):
     """Where an ascent ended."""
 
-    state: State
+    state: State[Record, Stats]
     trace: np.ndarray  # (sweeps + 1,): F at θ_0, θ_1, ...
     converged: bool
 
 
-Watch = Callable[[State, list[float]], bool]
+AnyState: TypeAlias = State[Any, Any]
+AnyFit: TypeAlias = Fit[Any, Any]
+
+Watch = Callable[[AnyState, list[float]], bool]
 """Sees every sweep; True stops the run."""
 
 
@@ -116,8 +119,8 @@ def state_at(
     algorithm: Algorithm,
     eta: Record,
     streams: Streams | None = None,
-    before: State | None = None,
-) -> State:
+    before: State[Record, Stats] | None = None,
+) -> State[Record, Stats]:
     """The state at an η that no statistics were collected for: a start, or a move.
 
     Parameters
@@ -144,9 +147,9 @@ def step(
     model: Model[Record, Unit, Stats],
     data: Units,
     algorithm: Algorithm,
-    state: State,
+    state: State[Record, Stats],
     streams: Streams | None = None,
-) -> State:
+) -> State[Record, Stats]:
     """One sweep: every field of θ given the newest of the others, then q(h) at the new θ."""
     sweep = state.sweep + 1
     theta, rng = state.theta, streams(sweep) if streams else None
@@ -169,11 +172,11 @@ def expect(
     t: Record,
     streams: Streams | None = None,
     memory: tuple[Any, ...] = (),
-) -> tuple[SweepSums, tuple[Any, ...]]:
+) -> tuple[SweepSums[Stats], tuple[Any, ...]]:
     """Update q(h) at this θ, unit by unit: value and statistics, and what the rule remembers."""
     at = model.potentials(t)
 
-    def visit(number: int, unit: Unit, kept: Any) -> tuple[SweepSums, Any]:
+    def visit(number: int, unit: Unit, kept: Any) -> tuple[SweepSums[Stats], Any]:
         hidden = rule(at(unit), kept, streams(number) if streams else None)
         return SweepSums(
             float(hidden.value.sum()), model.expected_stats(unit, hidden)
@@ -186,11 +189,11 @@ def _evaluate(
     model: Model[Record, Unit, Stats],
     data: Units,
     algorithm: Algorithm,
-    theta: Theta,
+    theta: Theta[Record],
     streams: Streams | None,
     memory: tuple[Any, ...],
     sweep: int,
-) -> State:
+) -> State[Record, Stats]:
     """The state at this θ: q(h) and its statistics, and F."""
     at_sweep = streams.at(sweep) if streams else None
     sums, kept = expect(model, data, algorithm.q_hidden, theta.t, at_sweep, memory)
@@ -204,13 +207,13 @@ def fit(
     model: Model[Record, Unit, Stats],
     data: Units,
     algorithm: Algorithm,
-    state: State,
+    state: State[Record, Stats],
     *,
     trace: list[float] | None = None,
     max_iter: int = 1000,
     tol: float = 1e-8,
     watch: Watch = lambda state, trace: False,
-) -> Fit:
+) -> Fit[Record, Stats]:
     """Repeat `step` until F rises by less than ``tol * (|F| + total weight)`` in one sweep.
 
     Parameters
@@ -235,8 +238,12 @@ def fit(
 
 
 def climb(
-    model: Model[Record, Unit, Stats], data: Units, algorithm: Algorithm, state: State, tol: float
-) -> tuple[State, bool]:
+    model: Model[Record, Unit, Stats],
+    data: Units,
+    algorithm: Algorithm,
+    state: State[Record, Stats],
+    tol: float,
+) -> tuple[State[Record, Stats], bool]:
     """One sweep of an ascent, and whether F rose by less than ``tol * (|F| + total weight)``."""
     before, state = state.free_energy, step(model, data, algorithm, state)
     scale = abs(state.free_energy) + data.total_weight
@@ -247,7 +254,7 @@ def climb(
 
 
 def _refuse_fall(
-    model: Model[Record, Unit, Stats], state: State, rise: float, scale: float
+    model: Model[Record, Unit, Stats], state: State[Record, Stats], rise: float, scale: float
 ) -> None:
     """Raise an error if F fell by more than rounding explains."""
     prior, _ = model.prior_given(state.t)
@@ -263,9 +270,9 @@ def chain(
     model: Model[Record, Unit, Stats],
     data: Units,
     algorithm: Algorithm,
-    state: State,
+    state: State[Record, Stats],
     streams: Streams,
-) -> Iterator[State]:
+) -> Iterator[State[Record, Stats]]:
     """The states after one sweep, after two, ... without end."""
     check_possible(state.free_energy)
     while True:
@@ -273,7 +280,7 @@ def chain(
         yield state
 
 
-def is_answer(model: Model[Record, Unit, Stats], state: State) -> bool:
+def is_answer(model: Model[Record, Unit, Stats], state: State[Record, Stats]) -> bool:
     """Whether the statistics give θ itself, to the last bit: complete data were just counted."""
     for name, family in zip(model.families._fields, model.families, strict=True):
         eta = model.posterior(name, state.stats, state.t)
@@ -288,7 +295,7 @@ def _size(prior: Any) -> float:
     return sum(float(np.abs(leaf).sum()) for leaf in leaves(prior) if leaf is not None)
 
 
-def _cancelled(state: State) -> float:
+def _cancelled(state: AnyState) -> float:
     """How large the terms of ⟨η, t⟩ are, which nearly cancel where rows are far from 0."""
     return inner(_absolute(state.eta), _absolute(state.t))
 

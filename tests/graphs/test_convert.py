@@ -2,7 +2,7 @@ import pytest
 
 from jensen.exceptions import GraphError
 from jensen.graphs import CPDAG, DAG, PDAG
-from jensen.graphs.pdag import as_dag
+from jensen.graphs.dag import as_dag
 
 
 @pytest.mark.parametrize(

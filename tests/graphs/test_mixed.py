@@ -74,6 +74,22 @@ def test_a_missing_extension_is_explained(edges, text):
         CPDAG(edges)
 
 
+@pytest.mark.parametrize("n_labels", [1, 2])
+def test_labels_first_finds_a_member_if_the_definition_does(n_labels):
+    """Of every class of graphs over four nodes: a member without an arrow from number to label."""
+    labels, numbers = set(NODES[:n_labels]), set(NODES[n_labels:])
+    for members in naive_graphs.equivalence_classes(NODES):
+        graph = DAG(next(iter(members)), NODES).cpdag()
+        inside = [e for e in members if not any(x in numbers and y in labels for x, y in e)]
+        if inside:
+            assert frozenset(graph.labels_first(labels).edges) in inside
+        elif any(x in numbers and y in labels for x, y in graph.directed):
+            assert frozenset(graph.labels_first(labels).edges) in members  # it cannot be helped
+        else:
+            with pytest.raises(GraphError, match="no network of labels and numbers is equivalent"):
+                graph.labels_first(labels)
+
+
 def test_a_long_cycle_is_spelled_out_at_its_ends():
     names = [f"v{k:02d}" for k in range(50)]
     edges = list(zip(names, [*names[1:], names[0]], strict=True))

@@ -308,6 +308,31 @@ def test_a_mixture_that_does_not_fit_is_refused_with_its_size():
         jn.set_memory_limit(None)
 
 
+def test_a_mixture_of_too_many_gaussians_has_moments_only(monkeypatch):
+    """Mean and variance are those of the mixture; what needs it is refused, with its size."""
+    from jensen.inference import mixed_components, mixed_queries, number_mixture
+
+    net = naive.random_network(np.random.default_rng(1), 3, 3)
+    inner = net.network_
+    asked = [x for x in net.graph.nodes if not inner.is_label(x)][:2]
+    label = next(x for x in net.graph.nodes if inner.is_label(x))
+    given = {label: dict.fromkeys(net.states[label], 0.5)}
+    whole, beliefs = net.query(asked, given), net.marginals(given)
+    for module in (mixed_components, mixed_queries, number_mixture):
+        monkeypatch.setattr(module, "MOST_COMPONENTS", 0)
+    found = net.query(asked, given)
+    np.testing.assert_allclose(found.mean, whole.mean, rtol=1e-12)
+    np.testing.assert_allclose(found.variance, whole.variance, rtol=1e-10)
+    assert "moments only of a mixture of" in repr(found)
+    assert found.plain()["kind"] == "moments only"
+    with pytest.raises(JensenError, match=r"moments only, mean and variance.*For quantile give"):
+        found.quantile(0.5)
+    few = net.marginals(given)[asked[0]]
+    np.testing.assert_allclose(few.variance, beliefs[asked[0]].variance, rtol=1e-12)
+    svg = net.to_svg(beliefs=True)
+    assert "±" in svg
+
+
 def test_pictures_of_beliefs():
     svg = handmade().to_svg(beliefs=True, given={"x": 1.5, "a": "v"})
     assert "x\n1.5" in svg

@@ -1,6 +1,6 @@
 """Networks of labels and numbers: every sweep against enumeration and dense algebra."""
 
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -9,14 +9,19 @@ from scipy.special import logsumexp
 
 import jensen as jn
 from jensen import q_hidden
+from jensen.data.blocks import Units
 from jensen.estimators.mixed_problem import mixed_problem
 from jensen.estimators.network_choices import NetworkSettings
 from jensen.exceptions import CollapseError, DataError, EstimateWarning, GraphError, JensenError
 from jensen.families import linear_regression, log_evidence
+from jensen.free_energy import expect
+from jensen.inference.mixed_parameters import config_text
 from jensen.models import mixed_rows
+from jensen.models.mixed_network import MixedParameters, MixedRegressionNetwork, moments_of
+from jensen.q_hidden.mixed import cells
 from jensen.q_hidden.mixed.cells import MixedCells, MixedRows, encode_rows
 from jensen.q_hidden.mixed.layout import MixedLayout
-from jensen.q_hidden.mixed.shapes import Shapes
+from jensen.q_hidden.mixed.shapes import Asked, Shapes
 
 GRAPHS = {
     "two numbers below a label": ("L -> x; L -> y", {"L": 2}),
@@ -37,6 +42,11 @@ def random_t(layout, rng, *, is_mean):
     lengths = layout.wiring.row_lengths()
     parts = [rng.dirichlet(np.ones(k)) for k in lengths]
     tables = np.log(np.concatenate(parts)) - (0.1 if is_mean else 0.0)
+    return tables, layout.forms_of(random_regressions(layout, rng, is_mean=is_mean))
+
+
+def random_regressions(layout, rng, *, is_mean):
+    """Statistics of all regressions."""
     regressions = []
     for k, n in zip(layout.n_configs, layout.n_members, strict=True):
         root = rng.normal(size=(k, n - 1, n + 1))
@@ -45,7 +55,7 @@ def random_t(layout, rng, *, is_mean):
         eta = linear_regression.from_standard(mean, strength, rng.uniform(3, 9, k), scale)
         read = linear_regression.mean_stats if is_mean else linear_regression.mode_stats
         regressions.append(read(eta))
-    return tables, layout.forms_of(regressions)
+    return tuple(regressions)
 
 
 def all_gaps(layout, rng):
@@ -64,7 +74,7 @@ def all_gaps(layout, rng):
 
 def solved(layout, names, tables, forms, rows, was_set=()):
     """Value, counts and moments, as the model adds them up."""
-    known = mixed_rows._moments(rows, layout)
+    known = mixed_rows.seen_moments(rows, layout)
     for v in was_set:
         if not layout.cards[v]:
             k = layout.place[v]
@@ -117,6 +127,71 @@ def test_rows_in_which_a_node_was_set_equal_enumeration(name):
         theirs = naive.expected(layout, tables, forms, own, (v,))
         for a, b in zip(found, theirs, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10)
+
+
+def test_units_may_be_solved_as_they_come(monkeypatch):
+    """What is compiled for the shapes of the first units is made again for those that follow."""
+    monkeypatch.setattr(cells, "UNIT_ROWS", 3)
+    dag, layout = layout_of(*GRAPHS["a common child"])
+    rng = np.random.default_rng(6)
+    tables, forms = random_t(layout, rng, is_mean=False)
+    rows, shapes, total = all_gaps(layout, rng), Shapes(layout, dag.nodes), 0.0
+    kinds, programs = set[int](), set[int]()
+    for unit in encode_rows(shapes, rows):
+        kinds.add(len(shapes.kinds.n_missing))
+        programs.add(len(shapes.label_sets))
+        total += q_hidden.exact(MixedCells(tables, forms, shapes.kinds, unit)).value.sum()
+    assert min(len(kinds), len(programs)) > 2
+    units = list(encode_rows(Shapes(layout, dag.nodes), rows))
+    at_once = sum(
+        q_hidden.exact(MixedCells(tables, forms, unit.shapes.kinds, unit)).value.sum()
+        for unit in units
+    )
+    np.testing.assert_allclose(total, at_once, rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_encoded_rows_in_which_different_nodes_were_set_equal_enumeration(name, monkeypatch):
+    """From a table to statistics by `encode` itself, in units of a few rows each."""
+    monkeypatch.setattr(cells, "UNIT_ROWS", 3)
+    monkeypatch.setattr(mixed_rows, "BLOCK_ROWS", 7)
+    dag, layout = layout_of(*GRAPHS[name])
+    rng = np.random.default_rng(5)
+    regressions = random_regressions(layout, rng, is_mean=True)
+    tables = np.log(rng.dirichlet(np.ones(int(layout.wiring.fam_at[-1])))) - 0.1
+    rows, shift = all_gaps(layout, rng), rng.normal(size=len(layout.numbers))
+    missing = np.empty((len(rows.weight), len(layout.cards)), bool)
+    missing[:, layout.labels], missing[:, layout.numbers] = rows.codes < 0, np.isnan(rows.values)
+    targets = np.array([rng.choice([-1, *np.flatnonzero(~gaps)]) for gaps in missing], np.int64)
+    assert len(np.unique(targets)) == 1 + len(layout.cards)
+    states = [tuple(map(str, range(card))) for card in layout.cards]
+    variables = tuple(
+        jn.Variable(x, "categorical", own) if own else jn.Variable(x, "continuous")
+        for x, own in zip(dag.nodes, states, strict=True)
+    )
+    columns = {}
+    for k, v in enumerate(layout.labels):
+        columns[dag.nodes[v]] = [None if c < 0 else str(c) for c in rows.codes[:, k]]
+    for k, v in enumerate(layout.numbers):
+        columns[dag.nodes[v]] = rows.values[:, k] + shift[k]
+    known = {dag.nodes[v]: list(states[v]) for v in layout.labels}
+    table = jn.Table(columns, states=known, weights=rows.weight)
+    counted, units = mixed_rows.encode(table, layout, dag.nodes, shift, targets)
+    assert max(len(unit.values) for unit in units) <= 3
+    nothing = MixedParameters(None, None)
+    model = MixedRegressionNetwork(layout, nothing, dag, variables, shift)
+    everything = Units((counted, *units), table.total_weight, is_complete=False)
+    t = MixedParameters(tables, regressions)
+    sums, _ = expect(model, everything, q_hidden.exact, t)
+    theirs = [0.0, 0.0, 0.0]
+    for v in np.unique(targets).tolist():
+        own = MixedRows(*(part[targets == v] for part in rows))
+        was_set = (v,) if v >= 0 else ()
+        found = naive.expected(layout, tables, layout.forms_of(regressions), own, was_set)
+        theirs = [a + b for a, b in zip(theirs, found, strict=True)]
+    ours = sums.value, sums.stats.tables, moments_of(layout, sums.stats.regressions)
+    for a, b in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
 
 
 def mixed_table(n=200, share=0.0, seed=0, weighted=False):
@@ -182,21 +257,38 @@ def test_vb_on_complete_rows_is_the_evidence():
     np.testing.assert_allclose(net.free_energy_, labels + numbers + base, rtol=1e-12)
 
 
+def test_the_strength_with_the_highest_evidence_is_taken():
+    table = mixed_table(40)
+    own = [
+        jn.BayesianNetwork(GRAPH, prior={"strength": s}).fit(table) for s in (1e-3, 0.01, 0.1, 1.0)
+    ]
+    net = jn.BayesianNetwork(GRAPH, prior="bdeu-bge").fit(table)
+    assert net.free_energy_ == max(each.free_energy_ for each in own)
+
+
+@pytest.mark.parametrize("strength", [1.0, 0.01])
+def test_vb_on_complete_rows_is_the_score(strength):
+    table = mixed_table(40)
+    net = jn.BayesianNetwork(GRAPH, prior={"strength": strength}).fit(table)
+    score = jn.score(jn.DAG(GRAPH), table, "bdeu-bge", strength=strength)
+    np.testing.assert_allclose(net.free_energy_, score, rtol=1e-12)
+
+
 def test_vb_is_below_the_evidence_where_labels_are_missing():
     """By the sum over all completions, each of which has its evidence in closed form."""
     table = mixed_table(12, seed=4)
     data = table.to_pandas()
     data.loc[[1, 5], "a"] = None
     data.loc[[2, 5], "b"] = None
-    evidence = []
+    evidence, prior = [], {"strength": 1.0}
     for a1, a5, b2, b5 in product(["no", "yes"], ["no", "yes"], "pqr", "pqr"):
         full = data.copy()
         full.loc[[1, 5], "a"] = [a1, a5]
         full.loc[[2, 5], "b"] = [b2, b5]
         full = jn.Table(full, states={"a": ["no", "yes"], "b": ["p", "q", "r"]})
-        evidence.append(jn.BayesianNetwork(GRAPH, prior="bdeu-bge").fit(full).free_energy_)
+        evidence.append(jn.BayesianNetwork(GRAPH, prior=prior).fit(full).free_energy_)
     exact = logsumexp(evidence)
-    net = jn.BayesianNetwork(GRAPH, prior="bdeu-bge", random_state=0, n_init=5).fit(data)
+    net = jn.BayesianNetwork(GRAPH, prior=prior, random_state=0, n_init=5).fit(data)
     assert net.is_bound_
     assert exact - 3.0 < net.free_energy_ < exact
 
@@ -229,49 +321,48 @@ def test_rows_and_columns_that_show_nothing_change_no_bound():
     np.testing.assert_allclose(beside.fit(wider).free_energy_, known, rtol=1e-9)
 
 
+def hyperparameters(rows, covariance):
+    """The prior of a network with strength 1, in the words of a mixture."""
+    variance, d = rows.var(0), rows.shape[1]
+    is_full = covariance == "full"
+    return {
+        "concentration": 0.5,
+        "mean": rows.mean(0),
+        "mean_strength": 1.0,
+        "degrees_of_freedom": d + 2.0 if is_full else 3.0,
+        "scale": np.diag(2.0 / variance) if is_full else 2.0 / variance,
+    }
+
+
+@pytest.mark.parametrize("is_flat", [True, False])
 @pytest.mark.parametrize(
     ("covariance", "graph"),
-    [("diagonal", "H -> x; H -> y"), ("full", "H -> x; H -> y; x -> y")],
+    [
+        ("diagonal", "H -> x; H -> y; H -> z"),
+        ("full", "H -> x; H -> y; H -> z; x -> y; x -> z; y -> z"),
+    ],
 )
-def test_a_mixture_as_a_graph_climbs_as_a_gaussian_mixture(covariance, graph):
+def test_a_mixture_as_a_graph_climbs_as_a_gaussian_mixture(covariance, graph, is_flat):
+    """Sweep by sweep: the likelihood under the flat prior, the bound of VB under the same one."""
     rng = np.random.default_rng(0)
     centre = rng.integers(0, 2, 150)
-    rows = rng.normal(size=(150, 2)) * [1.0, 2.0] + 4.0 * centre[:, None]
+    rows = (rng.normal(size=(150, 3)) + 1.2 * centre[:, None]) * [1.0, 2.0, 0.3]
     rows[:, 1] += 0.5 * rows[:, 0]
-    choices = {"random_state": 0, "max_iter": 1}
     with pytest.warns(EstimateWarning):
-        begin = jn.GaussianMixture(2, covariance=covariance, **choices).fit(rows)
+        begin = jn.GaussianMixture(2, covariance=covariance, random_state=0, max_iter=1).fit(rows)
     sweeps = {"max_iter": 8, "tol": 0.0}
+    prior = None if is_flat else hyperparameters(rows, covariance)
+    own = None if is_flat else {"strength": 1.0}
     with pytest.warns(EstimateWarning):
-        mixture = jn.GaussianMixture(2, covariance=covariance, start=begin, **sweeps).fit(rows)
-    start = as_network(graph, begin, covariance)
+        mixture = jn.GaussianMixture(
+            2, covariance=covariance, prior=prior, start=begin, **sweeps
+        ).fit(rows)
+    start = as_network(graph, begin)
     with pytest.warns(EstimateWarning):
-        net = jn.BayesianNetwork(graph, hidden={"H": 2}, start=start, **sweeps).fit(
-            {"x": rows[:, 0], "y": rows[:, 1]}
+        net = jn.BayesianNetwork(graph, hidden={"H": 2}, prior=own, start=start, **sweeps).fit(
+            dict(zip("xyz", rows.T, strict=True))
         )
     np.testing.assert_allclose(net.trace_, mixture.trace_, rtol=1e-10)
-
-
-def test_vb_of_a_mixture_as_a_graph_is_that_of_a_gaussian_mixture():
-    """Under the same hyperparameters, from the same start, to the same bound."""
-    rng = np.random.default_rng(3)
-    rows = rng.normal(size=(120, 2)) + 5.0 * rng.integers(0, 2, 120)[:, None]
-    mean, variance = rows.mean(0), rows.var(0)
-    prior = {
-        "concentration": 0.5,
-        "mean": mean,
-        "mean_strength": 1.0,
-        "degrees_of_freedom": 3.0,
-        "scale": 2.0 / variance,
-    }
-    mixture = jn.GaussianMixture(
-        2, covariance="diagonal", prior=prior, random_state=0, n_init=3, tol=1e-13
-    ).fit(rows)
-    start = as_network("H -> x; H -> y", mixture, "diagonal")
-    net = jn.BayesianNetwork(
-        "H -> x; H -> y", hidden={"H": 2}, prior="bdeu-bge", start=start, tol=1e-13
-    ).fit({"x": rows[:, 0], "y": rows[:, 1]})
-    np.testing.assert_allclose(net.free_energy_, mixture.free_energy_, rtol=1e-9)
 
 
 def test_whole_numbers_are_numbers():
@@ -297,28 +388,23 @@ def test_cross_validation_of_both_kinds():
     assert learned.mean < empty.mean
 
 
-def as_network(graph, mixture, covariance):
+def as_network(graph, mixture):
     """The same distribution as a network of a hidden label and regressions."""
     from jensen.data.variable import Variable
     from jensen.inference.mixed_network import MixedNetwork, NumberParameters
 
-    covariances = np.array(mixture.covariances_)
-    if covariance == "diagonal":
-        covariances = np.array([np.diag(c) for c in covariances])
-    slopes = covariances[:, 0, 1] / covariances[:, 0, 0]
-    mean = mixture.means_
-    variables = (
-        Variable("H", "categorical", ("0", "1")),
-        Variable("x", "continuous"),
-        Variable("y", "continuous"),
-    )
-    x = NumberParameters(mean[:, 0], np.empty((2, 0)), covariances[:, 0, 0])
-    left = covariances[:, 1, 1] - slopes * covariances[:, 0, 1]
-    if covariance == "full":
-        y = NumberParameters(mean[:, 1] - slopes * mean[:, 0], slopes[:, None], left)
-    else:
-        y = NumberParameters(mean[:, 1], np.empty((2, 0)), left)
-    return MixedNetwork(jn.DAG(graph), variables, np.array(mixture.weights_), (x, y))
+    dag, numbers = jn.DAG(graph), []
+    covariances = np.array([np.diag(c) if c.ndim == 1 else c for c in mixture.covariances_])
+    for v, name in enumerate("xyz"):
+        above = ["xyz".index(x) for x in dag.parents(name) if x != "H"]
+        slopes = [np.linalg.solve(c[np.ix_(above, above)], c[above, v]) for c in covariances]
+        slopes = np.array(slopes).reshape(2, len(above))
+        intercepts = mixture.means_[:, v] - (slopes * mixture.means_[:, above]).sum(1)
+        left = covariances[:, v, v] - (slopes * covariances[:, above, v]).sum(1)
+        numbers.append(NumberParameters(intercepts, slopes, left))
+    names = [Variable(name, "continuous") for name in "xyz"]
+    variables = (Variable("H", "categorical", ("0", "1")), *names)
+    return MixedNetwork(dag, variables, np.array(mixture.weights_), tuple(numbers))
 
 
 @pytest.mark.parametrize("n_chains", [1, 4])
@@ -340,13 +426,18 @@ def test_chains_name_hidden_states_alike(n_chains):
     np.testing.assert_allclose(means, [0.0, 8.0, 16.0], atol=0.6)
 
 
-def test_a_tight_relation_is_not_inflated():
+@pytest.mark.parametrize("choices", [{}, {"prior": "bdeu-bge"}, {"method": "vbem"}])
+def test_a_tight_relation_is_not_inflated(choices):
     """By default, a residual variance of 1e-4 of the total stays what it is."""
     rng = np.random.default_rng(0)
     x, group = rng.normal(size=300), rng.integers(0, 2, 300)
     y = x + 0.01 * rng.normal(size=300)
-    net = jn.BayesianNetwork("g -> y; x -> y").fit({"g": group.astype(str), "x": x, "y": y})
+    table = {"g": group.astype(str), "x": x, "y": y}
+    net = jn.BayesianNetwork("g -> y; x -> y", **choices).fit(table)
     np.testing.assert_allclose(net.network_.numbers[1].variances, 1e-4, rtol=0.2)
+    strong = jn.BayesianNetwork("g -> y; x -> y", prior={"strength": 1.0}).fit(table)
+    assert "log evidence (numbers: prior of strength 1)" in repr(strong.summary())
+    assert (strong.network_.numbers[1].variances > 20e-4).all()
 
 
 # --- refusals ---
@@ -355,6 +446,21 @@ def test_a_tight_relation_is_not_inflated():
 def test_a_label_below_a_number_is_refused():
     with pytest.raises(GraphError, match=r"label 'a' has the number 'x' as a parent.*reverse"):
         jn.BayesianNetwork("x -> a").fit(mixed_table(20))
+
+
+def test_a_class_of_graphs_is_extended_from_labels_to_numbers():
+    table = mixed_table(60).to_pandas().rename(columns={"a": "z", "x": "a"})
+    net = jn.BayesianNetwork(jn.PDAG("a -- z; a -- y")).fit(table)
+    assert net.graph == jn.DAG("z -> a; a -> y")
+    net = jn.BayesianNetwork(jn.learn_structure(table, "ges", discretize={"y": 3})).fit(table)
+    assert len(net.states["y"]) == 3
+
+
+@pytest.mark.parametrize(("text", "between"), [("a -- x -- b", "x"), ("a -- x -- y -- b", "x, y")])
+def test_a_class_without_a_network_is_refused(text, between):
+    named = rf"undirected edges between labels \(a, b\) and numbers \({between}\).*Join the labels"
+    with pytest.raises(GraphError, match=named):
+        jn.BayesianNetwork(jn.PDAG(text)).fit(mixed_table(60))
 
 
 def test_a_configuration_without_spread_is_named():
@@ -401,6 +507,44 @@ def test_a_constant_number_is_left_out():
     assert "c" not in net.network_.graph.nodes
 
 
+def test_rows_in_which_something_was_set_and_rows_without_weight():
+    """Beside sums over the rows that count, with a constant column among the others."""
+    rng, n = np.random.default_rng(2), 240
+    weights = rng.integers(0, 3, n).astype(float)
+    was_set = np.array(["", "y", "b", "aa", "x"], object)[rng.integers(0, 5, n)]
+    rows = mixed_table(n).to_pandas().assign(aa=2.5)
+    table = jn.Table(rows, weights=weights)
+    with pytest.warns(Warning, match="'aa' is constant"):
+        net = jn.BayesianNetwork(f"{GRAPH}; aa").fit(table, interventions=was_set.tolist())
+    for k, state in enumerate("pqr"):
+        own = (rows.b == state) & (was_set != "y") & (weights > 0.0)
+        root = np.sqrt(weights[own])
+        slope, intercept = np.polyfit(rows.x[own], rows.y[own], 1, w=root)
+        found = net.network_.numbers[1]
+        np.testing.assert_allclose(found.slopes[k], [slope], rtol=1e-9)
+        np.testing.assert_allclose(found.intercepts[k], intercept, rtol=1e-9)
+        for j, above in enumerate(["no", "yes"]):
+            told = (rows.a == above) & (was_set != "b")
+            share = weights[told & (rows.b == state)].sum() / weights[told].sum()
+            np.testing.assert_allclose(net.network_.cpt("b").values[j, k], share, rtol=1e-12)
+
+
+def test_posterior_means_move_with_the_columns():
+    """As lines do: intercept + b - slope * a, where x is moved by a and y by b."""
+    table = mixed_table(80, 0.2, seed=3)
+    rows = table.to_pandas()
+    moved = jn.Table(rows.assign(x=rows.x + 1000.0, y=rows.y - 300.0))
+    here, there = (
+        jn.BayesianNetwork(GRAPH, prior="bdeu-bge", random_state=0, tol=1e-13).fit(t).network_
+        for t in (table, moved)
+    )
+    (x, y), (far_x, far_y) = here.numbers, there.numbers
+    np.testing.assert_allclose(far_x.intercepts, x.intercepts + 1000.0, rtol=1e-8)
+    np.testing.assert_allclose(far_y.slopes, y.slopes, rtol=1e-5)
+    far = y.intercepts - 300.0 - 1000.0 * y.slopes[:, 0]
+    np.testing.assert_allclose(far_y.intercepts, far, rtol=1e-5)
+
+
 def test_states_that_collapse_are_started_again():
     rng = np.random.default_rng(1)
     table = {"x": [*rng.normal(size=30), 50.0], "y": [*rng.normal(size=30), 90.0]}
@@ -413,3 +557,66 @@ def test_states_that_collapse_are_started_again():
         "H -> x; H -> y", hidden={"H": 3}, prior="bdeu-bge", random_state=0
     ).fit(table)
     assert with_prior.is_bound_
+
+
+HIDDEN = "H -> a; H -> x; b -> x; a -> b"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_labels_of_hidden_states_change_no_likelihood(seed):
+    """States are named by how frequent they are; tables and regressions move together."""
+    table = mixed_table(60, seed=5).select(["a", "b", "x"])
+    net = jn.BayesianNetwork(HIDDEN, hidden={"H": 2}, random_state=seed, max_iter=3)
+    with pytest.warns(EstimateWarning):
+        net.fit(table)
+    np.testing.assert_allclose(net.log_likelihood(table).sum(), net.free_energy_, rtol=1e-9)
+
+
+def test_samples_are_named_alike_by_tables_and_regressions_together():
+    """All ways to name the states of one point are settled to that point."""
+    table = mixed_table(60, seed=5).select(["a", "b", "x"])
+    choices = NetworkSettings(prior="bdeu-bge", method="gibbs", hidden={"H": 3})
+    model = mixed_problem(jn.DAG(HIDDEN), table, choices).model
+    rng = np.random.default_rng(7)
+    share, a = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(2), 3)
+    b, x = rng.dirichlet(np.ones(3), 2), rng.normal(size=(3, 3, 1))
+    noise = rng.uniform(0.5, 2.0, (3, 3, 1))
+
+    def flat(order):
+        numbers = np.concatenate([x[order], noise[order]], axis=2)
+        return np.concatenate([share[order], a[order].ravel(), b.ravel(), numbers.ravel()])
+
+    draws = np.array([flat(list(order)) for order in permutations(range(3))])
+    settled = model.settle(draws, 4)
+    np.testing.assert_allclose(settled, np.tile(draws[4], (6, 1)), rtol=1e-14)
+
+
+def test_samples_hold_the_density_of_what_was_drawn():
+    """The trace of a chain is log p(x, h, θ), with numbers that were drawn for the missing ones."""
+    layout = MixedLayout(((), (0,)), (2, 0))
+    rows = MixedRows(np.full((2000, 1), -1, np.int32), np.full((2000, 1), np.nan), np.ones(2000))
+    tables = np.log([0.3, 0.7])
+    mean, strength = np.array([[1.0], [3.0]]), np.full((2, 1, 1), 2.0)
+    eta = linear_regression.from_standard(mean, strength, np.full(2, 5.0), np.ones(2))
+    t = (linear_regression.mode_stats(eta),)
+    shapes = Shapes(layout, ["h", "x"])
+    asked = Asked(frozenset({0, 1}))
+    (unit,) = encode_rows(shapes, rows, (), asked)
+    forms = layout.forms_of(t)
+    drawn = q_hidden.draw(
+        MixedCells(tables, forms, shapes.kinds, unit), None, np.random.default_rng(0)
+    )
+    counts, moments = drawn.moments
+    np.testing.assert_allclose(drawn.value.sum(), counts @ tables + moments @ forms, rtol=1e-10)
+
+
+def test_configurations_are_told_in_the_order_of_parents():
+    dag, layout = layout_of("K -> x; L -> x", {"K": 2, "L": 3})
+    variables = (
+        jn.Variable("K", "categorical", ("p", "q")),
+        jn.Variable("L", "categorical", ("r", "s", "t")),
+        jn.Variable("x", "continuous"),
+    )
+    assert dag.nodes == ("K", "L", "x")
+    found = [config_text(layout, variables, 0, config) for config in range(6)]
+    assert found == [f"K={k}, L={x}" for k, x in product("pq", "rst")]

@@ -180,12 +180,45 @@ def test_a_configuration_without_residual_variance(score):
         jn.score("a -> y; x -> y", line, score)
     assert np.isfinite(jn.score("b -> x", table))
     for method in METHODS:
-        found = jn.learn_structure(table, method, score)
+        with pytest.warns(jn.DataWarning, match="'x' is constant where b is 'r'") as told:
+            found = jn.learn_structure(table, method, score)
+        assert len(told) == 1
         dag = found if isinstance(found, jn.DAG) else found.extension()
         assert ("b", "x") not in dag.edges  # a search never takes what has no bound
-    with pytest.raises(jn.DataError, match=text):
+    warned = pytest.warns(jn.DataWarning, match="so no graph has it")
+    with warned, pytest.raises(jn.DataError, match=text):
         jn.learn_structure(table, score=score, required="b -> x")
-    assert jn.structure_posterior(table, "exact", score).edge_probability("b", "x") == 0.0
+    with pytest.warns(jn.DataWarning, match="so no graph has it"):
+        post = jn.structure_posterior(table, "exact", score)
+    assert post.edge_probability("b", "x") == 0.0
+
+
+def test_trees_are_told_with_the_convention(caplog):
+    caplog.set_level("INFO", logger="jensen")
+    tree = jn.chow_liu(TABLE)
+    assert tree.info.notes == (CONVENTION,)
+    assert caplog.messages == [CONVENTION]
+
+
+def test_numbers_that_others_fix_are_told():
+    """A search by a likelihood would leave out the closest of all relations."""
+    rng = np.random.default_rng(0)
+    a, x, z = rng.choice(["u", "v"], 60), rng.normal(size=60), rng.normal(size=60)
+    line = {"a": a, "x": x, "y": 2.0 * x + 1.0, "z": z}
+    text = r"^'y' is an exact linear function of 'x' \(60 rows\), so the likelihood has no bound"
+    with pytest.raises(jn.DataError, match=text):
+        jn.learn_structure(line, score="bic")
+    assert "x -> y" in str(jn.learn_structure(line))
+    mixed = line | {"y": np.where(a == "u", 2.0 * x - z, z)}
+    n = int((a == "u").sum())
+    text = (
+        rf"^'z' is an exact linear function of 'x', 'y' where a is 'u' \({n} rows\): a regression"
+    )
+    with pytest.warns(jn.DataWarning, match=text) as told:
+        jn.learn_structure({**mixed, "z": np.where(a == "u", z, -x)}, score="bic")
+    assert len(told) == 1
+    few = {name: column[:4] for name, column in line.items() if name != "y"}
+    jn.learn_structure(few, score="bic")  # too few rows for many parents are nothing to tell
 
 
 def test_a_constant_number_stands_alone():

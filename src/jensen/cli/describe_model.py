@@ -235,7 +235,8 @@ def print_graph(found: FoundGraph) -> None:
     """The graph, in a form that --graph reads again, and how it was found."""
     value = "" if math.isnan(found.score) else f"; {found.value_name} {found.score:.6f}"
     head = f"{_how_found(found)}{value}; {found.seconds:.2f} s"
-    print("\n".join([head, *structural_lines(found.structural, found.score_name)]))
+    climbs = found.structural and structural_lines(found.structural, found.score_name)
+    print("\n".join([head, *(climbs or ())]))
     if found.strengths is None:
         print("\n".join(f"  {line}" for line in _lines(found.graph)))
     else:

@@ -161,10 +161,8 @@ def how_climbed(info: StructuralInfo) -> str:
     return f"structural EM from {plural(len(info.starts), 'start')}"
 
 
-def structural_lines(info: StructuralInfo | None, score_name: str) -> list[str]:
-    """What J is, what the searches read, and where the starts ended; nothing of complete rows."""
-    if info is None:
-        return []
+def structural_lines(info: StructuralInfo, score_name: str) -> list[str]:
+    """What J is, what the searches read, and where the starts ended."""
     starts = [f"{name} {value:.3f}" for name, value in info.starts.items()]
     return [
         f"J is {meaning(info, score_name)}",

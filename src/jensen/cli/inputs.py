@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from jensen.cli.command import Given
@@ -36,15 +36,19 @@ def read_table(given: Given, states: list[str], missing: list[str] | None = None
 
     `missing` are labels that mean missing, where these are not all that --missing says.
     """
-    from jensen.data import discretize, read_table
+    from jensen.data import discretize, read_table, scan_table
 
     labels = given.missing if missing is None else missing
     bins = dict(map(_one_bins, given.discretize)) if "discretize" in given.table else {}
     kinds = [x for x in ("categorical", "continuous", "counts", "weights") if x in given.table]
+    scans = "scan" in given.table and given.scan
+    if scans and bins:
+        raise JensenError("--scan and --discretize do not go together: discretize the files before")
+    read = cast("Callable[..., Table]", scan_table if scans else read_table)
     chosen = given.chosen(*kinds)
     if chosen.get("continuous") == ["all"]:
         chosen["continuous"] = "all"
-    table = read_table(
+    table = read(
         given.data,
         **text_choices(given),
         missing=labels or None,
@@ -77,7 +81,7 @@ def choose_columns(
 ) -> Table:
     """The columns that --column names, or all, without those of --without; and `beside`."""
     for name in sorted(left_out):
-        table.column(name)  # refused if there is none
+        table.variable(name)  # refused if there is none
         if name in named:
             raise JensenError(f"--column and --without both name {name}: choose one")
     chosen = [name for name in named or table.names if name not in left_out]

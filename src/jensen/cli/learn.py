@@ -165,7 +165,11 @@ def _scaled_prior(given: Given, names: Sequence[str]) -> Any:
 
 
 def _read_prior(text: str | None) -> Any:
-    """A number if it is one, else the name of a prior."""
+    """A number if it is one, parts with their numbers, or the name of a prior."""
+    from jensen.cli.learn_states import read_prior
+
+    if text is not None and "=" in text:
+        return read_prior(text)
     try:
         return None if text is None else float(text)
     except ValueError:
@@ -220,13 +224,13 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
 
 def _read(given: Given) -> tuple[Table, list[str], str]:
     """The table, the variables in it, and what is done with missing values."""
-    from jensen.scores.interventions import split_interventions
-
     table, way = read_incomplete(given)
     table = inputs.choose_columns(table, given.column, given.without, given.interventions)
-    if table.weights is not None:
-        table = table.take(table.weights > 0.0)  # gaps in rows without weight do not matter
-    split_interventions(table, given.interventions)  # refused before gaps are looked for
+    table = table.counted()  # gaps in rows without weight do not matter
+    if given.interventions is not None:  # refused before gaps are looked for
+        from jensen.scores.interventions import split_interventions
+
+        split_interventions(table, given.interventions)
     names = [name for name in table.names if name != given.interventions]
     if not names:
         raise JensenError("there is no column to learn a graph of")

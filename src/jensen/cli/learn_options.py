@@ -64,6 +64,15 @@ DATA_OPTIONS = (
         belongs={"model": ("mixture", "latent-class", "hmm")},
     ),
     options.WEIGHTS,
+    Option(
+        "scan",
+        "The rows are more than memory holds: they are read piece by piece, and their columns are "
+        "kept on disk while the command runs. DATA may then be a folder or a pattern in quotes, "
+        "such as 'rows/*.parquet'.",
+        DATA,
+        kind=bool,
+        belongs=NETWORK,
+    ),
     options.COMPLETE_ROWS,
     options.DISCRETIZE,
     options.SEQUENCES,
@@ -227,7 +236,8 @@ PARAMETER_OPTIONS = (
         f"The prior of the parameters. For a network: {', '.join(PRIORS)}, or the Dirichlet "
         f"concentration of every cell; {either(NUMBER_PRIORS)} for columns of numbers (default: "
         f"flat; {DEFAULTS['categorical']}, {DEFAULTS['continuous']} or, for labels and numbers "
-        f"together, {DEFAULTS['mixed']} for vbem, me and gibbs). For other models: default, or "
+        f"together, {DEFAULTS['mixed']} for vbem, me and gibbs), of which strength=0.01 weakens or "
+        "strengthens what is said of numbers (default: by evidence). For other models: default, or "
         "parts with their numbers, as in concentration=0.01,mean_strength=2, with the names that "
         "they have in Python (default: flat; default for vbem, me and gibbs).",
         PARAMETERS,

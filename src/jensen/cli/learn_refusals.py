@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from jensen.cli import inputs
 from jensen.cli.command import Given
 from jensen.exceptions import JensenError
-from jensen.q_graph.method_choices import HAVE, WAYS
+from jensen.q_graph.method_choices import HAVE, TESTED, WAYS
 from jensen.scores.registry import AVAILABLE, SPREAD_PRIORS
 from jensen.support.text import either, plural, some
 
@@ -99,7 +99,9 @@ def read_kinds(table: Table, names: Sequence[str], retry: Retry) -> Table:
     from jensen.scores.table_checks import note_columns
 
     counts = [name for name in names if table.variable(name).kind == "count"]
-    found = {x: what for x in counts if (what := what_names_rows(table.column(x))) is not None}
+    found = {
+        x: what for x in counts if (what := what_names_rows(table.sight().column(x))) is not None
+    }
     if found and len(found) < len(names):
         shown = some(f"{name} {what}" for name, what in found.items())
         raise RetryError(
@@ -189,7 +191,7 @@ def _each(option: str, values: Sequence[str]) -> list[str]:
 
 
 def _is_empty(table: Table, name: str) -> bool:
-    return not table.variable(name).states and bool(table.column(name).missing().all())
+    return not table.variable(name).states and not table.n_seen(name)
 
 
 def _without_refusal(words: Sequence[str]) -> list[str]:
@@ -251,16 +253,16 @@ def read_incomplete(given: Given) -> tuple[Table, str]:
 
 def can_learn(way: str, structure: str, table: Table, names: Sequence[str]) -> bool:
     """Whether a graph is learned from rows with missing values in this way."""
-    from jensen.q_graph.structural.learning import needs_structural_em
-    from jensen.q_graph.trees.incomplete import has_holes
+    from jensen.q_graph.methods import needs_structural_em
+    from jensen.q_graph.trees.incomplete import is_incomplete
 
     if way != DEFAULT:
         return way != "refuse"
-    if structure == "pc":
+    if structure in TESTED:
         return True  # a test reads the rows that it needs
     rows = table.select(names)
     if structure == "tree":
-        return has_holes(rows)
+        return is_incomplete(rows)
     if structure == "naive":
         return True  # there is nothing to search
     return structure in HAVE["completion"] and needs_structural_em(rows, {})

@@ -77,7 +77,7 @@ class Task(NamedTuple):
 
     def _checkpoint(self) -> dict[str, str]:
         """The file of the climbs of structural EM, beside that of the parameters; {} if none."""
-        from jensen.q_graph.structural.learning import needs_structural_em
+        from jensen.q_graph.methods import needs_structural_em
 
         given = self.given
         is_climbed = given.structure in HAVE["checkpoint"] and not given.bootstrap

@@ -6,8 +6,9 @@ blocks, which models encode as units, and sums over both), `table` (rows in memo
 
 Reading: `sources` (dataframes, dicts, arrays), `files` with `delimited` and `dialect` (CSV, TSV,
 Parquet), `distinct_values` and `encode` (from an Arrow column to codes or numbers), `table_choices`
-(what the caller declares, checked, and the columns that are read so). `missing_words` and
-`column_warnings` warn of values that were probably meant otherwise.
+(what the caller declares, checked, and the columns that are read so). Of more rows than memory:
+`pieces` (some rows at a time), `spill` (columns that grow on disk), `scanning` (both together).
+`column_warnings` warns of values that were probably meant otherwise.
 
 Counting: `packed` (columns as kernels read them), `counting` (contingency tables), `statistics`
 (what scores read: counts of families, moments of columns).
@@ -18,6 +19,7 @@ table beside a fitted model), `fill_missing` (imputed cells put back).
 
 from jensen.data.blocks import Block, RowSource
 from jensen.data.discretizing import discretize
+from jensen.data.scanning import scan_table
 from jensen.data.table import Table, read_table
 from jensen.data.table_scan import TableScan, as_rows, as_table
 from jensen.data.threads import get_threads, set_threads
@@ -35,5 +37,6 @@ __all__ = [
     "discretize",
     "get_threads",
     "read_table",
+    "scan_table",
     "set_threads",
 ]

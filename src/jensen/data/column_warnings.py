@@ -183,19 +183,22 @@ def warn_of_labels(
     data: Any,
     choices: TextChoices,
     with_words: bool,
+    files: Sequence[str] = (),
 ) -> None:
     """Warn of labels in columns of a file or dataframe that were probably meant otherwise.
 
     `with_words`: also warn of words for missing in `columns` and of numbers for missing in
-    `numbers`, because the caller did not list any.
+    `numbers`, because the caller did not list any. `files`: the rows come from several ones.
     """
+    data = files[0] if files else data
     is_file = isinstance(data, (str, PathLike))
     where = name_of(data) if is_file else f"this {type(data).__name__}"
+    where += f" and {len(files) - 1} more" if len(files) > 1 else ""
     say = of_file if is_file else of_frame
     is_text = is_file and is_text_file(data)
 
     def place(row: int) -> str:
-        line = line_of_row(data, row, choices) if is_text else None
+        line = line_of_row(data, row, choices) if is_text and len(files) < 2 else None
         return f"row {row + 1}" if line is None else f"line {line}"
 
     if with_words:

@@ -18,11 +18,11 @@ from jensen.support.atomic import check_name, write_whole
 from jensen.support.text import grid, plural
 
 if TYPE_CHECKING:
-    from jensen.data.table import Table
-
-if TYPE_CHECKING:
     import pandas
     import polars
+
+    from jensen.data.table import Table
+    from jensen.data.table_scan import TableScan
 
 
 def to_arrow(columns: Iterable[Column]) -> pa.Table:
@@ -144,16 +144,17 @@ MOST_STATES = 6
 WIDEST = 60
 
 
-def describe(table: Table) -> str:
+def describe(table: Table | TableScan) -> str:
     """The text that a table prints as."""
     lost = sum(table.n_missing().values())
-    head = f"Table: {plural(table.n_rows, 'row')}, {plural(len(table.names), 'column')}"
+    head = f"{type(table).__name__}: {plural(table.n_rows, 'row')}, "
+    head += plural(len(table.names), "column")
     head += f", {plural(lost, 'value')} missing" if lost else ""
-    head += f", total weight {table.total_weight:g}" if table.weights is not None else ""
+    head += f", total weight {table.total_weight:g}" if table.is_weighted else ""
     return "\n".join([head, *_columns(table)])
 
 
-def _columns(table: Table) -> list[str]:
+def _columns(table: Table | TableScan) -> list[str]:
     shown, lost = table.variables[:MOST_COLUMNS], table.n_missing(table.names[:MOST_COLUMNS])
     rows = []
     for v in shown:

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +47,12 @@ class Header(NamedTuple):
     names: list[str]
     delimiter: str
     stop: int  # where the rows start, in bytes
-    lines: int
+    lines: int  # before the rows
+    skipped: int = 0  # lines before the text, where it is a later piece of a file
+
+    def before_piece(self, lines: int) -> "Header":
+        """The same names before a later piece: a line break, and the rows after so many lines."""
+        return self._replace(stop=1, lines=lines, skipped=lines - 1)
 
 
 def read_delimited(
@@ -76,7 +81,28 @@ def read_delimited(
     keep_missing
         Labels that mean missing stay texts, for those who write the columns again.
     """
-    header = _read_header(content, where, choices, spaces)
+    header = read_header(content, where, choices, spaces)
+    table = parse_rows(content, header, where, choices, missing, keep_missing=keep_missing)
+    if table.num_rows == 0:
+        refuse_no_rows(where)
+    return [RawColumn(name, table[name], written=True) for name in header.names]
+
+
+def refuse_no_rows(where: str) -> NoReturn:
+    """Refuse a text that is a header alone."""
+    raise FileError(f"{where} has no rows: its first line names columns, and nothing follows")
+
+
+def parse_rows(
+    content: pa.Buffer,
+    header: Header,
+    where: str,
+    choices: TextChoices,
+    missing: Sequence[str],
+    *,
+    keep_missing: bool = False,
+) -> pa.Table:
+    """The rows behind a header as dictionary-encoded texts, with points as decimal signs."""
     quoted = _check_quotes(content.slice(header.stop), where, header)
     if not quoted:
         refuse_commas_of_both_kinds(header.delimiter, choices.decimal, where)
@@ -85,13 +111,11 @@ def read_delimited(
     except pa.ArrowException as error:
         raise FileError(_explain(error, content, where, header)) from None
     table = _without_labels(table, ["", *(() if keep_missing else missing)])
-    if table.num_rows == 0:
-        raise FileError(f"{where} has no rows: its first line names columns, and nothing follows")
-    if quoted or header.delimiter != ",":  # else no field holds a comma
+    if table.num_rows and (quoted or header.delimiter != ","):  # else no field holds a comma
         table = read_decimals(
             table, choices.decimal, MISSING_WORDS.union(missing), where, header.delimiter
         )
-    return [RawColumn(name, table[name], written=True) for name in header.names]
+    return table
 
 
 def _warn_of_numbers(names: Sequence[str], where: str) -> None:
@@ -107,7 +131,7 @@ def _warn_of_numbers(names: Sequence[str], where: str) -> None:
 
 def find_line(content: pa.Buffer, row: int, choices: TextChoices, *, spaces: bool) -> int:
     """The line on which a row ends, rows counted from 0; `read_delimited` has read this text."""
-    header = _read_header(content, "the file", choices, spaces)
+    header = read_header(content, "the file", choices, spaces)
     rows = _rows_of(content.slice(header.stop), header)
     kept = (line for line, fields in rows if fields or len(header.names) == 1)
     return next(islice(kept, row, None))
@@ -165,9 +189,10 @@ def _chunk_without(chunk: pa.DictionaryArray, gone: pa.Array) -> pa.DictionaryAr
 # --- the first record ---
 
 
-def _read_header(content: pa.Buffer, where: str, choices: TextChoices, spaces: bool) -> Header:
+def read_header(content: pa.Buffer, where: str, choices: TextChoices, spaces: bool) -> Header:
+    """The names of the columns, what separates them, and where the rows begin."""
     start = len(BYTE_ORDER_MARK) if content[:3].to_pybytes() == BYTE_ORDER_MARK else 0
-    _refuse_binary(content, where)
+    refuse_binary(content, where)
     named = read_named_separator(content, start, choices.separator, where)
     delimiter, line = choices.separator or choices.usual, 1
     if named is not None:
@@ -209,15 +234,16 @@ def _record(delimiter: str) -> re.Pattern[bytes]:
 # --- what can be wrong ---
 
 
-def _refuse_binary(content: pa.Buffer, where: str) -> None:
+def refuse_binary(content: pa.Buffer, where: str, skipped: int = 0) -> None:
     """Refuse texts of two bytes a letter, and what is no text at all: both hold zero bytes."""
     if content[:2].to_pybytes() in UTF_16_MARKS:
         raise FileError(f"{where} is UTF-16 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)")
     zero = re.compile(b"\0").search(content)
     if zero is not None:
+        line = skipped + _line_at(content, zero.start())
         raise FileError(
-            f"{where}, line {_line_at(content, zero.start())}: a zero byte, which no text holds: "
-            f"the file is damaged, of another format, or UTF-16 text, to be saved as UTF-8"
+            f"{where}, line {line}: a zero byte, which no text holds: the file is damaged, of "
+            f"another format, or UTF-16 text, to be saved as UTF-8"
         )
 
 
@@ -259,7 +285,7 @@ def _explain(error: Exception, content: pa.Buffer, where: str, header: Header) -
     try:
         content.to_pybytes().decode()
     except UnicodeDecodeError as wrong:
-        return f"{where}, line {_line_at(content, wrong.start)}: {NO_UTF_8}"
+        return f"{where}, line {header.skipped + _line_at(content, wrong.start)}: {NO_UTF_8}"
     n, is_first = len(header.names), True
     for line, row in _rows_of(content.slice(header.stop), header):
         if row and len(row) != n:

@@ -290,6 +290,18 @@ def read_decimals(
     return table
 
 
+def refuse_untold_commas(table: pa.Table, neutral: Collection[str], where: str) -> None:
+    """Refuse numbers with commas in a piece of a file: only all rows tell what they mean."""
+    for name in table.column_names:
+        found = _look(table[name], neutral, always=False)
+        if found is not None and len(found.commas):
+            raise DataError(
+                f"{where}: column {name!r} holds numbers with commas, such as "
+                f"{found.commas[0].as_py().strip()!r}: say {option('decimal', ',')} if these are "
+                f"decimals, or {option('decimal', '.')} if they stay as they are written"
+            )
+
+
 def refuse_commas_of_both_kinds(separator: str, decimal: str | None, where: str) -> None:
     """Refuse a decimal comma where commas separate fields, and no number is quoted."""
     if separator == decimal == ",":

@@ -133,6 +133,15 @@ def _parse_numbers(texts: pa.Array) -> pa.Array | None:
     return numbers
 
 
+def read_numbers(texts: pa.Array) -> NDArray[np.float64] | None:
+    """Texts of a file that are all numbers, and no labels or identifiers; else None."""
+    numbers = _parse_numbers(texts)
+    rows = pa.DictionaryArray.from_arrays(pa.array(np.arange(len(texts), dtype=np.int32)), texts)
+    if numbers is None or _are_identifiers([rows], [numbers]):
+        return None
+    return _to_floats(pa.chunked_array([numbers]))
+
+
 def _are_identifiers(chunks: Sequence[pa.Array], numbers: Sequence[pa.Array]) -> bool:
     """Whether all are whole, and some have more digits than a float keeps."""
     values = [part.to_numpy(zero_copy_only=False) for part in numbers]

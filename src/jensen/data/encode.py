@@ -5,7 +5,7 @@ variable decides nothing: labels match by their text, and numbers fall between t
 variable. Labels and numbers that probably mean missing, such as NA or -999, are warned of.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -65,9 +65,9 @@ def encode(
     if states is not None:
         kind = kind or "categorical"
     if kind is None:
-        kind = "categorical" if raw.declared is not None else _infer(distinct)
+        kind = "categorical" if raw.declared is not None else infer_kind(distinct)
     if kind == "categorical":
-        return _categorical(raw, distinct, states, missing)
+        return encode_labels(raw, distinct, states, missing)
     return _numeric(raw.name, distinct, kind)
 
 
@@ -79,7 +79,8 @@ def smallest_code_type(n_states: int) -> type[np.unsignedinteger]:
     return np.uint32
 
 
-def _infer(distinct: DistinctValues) -> Kind:
+def infer_kind(distinct: DistinctValues) -> Kind:
+    """What the values of a column make of it, where the caller did not say."""
     if distinct.numbers is None:
         return "categorical"
     numbers = distinct.numbers if distinct.codes is None else distinct.numbers[occurring(distinct)]
@@ -91,9 +92,10 @@ def _infer(distinct: DistinctValues) -> Kind:
     return "count" if numbers.min() >= 0 else "continuous"
 
 
-def _categorical(
+def encode_labels(
     raw: RawColumn, distinct: DistinctValues, states: Sequence[str] | None, missing: Collection[str]
 ) -> Column:
+    """Encode a column of labels; the states are those that were declared, else all that occur."""
     if distinct.codes is None:  # many distinct numbers, and the caller wants labels
         assert distinct.numbers is not None
         distinct = merge_numbers(distinct.numbers, np.arange(len(distinct.numbers), dtype=np.int32))
@@ -131,13 +133,16 @@ def _numeric(name: str, distinct: DistinctValues, kind: Kind) -> Column:
     return Column(Variable(name, kind), np.ascontiguousarray(values, np.float64))
 
 
-def check_counts(name: str, values: NDArray[np.float64]) -> None:
-    """Refuse values that are no counts: negative, fractional, or above 2**53."""
+def check_counts(name: str, values: NDArray[np.float64], before: int = 0) -> None:
+    """Refuse values that are no counts: negative, fractional, or above 2**53.
+
+    `before` rows come before these.
+    """
     wrong = ~np.isnan(values) & ((values < 0) | (values > EXACT) | (values != np.floor(values)))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"column {name!r} cannot be counts: row {row + 1} holds "
+            f"column {name!r} cannot be counts: row {before + row + 1} holds "
             f"{label_text(float(values[row]))}, and a count is a whole number from 0 to 2**53"
         )
 
@@ -147,7 +152,7 @@ def _texts_to_numbers(name: str, distinct: DistinctValues, kind: Kind) -> Distin
     assert distinct.codes is not None
     return DistinctValues(
         None,
-        numbers_of(name, kind, distinct.texts, occurring(distinct), distinct.codes),
+        numbers_of(name, kind, distinct.texts, occurring(distinct), _first_of(distinct.codes)),
         distinct.codes,
     )
 
@@ -157,20 +162,28 @@ def numbers_of(
     kind: Kind,
     texts: Sequence[str],
     used: NDArray[np.int64],
-    codes: NDArray[np.integer],
+    first_row: Callable[[int], int],
 ) -> NDArray[np.float64]:
-    """The texts that occur, as numbers; an error names the first row whose text is no number."""
+    """The texts that occur, as numbers; an error names the first row whose text is no number.
+
+    `first_row` finds the first row, from 0, that holds the text at a position.
+    """
     numbers, plural = np.full(len(texts), np.nan), "counts" if kind == "count" else kind
     for k in used:
         number = parse_number(texts[k])
         if number is None:
-            row = int(np.argmax(codes == k)) + 1
+            row = first_row(int(k)) + 1
             raise DataError(
                 f"column {name!r} cannot be {plural}: row {row} holds {texts[k]!r}, which is "
                 f"no number; if it means missing, say {option('missing', [texts[k]])}"
             )
         numbers[k] = number
     return numbers
+
+
+def _first_of(codes: NDArray[np.integer]) -> Callable[[int], int]:
+    """The first row of a code."""
+    return lambda k: int(np.argmax(codes == k))
 
 
 def recode(column: Column, target: Variable) -> tuple[Column, NDArray[np.bool_]]:
@@ -210,7 +223,7 @@ def _to_numbers(column: Column, target: Variable) -> Column:
     if column.variable.kind == "categorical":
         states, codes = column.variable.states, column.data.astype(np.int64)
         used = np.unique(codes[~column.missing()])
-        numbers = numbers_of(target.name, target.kind, states, used, codes)
+        numbers = numbers_of(target.name, target.kind, states, used, _first_of(codes))
         values = np.append(numbers, np.nan)[codes]
     if target.kind == "count":
         check_counts(target.name, values)

@@ -17,6 +17,7 @@ from jensen.data.sources import raw_columns
 from jensen.exceptions import FileError, JensenError
 from jensen.support.atomic import check_name, show_path
 from jensen.support.memory import check_memory, show_bytes
+from jensen.support.text import for_reader
 
 DELIMITERS = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None}
 """What separates fields by the suffix; None: what the header and the first rows tell."""
@@ -68,7 +69,7 @@ def read_columns(
     try:
         content = _read_content(path)
     except (OSError, EOFError, pa.ArrowException) as error:
-        raise FileError(f"cannot read {show_path(path)}: {_first_line(error)}") from None
+        raise FileError(f"cannot read {show_path(path)}: {first_line(error)}") from None
     kind = table_suffix(path)
     if kind in PARQUET:
         choices.refuse_for(str(path))
@@ -115,7 +116,8 @@ def is_text_file(path: str | PathLike[str]) -> bool:
 
 def _read_content(path: Path) -> pa.Buffer:
     if path.is_dir():
-        raise FileError(f"{show_path(path)} is a folder: give a file")
+        way = for_reader("jn.scan_table reads the files in it", "--scan reads the files in it")
+        raise FileError(f"{show_path(path)} is a folder: give a file; {way}")
     table_suffix(path)
     if not path.exists():
         raise FileError(f"there is no file {show_path(path)}")
@@ -168,13 +170,13 @@ def _read_parquet(content: pa.Buffer, path: Path) -> list[RawColumn]:
         _check_size(_size_in_memory(file), path, f"has {file.metadata.num_rows:,} rows")
         table = pa.parquet.read_table(
             pa.BufferReader(content),
-            read_dictionary=_texts_of(file),
+            read_dictionary=texts_of(file),
             page_checksum_verification=True,  # of pages that have one
         )
         table.validate(full=True)
     except (pa.ArrowException, OSError, UnicodeDecodeError, MemoryError) as error:
         raise FileError(
-            f"{show_path(path)} is no whole Parquet file: {_first_line(error)}"
+            f"{show_path(path)} is no whole Parquet file: {first_line(error)}"
         ) from None
     return raw_columns(table)
 
@@ -186,12 +188,13 @@ def _size_in_memory(file: pa.parquet.ParquetFile) -> float:
     return float(max(pages, 8 * meta.num_rows * meta.num_columns))
 
 
-def _texts_of(file: pa.parquet.ParquetFile) -> list[str]:
+def texts_of(file: pa.parquet.ParquetFile) -> list[str]:
     """Names of the text columns. Read as codes, each row takes a code and not its text."""
     return [field.name for field in file.schema_arrow if pa.types.is_string(field.type)]
 
 
-def _first_line(error: Any) -> str:
+def first_line(error: Any) -> str:
+    """The first line of what a library says of an error."""
     text = str(getattr(error, "strerror", None) or error).strip()
     return text.splitlines()[0] if text else type(error).__name__
 

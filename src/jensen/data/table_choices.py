@@ -77,9 +77,12 @@ LARGEST_TOTAL = 1e302
 
 
 def check_weights(
-    weights: ArrayLike, n_rows: int, noun: str = "row", most: float = LARGEST_TOTAL
+    weights: ArrayLike, n_rows: int, noun: str = "row", most: float = LARGEST_TOTAL, before: int = 0
 ) -> NDArray[np.float64]:
-    """Weights as finite floats ≥ 0 that sum to `most` at most, one per row, or an error."""
+    """Weights as finite floats ≥ 0 that sum to `most` at most, one per row, or an error.
+
+    `before` rows come before these.
+    """
     try:
         array = np.array(weights, np.float64)  # a copy: the caller may go on to change theirs
     except (TypeError, ValueError):
@@ -90,8 +93,8 @@ def check_weights(
     if wrong.any():
         row = int(np.argmax(wrong))
         raise DataError(
-            f"the weight of {noun} {row + 1} is {array[row]}: a weight says how often a {noun} "
-            f"counts, so it must be finite and >= 0"
+            f"the weight of {noun} {before + row + 1} is {array[row]}: a weight says how often a "
+            f"{noun} counts, so it must be finite and >= 0"
         )
     with np.errstate(over="ignore"):
         total = float(array.sum())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from jensen.data import blocks
 from jensen.data.blocks import Block, Range, digest_blocks, sum_blocks
+from jensen.data.convert import describe
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.number_rows import SourceSketch, sketch_blocks
 from jensen.data.packed import Packed
@@ -43,6 +44,8 @@ class TableScan:
         Pairs of a column and a check of it that was done.
     known
         Gives the sketch, where the same rows are looked at by another scan.
+    whole
+        The same rows as a table whose columns are mapped to memory, where there is one.
 
     Examples
     --------
@@ -60,7 +63,11 @@ class TableScan:
     is_weighted: bool = False
     source: str = "pandas"
     checks_done: set[tuple[str, str]] = field(default_factory=set)
-    known: Callable[[], SourceSketch] | None = field(default=None, repr=False)
+    known: Callable[[], SourceSketch] | None = None
+    whole: Table | None = None
+
+    def __repr__(self) -> str:
+        return describe(self)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -123,7 +130,8 @@ class TableScan:
         """The same rows with these columns only."""
         chosen = list_of_columns(names, "names")
         found = self._map([self.variable(x) for x in chosen], lambda part: part[1].select(chosen))
-        return replace(found, known=lambda: self.sketch.select(chosen))
+        whole = None if self.whole is None else self.whole.select(chosen)
+        return replace(found, known=lambda: self.sketch.select(chosen), whole=whole)
 
     def take(self, rows: NDArray[np.bool_]) -> TableScan:
         """The rows that a mask chooses."""
@@ -209,6 +217,8 @@ class TableScan:
     def gather(self, names: Iterable[str]) -> Table:
         """These columns in memory, for methods that need them there; refused if too large."""
         chosen = self.select(names)
+        if chosen.whole is not None:
+            return chosen.whole
         widths = [_dtype(v).itemsize for v in chosen.variables]
         check_memory(
             float(sum(widths)) * self.n_rows,

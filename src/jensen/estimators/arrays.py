@@ -109,7 +109,7 @@ def _warn_of_missing_codes(values: Array, names: Sequence[str]) -> None:
     sketch = NumberRows.of(values).sketch
     ends = np.isin(np.stack([sketch.least, sketch.most]), list(NINES)).any(0)
     odd = np.flatnonzero(ends).tolist()
-    if text := show_codes({names[i]: find_codes(values[:, i]) for i in odd}):
+    if odd and (text := show_codes({names[i]: find_codes(values[:, i]) for i in odd})):
         warn(f"X: {text}: if they mean missing, put NaN in their place")
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable
-from jensen.estimators.handmade_networks import HandmadeNetworks
+from jensen.estimators.learning import Problem
 from jensen.estimators.network_choices import Estimator
-from jensen.estimators.network_fitting import fit_network
+from jensen.estimators.network_fitting import fit_network, network_problem
 from jensen.estimators.network_kinds import plain_network, read_network
+from jensen.estimators.network_methods import NetworkMethods
 from jensen.estimators.summary import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
-from jensen.graphs import DAG, as_dag
+from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
@@ -30,8 +31,11 @@ from jensen.support.json_values import as_checked
 from jensen.support.peer_words import AnswersToPeers, answers_to
 from jensen.support.text import plural
 
+if TYPE_CHECKING:
+    from jensen.evidence.tightness import BoundGap
 
-class BayesianNetwork(AnswersToPeers, HandmadeNetworks, Estimator):
+
+class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
     """A Bayesian network over labels (categorical variables, some hidden), numbers, or both.
 
     Where all columns are continuous every node is a linear regression on its parents, with
@@ -49,7 +53,8 @@ class BayesianNetwork(AnswersToPeers, HandmadeNetworks, Estimator):
     Parameters
     ----------
     graph
-        A `DAG`, its text (``"A -> B <- C"``), a list of edges, or a `CPDAG`, which is extended.
+        A `DAG`, its text (``"A -> B <- C"``), a list of edges, or a `CPDAG` or `PDAG`, which is
+        extended (between a label and a number from the label to the number).
         None: `fit` learns the graph of all columns by `jensen.learn_structure`, values missing or
         not, and then its parameters. The score is that of the prior ("bdeu" with its
         `equivalent_sample_size`, "bds", "k2", "bge"), and "bic" for a flat one and any other.
@@ -71,11 +76,12 @@ class BayesianNetwork(AnswersToPeers, HandmadeNetworks, Estimator):
         mean and scale are empirical: those of the known values of each column, made once, held
         through all sweeps, and kept in `network_.prior`. Of labels and numbers together None (flat;
         "bdeu-bge" for methods that need a prior), "bdeu-bge", which is "bdeu" of the tables and, in
-        every configuration of labels, the default "bge" of the numbers, or a dict with some of
-        strength (below 1 it weakens the prior mean and scale of the numbers) and concentration (of
-        every cell of the tables, in place of "bdeu"). Where a number is nearly a function of its
-        parents, the default strength widens its noise: with N rows by about half the variance of
-        the column over N; {"strength": 0.01} does not.
+        every configuration of labels, the default "bge" of the numbers, its mean and scale weakened
+        to the strength of 0.001, 0.01, 0.1 and 1 that has the highest evidence, or a dict with some
+        of strength (1 is that of the score "bdeu-bge", which pulls rare configurations to the mean
+        and variance of all rows, but widens the noise of a number by up to half its variance over
+        the number of rows) and concentration (of every cell of the tables, in place of "bdeu").
+        With a strength of 1 and complete rows `free_energy_` is the score of the graph.
     equivalent_sample_size
         Of "bdeu" and "bds".
     mode
@@ -92,8 +98,8 @@ class BayesianNetwork(AnswersToPeers, HandmadeNetworks, Estimator):
         hold these tables alone, and the others begin as without `start`. They have no prior, and
         their posterior is a point (shown as a Dirichlet worth 10¹⁰ rows).
     n_init
-        How many random starts; the one with the highest F is kept. With 1, the parameters of a
-        graph that was learned from incomplete rows begin where structural EM ended.
+        How many random starts; the one with the highest F is kept. With 1, the tables of a graph
+        of labels that was learned from incomplete rows begin where structural EM ended.
     max_iter, tol
         Sweeps end when F rises by less than ``tol * (|F| + total weight)``, or at `max_iter`.
     n_samples, burn_in, thin, n_chains
@@ -215,14 +221,21 @@ class BayesianNetwork(AnswersToPeers, HandmadeNetworks, Estimator):
     @property
     def graph(self) -> DAG:
         """The graph that was given, or else learned; whatever names one may be assigned."""
-        found = getattr(self, "graph_", None) if self._graph is None else self._graph
-        if found is None:
+        if isinstance(self._graph, DAG):
+            return self._graph
+        found: DAG | None = getattr(self, "graph_", None)
+        if found is not None:
+            return found
+        if self._graph is None:
             raise NotFittedError("this network has no graph yet: fit(table) learns one")
-        return found
+        return self._graph.extension()
 
     @graph.setter
     def graph(self, graph: Any) -> None:
-        self._graph = None if graph is None else as_dag(graph)
+        dag = None if graph is None else as_dag(graph)  # what has no extension is refused
+        self._graph: DAG | PDAG | None = graph if isinstance(graph, PDAG) else dag
+        if isinstance(graph, PDAG):
+            self.__dict__.pop("graph_", None)  # `fit` says which extension it is
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The choices by name; a graph that was learned is none of them."""
@@ -259,6 +272,10 @@ class BayesianNetwork(AnswersToPeers, HandmadeNetworks, Estimator):
         """
         fit_network(self, table, interventions, checkpoint)
         return self
+
+    def problem(self, table: Any, *, interventions: Any = None) -> Problem:
+        """What `fit` learns: the model with its prior, the encoded rows, the choices."""
+        return network_problem(self, table, interventions)
 
     @classmethod
     def from_network(cls, network: FittedNetwork) -> Self:
@@ -302,6 +319,29 @@ class BayesianNetwork(AnswersToPeers, HandmadeNetworks, Estimator):
     def posterior(self, name: str) -> TablePosterior | RegressionPosterior | ConditionalPosterior:
         """The posterior of P(name | parents), of a table or of a regression: means, intervals."""
         return self.require_any().posterior(name)
+
+    def bound_gap(
+        self, table: Any, n_samples: int = 2000, *, random_state: Any = None, **fit: Any
+    ) -> BoundGap:
+        """How far F lies below the log evidence, by importance sampling from q(θ).
+
+        Pareto's k̂ says whether the weights can be believed; modes that q does not reach, such as
+        other labels of hidden states, are not seen.
+
+        Parameters
+        ----------
+        table
+            The rows of `fit`.
+        n_samples
+            Draws from q(θ).
+        random_state
+            An int, `SeedSequence`, `Generator` or None: that of the model.
+        **fit
+            What `fit` takes besides.
+        """
+        from jensen.evidence.tightness import bound_gap
+
+        return bound_gap(self, table, n_samples, random_state, **fit)
 
     def table_samples(self, name: str) -> NDArray[np.float64]:
         """Samples of P(name | parents) after "gibbs", (samples, parents..., states)."""

@@ -27,15 +27,15 @@ from jensen.free_energy import (
     ALGORITHMS,
     EM,
     Algorithm,
-    Fit,
-    State,
+    AnyFit,
+    AnyState,
     SweepSums,
     check_usable,
     expect,
     state_at,
     step,
 )
-from jensen.models.protocol import AnyModel, Data, Sampled
+from jensen.models.protocol import AnyData, AnyModel, Sampled
 from jensen.q_theta import read_mode
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.diagnostics import effective_sample_size, split_r_hat
@@ -154,9 +154,13 @@ class Problem(NamedTuple):
     """The input of `learn`: a model, encoded rows, choices, and a start."""
 
     model: AnyModel
-    data: Data
+    data: AnyData
     choices: LoopChoices
     start: Start | None = None
+
+    def begin(self, k: int, streams: Streams) -> AnyState:
+        """The state of the k-th start: random, or the one that the caller gave."""
+        return _begin(self, k, streams)
 
 
 class LearnedModel(NamedTuple):
@@ -178,7 +182,7 @@ def _learn(problem: Problem, checkpoint: str | Path | None) -> LearnedModel:
     check_usable(model, algorithm)
     rng = as_generator(choices.random_state)
     file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(problem, rng))
-    job = Job(model, data.units, algorithm, lambda k, streams: _begin(problem, k, streams))
+    job = Job(model, data.units, algorithm, problem.begin)
     if algorithm.ascends:
         best, report = _climb(job, choices, rng, file)
         return LearnedModel(
@@ -188,7 +192,7 @@ def _learn(problem: Problem, checkpoint: str | Path | None) -> LearnedModel:
     return _sample(model, job, choices, rng, file)
 
 
-def _begin(problem: Problem, k: int, streams: Streams) -> State:
+def _begin(problem: Problem, k: int, streams: Streams) -> AnyState:
     """The k-th start: random, or the one that the caller gave."""
     model, data, choices, start = problem
     algorithm, units = choices.algorithm, data.units
@@ -213,7 +217,7 @@ def _begin(problem: Problem, k: int, streams: Streams) -> State:
     return state
 
 
-def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums:
+def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums[Any]:
     """Value and statistics at this θ: exact, or drawn where only a draw fits in memory."""
     model, data, choices, _ = problem
     try:
@@ -226,7 +230,7 @@ def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums:
 
 def _climb(
     job: Job, choices: LoopChoices, rng: np.random.Generator, file: Checkpoint | None
-) -> tuple[Fit, FitReport]:
+) -> tuple[AnyFit, FitReport]:
     """The best of some ascents; complete data need one only."""
     found = ascend(
         job,
@@ -254,7 +258,7 @@ def _climb(
 
 
 def _sample(
-    model: Sampled[Any, Any, Any],
+    model: Sampled[Any, Any, Any, Any],
     job: Job,
     choices: LoopChoices,
     rng: np.random.Generator,
@@ -294,7 +298,7 @@ def _sample(
     return LearnedModel(fitted, report._replace(free_energy=state.free_energy))
 
 
-def _state_of_average(job: Job, eta: Any) -> State:
+def _state_of_average(job: Job, eta: Any) -> AnyState:
     """The state at the average of a chain; its F is not known where only draws fit in memory."""
     try:
         return state_at(job.model, job.data, EM, eta)
@@ -304,7 +308,7 @@ def _state_of_average(job: Job, eta: Any) -> State:
 
 
 def _mixing(
-    model: Sampled[Any, Any, Any],
+    model: Sampled[Any, Any, Any, Any],
     trace: NDArray[np.float64],
     draws: NDArray[np.float64],
     was_stopped: bool,

@@ -195,9 +195,10 @@ def split_targets(
 
     Targets that are no nodes of the graph change nothing.
     """
+    if interventions is None:
+        return table, None
     data, targets = split_interventions(table, interventions)
-    if targets is None:
-        return data, None
+    assert targets is not None
     position = {name: v for v, name in enumerate(graph.nodes)}
     by_column = [position.get(name, NONE) for name in sorted(data.names)]
     nodes = np.array([*by_column, NONE], np.int64)[targets]

@@ -11,14 +11,12 @@ from jensen.data.counting import counts_as_numbers
 from jensen.data.discretizing import with_cuts
 from jensen.estimators.learning import FitReport, Problem, Start, learn
 from jensen.estimators.network_choices import NetworkSettings, split_targets
-from jensen.estimators.network_kinds import kind_of_data
+from jensen.estimators.network_kinds import is_mixed, kind_of_data
 from jensen.exceptions import JensenError
-from jensen.graphs import DAG, as_dag
+from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference.fitted import FittedNetwork
 from jensen.models.discrete_network import DiscreteNetwork, Tables
 from jensen.q_graph.info import StructuralInfo
-from jensen.q_graph.learning import learn_structure
-from jensen.q_graph.structural.learning import needs_structural_em
 from jensen.scores.constant_columns import noting, warn_of_constant_labels, warn_of_constants
 from jensen.scores.table_checks import note_columns
 
@@ -57,7 +55,10 @@ def fit_network(
     given = net.get_params()
     graph = given.pop("graph")
     choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
-    task = FittingTask(_with_numbers(as_rows(table), graph), choices, interventions, checkpoint)
+    rows = _with_numbers(as_rows(table), graph)
+    if isinstance(graph, PDAG):
+        graph = _extended(graph, rows)
+    task = FittingTask(rows, choices, interventions, checkpoint)
     if learned is not None:
         found = _fit(learned, task, is_learned=True)
     else:
@@ -66,7 +67,37 @@ def fit_network(
     found.report.set_on(net, choices)
 
 
-def _with_numbers(rows: RowSource, graph: DAG | None) -> RowSource:
+def network_problem(net: BayesianNetwork, table: Any, interventions: Any = None) -> Problem:
+    """What `fit_network` learns: the model with its prior, the encoded rows, the choices."""
+    given = net.get_params()
+    graph = given.pop("graph")
+    if graph is None:
+        raise JensenError(
+            "this network has no graph of its own, only rows to learn one from: give the graph"
+        )
+    choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
+    rows = _with_numbers(as_rows(table), graph)
+    graph = _extended(graph, rows) if isinstance(graph, PDAG) else graph
+    return _problem(graph, FittingTask(rows, choices, interventions, None))[1]
+
+
+def _problem(graph: DAG, task: FittingTask) -> tuple[RowSource, Problem]:
+    """The rows without the column of interventions, and what is learned from them."""
+    data, targets = split_targets(graph, task.table, task.interventions)
+    return data, kind_of_data(graph, data).problem(graph, data, task.choices, targets)
+
+
+def _extended(graph: PDAG, rows: RowSource) -> DAG:
+    """An extension, of labels and numbers one in which these depend on those."""
+    if is_mixed(graph, rows):
+        numbers = {x for x in graph.nodes if x in rows and rows.variable(x).kind != "categorical"}
+        found = graph.labels_first(x for x in graph.nodes if x not in numbers)
+    else:
+        found = graph.extension()
+    return found.with_info(graph.info) if graph.info else found
+
+
+def _with_numbers(rows: RowSource, graph: DAG | PDAG | None) -> RowSource:
     """The rows with counts as numbers, and numbers cut as they were when the graph was learned.
 
     Of counts is told if the graph is given, for learning it tells, too.
@@ -92,6 +123,9 @@ def _fit_both(task: FittingTask) -> FitOutcome:
 
 def _learn_graph(task: FittingTask) -> DAG:
     """The graph of all columns, by the score that fits the prior of the parameters."""
+    from jensen.q_graph.learning import learn_structure  # slow to import; most graphs are given
+    from jensen.q_graph.methods import needs_structural_em
+
     table, choices = task.table, task.choices
     if choices.start is not None:
         raise JensenError(
@@ -128,8 +162,7 @@ def _learn_graph(task: FittingTask) -> DAG:
 
 def _fit(graph: DAG, task: FittingTask, *, is_learned: bool = False) -> FitOutcome:
     """Learn the parameters of a graph; `is_learned`: that was learned from the same rows."""
-    data, targets = split_targets(graph, task.table, task.interventions)
-    problem = kind_of_data(graph, data).problem(graph, data, task.choices, targets)
+    data, problem = _problem(graph, task)
     seen = [x for x in graph.nodes if x in data]
     warn_of_row_names(data, seen, "Leave it out of the graph")
     warn_of_constant_labels(data, seen, "network")

@@ -11,11 +11,10 @@ import numpy as np
 from jensen.data import RowSource
 from jensen.data.variable import label_text
 from jensen.estimators.learning import Problem
-from jensen.estimators.mixed_problem import PRIOR, check_mixed_choices, is_mixed, mixed_problem
+from jensen.estimators.mixed_problem import PRIOR, check_mixed_choices, mixed_problem
 from jensen.estimators.network_choices import InterventionTargets, NetworkSettings, make_prior
 from jensen.estimators.network_problems import (
     check_gaussian_choices,
-    is_gaussian,
     regression_problem,
     table_problem,
 )
@@ -33,7 +32,7 @@ from jensen.estimators.saving import (
     usual_choices,
 )
 from jensen.exceptions import JensenError
-from jensen.graphs import DAG
+from jensen.graphs import DAG, PDAG
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.mixed_network import MixedNetwork
@@ -64,6 +63,17 @@ class NetworkKind(NamedTuple):
 def kind_of_data(graph: DAG, table: RowSource) -> NetworkKind:
     """Which kind of network the columns of a graph make."""
     return next(kind for kind in KINDS if kind.learns(graph, table))
+
+
+def is_mixed(graph: DAG | PDAG, table: RowSource) -> bool:
+    """Whether some nodes are numbers and others are labels, or have no column."""
+    kinds = {table.variable(x).kind if x in table else "" for x in graph.nodes}
+    return bool(kinds & {"continuous", "count"}) and bool(kinds & {"categorical", ""})
+
+
+def is_gaussian(graph: DAG, table: RowSource) -> bool:
+    """Whether a node of the graph is measured, not counted: then all of them must be."""
+    return any(table.variable(x).kind == "continuous" for x in graph.nodes if x in table)
 
 
 def kind_of_format(name: str) -> NetworkKind:

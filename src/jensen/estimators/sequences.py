@@ -86,8 +86,9 @@ def refuse_empty(lengths: Ints) -> None:
 def read_sequence_weights(sequence_weight: Any, lengths: Ints, sample_weight: Any = None) -> Array:
     """How often each sequence counts: said of sequences, or of all their rows alike."""
     if sample_weight is None:
-        said = np.ones(len(lengths)) if sequence_weight is None else sequence_weight
-        return check_weights(said, len(lengths), "sequence", EXACT)
+        if sequence_weight is None:
+            return np.ones(len(lengths))
+        return check_weights(sequence_weight, len(lengths), "sequence", EXACT)
     if sequence_weight is not None:
         raise DataError("give sequence_weight, or sample_weight for every row, not both")
     by_row = check_weights(sample_weight, int(lengths.sum()), most=EXACT)

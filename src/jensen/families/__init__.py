@@ -20,7 +20,7 @@ components without an estimate, because they have too few rows or no spread.
 """
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,36 +28,38 @@ from numpy.typing import NDArray
 from jensen.exceptions import CollapseError
 from jensen.support.fields import add, subtract
 
+Eta = TypeVar("Eta")  # natural parameters, and the statistics they belong to
 
-class Family(Protocol):
-    """What every family offers; η and t are arrays or records of arrays."""
 
-    def log_partition(self, eta: Any) -> float:
+class Family(Protocol[Eta]):
+    """What every family offers; η and t are arrays or records of arrays, of one type."""
+
+    def log_partition(self, eta: Eta) -> float:
         """A(η)."""
 
-    def log_partitions(self, eta: Any) -> NDArray[np.float64]:
+    def log_partitions(self, eta: Eta) -> NDArray[np.float64]:
         """A(η) of each distribution: an array of any shape, whose sum is A(η)."""
 
-    def mean_stats(self, eta: Any) -> Any:
+    def mean_stats(self, eta: Eta) -> Eta:
         """E[t(θ)]."""
 
-    def mode_stats(self, eta: Any) -> Any:
+    def mode_stats(self, eta: Eta) -> Eta:
         """Read t at the mode."""
 
-    def sample_stats(self, eta: Any, rng: np.random.Generator) -> Any:
+    def sample_stats(self, eta: Eta, rng: np.random.Generator) -> Eta:
         """Read t at a draw."""
 
-    def has_mode(self, eta: Any) -> bool:
+    def has_mode(self, eta: Eta) -> bool:
         """Whether there is a mode."""
 
-    def describe(self, eta: Any) -> dict[str, NDArray[np.float64]]:
+    def describe(self, eta: Eta) -> dict[str, NDArray[np.float64]]:
         """Named quantities that people read."""
 
 
-class Projected(Family, Protocol):
+class Projected(Family[Eta], Protocol[Eta]):
     """A family that other distributions are projected on, by their moments."""
 
-    def from_moments(self, t: Any) -> Any:
+    def from_moments(self, t: Eta) -> Eta:
         """The η with mean_stats(eta) = t: the inverse of the gradient of A."""
 
 
@@ -71,12 +73,14 @@ def inner(eta: Any, t: Any) -> float:
     return float(np.sum(np.where(nothing, 0.0, eta) * np.where(nothing, 0.0, t)))
 
 
-def log_partition(family: Family, prior: Any) -> float:
+def log_partition(family: Family[Eta], prior: Eta | None) -> float:
     """A(prior); 0 for the flat prior None, which costs nothing."""
     return 0.0 if prior is None else family.log_partition(prior)
 
 
-def kl(family: Family, prior: Any, eta: Any, t: Any, normalizer: float | None = None) -> float:
+def kl(
+    family: Family[Eta], prior: Eta | None, eta: Eta, t: Eta, normalizer: float | None = None
+) -> float:
     """KL[q(θ) ‖ p(θ)] for q = p(· | eta), where t = E_q[t(θ)].
 
     `normalizer` is A(prior), expected under q where the prior depends on other parameters.
@@ -87,14 +91,14 @@ def kl(family: Family, prior: Any, eta: Any, t: Any, normalizer: float | None = 
 
 
 def neg_log_density(
-    family: Family, prior: Any, eta: Any, t: Any, normalizer: float | None = None
+    family: Family[Eta], prior: Eta | None, eta: Eta, t: Eta, normalizer: float | None = None
 ) -> float:
     """-log p(θ | prior) at the one θ whose statistics are t; 0 under the flat prior."""
     before = log_partition(family, prior) if normalizer is None else normalizer
     return before - inner(prior, t)
 
 
-def log_evidence(family: Family, prior: Any, stats: Any) -> float:
+def log_evidence(family: Family[Eta], prior: Eta | None, stats: Eta) -> float:
     """Log ∫ p(x | θ) p(θ) dθ up to the base measure: what structure scores are.
 
     A prior None adds nothing and costs nothing: that of a family with its prior inside.

@@ -16,7 +16,7 @@ from jensen.families import Family
 class Product:
     """Independent parameters, for example one family for each kind of column."""
 
-    parts: tuple[Family, ...]
+    parts: tuple[Family[Any], ...]
 
     def log_partition(self, eta: tuple[Any, ...]) -> float:
         """Σ A(η) of the parts."""

@@ -8,8 +8,8 @@ a DAG), `linear_extensions` (how many orders a DAG allows) and `elimination` (or
 tables small). `wiring` lays out the tables of a discrete network as flat arrays for the kernels.
 """
 
-from jensen.graphs.dag import DAG
-from jensen.graphs.pdag import CPDAG, PDAG, as_dag
+from jensen.graphs.dag import DAG, as_dag
+from jensen.graphs.pdag import CPDAG, PDAG
 from jensen.graphs.undirected import UndirectedGraph
 from jensen.graphs.wiring import wire
 from jensen.support.tree_records import Wiring

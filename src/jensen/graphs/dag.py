@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import combinations
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from jensen.exceptions import GraphError
 from jensen.graphs import formats, markov
@@ -337,3 +337,17 @@ class DAG(Graph):
         if cycle:
             path = show_path([indexed.nodes[i] for i in cycle])
             raise GraphError(f"a DAG has no cycles, but here is one: {path}")
+
+
+def as_dag(graph: Any) -> DAG:
+    """A DAG as it is, a (C)PDAG extended consistently, anything else through `DAG`.
+
+    Examples
+    --------
+    >>> as_dag("A -> B")
+    DAG('A -> B')
+    """
+    if isinstance(graph, DAG):
+        return graph
+    extension = getattr(graph, "extension", None) if isinstance(graph, Graph) else None
+    return DAG(graph) if extension is None else extension()

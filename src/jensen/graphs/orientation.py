@@ -1,6 +1,6 @@
 """Directing undirected edges: Meek's rules, and extension to a directed acyclic graph."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator
 from heapq import heapify, heappop, heappush
 from itertools import combinations
 
@@ -153,4 +153,64 @@ def _no_extension(indexed: IndexedGraph, left: set[int]) -> GraphError:
     return GraphError(
         f"{why}: however the undirected edges among {stuck} are directed, "
         f"they make a cycle or a new v-structure"
+    )
+
+
+# --- labels and numbers ---
+
+
+def labels_first(indexed: IndexedGraph, labels: Collection[int]) -> IndexedGraph:
+    """The extension in which undirected edges between labels and numbers lead to the numbers.
+
+    It is the member of the class that a network of labels and numbers can have, or there is none:
+    then the error names the numbers that stand between labels.
+    """
+    turned = {
+        (a, b) if a in labels else (b, a)
+        for a, b in indexed.undirected
+        if (a in labels) != (b in labels)
+    }
+    left = tuple((a, b) for a, b in indexed.undirected if not {(a, b), (b, a)} & turned)
+    directed = tuple(sorted({*indexed.directed, *turned}))
+    before, after = set(indexed.directed), indexed._replace(directed=directed, undirected=left)
+    try:
+        found = extension(after)
+    except GraphError:
+        extension(indexed)  # whose error says more, where there is no extension at all
+        raise _no_member(indexed, turned) from None
+    if any(not {(a, c), (b, c)} <= before for a, c, b in v_structures(found)):
+        raise _no_member(indexed, turned)
+    return found
+
+
+def v_structures(indexed: IndexedGraph) -> Iterator[tuple[int, int, int]]:
+    """Yield a, c, b for every a -> c <- b where a and b are not joined."""
+    joined = {*indexed.directed, *((b, a) for a, b in indexed.directed)}
+    for c, above in enumerate(indexed.parents):
+        for a, b in combinations(above, 2):
+            if (a, b) not in joined:
+                yield a, c, b
+
+
+def _no_member(indexed: IndexedGraph, turned: set[Pair]) -> GraphError:
+    """The error that names numbers between labels; `turned` are edges from labels to numbers."""
+    numbers = {b for _, b in turned}
+    parts: list[set[int]] = [{b} for b in sorted(numbers)]
+    for a, b in indexed.undirected:
+        if not {(a, b), (b, a)} & turned:
+            touched = [part for part in parts if part & {a, b}]
+            parts = [part for part in parts if part not in touched]
+            parts += [set.union({a, b}, *touched)] if touched else []
+    around = [(part, {a for a, b in turned if b in part}) for part in parts]
+    part, near = max(around, key=lambda pair: len(pair[1]))
+    between, ends = (
+        ", ".join(show_name(indexed.nodes[x]) for x in sorted(xs)) for xs in (part, near)
+    )
+    return GraphError(
+        f"this graph has undirected edges between labels ({ends}) and numbers ({between}), and no "
+        f"network of labels and numbers is equivalent to it: there edges lead from labels to "
+        f"numbers, which would make a new v-structure at {between}. Join the labels, direct the "
+        f"edges yourself (as {show_name(indexed.nodes[min(near)])} -> "
+        f"{show_name(indexed.nodes[min(part)])}), make states of the numbers with jn.discretize, "
+        f"or learn the graph by a score, which keeps to such networks"
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from jensen.exceptions import GraphError
 from jensen.graphs import markov, orientation
@@ -126,6 +125,20 @@ class PDAG(Graph):
         """
         return DAG._of(orientation.extension(self._indexed))
 
+    def labels_first(self, labels: Iterable[str]) -> DAG:
+        """The extension in which undirected edges between `labels` and other nodes leave them.
+
+        In a network of labels and numbers edges lead from labels to numbers. There may be no such
+        extension: then a `GraphError` names the numbers that stand between labels.
+
+        Examples
+        --------
+        >>> PDAG("age -- sex; age -- height").labels_first(["sex"])
+        DAG('age -> height; sex -> age')
+        """
+        at = {self.index[name] for name in labels}
+        return DAG._of(orientation.labels_first(self._indexed, at))
+
     def cpdag(self) -> CPDAG:
         """Describe the Markov equivalence class of the extensions.
 
@@ -207,18 +220,3 @@ undirected; a PDAG holds any mixture of edges, and its cpdag() completes it
                 raise GraphError(
                     f"this is not a completed PDAG: '{show_edge(edge)}' should be {kind}; {ADVICE}"
                 )
-
-
-def as_dag(graph: Any) -> DAG:
-    """A DAG as it is, a (C)PDAG extended consistently, anything else through `DAG`.
-
-    Examples
-    --------
-    >>> as_dag("A -> B")
-    DAG('A -> B')
-    """
-    if isinstance(graph, DAG):
-        return graph
-    if isinstance(graph, PDAG):
-        return graph.extension()
-    return DAG(graph)

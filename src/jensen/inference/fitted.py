@@ -37,7 +37,11 @@ if TYPE_CHECKING:
     from jensen.inference.gaussian_distribution import GaussianDistribution, GaussianDistributions
     from jensen.inference.most_probable import Assignment
     from jensen.inference.network import Network
-    from jensen.inference.number_mixture import MixtureDistribution, MixtureDistributions
+    from jensen.inference.number_mixture import (
+        MixtureDistribution,
+        MixtureDistributions,
+        NumberMoments,
+    )
     from jensen.inference.regression import (
         ConditionalPosterior,
         ConditionalRegression,
@@ -52,6 +56,7 @@ if TYPE_CHECKING:
         | GaussianDistributions
         | MixtureDistribution
         | MixtureDistributions
+        | NumberMoments
     )
 
 Array = NDArray[np.float64]

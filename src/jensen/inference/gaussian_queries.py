@@ -74,10 +74,17 @@ def _numbers(network: FittedNetwork, what: str, findings: Given) -> dict[int, fl
             python, shell = f"{what}={{{name!r}: {value!r:.40}}}", f"--{what} {name}={value!s:.40}"
             raise JensenError(
                 f"{for_reader(python, shell)}: {name!r} takes a finite number of at most "
-                f"{LARGEST:g}"
+                f"{LARGEST:g}{_with_a_point(value)}"
             )
         found[network.index(name)] = float(number)
     return found
+
+
+def _with_a_point(value: object) -> str:
+    """What a number with a decimal comma is told."""
+    point = value.replace(",", ".") if isinstance(value, str) else value
+    is_told = point != value and parse_number(str(point)) is not None
+    return f": write {point}, with a decimal point" if is_told else ""
 
 
 def read_targets(

@@ -17,12 +17,19 @@ from jensen.inference.mixed_solver import (
     group_moments,
     groups_of,
     kinds_in,
+    log_density,
     log_known,
     make_question,
     solved,
     take_rows,
 )
-from jensen.inference.number_mixture import MixtureDistribution, merged_mixture
+from jensen.inference.number_mixture import (
+    MOST_COMPONENTS,
+    MixtureDistribution,
+    NumberAnswer,
+    NumberMoments,
+    merged_mixture,
+)
 from jensen.q_hidden.mixed.cells import MixedRows, by_pattern
 from jensen.q_hidden.mixed.shapes import Asked, GroupKind
 from jensen.support.memory import check_memory
@@ -56,7 +63,7 @@ def number_question(
     question = make_question(network, rows, was_set, Asked(nodes), soft)
     kinds = _kinds_of(question, numbers)
     scope = tuple(sorted({u for kind in kinds for u in kind.scope}))
-    size = float(question.shapes.n_configs(scope)) * len(rows.weight) * network.n_sets
+    size = float(question.shapes.n_configs(scope)) * len(rows.weight)
     check_memory(
         24.0 * size * (1 + len(numbers) + len(numbers) ** 2),
         f"the mixture of {some(network.graph.nodes[v] for v in nodes)}, "
@@ -110,6 +117,34 @@ def components(
     return Components(log_p, weights, means, covariances)
 
 
+def answer(
+    network: MixedNetwork,
+    rows: MixedRows,
+    was_set: frozenset[int],
+    numbers: Sequence[int],
+    soft: Mapping[int, Array] | None,
+    text: str,
+) -> NumberAnswer:
+    """The distribution of some numbers in a single row; of a mixture too large its moments."""
+    layout = network.layout
+    nodes = [layout.numbers[v] for v in numbers]
+    names = tuple(network.graph.nodes[v] for v in nodes)
+    question = make_question(network, rows, was_set, Asked(frozenset(nodes)), soft)
+    scope = {u for kind in _kinds_of(question, numbers) for u in kind.scope}
+    size = float(question.shapes.n_configs(tuple(scope))) * network.n_sets
+    if size <= MOST_COMPONENTS:
+        return pooled(number_question(network, rows, was_set, numbers, soft), names, numbers, text)
+    weighing = Weighing(1)
+    for parameters in network.parameter_sets():
+        weighing.add(log_density(question, parameters))
+    refuse_impossible(question, weighing)
+    each = [number_moments(network, rows, was_set, [v], soft) for v in numbers]
+    means = np.array([mean[0, 0] for mean, _, _ in each]) + network.centre[list(numbers)]
+    return NumberMoments(
+        names, means, np.array([covariance[0, 0, 0] for _, covariance, _ in each]), size, text
+    )
+
+
 def pooled(
     question: MixedQuestion, names: tuple[str, ...], numbers: Sequence[int], text: str
 ) -> MixtureDistribution:
@@ -126,7 +161,11 @@ def pooled(
 
 
 def number_moments(
-    network: MixedNetwork, cells: MixedRows, was_set: frozenset[int], numbers: Sequence[int]
+    network: MixedNetwork,
+    cells: MixedRows,
+    was_set: frozenset[int],
+    numbers: Sequence[int],
+    soft: Mapping[int, Array] | None = None,
 ) -> tuple[Array, Array, NDArray[np.bool_]]:
     """Means (N, d) and covariances (N, d, d) of numbers, and which rows are possible."""
     n, d = len(cells.weight), len(numbers)
@@ -136,7 +175,7 @@ def number_moments(
     order, starts = by_pattern(missing)
     for own in np.split(order, starts[1:]) if n else ():
         rows = take_rows(cells, own)
-        question = number_question(network, rows, was_set, numbers)
+        question = number_question(network, rows, was_set, numbers, soft)
         weighing, mean = Weighing(len(own)), np.zeros((len(own), d))
         covariance = np.zeros((len(own), d, d))
         for parameters in network.parameter_sets():

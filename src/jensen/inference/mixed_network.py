@@ -51,7 +51,10 @@ from jensen.support.text import grid, some
 
 if TYPE_CHECKING:
     from jensen.inference.distribution import Distribution, Distributions
-    from jensen.inference.number_mixture import MixtureDistribution, MixtureDistributions
+    from jensen.inference.number_mixture import (
+        MixtureDistributions,
+        NumberAnswer,
+    )
 
 Array = NDArray[np.float64]
 
@@ -261,7 +264,7 @@ class MixedNetwork(FittedNetwork):
         interval: float | None = None,
         rng: np.random.Generator | None = None,
         hidden: Collection[str] = (),
-    ) -> Distribution | Distributions | MixtureDistribution | MixtureDistributions:
+    ) -> Distribution | Distributions | NumberAnswer | MixtureDistributions:
         """P(targets | do, given); `given` may be many rows, then there are as many answers."""
         if given is None or isinstance(given, Mapping):
             return mixed_queries.query(self, targets, given, do, interval, rng)
@@ -368,11 +371,11 @@ class MixedNetwork(FittedNetwork):
 
     def check_belief(self, name: str, belief: object) -> None:
         """Refuse a belief that is not a distribution of this variable."""
-        from jensen.inference.number_mixture import MixtureDistribution
+        from jensen.inference.number_mixture import NumberAnswer
 
         if self.is_label(name):
             self.label_network.check_belief(name, belief)
-        elif isinstance(belief, MixtureDistribution) and belief.names == (name,):
+        elif isinstance(belief, NumberAnswer) and belief.names == (name,):
             return
         elif not is_real(belief):
             raise JensenError(

@@ -16,15 +16,14 @@ from jensen.inference.fitted import Given, Names
 from jensen.inference.gaussian_queries import read_targets
 from jensen.inference.impossible import explain
 from jensen.inference.marginals import missing_marginal
-from jensen.inference.mixed_components import number_question, pooled, shares_of
+from jensen.inference.mixed_components import answer, shares_of
 from jensen.inference.mixed_findings import (
-    MixedFindings,
     question_of,
     read_mixed,
     refuse_impossible,
     unknown_nodes,
 )
-from jensen.inference.mixed_parameters import Parameters, parameters_at
+from jensen.inference.mixed_parameters import Parameters, numbers_at, parameters_at
 from jensen.inference.mixed_solver import (
     MixedQuestion,
     SolvedUnit,
@@ -39,7 +38,7 @@ from jensen.inference.mixed_solver import (
     solved,
 )
 from jensen.inference.network_queries import DRAWS, quantile
-from jensen.inference.number_mixture import MixtureDistribution, merged_mixture
+from jensen.inference.number_mixture import MOST_COMPONENTS, NumberAnswer, merged_mixture
 from jensen.q_hidden.mixed.shapes import GroupKind
 from jensen.q_hidden.trees import run
 from jensen.support.checks import is_real
@@ -60,9 +59,9 @@ def query(
     do: Given = None,
     interval: float | None = None,
     rng: np.random.Generator | None = None,
-) -> Distribution | MixtureDistribution:
+) -> Distribution | NumberAnswer:
     """P(targets | do, given): of labels a table, of numbers a mixture of Gaussians."""
-    names, at = read_targets(network, targets)
+    _, at = read_targets(network, targets)
     findings = read_mixed(network, given, do, at)
     if not check_one_kind(network, at):
         if interval is not None:
@@ -73,7 +72,9 @@ def query(
                     "its 90 % interval by itself: leave --interval out",
                 )
             )
-        return _query_numbers(network, names, at, findings)
+        numbers, soft = [network.layout.place[v] for v in at], findings.labels.soft
+        was_set, rows = findings.was_set(network), findings.rows(network)
+        return answer(network, rows, was_set, numbers, soft, findings.text(network))
     places = tuple(network.layout.place[v] for v in at)
     check_joint(network, at)
     question = question_of(network, findings, at, tuple(sorted(places)))
@@ -162,8 +163,6 @@ def _interval(
 
 def _drawn_parameters(network: MixedNetwork, rng: np.random.Generator) -> list[Parameters]:
     """Draws from the posterior, as after VB."""
-    from jensen.models.mixed_network import numbers_at
-
     assert network.posteriors is not None, "draws need a posterior"
     layout = network.layout
     family = SegmentedDirichlet(layout.wiring.row_lengths())
@@ -179,22 +178,13 @@ def _drawn_parameters(network: MixedNetwork, rng: np.random.Generator) -> list[P
     return found
 
 
-def _query_numbers(
-    network: MixedNetwork, names: tuple[str, ...], at: Sequence[int], findings: MixedFindings
-) -> MixtureDistribution:
-    numbers = [network.layout.place[v] for v in at]
-    was_set, soft = findings.was_set(network), findings.labels.soft
-    question = number_question(network, findings.rows(network), was_set, numbers, soft)
-    return pooled(question, names, numbers, findings.text(network))
-
-
 # --- all variables ---
 
 
-class MixedMarginals(dict[str, Distribution | MixtureDistribution]):
+class MixedMarginals(dict[str, Distribution | NumberAnswer]):
     """Name → marginal; an unknown name raises an error that suggests others."""
 
-    def __missing__(self, name: str) -> Distribution | MixtureDistribution:
+    def __missing__(self, name: str) -> Distribution | NumberAnswer:
         raise missing_marginal(name, self)
 
     def __repr__(self) -> str:
@@ -232,13 +222,15 @@ def marginals(network: MixedNetwork, given: Given, do: Given) -> MixedMarginals:
             own = zip(weights, parts[place], strict=True)
             shares, means, variances = zip(*((w * a, b, c) for w, (a, b, c) in own), strict=True)
             centred = np.concatenate(means)[:, None] + network.centre[place]
-            answers[variable.name] = merged_mixture(
+            size = len(centred)
+            mixture = merged_mixture(
                 (variable.name,),
                 np.concatenate(shares),
                 centred,
                 np.concatenate(variances)[:, None, None],
                 text,
             )
+            answers[variable.name] = mixture if size <= MOST_COMPONENTS else mixture.moments(size)
     return answers
 
 

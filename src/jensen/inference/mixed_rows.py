@@ -24,7 +24,7 @@ from jensen.exceptions import JensenError
 from jensen.inference.distribution import Distributions
 from jensen.inference.fitted import Given, Names, RowChoices
 from jensen.inference.gaussian_queries import read_numbers, read_targets
-from jensen.inference.mixed_components import number_moments, number_question, pooled
+from jensen.inference.mixed_components import answer, number_moments
 from jensen.inference.mixed_findings import read_mixed
 from jensen.inference.mixed_queries import (
     check_joint,
@@ -47,7 +47,7 @@ from jensen.inference.mixed_solver import (
     take_rows,
 )
 from jensen.inference.network_rows import RowReader
-from jensen.inference.number_mixture import MixtureDistribution, MixtureDistributions
+from jensen.inference.number_mixture import MixtureDistributions, NumberAnswer
 from jensen.q_hidden.mixed.cells import MixedRows, by_pattern
 from jensen.q_hidden.mixed.shapes import Asked
 from jensen.q_hidden.trees.problems import code_rows
@@ -260,7 +260,7 @@ def query_many(
     numbers = [network.layout.place[v] for v in at]
     means, covariances, possible = number_moments(network, cells, was_set, numbers)
     check_possible(network, rows, possible, "raise")
-    ask = partial(_one_row, network, names, cells, was_set)
+    ask = partial(_one_row, network, cells, was_set, numbers)
     return MixtureDistributions(names, means + network.centre[numbers], covariances, ask)
 
 
@@ -305,17 +305,11 @@ def _with_do(
 
 
 def _one_row(
-    network: MixedNetwork,
-    names: tuple[str, ...],
-    cells: MixedRows,
-    was_set: frozenset[int],
-    i: int,
-) -> MixtureDistribution:
-    """The mixture of one row."""
+    network: MixedNetwork, cells: MixedRows, was_set: frozenset[int], numbers: list[int], i: int
+) -> NumberAnswer:
+    """The answer of one row."""
     rows = take_rows(cells, np.array([i]))
-    numbers = [network.layout.place[network.index(name)] for name in names]
-    question = number_question(network, rows, was_set, numbers)
-    return pooled(question, names, numbers, f"row {i}")
+    return answer(network, rows, was_set, numbers, None, f"row {i}")
 
 
 # --- expected counts ---

@@ -33,8 +33,10 @@ Solve = Callable[[Masks], tuple[dict[int, int], float]]
 class Assignment:
     """A state for every variable that was not known, and its probability.
 
-    Of a mixed network a number stands for every variable that is a number: its mean given the
-    states, which themselves are found with all such numbers integrated out.
+    Of labels and numbers together the states of the labels are the most probable ones, with all
+    numbers that are not known integrated out, and densities of those that are known; a number in
+    the answer is its mean given these labels and what is known. So it is not the highest point of
+    the joint density, which depends on the units.
 
     Reads like a mapping from variable to state.
 
@@ -84,6 +86,10 @@ class Assignment:
         text = f"log {'density' if self.is_density else 'probability'} {joint}"
         if joint != conditional:
             text += f" together with the evidence, {conditional} given the evidence"
+        if not all(isinstance(state, str) for state in self.states.values()):
+            text += (
+                "\n(of the labels, numbers integrated out; a number is its mean given these labels)"
+            )
         return f"{text}\n{lines}".rstrip()
 
 

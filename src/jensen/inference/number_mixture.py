@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,9 @@ from jensen.support.randomness import as_generator
 from jensen.support.text import grid, plural
 
 Array = NDArray[np.float64]
+
+MOST_COMPONENTS = 1 << 18
+"""Larger mixtures are not written down: their mean and variance alone are the answer."""
 
 HALVINGS = 200
 """Steps of the search for a quantile; it ends when the bounds are neighbouring numbers."""
@@ -62,17 +65,17 @@ class MixtureDistribution:
     @property
     def mean(self) -> Any:
         """The mean of the one variable; of several, (d,) in the order of `names`."""
-        return self._one(self._mean)
+        return _of_one(self._mean)
 
     @property
     def variance(self) -> Any:
         """The variance of the one variable; of several, (d,)."""
-        return self._one(np.diagonal(self.covariance).copy())
+        return _of_one(np.diagonal(self.covariance).copy())
 
     @property
     def standard_deviation(self) -> Any:
         """The standard deviation of the one variable; of several, (d,)."""
-        return self._one(np.sqrt(np.diagonal(self.covariance)))
+        return _of_one(np.sqrt(np.diagonal(self.covariance)))
 
     @property
     def covariance(self) -> Array:
@@ -128,7 +131,7 @@ class MixtureDistribution:
         check_level(level)
         tails = np.array([0.5 - 0.5 * level, 0.5 + 0.5 * level])
         low, high = np.array([self.marginal(x).quantile(tails) for x in self.names]).T
-        return self._one(low), self._one(high)
+        return _of_one(low), _of_one(high)
 
     def sample(self, n: int, random_state: Any = None) -> Array:
         """(n,): draws; of several variables (n, d)."""
@@ -154,6 +157,11 @@ class MixtureDistribution:
             self.evidence,
         )
 
+    def moments(self, size: float) -> NumberMoments:
+        """Mean and variance alone, of a mixture of so many Gaussians."""
+        variances = np.diagonal(self.covariance).copy()
+        return NumberMoments(self.names, self._mean, variances, size, self.evidence)
+
     def plain(self) -> dict[str, Any]:
         """Means and covariance, and all components, as plain data."""
         return {
@@ -175,9 +183,6 @@ class MixtureDistribution:
                 f"{', '.join(self.names)}: ask for marginal({self.names[0]!r}) first"
             )
 
-    def _one(self, values: Array) -> Any:
-        return float(values[0]) if len(self.names) == 1 else values
-
     def __repr__(self) -> str:
         rows = [["variable", "mean", "standard deviation", "90 % interval"]]
         low, high = (np.atleast_1d(bound) for bound in self.interval(0.9))
@@ -185,9 +190,9 @@ class MixtureDistribution:
         for name, *numbers in zip(self.names, self._mean, spread, low, high, strict=True):
             mean, deviation, least, most = (f"{x:.4g}" for x in numbers)
             rows.append([name, mean, deviation, f"{least}..{most}"])
-        given = f" | {self.evidence}" if self.evidence else ""
         n = len(self.weights)
         kind = "a Gaussian" if n == 1 else f"a mixture of {n:,} Gaussians"
+        given = _given(self.evidence)
         return f"p({', '.join(self.names)}{given}): {kind}\n{grid(rows, left=1, rule=True)}"
 
 
@@ -204,6 +209,75 @@ def merged_mixture(
     return MixtureDistribution(names, total / total.sum(), means[at], covariances[at], evidence)
 
 
+@dataclass(frozen=True, eq=False)
+class NumberMoments:
+    """Mean and variance of some numbers whose mixture is too large to be written down.
+
+    Both are exact. Densities, quantiles and draws of the answer are refused; `sample(given=)` of
+    the network draws rows.
+    """
+
+    names: tuple[str, ...]
+    means: Array  # (d,)
+    variances: Array  # (d,)
+    size: float  # how many Gaussians the mixture has
+    evidence: str = ""
+
+    @property
+    def mean(self) -> Any:
+        """The mean of the one variable; of several, (d,) in the order of `names`."""
+        return _of_one(self.means)
+
+    @property
+    def variance(self) -> Any:
+        """The variance of the one variable; of several, (d,)."""
+        return _of_one(self.variances)
+
+    @property
+    def standard_deviation(self) -> Any:
+        """The standard deviation of the one variable; of several, (d,)."""
+        return _of_one(np.sqrt(self.variances))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(MixtureDistribution, name):
+            raise AttributeError(name)
+        raise JensenError(
+            f"this answer has moments only, mean and variance: the mixture has {self.size:.3g} "
+            f"Gaussians, more than {MOST_COMPONENTS:,}. For {name} give more labels, ask for fewer "
+            f"numbers at once, or draw rows with sample(n, given=...)"
+        )
+
+    def plain(self) -> dict[str, Any]:
+        """Means and variances as plain data."""
+        return {
+            "kind": "moments only",
+            "means": self.means.tolist(),
+            "variances": self.variances.tolist(),
+            "n_components": self.size,
+        }
+
+    def __repr__(self) -> str:
+        rows = [["variable", "mean", "standard deviation"]]
+        for name, mean, variance in zip(self.names, self.means, self.variances, strict=True):
+            rows.append([name, f"{mean:.4g}", f"{np.sqrt(variance):.4g}"])
+        return (
+            f"p({', '.join(self.names)}{_given(self.evidence)}): moments only of a mixture of "
+            f"{self.size:.3g} Gaussians\n{grid(rows, left=1, rule=True)}"
+        )
+
+
+NumberAnswer: TypeAlias = MixtureDistribution | NumberMoments
+"""What is answered about numbers."""
+
+
+def _of_one(values: Array) -> Any:
+    return float(values[0]) if len(values) == 1 else values
+
+
+def _given(evidence: str) -> str:
+    return f" | {evidence}" if evidence else ""
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class MixtureDistributions(GaussianDistributions):
     """One `MixtureDistribution` per row of evidence.
@@ -212,15 +286,15 @@ class MixtureDistributions(GaussianDistributions):
     it is asked for, by its number.
     """
 
-    ask: Callable[[int], MixtureDistribution]
+    ask: Callable[[int], NumberAnswer]
 
-    def __getitem__(self, row: int) -> MixtureDistribution:  # type: ignore[override]
+    def __getitem__(self, row: int) -> NumberAnswer:  # type: ignore[override]
         n, i = len(self), operator.index(row)
         if not -n <= i < n:
             raise IndexError(f"there is no row {i}: there are {plural(n, 'row')} of evidence")
         return self.ask(i % n)
 
-    def __iter__(self) -> Iterator[MixtureDistribution]:  # type: ignore[override]
+    def __iter__(self) -> Iterator[NumberAnswer]:  # type: ignore[override]
         for i in range(len(self)):
             yield self[i]
 

@@ -96,7 +96,7 @@ def _numbers(
     rng: np.random.Generator,
 ) -> NumberParameters:
     """A draw of the regressions of a number, in the units of its column."""
-    from jensen.models.mixed_network import numbers_at
+    from jensen.inference.mixed_parameters import numbers_at
 
     eta = linear_regression.from_standard(*part)
     return numbers_at(linear_regression.sample_stats(eta, rng), shift, v, above)

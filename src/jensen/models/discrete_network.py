@@ -145,7 +145,7 @@ class DiscreteNetwork(Conjugate[Tables]):
 
     # --- from rows to a network ---
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Tables:
+    def start(self, data: Data[NetworkRows], k: int, rng: np.random.Generator) -> Tables:
         """Prior plus what was counted, and random counts where something is missing."""
         counts = random_counts(self.wiring, data.rows.encoded, self.hidden, rng)
         return Tables(*add(self.prior, Tables(counts)))
@@ -164,7 +164,7 @@ class DiscreteNetwork(Conjugate[Tables]):
             counts[at].reshape(-1, found.n_states)[found.configs] = found.table
         return Tables(*add(self.prior, Tables(counts)))
 
-    def explain(self, data: Data, t: Tables) -> Exception:
+    def explain(self, data: Data[NetworkRows], t: Tables) -> Exception:
         """Which row is impossible, and what contradicts in it."""
         return explain_row(self._network(t), data.rows.table, "under the tables of start=")
 
@@ -176,7 +176,7 @@ class DiscreteNetwork(Conjugate[Tables]):
     def _network(self, t: Tables) -> Network:
         return Network(self.graph, self.variables, np.exp(t.tables))
 
-    def finish(self, state: State, *, is_posterior: bool) -> Network:
+    def finish(self, state: State[Tables, Tables], *, is_posterior: bool) -> Network:
         """The network at the end of an ascent, hidden states in a stable order."""
         family, eta = self.families.tables, self._in_order(state.stats, state.eta.tables)
         weight, tables, concentration = eta, family.mode(eta), None
@@ -190,7 +190,7 @@ class DiscreteNetwork(Conjugate[Tables]):
         warn_of_empty_rows(network, family.totals(weight) <= 0.0)
         return network
 
-    def keep(self, state: State, *, is_mode: bool) -> NDArray[np.float64]:
+    def keep(self, state: State[Tables, Tables], *, is_mode: bool) -> NDArray[np.float64]:
         """The tables, hidden states in a stable order."""
         return self._in_order(state.stats, np.exp(state.t.tables))
 
@@ -249,11 +249,19 @@ def permute(wiring: Wiring, orders: dict[int, NDArray[np.intp]], flat: Array) ->
     return result
 
 
+class CountedRows(NamedTuple):
+    """The rows that have a weight, as they came."""
+
+    rows: RowSource
+    targets: NDArray[np.int64] | None  # the variable that was set in each, -1 where none was
+
+
 class NetworkRows(NamedTuple):
     """What a discrete network begins from, and names an impossible row by."""
 
     encoded: Encoded
     table: RowSource  # as the caller gave it, also rows without weight
+    source: CountedRows
 
 
 class Encoded(NamedTuple):

@@ -173,7 +173,7 @@ class RegressionNetwork(Conjugate[Regressions]):
 
     # --- from rows to a network ---
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Regressions:
+    def start(self, data: Data[NumberRows], k: int, rng: np.random.Generator) -> Regressions:
         """Complete data are their own answer; else no dependence first, then random ones."""
         if data.units.is_complete:
             stats = self.blank
@@ -184,11 +184,13 @@ class RegressionNetwork(Conjugate[Regressions]):
             stats = self.stats_of(moments if k == 0 else _with_dependence(moments, rng))
         return Regressions(*add(self.prior, stats))
 
-    def explain(self, data: Data, t: Regressions) -> Exception:
+    def explain(self, data: Data[NumberRows], t: Regressions) -> Exception:
         """Densities are never 0, but a row may be too far away to be computed."""
         return DataError("a row is too far from start= to have a density that can be computed")
 
-    def finish(self, state: State, *, is_posterior: bool) -> GaussianNetwork:
+    def finish(
+        self, state: State[Regressions, Regressions], *, is_posterior: bool
+    ) -> GaussianNetwork:
         """The network at the end of an ascent, of columns as they came."""
         if not is_posterior:
             return self._network(state.t)

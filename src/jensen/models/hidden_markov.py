@@ -18,6 +18,7 @@ from jensen.models.mixture import UNIT_ROWS
 from jensen.models.protocol import Data
 from jensen.models.state_model import (
     StateModel,
+    StateRows,
     emission_point,
     hold,
     log_mean,
@@ -151,11 +152,13 @@ class HiddenMarkov(StateModel[Chained, Sequences]):
         emission, names = hold_parts(self.emission, start.emission, names, "emission")
         return replace(self, emission=emission, held=modes(self.families, start, names))
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Chained:
+    def start(self, data: Data[StateRows], k: int, rng: np.random.Generator) -> Chained:
         """Prior plus statistics, as if every sequence had been seen once."""
+        rows_of, weight = data.rows.rows, data.rows.weight
+        assert weight is not None, "sequences have weights"
         K, families = self.n_states, self.families
-        counts, rows = start_stats(self.emission, K, data.rows.rows, k % 2 == 0, rng)
-        initial = _shares(families.initial, (K,), rng) * data.rows.weight.sum()
+        counts, rows = start_stats(self.emission, K, rows_of, k % 2 == 0, rng)
+        initial = _shares(families.initial, (K,), rng) * weight.sum()
         transition = _shares(families.transition, (K, K + self.has_end), rng) * counts[:, None]
         stats = Chained(initial, transition, rows)
         return Chained(*add(self.prior, stats))

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 
 from jensen.data import Table, Variable
 from jensen.exceptions import (
@@ -37,14 +36,11 @@ from jensen.inference.mixed_network import (
     NumberParameters,
     config_text,
 )
-from jensen.models.discrete_network import (
-    LEARNED,
-    TableKind,
-    by_falling_count,
-    permute,
-)
-from jensen.models.mixed_rows import CompleteFamilies, Unit
+from jensen.inference.mixed_parameters import numbers_at, state_distances
+from jensen.models.discrete_network import LEARNED, TableKind, by_falling_count, permute
+from jensen.models.mixed_rows import CompleteFamilies, EncodedRows, Unit
 from jensen.models.protocol import Conjugate, Data
+from jensen.models.state_labels import best_pairs
 from jensen.q_hidden import Hidden
 from jensen.q_hidden.mixed.cells import MixedCells, MixedMoments
 from jensen.q_hidden.mixed.layout import MixedLayout
@@ -147,8 +143,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
             if isinstance(unit, CompleteFamilies):
                 flat = np.concatenate([t.tables, forms])
                 return NothingHidden(flat, np.concatenate(unit.stats))
-            kinds = unit.cells.shapes.kinds
-            return MixedCells(self._without(t.tables, unit.target), forms, kinds, unit.cells)
+            return MixedCells(t.tables, forms, unit.shapes.kinds, unit)
 
         return of_unit
 
@@ -156,38 +151,31 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         """Counts of every table, moments of every regression."""
         if isinstance(unit, CompleteFamilies):
             return self.stats_of(unit.stats)
-        counts, moments = hidden.moments
-        return self.stats_of(MixedMoments(self._without(counts, unit.target), moments))
+        return self.stats_of(hidden.moments)
 
     def stats_of(self, found: MixedMoments) -> MixedParameters:
         """Statistics from counts and moments."""
         return MixedParameters(found.counts, self.layout.stats_of(found.moments))
 
-    def _without(self, flat: Array, target: int) -> Array:
-        """Zero the block of a label that was set; its table does not contribute."""
-        if target < 0 or not self.layout.cards[target]:
-            return flat
-        wiring, label, flat = self.layout.wiring, self.layout.place[target], flat.copy()
-        flat[wiring.fam_at[label] : wiring.fam_at[label + 1]] = 0.0
-        return flat
-
     # --- from rows to a network ---
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> MixedParameters:
+    def start(self, data: Data[EncodedRows], k: int, rng: np.random.Generator) -> MixedParameters:
         """Prior plus what was counted, and random statistics where something is missing."""
         counted: MixedMoments = data.rows.counted.stats
         if not data.units.is_complete:
             counted = data.rows.starts.statistics(counted, rng)
         return MixedParameters(*add(self.prior, self.stats_of(counted)))
 
-    def explain(self, data: Data, t: MixedParameters) -> Exception:
+    def explain(self, data: Data[EncodedRows], t: MixedParameters) -> Exception:
         """Which rows are impossible at this θ."""
         return ImpossibleError(
             "a row has probability 0, or a density that cannot be computed, under the parameters "
             "of start=: a label occurs there that they give no probability to"
         )
 
-    def finish(self, state: State, *, is_posterior: bool) -> MixedNetwork:
+    def finish(
+        self, state: State[MixedParameters, MixedParameters], *, is_posterior: bool
+    ) -> MixedNetwork:
         """The network at the end of an ascent, hidden states in a stable order."""
         eta, stats = self._in_order(state.stats.tables, state.eta), state.stats
         family = self.families.tables
@@ -257,7 +245,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
 
     # --- chains ---
 
-    def keep(self, state: State, *, is_mode: bool) -> Array:
+    def keep(self, state: State[MixedParameters, MixedParameters], *, is_mode: bool) -> Array:
         """Tables, then intercepts, slopes and variances; hidden states in a stable order."""
         t = self._in_order(state.stats.tables, state.t)
         return np.concatenate([np.exp(t.tables), *(one.flat() for one in self._numbers(t))])
@@ -276,7 +264,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
                 u: state_distances(layout, u, self.shift, (tables, numbers), at)
                 for u in self.hidden
             }
-            orders = {u: np.argsort(linear_sum_assignment(cost)[1]) for u, cost in costs.items()}
+            orders = {u: np.argsort(best_pairs(-cost)) for u, cost in costs.items()}
             moved = [
                 NumberParameters(*(part[configs] for part in one)).flat()
                 for one, configs in zip(numbers, layout.permuted_configs(orders), strict=True)
@@ -346,55 +334,6 @@ def unpack(
         numbers.append(NumberParameters.from_flat(flat[at : at + k * n], k))
         at += k * n
     return tables, tuple(numbers)
-
-
-Point = tuple[Array, tuple[NumberParameters, ...]]
-"""Tables and regressions."""
-
-
-def state_distances(layout: MixedLayout, u: int, shift: Array, a: Point, b: Point) -> Array:
-    """(K, K): how much a state of label u means another thing at a than a state at b.
-
-    It is the squared Hellinger distance of the rows of tables, and the squared distance of means
-    in standard deviations, on the average over all other parents.
-    """
-    wiring = layout.wiring
-    total = np.zeros((int(wiring.cards[u]),) * 2)
-    for f in range(wiring.n_families):
-        members = wiring.members(f).tolist()
-        if u in members:
-            own = slice(int(wiring.fam_at[f]), int(wiring.fam_at[f + 1]))
-            shape, axis = wiring.cards[members], members.index(u)
-            roots = [_first(np.sqrt(point[0][own]).reshape(shape), axis) for point in (a, b)]
-            total += np.square(roots[0][:, None] - roots[1]).sum(-1) * len(total) / roots[0].size
-    for v, above in enumerate(layout.label_parents):
-        if u in above:
-            shape, axis = wiring.cards[list(above)], above.index(u)
-            (m, s), (n, t) = (
-                [_first(part.reshape(shape), axis) for part in _spot(layout, v, shift, point[1][v])]
-                for point in (a, b)
-            )
-            total += (np.square(m[:, None] - n) / (s[:, None] + t)).mean(-1)
-    return total
-
-
-def _spot(layout: MixedLayout, v: int, shift: Array, one: NumberParameters) -> tuple[Array, Array]:
-    """Means, with the parents at the shift, and variances."""
-    return one.intercepts + one.slopes @ shift[list(layout.number_parents[v])], one.variances
-
-
-def _first(table: Array, axis: int) -> Array:
-    """(K, rest): a table with one axis in front."""
-    return np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1)
-
-
-def numbers_at(t: Regression, shift: Array, v: int, above: Sequence[int]) -> NumberParameters:
-    """Intercepts, slopes and variances in the units of the columns."""
-    precision = -2.0 * t.second
-    coefficients = t.first / precision[:, None]
-    slopes = coefficients[:, 1:]
-    intercepts = coefficients[:, 0] + shift[v] - slopes @ shift[list(above)]
-    return NumberParameters(intercepts, slopes, 1.0 / precision)
 
 
 def _eta_at(one: NumberParameters, shift: Array, v: int, above: Sequence[int]) -> Regression:

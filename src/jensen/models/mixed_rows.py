@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jensen.data import RowSource
 from jensen.data.blocks import Block, Units
 from jensen.data.number_rows import numbers_of
-from jensen.models.discrete_network import complete_counts
+from jensen.models.discrete_network import CountedRows, complete_counts
 from jensen.models.mixed_starts import MixedStarts
 from jensen.q_hidden.mixed.cells import CellUnit, MixedMoments, MixedRows, encode_rows
 from jensen.q_hidden.mixed.layout import MixedLayout
@@ -31,14 +31,7 @@ class CompleteFamilies(NamedTuple):
     stats: MixedMoments
 
 
-class IncompleteRows(NamedTuple):
-    """A unit: rows with gaps, in all of which the same node was set, or none."""
-
-    cells: CellUnit
-    target: int = -1
-
-
-Unit = CompleteFamilies | IncompleteRows
+Unit = CompleteFamilies | CellUnit
 
 
 class EncodedRows(NamedTuple):
@@ -47,6 +40,7 @@ class EncodedRows(NamedTuple):
     units: Units
     counted: CompleteFamilies
     starts: MixedStarts
+    source: CountedRows
 
 
 def read_block(block: Block, layout: MixedLayout, names: Sequence[str], shift: Array) -> MixedRows:
@@ -64,7 +58,7 @@ def encode(
     targets: NDArray[np.int64] | None = None,
     *,
     keep_all: bool = False,
-) -> tuple[CompleteFamilies, tuple[IncompleteRows, ...]]:
+) -> tuple[CompleteFamilies, tuple[CellUnit, ...]]:
     """Count families without gaps, and collect the other parts of rows.
 
     Parameters
@@ -81,13 +75,15 @@ def encode(
         groups = [(v, rows.take(targets == v)) for v in np.unique(targets).tolist()]
     shapes, labels = Shapes(layout, names), [names[v] for v in layout.labels]
     total: MixedMoments | None = None
-    units: list[IncompleteRows] = []
+    units: list[CellUnit] = []
     for v, part in groups:
         counts = complete_counts(part, labels, layout.wiring)
         if v >= 0 and layout.cards[v]:
             own = layout.wiring.fam_at[layout.place[v] : layout.place[v] + 2]
             counts[own[0] : own[1]] = 0.0
-        moments = part.sum(lambda block: _moments(read_block(block, layout, names, shift), layout))
+        moments = part.sum(
+            lambda block: seen_moments(read_block(block, layout, names, shift), layout)
+        )
         if v >= 0 and not layout.cards[v]:
             own_forms = layout.form_at[layout.place[v] : layout.place[v] + 2]
             moments[own_forms[0] : own_forms[1]] = 0.0
@@ -96,14 +92,12 @@ def encode(
         for block in part.blocks(BLOCK_ROWS):
             own_rows = read_block(block, layout, names, shift)
             was_set = (v,) if v >= 0 else ()
-            units += [
-                IncompleteRows(cells, v) for cells in encode_rows(shapes, own_rows, was_set, asked)
-            ]
+            units += encode_rows(shapes, own_rows, was_set, asked)
     assert total is not None
     return CompleteFamilies(total), tuple(units)
 
 
-def _moments(rows: MixedRows, layout: MixedLayout) -> Array:
+def seen_moments(rows: MixedRows, layout: MixedLayout) -> Array:
     """Moments of every regression over the rows that miss none of its members."""
     found = np.zeros(layout.form_at[-1])
     for v, above in enumerate(layout.number_parents):

@@ -17,6 +17,7 @@ from jensen.models.emissions.state_parameters import select_states
 from jensen.models.protocol import Data
 from jensen.models.state_model import (
     StateModel,
+    StateRows,
     emission_point,
     hold,
     log_mean,
@@ -132,7 +133,7 @@ class Mixture(StateModel[Mixed, MixtureUnit]):
         emission, names = hold_parts(self.emission, start.components, names, "components")
         return replace(self, emission=emission, held=modes(self.families, start, names))
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Mixed:
+    def start(self, data: Data[StateRows], k: int, rng: np.random.Generator) -> Mixed:
         """Prior plus statistics of rows that are shared out near centres, or at random."""
         near = self.always_near or k % 2 == 0
         stats = start_stats(self.emission, self.n_states, data.rows.rows, near, rng)

@@ -1,4 +1,22 @@
-"""What the loop and the learner ask of a model, and what conjugate models answer alike."""
+"""What the loop and the learner ask of a model, and what conjugate models answer alike.
+
+A model is a frozen object that knows its prior and its shift when it is made. What comes before it,
+and what is made of the rows, are functions of a model's module and of the rows themselves, because
+each needs other things and the loop needs none of them:
+
+- *Given a sketch.* Rows are looked at once (`RowSource` and `NumberRows` have a `sketch`: weight,
+  gaps, ranges, sums), and the estimator that makes the model reads shift, default prior and checks
+  from it. A model is never half made.
+- *Cut anew.* `RowSource.blocks(size)` and `NumberRows.read(size)` give blocks of one fixed size,
+  whatever files hold; sequences are cut by `hidden_markov.groups`, after the first end of a
+  sequence beyond so many rows. A question has one block.
+- *Encoded.* The `encode` of each model makes `Units` of blocks: all that does not depend on θ.
+- *Condensed.* Models whose rows repeat merge them across all blocks while they encode: counts of
+  complete families, equal sub-problems of labels (`q_hidden.trees.problems.HiddenRows`), rows with
+  the same gaps as one scatter (`gaussian_network.encode`). Mixtures and chains of numbers have
+  nothing to merge. The choice is the model's, never the source's, so that the bits are the same
+  wherever rows come from.
+"""
 
 from __future__ import annotations
 
@@ -31,14 +49,15 @@ Array = NDArray[np.float64]
 Record = TypeVar("Record", bound=NamedTuple)  # a field for each factor of q(θ): families, η, t
 Stats = TypeVar("Stats")  # additive over units; of conjugate models a record like η
 Unit = TypeVar("Unit", contravariant=True)  # encoded rows
+Rows = TypeVar("Rows")  # what a start looks at
 
 
-class Data(NamedTuple):
+class Data(NamedTuple, Generic[Rows]):
     """Rows as a model learns from them."""
 
     units: Units
-    rows: Any  # what the model begins from, and names an impossible row by
-    content: tuple[Any, ...]  # plain data and settings: a checkpoint of others is refused
+    rows: Rows  # what starts look at, and errors name rows of
+    content: tuple[object, ...]  # plain data and settings: a checkpoint of others is refused
 
 
 class Model(Protocol[Record, Unit, Stats]):
@@ -64,27 +83,27 @@ class Model(Protocol[Record, Unit, Stats]):
     def prior_given(self, t: Record) -> tuple[Record, Record]:
         """Expected natural parameters of the prior, and its expected log partition, by field."""
 
-    def moves(self, state: State) -> Iterable[Record]:
+    def moves(self, state: State[Record, Stats]) -> Iterable[Record]:
         """Other η that may be better, such as rotations; each is taken if F rises."""
 
 
-class Learnable(Model[Record, Unit, Stats], Protocol):
+class Learnable(Model[Record, Unit, Stats], Protocol[Record, Unit, Stats, Rows]):
     """A model that `learn` takes from rows to a fitted thing."""
 
     @property
     def prior(self) -> Record:
         """Natural parameters before any row was seen; None is flat."""
 
-    def start(self, data: Data, k: int, rng: np.random.Generator) -> Record:
+    def start(self, data: Data[Rows], k: int, rng: np.random.Generator) -> Record:
         """The η of the k-th start, which breaks the symmetry of hidden states."""
 
-    def trials(self, state: State) -> Iterable[Record]:
+    def trials(self, state: State[Record, Stats]) -> Iterable[Record]:
         """Other η to climb from after an ascent; what comes of one is taken if F is higher."""
 
     def refuse_start(self, start: Record, stats: Stats, method: str) -> None:
         """Refuse an η of the caller's from which an ascent would be led astray."""
 
-    def explain(self, data: Data, t: Record) -> Exception:
+    def explain(self, data: Data[Rows], t: Record) -> Exception:
         """Which row is impossible at this θ, and what to do."""
 
     def simulate(self, t: Record, n: int, rng: np.random.Generator) -> object:
@@ -93,15 +112,15 @@ class Learnable(Model[Record, Unit, Stats], Protocol):
         Models with hidden states give the states that made them besides.
         """
 
-    def finish(self, state: State, *, is_posterior: bool) -> Fitted:
+    def finish(self, state: State[Record, Stats], *, is_posterior: bool) -> Fitted:
         """The fitted thing at the end of an ascent."""
 
 
 @runtime_checkable
-class Sampled(Learnable[Record, Unit, Stats], Protocol):
+class Sampled(Learnable[Record, Unit, Stats, Rows], Protocol[Record, Unit, Stats, Rows]):
     """A model that chains can run on, too."""
 
-    def keep(self, state: State, *, is_mode: bool) -> Array:
+    def keep(self, state: State[Record, Stats], *, is_mode: bool) -> Array:
         """The numbers that a chain keeps of a state, flat."""
 
     def settle(self, draws: Array, best: int) -> Array:
@@ -125,7 +144,8 @@ class Sampled(Learnable[Record, Unit, Stats], Protocol):
         """The fitted thing of draws of θ."""
 
 
-AnyModel: TypeAlias = Learnable[Any, Any, Any]
+AnyModel: TypeAlias = Learnable[Any, Any, Any, Any]
+AnyData: TypeAlias = Data[Any]
 
 
 class Conjugate(Generic[Record]):
@@ -158,11 +178,11 @@ class Conjugate(Generic[Record]):
         found: Record = zip_fields(log_partition, self.families, self.prior)
         return found
 
-    def moves(self, state: State) -> Iterable[Record]:
+    def moves(self, state: State[Record, Record]) -> Iterable[Record]:
         """None."""
         return ()
 
-    def trials(self, state: State) -> Iterable[Record]:
+    def trials(self, state: State[Record, Record]) -> Iterable[Record]:
         """None."""
         return ()
 

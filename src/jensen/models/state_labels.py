@@ -6,19 +6,23 @@ log-likelihood of the sample's completed rows there, log p(x, h | θ), and the l
 highest are taken. A state without rows has statistics 0, so it decides nothing.
 """
 
+from __future__ import annotations
+
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
 from scipy.special import gammaln
 
 from jensen.models.emissions.state_parameters import by_state, mean_record
 from jensen.support.fields import add, leaves, rebuild, zip_fields
 
-Array = NDArray[np.float64]
+if TYPE_CHECKING:
+    from jensen.models.protocol import Record, Unit
+    from jensen.models.state_model import StateModel
 
+Array = NDArray[np.float64]
 
 Order = NDArray[np.intp]
 
@@ -38,7 +42,7 @@ def live_states(counts: Array) -> NDArray[np.bool_]:
     return np.asarray((counts > LIVE) | (np.arange(len(counts)) == counts.argmax()))
 
 
-def matched_orders(model: Any, samples: Sequence[Any], first: int) -> Order:
+def matched_orders(model: StateModel[Record, Unit], samples: Sequence[Record], first: int) -> Order:
     """(samples, K): which state of each sample is the first, the second, ...
 
     Parameters
@@ -61,7 +65,7 @@ def matched_orders(model: Any, samples: Sequence[Any], first: int) -> Order:
         found = np.empty_like(orders)
         for s, (stats, rows, n) in enumerate(zip(samples, emissions, counts, strict=True)):
             log_like = own @ rows.T  # [j, k]: of the rows of k under j
-            found[s] = _best_pairs(log_like + np.outer(log_count, n))
+            found[s] = best_pairs(log_like + np.outer(log_count, n))
             if "transition" in stats._fields:
                 found[s] = _climb(stats, t, log_like, found[s])
         reference = mean_record(list(map(model.select, samples, found)))
@@ -71,7 +75,7 @@ def matched_orders(model: Any, samples: Sequence[Any], first: int) -> Order:
     return orders[:, by_falling_count(model.state_counts(reference))]
 
 
-def _with_average_row(model: Any, stats: Any) -> Any:
+def _with_average_row(model: StateModel[Record, Unit], stats: Record) -> Record:
     """Statistics with one row more for each state: the average of all.
 
     So a state without rows looks like the data as a whole. Its prior may be so vague that no row
@@ -103,25 +107,29 @@ def _climb(stats: Any, t: Any, log_like: Array, order: Order) -> Order:
 
     while True:
         given = log_moves @ moves[:, order].T + log_moves.T @ moves[order]
-        other = _best_pairs(alone + given)
+        other = best_pairs(alone + given)
         if not value(other) > value(order) + 1e-9 * abs(value(order)):
             return order
         order = other
 
 
-def _best_pairs(value: Array) -> Order:
+def best_pairs(value: Array) -> Order:
     """Which column belongs to each row, so that the sum is highest."""
+    from scipy.optimize import linear_sum_assignment  # slow to import, and few learners sample
+
     return np.asarray(linear_sum_assignment(value, maximize=True)[1])
 
 
-def is_symmetric(model: Any) -> bool:
+def is_symmetric(model: StateModel[Record, Unit]) -> bool:
     """Whether the prior says the same of all states, so that their labels mean nothing."""
     states = np.arange(model.n_states)
     neighbours = np.append(states[1::-1], states[2:])
     return all(_is_same_prior(model, order) for order in (np.roll(states, 1), neighbours))
 
 
-def log_labellings(model: Any, counts: Array, eta: Any = None) -> float:
+def log_labellings(
+    model: StateModel[Record, Unit], counts: Array, eta: Record | None = None
+) -> float:
     """Log of how many labellings are as good as this one, and apart from it.
 
     Permuting states that are alike makes no other labelling: all that do not live, and live ones
@@ -139,8 +147,8 @@ def log_labellings(model: Any, counts: Array, eta: Any = None) -> float:
     live = np.flatnonzero(live_states(counts))
     groups: list[list[int]] = []
     for k in live.tolist():
-        for group in groups if eta is not None else ():
-            if _overlap(model, eta, group[0], k) > 0.5:
+        for group in groups:
+            if eta is not None and _overlap(model, eta, group[0], k) > 0.5:
                 group.append(k)
                 break
         else:
@@ -149,7 +157,7 @@ def log_labellings(model: Any, counts: Array, eta: Any = None) -> float:
     return float(gammaln(len(counts) + 1.0) - gammaln(np.add(sizes, 1.0)).sum())
 
 
-def _overlap(model: Any, eta: Any, j: int, k: int) -> float:
+def _overlap(model: StateModel[Record, Unit], eta: Record, j: int, k: int) -> float:
     """∫ √(q q') for a posterior and the same with two states swapped; 1 if they are alike."""
     swapped = model.select(eta, _swap(model.n_states, j, k))
     pairs = zip(leaves(eta), leaves(swapped), strict=True)
@@ -158,7 +166,7 @@ def _overlap(model: Any, eta: Any, j: int, k: int) -> float:
     return float(np.exp(min(gap, 0.0)))
 
 
-def _log_partition(model: Any, eta: Any) -> float:
+def _log_partition(model: StateModel[Record, Unit], eta: Record) -> float:
     pairs = zip(model.families, eta, strict=True)
     return float(sum(family.log_partition(own) for family, own in pairs))
 
@@ -169,7 +177,9 @@ def _swap(n_states: int, j: int, k: int) -> NDArray[np.intp]:
     return order
 
 
-def find_twins(model: Any, start: Any, counts: Array) -> tuple[int, int] | None:
+def find_twins(
+    model: StateModel[Record, Unit], start: Record, counts: Array
+) -> tuple[int, int] | None:
     """Two states that have rows and begin alike, so that an ascent never parts them; or None.
 
     Components of a mixture are alike if their parameters are: whatever their weights, each gets
@@ -202,7 +212,7 @@ def find_twins(model: Any, start: Any, counts: Array) -> tuple[int, int] | None:
     return None
 
 
-def _is_same_prior(model: Any, order: NDArray[np.intp]) -> bool:
+def _is_same_prior(model: StateModel[Record, Unit], order: NDArray[np.intp]) -> bool:
     prior = add(model.prior, model.blank)
     pairs = zip(leaves(prior), leaves(model.select(prior, order)), strict=True)
     return all(np.array_equal(a, b) for a, b in pairs)

@@ -73,6 +73,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
     emission: Any
     may_relabel: bool  # whether the caller gave the labels no meaning
     noun: str  # what people call a state
+    held: dict[str, Any]  # field → t at which it stays
 
     def potentials(self, t: Record) -> Callable[[Unit], Any]:
         """The states of a unit at this θ."""
@@ -110,7 +111,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
         """Whether nothing tells states apart, a prior neither."""
         return self.may_relabel and is_symmetric(self)
 
-    def trials(self, state: State) -> Iterator[Record]:
+    def trials(self, state: State[Record, Record]) -> Iterator[Record]:
         """Without each of the small states: coordinate ascent never empties one that has rows.
 
         Only where F is a bound, and nothing tells states apart: then rows find other states. While
@@ -149,7 +150,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
                 f"them away, or leave out start="
             )
 
-    def explain(self, data: Data, t: Record) -> Exception:
+    def explain(self, data: Data[StateRows], t: Record) -> Exception:
         """Which sequence is impossible."""
         if data.rows.sequences is not None:
             at = self.potentials(t)
@@ -162,7 +163,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
                 )
         return ImpossibleError("a row has probability 0 under the parameters of start=")
 
-    def finish(self, state: State, *, is_posterior: bool) -> FittedStates:
+    def finish(self, state: State[Record, Record], *, is_posterior: bool) -> FittedStates:
         """What an ascent found, states in a stable order."""
         eta, counts, symmetric = state.eta, self.state_counts(state.stats), self.is_symmetric
         if symmetric:
@@ -175,7 +176,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
 
     # --- chains: θ, then what the states have made, by which they are labelled alike ---
 
-    def keep(self, state: State, *, is_mode: bool) -> Array:
+    def keep(self, state: State[Record, Record], *, is_mode: bool) -> Array:
         """η for averages or else t, and the statistics."""
         return np.concatenate([flatten(state.eta if is_mode else state.t), flatten(state.stats)])
 
@@ -229,7 +230,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
 # --- what is held ---
 
 
-def emission_point(model: Any, eta: Any) -> Any:
+def emission_point(model: StateModel[Record, Unit], eta: Any) -> Any:
     """The one θ of an emission that is shown, or that at which it is held."""
     held = model.families[-1]
     return held.t if isinstance(held, PointMass) else model.emission.point(eta)

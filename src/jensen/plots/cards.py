@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from jensen.exceptions import JensenError
-from jensen.inference.number_mixture import MixtureDistribution
+from jensen.inference.number_mixture import MixtureDistribution, NumberAnswer, NumberMoments
 from jensen.plots.geometry import Size
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ WIDEST = 0.998  # the probability between the ends of a density
 N_POINTS = 61
 
 Beliefs: TypeAlias = (
-    "Mapping[str, float] | Distribution | Sequence[tuple[str, float]] | MixtureDistribution | float"
+    "Mapping[str, float] | Distribution | Sequence[tuple[str, float]] | NumberAnswer | float"
 )
 """Probabilities by state: a mapping, the answer of a query, or pairs. Of a number the answer of a
 query, or its value."""
@@ -107,18 +107,23 @@ def make_curve(beliefs: Beliefs) -> Curve | None:
     """The density of a belief about a number; None of any other."""
     if isinstance(beliefs, int | float):
         return Curve([], f"{float(beliefs):.4g}")
+    if isinstance(beliefs, NumberMoments):
+        return Curve([], _moments(beliefs))
     if not isinstance(beliefs, MixtureDistribution):
         return None
     low, high = beliefs.interval(WIDEST)
     edges = low + (high - low) * np.linspace(0.0, 1.0, N_POINTS + 1)
     shares = np.diff(beliefs.cdf(edges))  # no peak is too narrow to be seen
-    text = f"{beliefs.mean:.3g} ± {beliefs.standard_deviation:.2g}"
-    return Curve((shares / shares.max()).tolist(), text)
+    return Curve((shares / shares.max()).tolist(), _moments(beliefs))
+
+
+def _moments(beliefs: NumberAnswer) -> str:
+    return f"{beliefs.mean:.3g} ± {beliefs.standard_deviation:.2g}"
 
 
 def check_beliefs(name: str, beliefs: Beliefs) -> list[tuple[str, float]]:
     """Pairs of label and probability, none of a number; anything else is refused."""
-    if isinstance(beliefs, int | float | MixtureDistribution):
+    if isinstance(beliefs, int | float | NumberAnswer):
         return []
     pairs = beliefs if isinstance(beliefs, Sequence) else beliefs.items()
     checked = []

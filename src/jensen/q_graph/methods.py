@@ -1,7 +1,10 @@
-"""How each method of learning a graph runs; `method_choices` lists their choices."""
+"""How each method of learning a graph runs, and which choices go together.
+
+`method_choices` lists the methods and their choices.
+"""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -9,11 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
+from jensen.data import RowSource
 from jensen.data.threads import interruptible
+from jensen.exceptions import JensenError
 from jensen.q_graph.classes.equivalence_search import equivalence_search
 from jensen.q_graph.classes.rules import read_class
 from jensen.q_graph.constraints import Constraints, read_start
 from jensen.q_graph.info import SearchOutcome
+from jensen.q_graph.method_choices import COMPLETIONS, HAVE, METHODS, WAYS
 from jensen.q_graph.optimum.dynamic_programming import best_network, n_bytes
 from jensen.q_graph.optimum.integer_program import (
     OutOfTimeError,
@@ -26,6 +32,8 @@ from jensen.q_graph.search import climbing
 from jensen.q_graph.search.recombining import climb_and_walk, thorough_climb
 from jensen.scores.scorer import ListsFamilies, Scorer, log_jacobian_of_units, offered
 from jensen.support.memory import get_memory_limit
+from jensen.support.peer_words import called_here
+from jensen.support.text import bare, either, keyword, option
 
 Flags = NDArray[np.bool_]
 
@@ -34,6 +42,58 @@ MOST_SUBSETS = 24
 
 SHARE = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
 """The format of a progress bar whose total is known: a percentage."""
+
+
+# --- which choices go together ---
+
+
+def check_choices(method: object, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The choices that are not None; an error if one of them does not apply to the method."""
+    if method not in METHODS:
+        raise JensenError(
+            f"there is no method {method!r}: choose one of {', '.join(METHODS)}"
+            f"{called_here(method, METHODS)}"
+        )
+    chosen = {name: value for name, value in given.items() if value is not None}
+    for name in chosen:
+        if method not in HAVE.get(name, METHODS):
+            raise JensenError(
+                f"{keyword(name)} has no meaning for {option('method', method)}: only for "
+                f"{', '.join(HAVE[name])}"
+            )
+    return chosen
+
+
+def check_missing(missing: object, given: Mapping[str, Any], *, has_table: bool = True) -> None:
+    """Refuse a way with missing values that there is not, and what only structural EM has."""
+    _check_word("missing", missing, WAYS)
+    if given.get("completion") is not None:
+        _check_word("completion", given["completion"], COMPLETIONS)
+    for name in [name for name, value in given.items() if value]:
+        if not has_table:
+            raise JensenError(f"{keyword(name)} belongs to a table: scores= says it all")
+        if missing != "structural-em":
+            raise JensenError(
+                f"{keyword(name)} has no meaning with {option('missing', missing)}: only with "
+                f"{option('missing', 'structural-em')}"
+            )
+
+
+def needs_structural_em(table: RowSource, chosen: Mapping[str, Any]) -> bool:
+    """Whether variables are hidden, or cells missing in rows that count."""
+    if chosen.get("hidden") or chosen.get("missing_indicators"):
+        return True
+    beside = chosen.get("interventions")
+    names = [name for name in table.names if not (isinstance(beside, str) and name == beside)]
+    return bool(table.counted().n_missing(names))
+
+
+def _check_word(name: str, word: object, words: tuple[str, ...]) -> None:
+    if not (isinstance(word, str) and word in words):
+        raise JensenError(f"{bare(name)} must be {either(map(repr, words))}, not {word!r:.80}")
+
+
+# --- how methods run ---
 
 
 class SearchTask(NamedTuple):

@@ -5,7 +5,7 @@ per step of a sequence. Sum, maximum and draw are the same passes over the same 
 `ReadMode` says which is wanted. Rows are worked on in segments that fit a processor's cache.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -17,6 +17,8 @@ from jensen.support.row_records import ChainSums, ChainTables
 from jensen.support.tree_records import Problems, Program
 
 Array = NDArray[np.float64]
+Stream = np.random.Generator | None
+"""Random numbers of rules that draw; others look at none."""
 
 
 class NothingHidden(NamedTuple):
@@ -50,26 +52,7 @@ class Hidden(NamedTuple):
 
     value: Array  # weight · (E_q[log potentials] + H[q(h)]), one number per sub-problem
     moments: Any  # what `expected_stats` of this shape reads: counts, (P,), or a record
-    memory: Any = None  # what this rule wants to see again in the next sweep: arrays, records
-
-
-class HiddenRule(NamedTuple):
-    """A choice of q(h), which dispatches on the type of the potentials."""
-
-    solve: Callable[..., Hidden]  # (potentials, memory, rng) -> Hidden
-    is_random: bool  # whether it draws, so that sweeps make a chain and no ascent
-    is_bound: bool  # whether its values keep F a lower bound
-
-    def __call__(self, potentials: Any, memory: Any = None, rng: Any = None) -> Hidden:
-        """Solve what a unit hides; `rng` is used by rules that draw."""
-        return self.solve(potentials, memory, rng)
-
-
-def solve_nothing_hidden(potentials: NothingHidden, memory: Any = None, rng: Any = None) -> Hidden:
-    """All rules agree where nothing is hidden."""
-    seen = potentials.counts != 0.0
-    value = (potentials.counts[seen] * potentials.log_tables[seen]).sum()  # 0 · log 0 = 0
-    return Hidden(np.array([value]), potentials.counts)
+    memory: object = None  # what this rule wants to see again in the next sweep: arrays, records
 
 
 class ReadMode(NamedTuple):
@@ -79,7 +62,7 @@ class ReadMode(NamedTuple):
     """
 
     word: Literal["sum", "max", "draw"]
-    rng: np.random.Generator | None = None  # used by "draw" alone
+    rng: Stream = None  # used by "draw" alone
 
 
 SUM = ReadMode("sum")

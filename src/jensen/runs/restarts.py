@@ -16,7 +16,7 @@ from jensen import free_energy
 from jensen.data.blocks import Units
 from jensen.data.threads import interruptible
 from jensen.exceptions import CollapseError
-from jensen.free_energy import Algorithm, Fit, State
+from jensen.free_energy import Algorithm, AnyFit, AnyState, Fit
 from jensen.models.protocol import AnyModel
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, number_streams, run
@@ -25,7 +25,7 @@ from jensen.support.randomness import Streams
 
 Array = NDArray[np.float64]
 
-Begin = Callable[[int, Streams], State]
+Begin = Callable[[int, Streams], AnyState]
 """The state from which the k-th start begins, from its random streams."""
 
 
@@ -41,11 +41,11 @@ class Job(NamedTuple):
 class Ascents(NamedTuple):
     """Where every start ended; a run that was stopped may not have begun them all."""
 
-    ends: list[Fit | CollapseError]  # the error of a start that lost a component
+    ends: list[AnyFit | CollapseError]  # the error of a start that lost a component
     was_stopped: bool
 
     @property
-    def fits(self) -> list[Fit]:
+    def fits(self) -> list[AnyFit]:
         """Fits that did not collapse."""
         return [end for end in self.ends if isinstance(end, Fit)]
 
@@ -60,7 +60,7 @@ class Ascents(NamedTuple):
         return np.array([e.trace[-1] if isinstance(e, Fit) else np.nan for e in self.ends])
 
     @property
-    def best(self) -> Fit:
+    def best(self) -> AnyFit:
         """The fit with the highest F; the first of equals."""
         return max(self.fits, key=lambda fit: fit.trace[-1])
 
@@ -69,7 +69,7 @@ class Ascents(NamedTuple):
 class AscentState(NamedTuple):
     """Where one ascent is."""
 
-    state: State | None  # None if it collapsed
+    state: AnyState | None  # None if it collapsed
     trace: Array  # (sweeps + 1,): F at the start and after every sweep
     converged: bool
     collapse: tuple[tuple[int, ...], str] | None = None  # the components that were lost, and why
@@ -80,7 +80,7 @@ class AscentState(NamedTuple):
         return cls(None, np.empty(0), False, (error.components, error.why))
 
     @property
-    def end(self) -> Fit | CollapseError:
+    def end(self) -> AnyFit | CollapseError:
         """The same as `Ascents` tells it."""
         if self.state is None:
             assert self.collapse is not None
@@ -155,7 +155,7 @@ SWEEPS_AHEAD = 50
 """A trial is given up if so many sweeps at its present pace would not lift it above the best."""
 
 
-def improve(job: Job, best: Fit, *, max_iter: int, tol: float) -> Fit:
+def improve(job: Job, best: AnyFit, *, max_iter: int, tol: float) -> AnyFit:
     """Climb from the other η that the model offers, for as long as F ends higher.
 
     F at the sweeps that rose above the best so far is added to its trace.
@@ -168,14 +168,14 @@ def improve(job: Job, best: Fit, *, max_iter: int, tol: float) -> Fit:
         best = Fit(found.state, np.concatenate([best.trace, above]), found.converged)
 
 
-def _first_better(job: Job, best: Fit, max_iter: int, tol: float) -> Fit | None:
+def _first_better(job: Job, best: AnyFit, max_iter: int, tol: float) -> AnyFit | None:
     """The first trial that ends higher; None if there is none, or after Ctrl-C."""
     model, data, algorithm, _ = job
     bound = float(best.trace[-1])
     least = bound + max(tol * (abs(bound) + data.total_weight), 1e-9 * abs(bound))
     with interruptible() as stop:
 
-        def gives_up(state: State, trace: list[float]) -> bool:
+        def gives_up(state: AnyState, trace: list[float]) -> bool:
             too_slow = len(trace) > 2 and trace[-1] + SWEEPS_AHEAD * (trace[-1] - trace[-2]) < least
             return too_slow or stop.is_set()
 
@@ -202,7 +202,7 @@ class ParameterChains(NamedTuple):
     was_stopped: bool
 
 
-class SamplingTask(Task[State]):
+class SamplingTask(Task[AnyState]):
     """Samples parameters and hidden values in one chain; a step is a sweep.
 
     A row holds log p(x, h, θ) and what `read` takes from the state, `width` numbers.
@@ -211,7 +211,7 @@ class SamplingTask(Task[State]):
     def __init__(
         self,
         job: Job,
-        read: Callable[[State], Array],
+        read: Callable[[AnyState], Array],
         width: int,
         n_samples: int,
         burn_in: int,
@@ -221,13 +221,13 @@ class SamplingTask(Task[State]):
         self.burn_in, self.thin = burn_in, thin
         self.n_steps = self.last_sweep = burn_in + thin * n_samples
 
-    def begin(self, number: int, streams: Streams) -> State:
+    def begin(self, number: int, streams: Streams) -> AnyState:
         """The start of a chain."""
         return self.job.begin(number, streams)
 
     def advance(
-        self, number: int, state: State, streams: Streams, n: int
-    ) -> tuple[State, Array | None]:
+        self, number: int, state: AnyState, streams: Streams, n: int
+    ) -> tuple[AnyState, Array | None]:
         """Make n sweeps; every thin-th one after burn-in gives a row."""
         model, data, algorithm, _ = self.job
         rows = []
@@ -237,7 +237,7 @@ class SamplingTask(Task[State]):
                 rows.append(np.concatenate([[state.free_energy], self.read(state)]))
         return state, np.array(rows) if rows else None
 
-    def is_done(self, state: State) -> bool:
+    def is_done(self, state: AnyState) -> bool:
         """Whether all samples were drawn."""
         return state.sweep >= self.last_sweep
 
@@ -245,7 +245,7 @@ class SamplingTask(Task[State]):
 def sample(
     job: Job,
     rng: np.random.Generator,
-    read: Callable[[State], Array],
+    read: Callable[[AnyState], Array],
     width: int,
     *,
     n_chains: int = 4,

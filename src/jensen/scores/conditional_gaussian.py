@@ -46,6 +46,9 @@ MOST_KEPT = 1 << 16
 LEAST = 1e-26
 """A smaller share of its squared range is the rounding of a column that is constant."""
 
+NOISE = 1e-13
+"""A smaller share of a number that others leave is rounding, as in `jensen.kernels`."""
+
 AT_ONCE = 1 << 20
 """Log determinants that are computed at once."""
 
@@ -56,6 +59,15 @@ class Groups(NamedTuple):
     n_configs: float  # all that the labels can have
     counts: Array  # (K,): the weight of each group
     matrices: Array  # (K, m, m): the matrix of the score
+
+
+class Function(NamedTuple):
+    """A number that other numbers fix in one configuration of labels."""
+
+    number: int
+    others: tuple[int, ...]  # none: it is constant there
+    codes: list[int]  # of the labels
+    weight: float  # of the rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,9 +240,37 @@ class ConditionalGaussian:
         groups = self.groups(labels)
         data = self._leave(groups.matrices, groups.counts, child, np.array(parents, np.int64))
         place = int(np.flatnonzero(np.isnan(data.residual))[0])
+        return self._codes(labels, place), float(groups.counts[place])
+
+    def function_of_others(self, labels: Labels) -> Function | None:
+        """The first number that others fix in a configuration with rows enough to tell; or none."""
+        groups = self.groups(labels)
+        left, open_ = groups.matrices.copy(), np.ones(len(groups.counts), bool)
+        for v in range(left.shape[1]):
+            own = groups.matrices[:, v, v]
+            is_left = left[:, v, v] > NOISE * own + LEAST * groups.counts
+            for k in np.flatnonzero(open_ & ~is_left).tolist():
+                others = list(range(v))
+                for u in range(v):
+                    few = [x for x in others if x != u]
+                    if math.isnan(self._left_of(groups, k, v, few)):
+                        others = few
+                if groups.counts[k] >= len(others) + 2:
+                    return Function(v, tuple(others), self._codes(labels, k), groups.counts[k])
+            open_ &= is_left
+            column = left[:, :, v] / np.where(is_left, left[:, v, v], 1.0)[:, None]
+            left -= column[:, :, None] * left[:, None, v, :]
+        return None
+
+    def _left_of(self, groups: Groups, k: int, child: int, parents: Sequence[int]) -> float:
+        one, count = groups.matrices[k : k + 1], groups.counts[k : k + 1]
+        return float(self._leave(one, count, child, np.array(parents, np.int64)).residual[0])
+
+    def _codes(self, labels: Labels, k: int) -> list[int]:
+        """The states of labels in a group of rows."""
         number, _ = self.configurations(labels)
-        row = int(np.flatnonzero(number == np.unique(number)[place])[0])
-        return [int(self.labels[v][row]) for v in labels], float(groups.counts[place])
+        row = int(np.flatnonzero(number == np.unique(number)[k])[0])
+        return [int(self.labels[v][row]) for v in labels]
 
     def _leave(self, matrices: Array, counts: Array, child: int, parents: Ints) -> Left:
         from jensen.kernels.conditional_gaussians import leave

@@ -24,7 +24,7 @@ from jensen.support.text import for_reader, leave_out, plural, some
 ROUNDING = 4.0 * float(np.finfo(np.float64).eps)
 """A column whose range is a smaller share of its largest value is constant up to rounding."""
 
-FIRST_ROWS = 64
+FIRST_ROWS = 32
 """So many rows are looked at first: most columns of labels vary there already."""
 
 
@@ -146,22 +146,25 @@ def warn_of_constant_labels(
     elif learned != "states":
         if learned == "network":
             chosen = [name for name in chosen if table.variable(name).n_states == 1]
-        labels = {name: _only_label(table, name) for name in chosen}
-        _warn_of_labels({name: x for name, x in labels.items() if x is not None}, learned)
+        _warn_of_labels(_only_labels(table, chosen), learned)
 
 
-def _only_label(table: RowSource, name: str) -> str | None:
-    """The label that all known values of a column have; None if there are more, or none."""
-    variable, found = table.variable(name), set[int]()
-    for block in table.blocks():  # most columns vary soon
-        codes = block.values(name)
-        if len({*codes[:FIRST_ROWS].tolist()} - {variable.n_states}) > 1:
-            return None
-        known = codes[codes < variable.n_states]
-        found.update((int(known.min()), int(known.max())) if len(known) else ())
-        if len(found) > 1:
-            return None
-    return variable.states[found.pop()] if found else None
+def _only_labels(table: RowSource, names: Iterable[str]) -> dict[str, str]:
+    """The label that all known values of a column have, for the columns that have only one."""
+    found = {name: set[int]() for name in names}
+    n_states = {name: table.variable(name).n_states for name in found}
+    for block in table.blocks():
+        for name, codes in found.items():
+            own = block.values(name)
+            if len({*own[:FIRST_ROWS].tolist()} - {n_states[name]}) > 1:  # most columns vary soon
+                codes.update((0, 1))
+            elif len(codes) < 2:
+                known = own[own < n_states[name]]
+                codes.update((int(known.min()), int(known.max())) if len(known) else ())
+        found = {name: codes for name, codes in found.items() if len(codes) < 2}
+        if not found:
+            break
+    return {name: table.variable(name).states[x] for name, codes in found.items() for x in codes}
 
 
 def _warn_of_labels(found: Mapping[str, str], learned: str) -> None:

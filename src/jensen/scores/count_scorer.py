@@ -24,14 +24,16 @@ class CountScorer:
     ----------
     plain
         The same scores by plain counting, for families that are too large to be counted in tables.
+    table
+        The rows that it counts.
     kind, amount
         Which score, as `kernels.local_terms` reads it.
     """
 
-    def __init__(self, plain: CategoricalScorer, kind: int, amount: float) -> None:
+    def __init__(self, plain: CategoricalScorer, table: Table, kind: int, amount: float) -> None:
         self.plain = plain
-        self.table: Table = plain.table
-        self.names = plain.names
+        self.table = table
+        self.names = tuple(sorted(table.names))
         self.kind, self.amount = kind, amount
         from jensen.kernels import further_scores, local_terms
 
@@ -45,12 +47,12 @@ class CountScorer:
     @property
     def is_set_function(self) -> bool:
         """As the score says."""
-        return self.plain.is_set_function
+        return self.plain.score.is_set_function
 
     @property
     def total_weight(self) -> float:
         """The weight of all rows."""
-        return self.plain.total_weight
+        return float(self.table.n_rows)
 
     def family(self, child: int, parents: Sequence[int]) -> float:
         """The score of a variable given its parents."""

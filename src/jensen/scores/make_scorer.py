@@ -15,7 +15,7 @@ from jensen.families.joint_prior import NormalWishartPrior
 from jensen.scores.categorical import read_states
 from jensen.scores.categorical_scorer import CategoricalScorer
 from jensen.scores.conditional_gaussian import ConditionalGaussian
-from jensen.scores.constant_columns import warn_of_constant_labels
+from jensen.scores.constant_columns import are_drawn, warn_of_constant_labels
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian import PARTS, prior_of, read_strength, refuse_prior
 from jensen.scores.gaussian_scorer import GaussianScorer
@@ -67,13 +67,18 @@ def make_scorer(
         is left out of that variable's family.
     """
     check_gaussian_choices(gaussian)
-    data, was_set = split_interventions(as_rows(table), interventions)
+    data: RowSource = as_rows(table)
+    was_set = None
+    if interventions is not None:
+        data, was_set = split_interventions(data, interventions)
     scorer = scorer_of(
         data, was_set, score, equivalent_sample_size=equivalent_sample_size, missing=missing,
         prior_network=prior_network, **gaussian,
     )  # fmt: skip
     warn_of_row_names(data, counts=True)
     warn_of_constant_labels(data)
+    if isinstance(scorer, MixedScorer) and not are_drawn():
+        scorer.tell_of_functions()
     return scorer
 
 
@@ -126,7 +131,7 @@ def scorer_of(
 
     def make(rows: Table) -> Scorer:
         plain = CategoricalScorer(RowStatistics(rows), chosen, name)
-        return _compiled(plain, equivalent_sample_size or 1.0) or plain
+        return _compiled(plain, rows, equivalent_sample_size or 1.0) or plain
 
     return make(data) if was_set is None else PerChild.of(data, was_set, make)
 
@@ -241,12 +246,11 @@ def _prior_of_numbers(
     return joint.of_columns(varying), varying, here
 
 
-def _compiled(plain: CategoricalScorer, sample_size: float) -> CountScorer | None:
+def _compiled(plain: CategoricalScorer, table: Table, sample_size: float) -> CountScorer | None:
     """A compiled scorer with the same scores, if the table and the score allow it."""
-    table = plain.table
     if table.weights is not None or not 0 < table.n_rows < 1 << 31 or not is_complete(table):
         return None
     if not SAMPLE_SIZES[0] <= sample_size <= SAMPLE_SIZES[1]:
         return None
     found = SPECS[plain.score_name].kernel_kind(table.n_rows, sample_size)
-    return None if found is None else CountScorer(plain, *found)
+    return None if found is None else CountScorer(plain, table, *found)

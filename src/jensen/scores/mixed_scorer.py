@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from jensen.data.statistics import Coordinates
 from jensen.data.variable import Variable
-from jensen.exceptions import DataError
+from jensen.exceptions import DataError, warn
 from jensen.families.joint_prior import NormalWishartPrior
-from jensen.scores.conditional_gaussian import ConditionalGaussian, Labels
+from jensen.scores.conditional_gaussian import ConditionalGaussian, Function, Labels
 from jensen.scores.parent_sets import candidate_scores
 from jensen.scores.registry import DEFAULTS
 from jensen.scores.scorer import HasOwnRows, Progress, Scorer, offered
@@ -271,6 +271,46 @@ class MixedScorer:
 
     # --- what cannot be scored ---
 
+    def tell_of_functions(self) -> None:
+        """Refuse numbers that others fix in all rows, warn of those that they fix where a label is.
+
+        A likelihood has no bound there, so a search would silently leave out the closest of all
+        relations.
+        """
+        rows = self._rows(-1)
+        if rows.formula.prior is not None:
+            return
+        for labels in ((), *((k,) for k in range(len(self.labels_first)))):
+            found = rows.function_of_others(labels)
+            if found is None:
+                continue
+            text = f"{self._function(found)}{self._where(labels, found.codes, found.weight)}"
+            way_out = (
+                f"leave a column out, or use {option('score', DEFAULTS['mixed'])}, whose prior "
+                f"bounds it"
+            )
+            if not labels:
+                raise DataError(f"{text}, so the likelihood has no bound: {way_out}")
+            warn(
+                f"{text}: a regression there has no likelihood, so no graph has it, however close "
+                f"the relation is; {way_out}"
+            )
+            return
+
+    def _function(self, found: Function) -> str:
+        name, *others = (repr(self.names[self._numbers[k]]) for k in (found.number, *found.others))
+        return (
+            f"{name} is an exact linear function of {some(others)}"
+            if others
+            else (f"{name} is constant")
+        )
+
+    def _where(self, labels: Labels, codes: Sequence[int], weight: float) -> str:
+        columns = [self.variables[self.labels_first[k]] for k in labels]
+        pairs = [f"{x.name} is {x.states[c]!r}" for x, c in zip(columns, codes, strict=True)]
+        where = f" where {either(pairs, 'and')}" if pairs else ""
+        return f"{where} ({weight:g} {'row' if weight == 1.0 else 'rows'})"
+
     def _refuse(self, child: int, labels: Labels, numbers: list[int]) -> None:
         """Raise an error that names the column and the configuration without a likelihood."""
         rows, place = self._rows(child), self._place[child]
@@ -285,13 +325,10 @@ class MixedScorer:
         )
         name, *above = (repr(self.names[self._numbers[k]]) for k in numbers[last::-1])
         codes, weight = rows.lost(numbers[last], labels, numbers[:last])
-        columns = [self.variables[self.labels_first[k]] for k in labels]
-        pairs = [f"{x.name} is {x.states[c]!r}" for x, c in zip(columns, codes, strict=True)]
         given = f" given {some(above)}" if above else ""
-        where = f" where {either(pairs, 'and')}" if pairs else ""
-        size = f"{weight:g} {'row' if weight == 1.0 else 'rows'}"
+        where = self._where(labels, codes, weight)
         raise DataError(
-            f"{name}{given} has no residual variance{where} ({size}), so the likelihood has no "
+            f"{name}{given} has no residual variance{where}, so the likelihood has no "
             f"bound: leave the column out, set a lower {bare('max_parents')}, or use "
             f"{option('score', DEFAULTS['mixed'])}, whose prior bounds it"
         )

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 _KNOWN: dict[str, type] = {}
 
 Kind = TypeVar("Kind", bound=type)
+Same = TypeVar("Same")  # a record, a tuple or an array
 
 
 def record(kind: Kind) -> Kind:
@@ -28,19 +29,23 @@ def is_record(x: Any) -> bool:
     return isinstance(x, tuple) and hasattr(x, "_fields")
 
 
-def zip_fields(f: Callable[..., Any], *records: Any) -> Any:
+def zip_fields(f: Callable[..., object], *records: Same) -> Same:
     """Apply f field by field: one record type in, the same record type out."""
-    return type(records[0])(*(f(*values) for values in zip(*records, strict=True)))
+    fields: list[Any] = list(records)
+    found: Same = type(fields[0])(*(f(*values) for values in zip(*fields, strict=True)))
+    return found
 
 
-def add(a: Any, b: Any) -> Any:
+def add(a: Same | None, b: Same) -> Same:
     """Add leaf by leaf, through nested records and tuples."""
-    return b if a is None else _join(add, operator.add, a, b)
+    found: Same = b if a is None else _join(add, operator.add, a, b)
+    return found
 
 
-def subtract(a: Any, b: Any) -> Any:
+def subtract(a: Same, b: Same | None) -> Same:
     """Subtract b from a leaf by leaf, through nested records and tuples."""
-    return a if b is None else _join(subtract, operator.sub, a, b)
+    found: Same = a if b is None else _join(subtract, operator.sub, a, b)
+    return found
 
 
 def _join(inside: Callable[..., Any], leaf: Callable[..., Any], a: Any, b: Any) -> Any:
@@ -58,13 +63,13 @@ def leaves(record: Any) -> list[Any]:
     return [record]
 
 
-def rebuild(like: Any, values: Iterator[Any]) -> Any:
+def rebuild(like: Same, values: Iterator[Any]) -> Same:
     """A record of the same types as `like`, with these leaves."""
-    if is_record(like):
-        return type(like)(*(rebuild(field, values) for field in like))
-    if isinstance(like, tuple):
-        return tuple(rebuild(field, values) for field in like)
-    return next(values)
+    if not isinstance(like, tuple):
+        found: Same = next(values)
+        return found
+    parts = [rebuild(field, values) for field in like]
+    return type(like)(*parts) if is_record(like) else type(like)(parts)
 
 
 def pack(value: Any, arrays: list[NDArray[Any]]) -> Any:

@@ -43,7 +43,7 @@ class Emission(Protocol):
         """η₀; None is the flat prior."""
 
     @property
-    def family(self) -> Family:
+    def family(self) -> Family[Any]:
         """Of the parameters of all states."""
 
     @property

@@ -112,8 +112,11 @@ class Climber:
         changed = (joined != self.joined).any(0) if self.is_begun else np.ones(len(joined), bool)
         self.is_begun = True
         self.key = np.uint64(np.bitwise_xor.reduce(self.keys[joined], initial=0))
-        for v in changed.nonzero()[0].tolist():
-            self._set_parents(v, tuple(joined[:, v].nonzero()[0].tolist()))
+        above: dict[int, list[int]] = {v: [] for v in changed.nonzero()[0].tolist()}
+        for v, u in np.argwhere(joined.T & changed[:, None]).tolist():
+            above[v].append(u)
+        for v, parents in above.items():
+            self._set_parents(v, tuple(parents))
         impossible = np.flatnonzero(self.score == -np.inf)
         if len(impossible):
             raise DataError(
@@ -232,9 +235,10 @@ def hill_climb(climber: Climber, watch: Watch, patience: int = PATIENCE) -> Foun
     trace, visited = [climber.total], [climber.key]
     best, top, idle = climber.joined.copy(), trace[0], 0
     while not watch(top, len(trace) - 1):
-        move = climber.best_move((), 0.0)
-        if move is None and idle < patience:  # an edge that turns for nothing
+        if idle < patience:  # an edge may turn for nothing
             move = climber.best_move(visited, -2.0 * climber.tie)
+        else:
+            move = climber.best_move((), 0.0)
         if move is None or idle > 2 * patience:  # what seems a gain may be rounding, for ever
             return Found(best, top, trace, stopped=False)
         climber.make(move)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import FileError
-from jensen.free_energy import State
+from jensen.free_energy import AnyState
 from jensen.q_graph.structural.objective import Objective, StructuralRows
 from jensen.runs.checkpoint import WAY_OUT, Checkpoint
 from jensen.support.fields import pack, record, unpack
@@ -27,7 +27,7 @@ class SavedClimb(NamedTuple):
     """Where a climb ended, as a file holds it."""
 
     joined: NDArray[np.uint8]
-    state: State
+    state: AnyState
     fit_trace: NDArray[np.float64]  # J of the last fit
     trace: NDArray[np.float64]  # J of the whole climb
     numbers: tuple[int, int, int]  # steps, graphs refused, families scored

@@ -208,7 +208,7 @@ class IncompleteMixed:
         return FittedGraph(joined, model, units, found.state, trace.tolist())
 
     def restore(
-        self, objective: Objective, joined: Flags, state: free_energy.State, trace: list[float]
+        self, objective: Objective, joined: Flags, state: free_energy.AnyState, trace: list[float]
     ) -> FittedGraph:
         """A fit of which a file held the state and J by sweep."""
         return FittedGraph(joined, *self._model(objective, joined), state, trace)
@@ -358,7 +358,10 @@ class IncompleteMixed:
         block = Block(self.table, 0, self.n_rows)
         names = [x for x in (self.names[v] for v in self.varying) if x in self.table]
         columns = dict(zip(names, numbers_of(block, names).T, strict=True))
-        return NodeAverages.of(self.variables, columns, block.weights, self.targets, penalty)
+        log_unit = float(np.log(self.coordinates.unit).sum())
+        return NodeAverages.of(
+            self.variables, columns, block.weights, self.targets, penalty, log_unit
+        )
 
 
 def _of_labels(objective: Objective) -> Objective:

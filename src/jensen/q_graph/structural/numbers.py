@@ -179,7 +179,7 @@ class IncompleteNumbers:
         return FittedGraph(joined, model, self.units, found.state, trace.tolist())
 
     def restore(
-        self, objective: Objective, joined: Flags, state: free_energy.State, trace: list[float]
+        self, objective: Objective, joined: Flags, state: free_energy.AnyState, trace: list[float]
     ) -> FittedGraph:
         """A fit of which a file held the state and J by sweep."""
         model = self._model(joined, has_prior=not objective.is_likelihood)
@@ -230,7 +230,8 @@ class IncompleteNumbers:
         targets = self.targets
         if targets is not None:  # as positions among all names
             targets = np.array([*self.varying, -1])[targets]
-        return NodeAverages.of(variables, columns, self.rows.weights(), targets, penalty)
+        log_unit = float(np.log(self.coordinates.unit[list(self.varying)]).sum())
+        return NodeAverages.of(variables, columns, self.rows.weights(), targets, penalty, log_unit)
 
     def _model(self, joined: Flags, *, has_prior: bool) -> RegressionNetwork:
         """The model of the columns that vary."""
@@ -274,7 +275,7 @@ def _naming_collapse(model: RegressionNetwork, *, is_possible: bool) -> Iterator
     """Name the variable whose variance goes to 0 under a likelihood, where F has no bound."""
     precision = np.zeros(len(model.names))
 
-    def watch(state: free_energy.State, trace: list[float]) -> bool:
+    def watch(state: free_energy.AnyState, trace: list[float]) -> bool:
         precision[:] = [-2.0 * float(t.second[0]) for t in state.t.regressions]
         return False
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.free_energy import EM, VBEM, Algorithm, State
+from jensen.free_energy import EM, VBEM, Algorithm, AnyState
 from jensen.q_graph.method_choices import Completion
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.registry import SPECS
@@ -57,7 +57,7 @@ class FittedGraph(NamedTuple):
     joined: Flags
     model: Any
     data: Any  # the rows as `complete` reads them
-    state: State
+    state: AnyState
     trace: list[float]  # J at the start of the fit, and after each sweep
 
     @property
@@ -126,7 +126,7 @@ class StructuralRows(Protocol):
         """Fit the parameters of a graph, from statistics, or from random ones by a generator."""
 
     def restore(
-        self, objective: Objective, joined: Flags, state: State, trace: list[float]
+        self, objective: Objective, joined: Flags, state: AnyState, trace: list[float]
     ) -> FittedGraph:
         """A fit of which a file held the state and J by sweep."""
 
