@@ -10,6 +10,7 @@ __version__ = "0.1.0"
 
 _HOME = {  # where each public name lives; a module is its own home
     "BayesianNetwork": "jensen.estimators.bayesian_network",
+    "BayesianNetworkClassifier": "jensen.estimators.classifier",
     "BayesianRegression": "jensen.estimators.bayesian_regression",
     "CPDAG": "jensen.graphs",
     "DAG": "jensen.graphs",
@@ -90,6 +91,9 @@ if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
     from jensen.estimators.bayesian_regression import BayesianRegression as BayesianRegression
     from jensen.estimators.choosing import choose_components as choose_components
+    from jensen.estimators.classifier import (
+        BayesianNetworkClassifier as BayesianNetworkClassifier,
+    )
     from jensen.estimators.cross_validation import cross_validate as cross_validate
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel

@@ -45,12 +45,15 @@ def read_table(given: Given, states: list[str], missing: list[str] | None = None
     if scans and bins:
         raise JensenError("--scan and --discretize do not go together: discretize the files before")
     read = cast("Callable[..., Table]", scan_table if scans else read_table)
+    chosen = given.chosen(*kinds)
+    if chosen.get("continuous") == ["all"]:
+        chosen["continuous"] = "all"
     table = read(
         given.data,
         **text_choices(given),
         missing=labels or None,
         states=dict(map(_one_states, states)),
-        **given.chosen(*kinds),
+        **chosen,
     )
     return discretize(table, bins=bins, columns=list(bins)) if bins else table
 

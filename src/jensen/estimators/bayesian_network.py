@@ -76,11 +76,11 @@ class BayesianNetwork(NetworkMethods, Estimator):
         through all sweeps, and kept in `network_.prior`. Of labels and numbers together None (flat;
         "bdeu-bge" for methods that need a prior), "bdeu-bge", which is "bdeu" of the tables and, in
         every configuration of labels, the default "bge" of the numbers, its mean and scale weakened
-        to a strength of 0.001, or a dict with some of strength (1 is that of the score "bdeu-bge",
-        which pulls rare configurations to the mean and variance of all rows, but widens the noise
-        of a number by up to half its variance over the number of rows) and concentration (of every
-        cell of the tables, in place of "bdeu"). With a strength of 1 and complete rows
-        `free_energy_` is the score of the graph.
+        to the strength of 0.001, 0.01, 0.1 and 1 that has the highest evidence, or a dict with some
+        of strength (1 is that of the score "bdeu-bge", which pulls rare configurations to the mean
+        and variance of all rows, but widens the noise of a number by up to half its variance over
+        the number of rows) and concentration (of every cell of the tables, in place of "bdeu").
+        With a strength of 1 and complete rows `free_energy_` is the score of the graph.
     equivalent_sample_size
         Of "bdeu" and "bds".
     mode
@@ -97,8 +97,8 @@ class BayesianNetwork(NetworkMethods, Estimator):
         hold these tables alone, and the others begin as without `start`. They have no prior, and
         their posterior is a point (shown as a Dirichlet worth 10¹⁰ rows).
     n_init
-        How many random starts; the one with the highest F is kept. With 1, the parameters of a
-        graph that was learned from incomplete rows begin where structural EM ended.
+        How many random starts; the one with the highest F is kept. With 1, the tables of a graph
+        of labels that was learned from incomplete rows begin where structural EM ended.
     max_iter, tol
         Sweeps end when F rises by less than ``tol * (|F| + total weight)``, or at `max_iter`.
     n_samples, burn_in, thin, n_chains

@@ -326,7 +326,7 @@ class HiddenMarkovModel(ChainQuestions):
         if not isinstance(X, TableScan):
             steps, _ = self._read_known(X, lengths, reset=True)
             return NumberRows.of(steps.values), steps.lengths
-        self._read_known(X.head(), None, reset=True)
+        self._read_known(X.sight(), None, reset=True)
         if self.variables_ is not None and self.variables_ != X.variables:
             raise DataError("the labels of a scan are its own states: leave out symbols=")
         rows, names = NumberRows.scanned(X, X.names), names_of(self, len(X.names))

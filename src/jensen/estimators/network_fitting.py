@@ -17,8 +17,6 @@ from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference.fitted import FittedNetwork
 from jensen.models.discrete_network import DiscreteNetwork, Tables
 from jensen.q_graph.info import StructuralInfo
-from jensen.q_graph.learning import learn_structure
-from jensen.q_graph.methods import needs_structural_em
 from jensen.scores.constant_columns import noting, warn_of_constant_labels, warn_of_constants
 from jensen.scores.table_checks import note_columns
 
@@ -125,6 +123,9 @@ def _fit_both(task: FittingTask) -> FitOutcome:
 
 def _learn_graph(task: FittingTask) -> DAG:
     """The graph of all columns, by the score that fits the prior of the parameters."""
+    from jensen.q_graph.learning import learn_structure  # slow to import; most graphs are given
+    from jensen.q_graph.methods import needs_structural_em
+
     table, choices = task.table, task.choices
     if choices.start is not None:
         raise JensenError(
