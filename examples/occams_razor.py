@@ -1,4 +1,4 @@
-"""Occam's razor: which order has the polynomial behind ten points?
+"""Occam's razor: the order of the polynomial behind ten points, by its evidence.
 
 Every polynomial is fitted in closed form, its coefficients and noise integrated out. The likelihood
 rises with the order, the evidence does not: an order with more freedom than the points ask for
