@@ -75,7 +75,7 @@ class LoopChoices:
         default = "em" if self.prior is None else "vbem"
         name = default if self.method is None else self.method
         if not isinstance(name, str) or name not in ALGORITHMS:
-            raise JensenError(f"there is no method {name!r}: choose one of {some(ALGORITHMS)}")
+            raise JensenError(f"there is no method {name!r}: choose one of {some(self.methods)}")
         return ALGORITHMS[name]
 
     @property
