@@ -100,6 +100,9 @@ def compare(name: str, seeds: Sequence[int] = SEEDS) -> dict[str, list[float]]:
 
 def main(names: Sequence[str]) -> None:
     """Print a line for each set."""
+    unknown = [name for name in names if name not in SETS]
+    if unknown:
+        raise SystemExit(f"there is no set {unknown[0]!r}: choose of {', '.join(SETS)}")
     warnings.simplefilter("ignore")
     print(f"adjusted Rand index: mean (least, most) of {len(SEEDS)} seeds, {STARTS} starts each")
     for name in names or SETS:

@@ -356,3 +356,5 @@ def test_known_clusters_are_compared():
     found = clusters.compare("wine", seeds=[0])
     assert list(found) == ["jensen", "scikit-learn", "scikit-learn, EM"]
     assert found["jensen"][0] > 0.9
+    with pytest.raises(SystemExit, match="there is no set 'cancer': choose of wine, breast cancer"):
+        clusters.main(["cancer"])

@@ -17,7 +17,7 @@ LAYERS = (
     ("scores",),
     ("models", "free_energy", "inference"),  # a model makes what answers, which asks its model
     ("runs",),
-    ("independence", "q_graph", "state_merging"),
+    ("evidence", "independence", "q_graph", "state_merging"),
     ("estimators",),
     ("io", "plots", "examples"),
     ("cli",),

@@ -1,4 +1,4 @@
-"""Graphs of labels and numbers together: search, the sum over all graphs, EM of rows with holes."""
+"""Graphs of labels and numbers together: searches and sums over graphs, and rows with holes."""
 
 from functools import partial
 from typing import Any

@@ -11,6 +11,8 @@ __version__ = "0.1.0"
 _HOME = {  # where each public name lives; a module is its own home
     "BayesianNetwork": "jensen.estimators.bayesian_network",
     "BinaryFactors": "jensen.estimators.binary_factors",
+    "BayesianNetworkClassifier": "jensen.estimators.classifier",
+    "BayesianRegression": "jensen.estimators.bayesian_regression",
     "CPDAG": "jensen.graphs",
     "DAG": "jensen.graphs",
     "DataError": "jensen.exceptions",
@@ -33,6 +35,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "bootstrap_edges": "jensen.q_graph.bootstrap",
     "choose_components": "jensen.estimators.choosing",
     "chow_liu": "jensen.q_graph.trees.chow_liu",
+    "compare": "jensen.evidence.comparison",
     "cross_validate": "jensen.estimators.cross_validation",
     "discretize": "jensen.data",
     "examples": "jensen.examples",
@@ -43,6 +46,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "learn_structure": "jensen.q_graph.learning",
     "load": "jensen.io",
     "local_scores": "jensen.scores",
+    "log_evidence": "jensen.evidence.methods",
     "merge_states": "jensen.estimators.merging",
     "mutual_information_matrix": "jensen.scores.mutual_information",
     "naive_bayes": "jensen.q_graph.trees.chow_liu",
@@ -87,14 +91,20 @@ if TYPE_CHECKING:
     from jensen.data import scan_table as scan_table
     from jensen.data import set_threads as set_threads
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
+    from jensen.estimators.bayesian_regression import BayesianRegression as BayesianRegression
     from jensen.estimators.binary_factors import BinaryFactors as BinaryFactors
     from jensen.estimators.choosing import choose_components as choose_components
+    from jensen.estimators.classifier import (
+        BayesianNetworkClassifier as BayesianNetworkClassifier,
+    )
     from jensen.estimators.cross_validation import cross_validate as cross_validate
     from jensen.estimators.factor_analysis import FactorAnalysis as FactorAnalysis
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass
     from jensen.estimators.merging import merge_states as merge_states
+    from jensen.evidence.comparison import compare as compare
+    from jensen.evidence.methods import log_evidence as log_evidence
     from jensen.exceptions import DataError as DataError
     from jensen.exceptions import DataWarning as DataWarning
     from jensen.exceptions import EstimateWarning as EstimateWarning

@@ -326,6 +326,8 @@ def test_a_finding_that_is_no_number(refuse, run):
     assert run("learn", "rows.csv", "--graph", "a -> b", "-o", "net.json").code == 0
     line = refuse("query", "net.json", "b", "--given", "a=x")
     assert line == "--given a=x: 'a' takes a finite number of at most 1e+140"
+    line = refuse("query", "net.json", "b", "--given", "a=8,3")
+    assert line.endswith("finite number of at most 1e+140: write 8.3, with a decimal point")
 
 
 def test_a_title_above_the_names_of_columns(refuse):

@@ -994,18 +994,14 @@ def test_tests_that_contradict_each_other_leave_a_way_out(run, refuse):
     run("learn", "x.csv", "--structure", "ges")
 
 
-def test_what_is_advised_where_values_are_missing_works(advise, paste, holes):
-    _, commands = advise("learn", holes, "--structure", "mmhc")
-    assert commands == ["jensen learn 'my holes.csv' --structure mmhc --complete-rows"]
-    paste(commands[0])
-
-
 def test_tests_read_the_rows_that_they_need(run, holes):
     done = run("learn", holes, "--structure", "pc", "--json")
     assert edges_of(done) == set(as_dag(jn.learn_structure(holes, "pc")).edges)
     assert json.loads(done.out)["structure"]["score"] is None
     text = run("learn", holes, "--structure", "pc").out
     assert text.startswith("pc: by tests of independence, undirected edges directed freely; 0.")
+    both = run("learn", holes, "--structure", "mmhc", "--seed", 0, "--json")
+    assert edges_of(both) == set(jn.learn_structure(holes, "mmhc", random_state=0).edges)
 
 
 @pytest.mark.parametrize("structure", ["ges", "pc"])

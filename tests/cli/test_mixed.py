@@ -51,3 +51,13 @@ def test_rows(run, net):
 def test_a_picture(run, net, tmp_path):
     run("show", net, "--svg", "net.svg", "--beliefs", "--given", "height=170")
     assert "±" in (tmp_path / "net.svg").read_text(encoding="utf-8")
+
+
+def test_the_strength_of_the_prior(run, refuse, tmp_path):
+    table = "g,x,y\n" + "".join(f"{'uv'[k % 2]},{k / 7},{k * 0.3 + k % 3 / 9}\n" for k in range(40))
+    (tmp_path / "tight.csv").write_text(table)
+    command = ("learn", "tight.csv", "--graph", "g -> y; x -> y", "-o", "net.json", "--prior")
+    assert "the prior with the highest evidence)" in run(*command, "bdeu-bge").out
+    assert "prior of strength 0.5)" in run(*command, "strength=0.5").out
+    assert jn.load(tmp_path / "net.json").prior == {"strength": 0.5}
+    assert "has strength" in refuse(*command, "scale=0.5")

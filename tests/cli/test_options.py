@@ -109,7 +109,7 @@ def complete(line):
 def test_the_shell_completes_commands_options_and_values():
     assert complete("jensen le") == ["learn"]
     assert complete("jensen learn x.csv --max-p") == ["--max-parents"]
-    assert complete("jensen learn x.csv --structure t") == ["tabu", "tree"]
+    assert complete("jensen learn x.csv --structure t") == ["tabu", "tree", "tan"]
     assert complete("jensen learn x.csv --score bd") == ["bdeu", "bds", "bde", "bdeu-bge"]
     assert complete("jensen learn x.csv -o ") == []  # then the shell completes files
 

@@ -135,6 +135,14 @@ def test_what_the_caller_says(tmp_path):
     same(jn.scan_table(path, **said), jn.read_table(path, **said))
 
 
+def test_all_numbers_as_measurements(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("a,b,c,d\n1,01,low,\n2,02,,\n1,03,high,\n")
+    rows = jn.scan_table(path, continuous="all", counts=["a"])
+    assert [v.kind for v in rows.variables] == ["count", "continuous", "categorical", "categorical"]
+    same(rows, jn.read_table(path, continuous="all", counts=["a"]))
+
+
 def test_compressed_text(tmp_path):
     path = tmp_path / "rows.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"x,1.5\ny,2\n" * 1000))

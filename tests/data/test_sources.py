@@ -307,7 +307,6 @@ def test_a_table_knows_which_library_it_came_from(data, source):
         (None, "cannot read a table from NoneType: give a path, a pandas, polars or pyarrow"),
         ([[1, 2]], "cannot read a table from list"),
         (b"t.csv", "cannot read a table from bytes"),
-        (pd.Series([1]), "cannot read a table from Series"),
         ({"x": [1], "y": [1, 2]}, r"the columns differ in length: {'x': 1, 'y': 2}"),
         ({"x": "abc"}, "column 'x' must hold one value per row, not 'abc'"),
         ({"x": 3}, "column 'x' must hold one value per row, not 3"),

@@ -10,6 +10,7 @@ import pytest
 
 import jensen as jn
 from jensen.data.blocks import FEW, TreeSum, Units
+from jensen.data.number_rows import NumberRows
 from jensen.data.threads import ordered_map
 
 
@@ -137,3 +138,36 @@ def test_threads_are_free_again_after_a_map():
     jn.set_threads(2)
     list(ordered_map(lambda k: k, range(4)))
     assert len(set(make(4).sum(meet())[1])) == 2
+
+
+@pytest.mark.parametrize("is_lazy", [False, True])
+def test_sketches_of_some_columns_and_of_sequences_are_their_own(is_lazy):
+    """Not those of the rows that they were made of, which were looked at before."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(9, 3))
+    values[2, 1] = np.nan
+    table = jn.Table(dict(zip("abc", values.T, strict=True)))
+    scan = jn.data.TableScan(table.variables, lambda: iter([table]), False)
+    rows = NumberRows.scanned(scan if is_lazy else table, "abc")
+    assert rows.sketch.n_seen.tolist() == [9, 8, 9]
+    some = rows.columns([2, 1])
+    lengths, weight = np.array([4, 1, 4]), np.array([2.0, 0.5, 3.0])
+    weighted = rows.by_sequence(lengths, weight)
+    pairs = [
+        (some, NumberRows.of(values[:, [2, 1]])),
+        (weighted, NumberRows.of(values, np.repeat(weight, lengths))),
+        (weighted.columns([0]), NumberRows.of(values[:, [0]], np.repeat(weight, lengths))),
+    ]
+    for ours, theirs in pairs:
+        assert ours.n_columns == theirs.n_columns
+        for a, b in zip(ours.sketch, theirs.sketch, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-15)
+
+
+@pytest.mark.parametrize("weight", [0.5, 2.0, 0.0])
+def test_rows_of_other_weights_do_not_count_once(weight):
+    values = np.zeros((3, 1))
+    assert NumberRows.of(values).counts_once
+    rows = NumberRows.of(values, np.array([1.0, weight, 1.0]))
+    assert not rows.counts_once
+    assert rows.counted().n_rows == (3 if weight else 2)

@@ -5,8 +5,9 @@ import pytest
 from naive import independence as naive
 
 import jensen as jn
-from jensen.independence.mmhc import find_neighbours, mmhc
+from jensen.independence.mmhc import MMHCInfo, find_neighbours, mmhc
 from jensen.independence.testing import Oracle
+from jensen.q_graph.info import StructuralInfo
 
 
 def never(size, done, total):
@@ -109,11 +110,35 @@ def test_constraints_hold_and_required_edges_need_no_test():
     assert not few.parents("asia")
 
 
-def test_missing_values_are_refused_with_what_works():
-    holes = jn.Table({"a": ["n", "y", None], "b": ["n", "y", "y"]})
-    message = r"method='mmhc' needs complete data, but 1 value is missing: a \(1\); use method='pc'"
-    with pytest.raises(jn.DataError, match=message):
-        mmhc(holes)
+def test_tests_read_the_rows_known_and_structural_em_climbs():
+    frame = table().to_pandas().astype(object)
+    holes = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.1)
+    dag = jn.learn_structure(
+        holes, "mmhc", "bic", alpha=0.01, required="asia -> bronc", forbidden="smoke -> lung",
+        random_state=0,
+    )  # fmt: skip
+    info = dag.info
+    assert isinstance(info, MMHCInfo)
+    assert isinstance(info, StructuralInfo)
+    assert (info.method, info.score_name, info.test, info.ascends) == ("mmhc", "bic", "g2", True)
+    assert set(dag.skeleton().edges) <= set(info.candidates)
+    assert ("asia", "bronc") in dag.edges
+    assert ("smoke", "lung") not in dag.edges
+    free = jn.learn_structure(holes, score="bic", required="asia -> bronc", random_state=0)
+    assert info.score <= free.info.score + 1e-6
+    assert dag.shd(free) <= 4
+    sure = mmhc(holes, prior={("asia", "dysp"): 1.0}, score="bic", random_state=0)
+    assert ("asia", "dysp") in sure.edges
+
+
+def test_numbers_with_holes():
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(500, 3))
+    x[:, 1] += x[:, 0]
+    x[rng.random(x.shape) < 0.1] = np.nan
+    dag = mmhc({"a": x[:, 0], "b": x[:, 1], "c": x[:, 2]}, random_state=0)
+    assert dag.skeleton().edges == (("a", "b"),)
+    assert dag.info.score_name == "bge"
 
 
 def test_numbers():

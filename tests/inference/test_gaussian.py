@@ -213,7 +213,6 @@ def test_entropies(net):
         (lambda n: n.posterior("a"), "this network has point estimates only: a posterior comes"),
         (lambda n: n.cpt("a"), "are continuous, so it has no states and no tables: see regression"),
         (lambda n: n.predict_proba({"a": [1.0]}, "b"), "are continuous, so it has no states and"),
-        (lambda n: n.most_probable(), "are continuous, so it has no states and no tables"),
         (lambda n: n.to_svg(beliefs=True), "are continuous, so it has no states and no tables"),
         (lambda n: n.with_cpt("a", [0.5, 0.5]), "are continuous, so it has no states and no tabl"),
         (lambda n: n.to_pgmpy(), "are continuous, so it has no states and no tables"),

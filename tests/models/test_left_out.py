@@ -144,7 +144,7 @@ def test_draws_of_what_is_left(method):
     """What is left out changes no estimate of the others."""
     columns = chain()
     graph = jn.DAG("a -> b -> c -> h <- k; a -> h")
-    how = {"n_samples": 400, "burn_in": 50, "prior": 1.5}
+    how = {"n_samples": 800, "burn_in": 100, "prior": 1.5}
     table = jn.Table(columns)
     net = jn.BayesianNetwork(
         graph, method=method, hidden={"h": 2, "k": 3}, random_state=0, **how

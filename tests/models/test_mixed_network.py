@@ -1,6 +1,6 @@
 """Networks of labels and numbers: every sweep against enumeration and dense algebra."""
 
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -15,12 +15,13 @@ from jensen.estimators.network_choices import NetworkSettings
 from jensen.exceptions import CollapseError, DataError, EstimateWarning, GraphError, JensenError
 from jensen.families import linear_regression, log_evidence
 from jensen.free_energy import expect
+from jensen.inference.mixed_parameters import config_text
 from jensen.models import mixed_rows
 from jensen.models.mixed_network import MixedParameters, MixedRegressionNetwork, moments_of
 from jensen.q_hidden.mixed import cells
 from jensen.q_hidden.mixed.cells import MixedCells, MixedRows, encode_rows
 from jensen.q_hidden.mixed.layout import MixedLayout
-from jensen.q_hidden.mixed.shapes import Shapes
+from jensen.q_hidden.mixed.shapes import Asked, Shapes
 
 GRAPHS = {
     "two numbers below a label": ("L -> x; L -> y", {"L": 2}),
@@ -73,7 +74,7 @@ def all_gaps(layout, rng):
 
 def solved(layout, names, tables, forms, rows, was_set=()):
     """Value, counts and moments, as the model adds them up."""
-    known = mixed_rows._moments(rows, layout)
+    known = mixed_rows.seen_moments(rows, layout)
     for v in was_set:
         if not layout.cards[v]:
             k = layout.place[v]
@@ -256,6 +257,15 @@ def test_vb_on_complete_rows_is_the_evidence():
     np.testing.assert_allclose(net.free_energy_, labels + numbers + base, rtol=1e-12)
 
 
+def test_the_strength_with_the_highest_evidence_is_taken():
+    table = mixed_table(40)
+    own = [
+        jn.BayesianNetwork(GRAPH, prior={"strength": s}).fit(table) for s in (1e-3, 0.01, 0.1, 1.0)
+    ]
+    net = jn.BayesianNetwork(GRAPH, prior="bdeu-bge").fit(table)
+    assert net.free_energy_ == max(each.free_energy_ for each in own)
+
+
 @pytest.mark.parametrize("strength", [1.0, 0.01])
 def test_vb_on_complete_rows_is_the_score(strength):
     table = mixed_table(40)
@@ -270,15 +280,15 @@ def test_vb_is_below_the_evidence_where_labels_are_missing():
     data = table.to_pandas()
     data.loc[[1, 5], "a"] = None
     data.loc[[2, 5], "b"] = None
-    evidence = []
+    evidence, prior = [], {"strength": 1.0}
     for a1, a5, b2, b5 in product(["no", "yes"], ["no", "yes"], "pqr", "pqr"):
         full = data.copy()
         full.loc[[1, 5], "a"] = [a1, a5]
         full.loc[[2, 5], "b"] = [b2, b5]
         full = jn.Table(full, states={"a": ["no", "yes"], "b": ["p", "q", "r"]})
-        evidence.append(jn.BayesianNetwork(GRAPH, prior="bdeu-bge").fit(full).free_energy_)
+        evidence.append(jn.BayesianNetwork(GRAPH, prior=prior).fit(full).free_energy_)
     exact = logsumexp(evidence)
-    net = jn.BayesianNetwork(GRAPH, prior="bdeu-bge", random_state=0, n_init=5).fit(data)
+    net = jn.BayesianNetwork(GRAPH, prior=prior, random_state=0, n_init=5).fit(data)
     assert net.is_bound_
     assert exact - 3.0 < net.free_energy_ < exact
 
@@ -426,6 +436,7 @@ def test_a_tight_relation_is_not_inflated(choices):
     net = jn.BayesianNetwork("g -> y; x -> y", **choices).fit(table)
     np.testing.assert_allclose(net.network_.numbers[1].variances, 1e-4, rtol=0.2)
     strong = jn.BayesianNetwork("g -> y; x -> y", prior={"strength": 1.0}).fit(table)
+    assert "log evidence (numbers: prior of strength 1)" in repr(strong.summary())
     assert (strong.network_.numbers[1].variances > 20e-4).all()
 
 
@@ -546,3 +557,66 @@ def test_states_that_collapse_are_started_again():
         "H -> x; H -> y", hidden={"H": 3}, prior="bdeu-bge", random_state=0
     ).fit(table)
     assert with_prior.is_bound_
+
+
+HIDDEN = "H -> a; H -> x; b -> x; a -> b"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_labels_of_hidden_states_change_no_likelihood(seed):
+    """States are named by how frequent they are; tables and regressions move together."""
+    table = mixed_table(60, seed=5).select(["a", "b", "x"])
+    net = jn.BayesianNetwork(HIDDEN, hidden={"H": 2}, random_state=seed, max_iter=3)
+    with pytest.warns(EstimateWarning):
+        net.fit(table)
+    np.testing.assert_allclose(net.log_likelihood(table).sum(), net.free_energy_, rtol=1e-9)
+
+
+def test_samples_are_named_alike_by_tables_and_regressions_together():
+    """All ways to name the states of one point are settled to that point."""
+    table = mixed_table(60, seed=5).select(["a", "b", "x"])
+    choices = NetworkSettings(prior="bdeu-bge", method="gibbs", hidden={"H": 3})
+    model = mixed_problem(jn.DAG(HIDDEN), table, choices).model
+    rng = np.random.default_rng(7)
+    share, a = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(2), 3)
+    b, x = rng.dirichlet(np.ones(3), 2), rng.normal(size=(3, 3, 1))
+    noise = rng.uniform(0.5, 2.0, (3, 3, 1))
+
+    def flat(order):
+        numbers = np.concatenate([x[order], noise[order]], axis=2)
+        return np.concatenate([share[order], a[order].ravel(), b.ravel(), numbers.ravel()])
+
+    draws = np.array([flat(list(order)) for order in permutations(range(3))])
+    settled = model.settle(draws, 4)
+    np.testing.assert_allclose(settled, np.tile(draws[4], (6, 1)), rtol=1e-14)
+
+
+def test_samples_hold_the_density_of_what_was_drawn():
+    """The trace of a chain is log p(x, h, θ), with numbers that were drawn for the missing ones."""
+    layout = MixedLayout(((), (0,)), (2, 0))
+    rows = MixedRows(np.full((2000, 1), -1, np.int32), np.full((2000, 1), np.nan), np.ones(2000))
+    tables = np.log([0.3, 0.7])
+    mean, strength = np.array([[1.0], [3.0]]), np.full((2, 1, 1), 2.0)
+    eta = linear_regression.from_standard(mean, strength, np.full(2, 5.0), np.ones(2))
+    t = (linear_regression.mode_stats(eta),)
+    shapes = Shapes(layout, ["h", "x"])
+    asked = Asked(frozenset({0, 1}))
+    (unit,) = encode_rows(shapes, rows, (), asked)
+    forms = layout.forms_of(t)
+    drawn = q_hidden.draw(
+        MixedCells(tables, forms, shapes.kinds, unit), None, np.random.default_rng(0)
+    )
+    counts, moments = drawn.moments
+    np.testing.assert_allclose(drawn.value.sum(), counts @ tables + moments @ forms, rtol=1e-10)
+
+
+def test_configurations_are_told_in_the_order_of_parents():
+    dag, layout = layout_of("K -> x; L -> x", {"K": 2, "L": 3})
+    variables = (
+        jn.Variable("K", "categorical", ("p", "q")),
+        jn.Variable("L", "categorical", ("r", "s", "t")),
+        jn.Variable("x", "continuous"),
+    )
+    assert dag.nodes == ("K", "L", "x")
+    found = [config_text(layout, variables, 0, config) for config in range(6)]
+    assert found == [f"K={k}, L={x}" for k, x in product("pq", "rst")]

@@ -181,6 +181,26 @@ def test_rows_that_say_little(table, warning):
         assert jn.learn_structure(table, random_state=0).edges == ()
 
 
+def test_a_column_of_one_label_stands_alone():
+    """All graphs that differ there have the same J, and edges there would say nothing."""
+    table = rows(n=80) | {"d": ["x"] * 40 + [None] * 40}
+    with pytest.warns(jn.DataWarning, match="holds one label only"):
+        found = jn.learn_structure(table, random_state=0)
+    assert not {*found.parents("d"), *found.children("d")}
+    with pytest.warns(jn.DataWarning, match="holds one label only"):
+        held = jn.learn_structure(table, random_state=0, required="a -> d")
+    assert ("a", "d") in held.edges
+
+
+@pytest.mark.parametrize("way", ["available-case", "node-average"])
+def test_classes_have_no_scores_on_rows_of_each_family(way):
+    told = f"^with missing='{way}' the graphs of an equivalence class score differently, .* leave"
+    with pytest.raises(jn.JensenError, match=told):
+        jn.learn_structure(rows(), "ges", "bic", missing=way)
+    complete = jn.learn_structure(rows(rate=0.0), "ges", "bic", missing="available-case")
+    assert isinstance(complete, jn.CPDAG)
+
+
 def test_one_row_with_states_that_are_declared():
     table = jn.Table({"a": ["x"], "b": ["u"]}, states={"a": ["x", "y"], "b": ["u", "v"]})
     with pytest.warns(jn.DataWarning, match="there is one row to learn from"):

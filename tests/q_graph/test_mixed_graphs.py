@@ -193,6 +193,13 @@ def test_a_configuration_without_residual_variance(score):
     assert post.edge_probability("b", "x") == 0.0
 
 
+def test_trees_are_told_with_the_convention(caplog):
+    caplog.set_level("INFO", logger="jensen")
+    tree = jn.chow_liu(TABLE)
+    assert tree.info.notes == (CONVENTION,)
+    assert caplog.messages == [CONVENTION]
+
+
 def test_numbers_that_others_fix_are_told():
     """A search by a likelihood would leave out the closest of all relations."""
     rng = np.random.default_rng(0)

@@ -256,6 +256,9 @@ def _how_found(found: FoundGraph) -> str:
     if found.method == "tree":
         kind = "trees" if found.score_name == UNPENALISED else "forests"
         return f"tree: the best of all {kind}"
+    if found.method in ("naive", "tan"):
+        more = ", joined by their most likely tree" if found.method == "tan" else ""
+        return f"{found.method}: the class points to every column{more}"
     if found.proven:
         return f"exact: proven to be the best graph by {found.score_name}"
     if math.isnan(found.score) and found.interrupted:

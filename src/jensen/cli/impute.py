@@ -7,6 +7,7 @@ from typing import Any
 from jensen.cli import inputs, options, outputs
 from jensen.cli.command import QUESTION, Command, Given, Option
 from jensen.cli.table_rows import read_network_rows, read_state_rows
+from jensen.exceptions import JensenError
 from jensen.support.text import plural
 
 
@@ -24,28 +25,38 @@ def run(given: Given) -> None:
     outputs.check_table_path(given.output, given.file, given.data)
     net = inputs.read_model(given.file)
     kind = inputs.kind_of(net)
-    given.check(model=kind)
     if kind in inputs.FACTORS:
+        given.check(model=kind)
         _impute_numbers(given, net)
         return
-    net = inputs.read_net(given.file)
+    net = inputs.as_net(net, given.file)
     rows = read_network_rows(given, net)
-    filled = net.filled_cells(
-        rows.table,
-        given.method,
-        random_state=given.seed,
-        impossible=given.impossible,
-        unknown=given.unknown,
-        missing_columns="ignore",
-    )
-    n_filled = 0
-    for name, cells in filled.items():
-        rows.columns[name] = fill_arrow(rows.columns[name], cells)
-        n_filled += int(cells.where().sum())
+    if given.draws is not None and DRAW in rows.columns:
+        raise JensenError(f"the column {DRAW!r} tells completed tables apart: rename that of DATA")
+    choices = {
+        "random_state": given.seed,
+        "impossible": given.impossible,
+        "unknown": given.unknown,
+        "missing_columns": "ignore",
+    }
+    if given.draws is None:
+        tables = [net.filled_cells(rows.table, given.method, **choices)]
+    else:
+        tables = net.drawn_cells(rows.table, given.draws, given.method, **choices)
+    n_filled, parts = 0, []
+    for number, filled in enumerate(tables, 1):
+        columns = dict(rows.columns)
+        for name, cells in filled.items():
+            columns[name] = fill_arrow(columns[name], cells)
+            n_filled += int(cells.where().sum())
+        if given.draws is not None:
+            columns = {DRAW: pa.array([number] * rows.n_rows), **columns}
+        parts.append(pa.table(columns))
+    whole = pa.concat_tables(parts)
     outputs.write_answer(
-        rows.columns,
+        dict(zip(whole.column_names, whole.columns, strict=True)),
         given,
-        in_json=lambda: pa.table(rows.columns).to_pylist(),
+        in_json=lambda: whole.to_pylist(),
         notes={"rows": rows.n_rows, "filled": n_filled},
         done=f"{plural(n_filled, 'value')} filled in, {plural(rows.n_rows, 'row')}",
     )
@@ -77,6 +88,9 @@ def _impute_numbers(given: Given, model: Any) -> None:
 
 
 NETWORK = {"model": ("network",)}
+DRAW = "draw"
+"""The column that tells completed tables apart."""
+
 METHOD = Option(
     "method",
     "The most probable completion of the row (mode), of each cell alone (marginal), or a random "
@@ -86,6 +100,17 @@ METHOD = Option(
     default="mode",
     belongs=NETWORK,
 )
+DRAWS = Option(
+    "draws",
+    "The number of completed tables, one below the other with their number in the column draw "
+    "(multiple imputation): for each, parameters are drawn from their posterior, and then the "
+    "cells. The network must be learned by vbem or gibbs.",
+    QUESTION,
+    kind=int,
+    metavar="N",
+    at_least=1,
+    belongs={**NETWORK, "method": ("draw",)},
+)
 COMMAND = Command(
     name="impute",
     run=run,
@@ -94,6 +119,7 @@ COMMAND = Command(
         options.MODEL_FILE,
         options.TABLE,
         METHOD,
+        DRAWS,
         options.IMPOSSIBLE.but(belongs=NETWORK),
         *options.READING,
         options.UNKNOWN.but(belongs=NETWORK),
@@ -103,5 +129,8 @@ COMMAND = Command(
         options.JSON,
         options.THREADS,
     ),
-    examples=("jensen impute net.json patients.csv -o filled.csv --method draw --seed 0",),
+    examples=(
+        "jensen impute net.json patients.csv -o filled.csv --method draw --seed 0",
+        "jensen impute net.json patients.csv -o ten.csv --method draw --draws 10 --seed 0",
+    ),
 )

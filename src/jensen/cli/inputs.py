@@ -45,12 +45,15 @@ def read_table(given: Given, states: list[str], missing: list[str] | None = None
     if scans and bins:
         raise JensenError("--scan and --discretize do not go together: discretize the files before")
     read = cast("Callable[..., Table]", scan_table if scans else read_table)
+    chosen = given.chosen(*kinds)
+    if chosen.get("continuous") == ["all"]:
+        chosen["continuous"] = "all"
     table = read(
         given.data,
         **text_choices(given),
         missing=labels or None,
         states=dict(map(_one_states, states)),
-        **given.chosen(*kinds),
+        **chosen,
     )
     return discretize(table, bins=bins, columns=list(bins)) if bins else table
 
@@ -172,10 +175,14 @@ def names_net(text: str) -> bool:
 
 def read_net(net: str) -> BayesianNetwork:
     """The network that a NET argument names; another model is refused."""
-    found = read_model(net)
+    return as_net(read_model(net), net)
+
+
+def as_net(found: Any, file: str) -> BayesianNetwork:
+    """A model that must be a network."""
     if kind_of(found) != "network":
         raise JensenError(
-            f"{_file(net)} holds a {type(found).__name__}, but a network is needed here"
+            f"{_file(file)} holds a {type(found).__name__}, but a network is needed here"
         )
     return cast("BayesianNetwork", found)
 

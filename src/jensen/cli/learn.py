@@ -167,7 +167,11 @@ def _scaled_prior(given: Given, names: Sequence[str]) -> Any:
 
 
 def _read_prior(text: str | None) -> Any:
-    """A number if it is one, else the name of a prior."""
+    """A number if it is one, parts with their numbers, or the name of a prior."""
+    from jensen.cli.learn_states import read_prior
+
+    if text is not None and "=" in text:
+        return read_prior(text)
     try:
         return None if text is None else float(text)
     except ValueError:

@@ -24,7 +24,7 @@ NETWORK: dict[str, tuple[str, ...]] = {"model": ("network",)}
 """Belongs to networks alone."""
 
 LEARNED, KNOWN = "a graph that is learned", "a graph that is given by --graph"
-STRUCTURES = (*METHODS, "tree")
+STRUCTURES = (*METHODS, "tree", "naive", "tan")
 KINDS = ("categorical", "continuous", "count")
 """Kinds of columns, in the order in which the help names what states make of them."""
 
@@ -100,11 +100,19 @@ STRUCTURE_OPTIONS = (
         "tabu: the same, and on over losses; exact: the proven optimum (for more than 24 variables "
         "with --max-parents 3 or so, and the extra jensen[exact]); ges: by changes of whole "
         "classes of equivalent graphs; pc: by tests of independence; mmhc: by tests, then hill "
-        "climbing; tree: the most likely tree (a forest with --score bic or aic).",
+        "climbing; tree: the most likely tree (a forest with --score bic or aic); naive: --target "
+        "points to every column; tan: besides, these are joined by their most likely tree.",
         STRUCTURE,
         values=STRUCTURES,
         default="hill-climb",
         belongs={**NETWORK, "graph": (LEARNED,)},
+    ),
+    Option(
+        "target",
+        "The class of naive and tan: a column of labels.",
+        STRUCTURE,
+        metavar="COLUMN",
+        belongs={**NETWORK, "graph": (LEARNED,), "structure": ("naive", "tan")},
     ),
     options.SCORE.but(
         belongs={**NETWORK, "graph": (LEARNED,), "structure": (*HAVE["score"], "tree")}
@@ -229,7 +237,8 @@ PARAMETER_OPTIONS = (
         f"The prior of the parameters. For a network: {', '.join(PRIORS)}, or the Dirichlet "
         f"concentration of every cell; {either(NUMBER_PRIORS)} for columns of numbers (default: "
         f"flat; {DEFAULTS['categorical']}, {DEFAULTS['continuous']} or, for labels and numbers "
-        f"together, {DEFAULTS['mixed']} for vbem, me and gibbs). For other models: default, or "
+        f"together, {DEFAULTS['mixed']} for vbem, me and gibbs), of which strength=0.01 weakens or "
+        "strengthens what is said of numbers (default: by evidence). For other models: default, or "
         "parts with their numbers, as in concentration=0.01,mean_strength=2, with the names that "
         "they have in Python (default: flat; default for vbem, me and gibbs).",
         PARAMETERS,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 from jensen.cli import inputs
 from jensen.cli.command import Given
 from jensen.exceptions import JensenError
-from jensen.q_graph.method_choices import HAVE, WAYS
+from jensen.q_graph.method_choices import HAVE, TESTED, WAYS
 from jensen.scores.registry import AVAILABLE, SPREAD_PRIORS
 from jensen.support.text import either, plural, some
 
@@ -100,14 +100,14 @@ def read_kinds(table: Table, names: Sequence[str], retry: Retry) -> Table:
 
     counts = [name for name in names if table.variable(name).kind == "count"]
     found = {
-        x: what for x in counts if (what := what_names_rows(table.head().column(x))) is not None
+        x: what for x in counts if (what := what_names_rows(table.sight().column(x))) is not None
     }
     if found and len(found) < len(names):
         shown = some(f"{name} {what}" for name, what in found.items())
         raise RetryError(
-            f"{shown}, so it tells nothing of other rows; this leaves it out (if it measures "
-            f"something, say --continuous):",
-            [retry.naming("--without", list(found))],
+            f"{shown}, so it tells nothing of other rows; this leaves it out, or, if it measures "
+            f"something, takes it as a measurement:",
+            [retry.naming("--without", list(found)), retry.but(*_each("--continuous", [*found]))],
         )
     note_columns([table.variable(name) for name in names], is_class=False)
     return counts_as_numbers(table)
@@ -254,15 +254,17 @@ def read_incomplete(given: Given) -> tuple[Table, str]:
 def can_learn(way: str, structure: str, table: Table, names: Sequence[str]) -> bool:
     """Whether a graph is learned from rows with missing values in this way."""
     from jensen.q_graph.methods import needs_structural_em
-    from jensen.q_graph.trees.incomplete import has_holes
+    from jensen.q_graph.trees.incomplete import is_incomplete
 
     if way != DEFAULT:
         return way != "refuse"
-    if structure == "pc":
+    if structure in TESTED:
         return True  # a test reads the rows that it needs
     rows = table.select(names)
     if structure == "tree":
-        return has_holes(rows)
+        return is_incomplete(rows)
+    if structure == "naive":
+        return True  # there is nothing to search
     return structure in HAVE["completion"] and needs_structural_em(rows, {})
 
 

@@ -70,7 +70,8 @@ CATEGORICAL = Option(
 )
 CONTINUOUS = Option(
     "continuous",
-    "A column of whole numbers to read as measurements; repeatable.",
+    "A column of whole numbers to read as measurements; repeatable. all: every column that holds "
+    "nothing but numbers.",
     DATA,
     many=True,
     metavar="COLUMN",

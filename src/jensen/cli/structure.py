@@ -159,6 +159,8 @@ def find_graph(task: Task) -> FoundGraph:
     """Learn the graph, in the way that --structure and --bootstrap say."""
     if task.given.structure == "tree":
         return _find_tree(task)
+    if task.given.structure in ("naive", "tan"):
+        return _classifier(task)
     if task.given.bootstrap is not None:
         return _average(task)
     return _test(task) if task.given.structure == "pc" else _search(task)
@@ -215,6 +217,18 @@ def _test(task: Task) -> FoundGraph:
             f"direct what you know with --required 'A -> B', or use --structure mmhc or ges"
         ) from None
     return FoundGraph(graph, "pc", score, _score(graph, task), False, False, info.seconds)
+
+
+def _classifier(task: Task) -> FoundGraph:
+    """The graph of a class and what is predicted by."""
+    from jensen.q_graph.trees.chow_liu import naive_bayes, tan
+
+    name, target = task.given.structure, task.given.target
+    if target is None:
+        raise JensenError(f"--structure {name} points from a class: name it with --target")
+    graph = (naive_bayes if name == "naive" else tan)(task.table, target)
+    score = task.scoring["score"]
+    return FoundGraph(graph, name, score, _score(graph, task), False, False, seconds=0.0)
 
 
 def _find_tree(task: Task) -> FoundGraph:

@@ -133,7 +133,7 @@ class RowSource(Protocol):
     def tables(self) -> Iterable[Table]:
         """The rows as one table, or as several with some rows each."""
 
-    def head(self) -> Table:
+    def sight(self) -> Table:
         """Rows for a quick look at columns: all rows in memory, or the first block."""
 
     def gather(self, names: Iterable[str]) -> Table:

@@ -69,7 +69,7 @@ def warn_of_row_names(
         Whether to warn of whole numbers that are taken for labels.
     """
     chosen = columns_to_check(table, names, "names rows")
-    head = table.head()  # of a scan some rows are enough to see it
+    head = table.sight()  # of a scan some rows are enough to see it
     columns = {name: head.column(name) for name in chosen}
     found = {
         name: what_names_rows(column, head.weights)

@@ -219,7 +219,7 @@ def refuse_counts(table: RowSource, names: Iterable[str], *, mixes: bool = False
     )
     if not found:
         return
-    said = {name: what_names_rows(table.head().column(name)) for name in found}
+    said = {name: what_names_rows(table.sight().column(name)) for name in found}
     named = {name: what for name, what in said.items() if what is not None}
     rest = [f"{name!r} {what}: leave it out, {leave_out([name])}" for name, what in named.items()]
     counts = [name for name in found if name not in named]

@@ -291,10 +291,7 @@ def read_decimals(
 
 
 def refuse_untold_commas(table: pa.Table, neutral: Collection[str], where: str) -> None:
-    """Refuse columns of numbers with commas in a piece of a file: what they mean must be said.
-
-    A whole table decides by all its rows, of which a piece holds some only.
-    """
+    """Refuse numbers with commas in a piece of a file: only all rows tell what they mean."""
     for name in table.column_names:
         found = _look(table[name], neutral, always=False)
         if found is not None and len(found.commas):

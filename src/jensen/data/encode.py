@@ -6,7 +6,7 @@ variable. Labels and numbers that probably mean missing, such as NA or -999, are
 """
 
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,12 @@ class Column(NamedTuple):
         if self.variable.kind == "categorical":
             return np.asarray(self.data == self.variable.n_states)
         return np.isnan(self.data)
+
+    def shown(self) -> NDArray[Any]:
+        """(rows,): labels as text, None where one is missing; numbers, NaN where one is."""
+        if self.variable.kind != "categorical":
+            return self.data.copy()
+        return np.asarray(np.array([*self.variable.states, None], object)[self.data])
 
 
 def encode(

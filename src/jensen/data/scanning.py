@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -58,7 +58,7 @@ def scan_table(
     decimal: str | None = None,
     categorical: Iterable[str] = (),
     counts: Iterable[str] = (),
-    continuous: Iterable[str] = (),
+    continuous: Iterable[str] | Literal["all"] = (),
     states: Mapping[str, Sequence[object]] | None = None,
     missing: Iterable[object] | None = None,
     weights: str | None = None,
@@ -103,20 +103,24 @@ def scan_table(
     choices = TextChoices(separator, decimal)
     choices.check()
     said = missing_labels(missing)
-    kinds = kinds_by_column(categorical, counts, continuous)
+    kinds = kinds_by_column(categorical, counts, () if continuous == "all" else continuous)
     labels = states_by_column(states, kinds)
     if weights is not None and (weights in kinds or weights in labels):
         raise DataError(f"column {weights!r} holds the weights, so it is no variable")
+    others = Told(missing=said or (), as_numbers=continuous == "all")
     told = {name: Told(kinds.get(name), labels.get(name), said or ()) for name in [*kinds, *labels]}
     if weights is not None:
         told[weights] = Told("continuous")
     sources = find_sources(data)
-    key = _key(sources, [choices, said, [(x, *y) for x, y in sorted(told.items())], weights])
+    key = _key(
+        sources,
+        [choices, said, continuous == "all", [(x, *y) for x, y in sorted(told.items())], weights],
+    )
     folder, is_kept = _folder(spill)
     columns = _read_spill(folder, key) if is_kept else None
     with _removed_on_error(folder / UNFINISHED if is_kept else folder):
         if columns is None:
-            drafts = _decode(sources, choices, told, Told(missing=said or ()), folder / UNFINISHED)
+            drafts = _decode(sources, choices, told, others, folder / UNFINISHED)
             columns = list(ordered_map(ColumnDraft.finish, drafts))
             coded = {draft.name for draft in drafts if draft.is_coded}
             numbers = [c for c in columns if c.variable.name not in {*labels, *coded, weights}]

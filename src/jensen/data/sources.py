@@ -37,6 +37,8 @@ def raw_columns(data: Any, names: Iterable[object] | None = None) -> list[RawCol
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         return [_raw(name, data.column(k)) for k, name in enumerate(data.schema.names)]
     frame = _as_narwhals(data)
+    if isinstance(frame, nw.Series):
+        return [_from_series(series_name(data), frame)]
     if isinstance(frame, nw.DataFrame):
         return [_from_series(column_name(column.name), column) for column in frame.iter_columns()]
     raise DataError(f"cannot read a table from {type(data).__name__}: give {WAYS_IN}")
@@ -47,14 +49,20 @@ def kind_of_source(data: Any) -> str:
     if isinstance(data, (pa.Table, pa.RecordBatch)):
         return "pyarrow"
     frame = None if isinstance(data, (str, PathLike)) else _as_narwhals(data)
-    if isinstance(frame, nw.DataFrame):
+    if isinstance(frame, (nw.DataFrame, nw.Series)):
         return str(frame.implementation.name.lower())
     return "pandas"
 
 
+def series_name(series: Any) -> str:
+    """The name of a series; that of the first column of an array where it has none."""
+    name = getattr(series, "name", None)
+    return "x0" if name is None or name == "" else column_name(name)
+
+
 def _as_narwhals(data: Any) -> Any:
     try:
-        return nw.from_native(data, pass_through=True)
+        return nw.from_native(data, pass_through=True, allow_series=True)
     except DuplicateError:
         names = list(data.columns)
         repeated = next(name for name in names if names.count(name) > 1)

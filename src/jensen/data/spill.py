@@ -34,7 +34,7 @@ from jensen.data.encode import (
     numbers_of,
     smallest_code_type,
 )
-from jensen.data.variable import EXACT, Kind, Variable
+from jensen.data.variable import EXACT, Kind, Variable, parse_number
 from jensen.exceptions import FileError
 
 ROWS = 1 << 20
@@ -105,6 +105,7 @@ class Told(NamedTuple):
     kind: Kind | None = None
     states: tuple[str, ...] | None = None
     missing: Sequence[str] = ()
+    as_numbers: bool = False  # continuous, if all values are numbers
 
 
 class MixedColumnError(Exception):
@@ -225,6 +226,8 @@ class ColumnDraft:
         kind: Kind | None = self.told.kind or (
             "categorical" if self.told.states is not None else None
         )
+        if kind is None and self.told.as_numbers and self._are_numbers(distinct):
+            kind = "continuous"
         if kind is None:
             kind = "categorical" if self.declared is not None else infer_kind(distinct)
         return self._labelled(distinct) if kind == "categorical" else self._numeric(distinct, kind)
@@ -238,6 +241,12 @@ class ColumnDraft:
             if found is not None:
                 return DistinctValues(None, found, codes)
         return DistinctValues(texts, None, codes, all_occur=True)
+
+    def _are_numbers(self, distinct: DistinctValues) -> bool:
+        """Whether there are values, and all are numbers."""
+        if distinct.texts is None:
+            return len(self.numbers) > 0 or len(self.labels) > 0
+        return bool(distinct.texts) and all(parse_number(x) is not None for x in distinct.texts)
 
     def _labelled(self, distinct: DistinctValues) -> Column:
         """Labels: every code, or every number, becomes that of its state."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,18 +21,21 @@ from jensen.data.packed import Packed
 from jensen.data.table_choices import (
     Reader,
     check_weights,
+    columns_of_numbers,
     encode_again,
     kinds_by_column,
     list_of_columns,
     missing_labels,
     no_column,
     open_columns,
+    read_all,
     states_by_column,
     take_weights,
 )
-from jensen.data.threads import ordered_map
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
+from jensen.support.checks import check_whole
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     import pandas
@@ -51,9 +54,10 @@ class Table:
     names
         Names of the columns of an array (default x0, x1, ...).
     categorical, counts, continuous
-        Columns whose kind the caller fixes. Otherwise text is categorical, whole numbers are
-        categorical up to 20 distinct values and counts beyond (continuous if some are negative),
-        other numbers are continuous.
+        Columns whose kind the caller fixes. ``continuous="all"``: every other column that holds
+        nothing but numbers, also few and whole ones. Otherwise text is categorical, whole numbers
+        are categorical up to 20 distinct values and counts beyond (continuous if some are
+        negative), other numbers are continuous.
     states
         Labels of categorical columns in their order; states that never occur are kept.
         Otherwise the labels that occur, sorted naturally (2 before 10).
@@ -85,7 +89,7 @@ class Table:
         names: Sequence[str] | None = None,
         categorical: Iterable[str] = (),
         counts: Iterable[str] = (),
-        continuous: Iterable[str] = (),
+        continuous: Iterable[str] | Literal["all"] = (),
         states: Mapping[str, Sequence[object]] | None = None,
         missing: Iterable[object] | None = None,
         weights: ArrayLike | str | None = None,
@@ -96,7 +100,7 @@ class Table:
             raise DataError("names=[...] goes with a 2-D array: this table names its own columns")
         said = missing_labels(missing)
         absent = said or []
-        kinds = kinds_by_column(categorical, counts, continuous)
+        kinds = kinds_by_column(categorical, counts, () if continuous == "all" else continuous)
         labels = states_by_column(states, kinds)
         if isinstance(data, Table) and weights is None:
             weights = data.weights
@@ -115,7 +119,10 @@ class Table:
             if weights in kinds or weights in labels:
                 raise DataError(f"column {weights!r} holds the weights, so it is no variable")
             weights, readers = take_weights(weights, readers)
-        columns = ordered_map(lambda r: r[1](kinds.get(r[0]), labels.get(r[0]), absent), readers)
+        if continuous == "all":
+            rest = [name for name, _ in readers if name not in kinds and name not in labels]
+            kinds |= columns_of_numbers(readers, rest, absent)
+        columns = read_all(readers, kinds, labels, absent)
         self._set(columns, weights)
         self.checks_done.update((name, "names rows") for name in [*kinds, *labels])
         numbers = [c for x, c in self._columns.items() if x not in {*labels, *declared}]
@@ -154,6 +161,16 @@ class Table:
     def names(self) -> tuple[str, ...]:
         """Names of the columns, in the order in which they came."""
         return tuple(self._columns)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The same as `names`, as dataframes call them."""
+        return self.names
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns."""
+        return self.n_rows, len(self._columns)
 
     @property
     def variables(self) -> tuple[Variable, ...]:
@@ -225,6 +242,55 @@ class Table:
         chosen = [self.column(name) for name in list_of_columns(names, "names")]
         return self._with(chosen, self.weights)
 
+    def head(self, n: int = 5) -> Table:
+        """The first n rows."""
+        check_whole("n", n, at_least=0)
+        return self.rows(0, min(n, self.n_rows))
+
+    def tail(self, n: int = 5) -> Table:
+        """The last n rows."""
+        check_whole("n", n, at_least=0)
+        return self.rows(max(self.n_rows - n, 0), self.n_rows)
+
+    def __getitem__(self, chosen: Any) -> Any:
+        """A column by its name, columns by a list of names, rows by a slice, positions or a mask.
+
+        A column is an array: labels as text with None where one is missing, numbers with NaN.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> table = jn.Table({"rain": ["no", "yes", None], "drops": [0.0, 2.5, 1.5]})
+        >>> table["rain"].tolist(), table["drops"].tolist()
+        (['no', 'yes', None], [0.0, 2.5, 1.5])
+        >>> table[["drops"]].shape, table[:2].shape, table[table["drops"] > 1].shape
+        ((3, 1), (2, 2), (2, 2))
+        """
+        if isinstance(chosen, str):
+            return self.column(chosen).shown()
+        found = np.asarray(np.arange(self.n_rows)[chosen] if isinstance(chosen, slice) else chosen)
+        if found.dtype.kind in "UO" or not found.size:
+            return self.select(found.tolist()) if found.dtype.kind != "i" else self.take(found)
+        self._check_rows(found, chosen)
+        return self.take(found)
+
+    def _check_rows(self, found: NDArray[Any], chosen: Any) -> None:
+        """Refuse what chooses no rows of this table."""
+        n = self.n_rows
+        if found.ndim != 1 or found.dtype.kind not in "bi":
+            raise DataError(
+                f"a table takes the name of a column, a list of names, a slice of rows, their "
+                f"positions, or a mask with an entry per row, not {chosen!r:.60}"
+            )
+        if found.dtype.kind == "b" and len(found) != n:
+            raise DataError(f"a mask of {len(found):,} entries does not fit {plural(n, 'row')}")
+        if found.dtype.kind == "i" and not -n <= found.min() <= found.max() < n:
+            wrong = found.max() if found.max() >= n else found.min()
+            raise DataError(f"there is no row {wrong}: the table has {plural(n, 'row')}, from 0")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
     def take(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> Table:
         """These rows (positions, or a mask), with the same variables."""
         columns = [Column(c.variable, c.data[rows]) for c in self._columns.values()]
@@ -290,7 +356,7 @@ class Table:
         """A list with this table alone."""
         return [self]
 
-    def head(self) -> Table:
+    def sight(self) -> Table:
         """All rows."""
         return self
 

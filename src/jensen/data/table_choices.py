@@ -14,6 +14,7 @@ from jensen.data.dialect import TextChoices
 from jensen.data.encode import Column, encode
 from jensen.data.files import read_columns
 from jensen.data.sources import collected, column_name, is_missing, kind_of_source, raw_columns
+from jensen.data.threads import ordered_map
 from jensen.data.variable import Kind, label_text
 from jensen.exceptions import DataError
 from jensen.support.text import offer, option, plural
@@ -123,6 +124,48 @@ def open_columns(
         raws = raw_columns(data, names)
     readers: list[tuple[str, Reader]] = [(raw.name, partial(encode, raw)) for raw in raws]
     return kind_of_source(data), readers, [raw.name for raw in raws if raw.is_coded]
+
+
+def read_all(
+    readers: Sequence[tuple[str, Reader]],
+    kinds: Mapping[str, Kind],
+    states: Mapping[str, Sequence[str]],
+    absent: Collection[str],
+) -> list[Column]:
+    """All columns; those that do not hold what the caller says are named in one error."""
+
+    def read(named: tuple[str, Reader]) -> Column | DataError:
+        name, reader = named
+        try:
+            return reader(kinds.get(name), states.get(name), absent)
+        except DataError as error:
+            return error
+
+    found = list(ordered_map(read, readers))
+    wrong = [error for error in found if isinstance(error, DataError)]
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        raise DataError("; ".join(error.marked for error in wrong))
+    return [column for column in found if isinstance(column, Column)]
+
+
+def columns_of_numbers(
+    readers: Sequence[tuple[str, Reader]], names: Collection[str], absent: Collection[str]
+) -> dict[str, Kind]:
+    """Which of these columns hold nothing but numbers, as continuous ones."""
+
+    def holds_numbers(named: tuple[str, Reader]) -> bool:
+        name, reader = named
+        try:
+            column = reader("continuous", None, absent) if name in names else None
+        except DataError:
+            return False
+        return column is not None and not bool(column.missing().all())
+
+    found = ordered_map(holds_numbers, readers)
+    chosen = [name for (name, _), is_number in zip(readers, found, strict=True) if is_number]
+    return dict.fromkeys(chosen, "continuous")
 
 
 def encode_again(

@@ -210,7 +210,7 @@ class TableScan:
         """Some rows each."""
         return (block.table for block in self.blocks())
 
-    def head(self) -> Table:
+    def sight(self) -> Table:
         """The first block."""
         return next(self._blocks()).table
 

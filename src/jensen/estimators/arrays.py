@@ -90,7 +90,7 @@ def read_rows(
         return NumberRows.of(values, weight).counted()
     if sample_weight is not None:
         raise DataError("a scan brings its own weights: leave out sample_weight")
-    read_matrix(estimator, X.head(), reset=True, otherwise=otherwise)
+    read_matrix(estimator, X.sight(), reset=True, otherwise=otherwise)
     names = names_of(estimator, len(X.names))
     rows = NumberRows.scanned(X.counted(), X.names)
     check_sizes(rows, names)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable
+from jensen.estimators.learning import Problem
 from jensen.estimators.network_choices import Estimator
-from jensen.estimators.network_fitting import fit_network
+from jensen.estimators.network_fitting import fit_network, network_problem
 from jensen.estimators.network_kinds import plain_network, read_network
 from jensen.estimators.network_methods import NetworkMethods
 from jensen.estimators.summary import Summary, summarise
@@ -28,6 +29,9 @@ from jensen.inference.regression import (
 )
 from jensen.support.json_values import as_checked
 from jensen.support.text import plural
+
+if TYPE_CHECKING:
+    from jensen.evidence.tightness import BoundGap
 
 
 class BayesianNetwork(NetworkMethods, Estimator):
@@ -72,11 +76,11 @@ class BayesianNetwork(NetworkMethods, Estimator):
         through all sweeps, and kept in `network_.prior`. Of labels and numbers together None (flat;
         "bdeu-bge" for methods that need a prior), "bdeu-bge", which is "bdeu" of the tables and, in
         every configuration of labels, the default "bge" of the numbers, its mean and scale weakened
-        to a strength of 0.001, or a dict with some of strength (1 is that of the score "bdeu-bge",
-        which pulls rare configurations to the mean and variance of all rows, but widens the noise
-        of a number by up to half its variance over the number of rows) and concentration (of every
-        cell of the tables, in place of "bdeu"). With a strength of 1 and complete rows
-        `free_energy_` is the score of the graph.
+        to the strength of 0.001, 0.01, 0.1 and 1 that has the highest evidence, or a dict with some
+        of strength (1 is that of the score "bdeu-bge", which pulls rare configurations to the mean
+        and variance of all rows, but widens the noise of a number by up to half its variance over
+        the number of rows) and concentration (of every cell of the tables, in place of "bdeu").
+        With a strength of 1 and complete rows `free_energy_` is the score of the graph.
     equivalent_sample_size
         Of "bdeu" and "bds".
     mode
@@ -93,8 +97,8 @@ class BayesianNetwork(NetworkMethods, Estimator):
         hold these tables alone, and the others begin as without `start`. They have no prior, and
         their posterior is a point (shown as a Dirichlet worth 10¹⁰ rows).
     n_init
-        How many random starts; the one with the highest F is kept. With 1, the parameters of a
-        graph that was learned from incomplete rows begin where structural EM ended.
+        How many random starts; the one with the highest F is kept. With 1, the tables of a graph
+        of labels that was learned from incomplete rows begin where structural EM ended.
     max_iter, tol
         Sweeps end when F rises by less than ``tol * (|F| + total weight)``, or at `max_iter`.
     n_samples, burn_in, thin, n_chains
@@ -246,6 +250,10 @@ class BayesianNetwork(NetworkMethods, Estimator):
         fit_network(self, table, interventions, checkpoint)
         return self
 
+    def problem(self, table: Any, *, interventions: Any = None) -> Problem:
+        """What `fit` learns: the model with its prior, the encoded rows, the choices."""
+        return network_problem(self, table, interventions)
+
     @classmethod
     def from_network(cls, network: FittedNetwork) -> Self:
         """An estimator that holds a known network."""
@@ -288,6 +296,29 @@ class BayesianNetwork(NetworkMethods, Estimator):
     def posterior(self, name: str) -> TablePosterior | RegressionPosterior | ConditionalPosterior:
         """The posterior of P(name | parents), of a table or of a regression: means, intervals."""
         return self.require_any().posterior(name)
+
+    def bound_gap(
+        self, table: Any, n_samples: int = 2000, *, random_state: Any = None, **fit: Any
+    ) -> BoundGap:
+        """How far F lies below the log evidence, by importance sampling from q(θ).
+
+        Pareto's k̂ says whether the weights can be believed; modes that q does not reach, such as
+        other labels of hidden states, are not seen.
+
+        Parameters
+        ----------
+        table
+            The rows of `fit`.
+        n_samples
+            Draws from q(θ).
+        random_state
+            An int, `SeedSequence`, `Generator` or None: that of the model.
+        **fit
+            What `fit` takes besides.
+        """
+        from jensen.evidence.tightness import bound_gap
+
+        return bound_gap(self, table, n_samples, random_state, **fit)
 
     def table_samples(self, name: str) -> NDArray[np.float64]:
         """Samples of P(name | parents) after "gibbs", (samples, parents..., states)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from jensen.data.counting import counts_as_numbers
 from jensen.data.threads import interruptible, ordered_map
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.estimators.network_fitting import fit_network
+from jensen.estimators.predicted_labels import PredictedLabels
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.q_graph.constraints import as_lists
@@ -48,11 +49,15 @@ class CrossValidation:
         How many rows were left out, each as often as its weight says.
     graphs
         The graph that was learned without them.
+    predicted : PredictedLabels or None
+        Where the target is a label: the true label of every row and the probabilities of all
+        labels, with `accuracy`, `log_loss`, `confusion`, `calibration()` and `to_pandas()`.
     """
 
     losses: Array
     weights: Array
     graphs: tuple[DAG, ...]
+    predicted: PredictedLabels | None = None
 
     @property
     def mean(self) -> float:
@@ -71,7 +76,8 @@ class CrossValidation:
             for k, (weight, loss) in enumerate(zip(self.weights, self.losses, strict=True))
         ]
         rows.append(["all", f"{self.weights.sum():g}", f"{self.mean:.4f}"])
-        return grid([["fold", "rows", "log-loss"], *rows], left=1, rule=True)
+        found = grid([["fold", "rows", "log-loss"], *rows], left=1, rule=True)
+        return found if self.predicted is None else f"{found}\n\n{self.predicted!r}"
 
 
 def cross_validate(
@@ -96,7 +102,8 @@ def cross_validate(
     folds
         How many parts the rows are cut into, at random.
     target
-        Predict this column, a node of the graph, from the others, in place of whole rows.
+        Predict this column, a node of the graph, from the others, in place of whole rows. If it is
+        a label, `predicted` of the answer tells how often that was right, and how sure.
     prior
         Of the parameters, as in `jensen.BayesianNetwork`; by default "bdeu" for categorical columns
         (so that no row that was left out is impossible), "bdeu-bge" for both kinds together, and
@@ -180,7 +187,36 @@ def cross_validate(
     n_alone = Counter(name for names in alone for name in names if name not in n_folds)
     warn_of_drawn_constants(n_alone, folds)
     graphs = tuple(DAG(net.require_any().graph.edges, net.graph.nodes) for net in nets)
-    return CrossValidation(np.array(losses), np.array(weights), graphs)
+    known = None if target is None else _predicted(nets, data, fold_of, target, n_folds)
+    return CrossValidation(np.array(losses), np.array(weights), graphs, known)
+
+
+def _predicted(
+    nets: Sequence[BayesianNetwork],
+    data: Table,
+    fold_of: NDArray[np.int64],
+    target: str,
+    left_out: Collection[str],
+) -> PredictedLabels | None:
+    """The labels of all rows that show one, each predicted where its fold was left out."""
+    if data.variable(target).kind != "categorical":
+        return None
+    column = data.column(target)
+    probabilities = np.zeros((data.n_rows, column.variable.n_states))
+    for k, net in enumerate(nets):
+        rows = fold_of == k
+        test = _without(data.take(rows), [*left_out, target])
+        probabilities[rows] = net.predict_proba(test, target, impossible="nan")
+    seen = np.flatnonzero(~column.missing() & ~np.isnan(probabilities).any(1))
+    weights = np.ones(data.n_rows) if data.weights is None else data.weights
+    return PredictedLabels(
+        target,
+        column.variable.states,
+        seen,
+        column.data[seen].astype(np.int64),
+        probabilities[seen],
+        weights[seen],
+    )
 
 
 def _check_target(target: str | None, constant: Mapping[str, int]) -> None:

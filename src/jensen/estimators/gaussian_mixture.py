@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jensen.data.number_rows import NumberRows
 from jensen.estimators.arrays import names_of, read_rows
+from jensen.estimators.learning import Problem
 from jensen.estimators.mixture_estimator import (
     MixtureKind,
     MixtureQuestions,
@@ -208,10 +209,14 @@ class GaussianMixture(MixtureQuestions):
             A file that holds the state of the run: if it is killed, the same call goes on from
             there to the identical result.
         """
+        self._learn(self.problem(X, sample_weight=sample_weight), checkpoint)
+        return self
+
+    def problem(self, X: Any, *, sample_weight: Any = None) -> Problem:
+        """What `fit` learns: the model with its prior, the encoded rows, the choices."""
         rows = read_rows(self, X, sample_weight)
         check_one_of("covariance", self.covariance, COVARIANCES)
-        self._learn(mixture_problem(self, rows, self._components(rows)), checkpoint)
-        return self
+        return mixture_problem(self, rows, self._components(rows))
 
     def _components(self, rows: NumberRows) -> MixtureKind:
         names = names_of(self, rows.n_columns)

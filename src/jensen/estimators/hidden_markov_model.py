@@ -23,6 +23,7 @@ from jensen.estimators.chain_choices import (
 )
 from jensen.estimators.chain_problem import chain_problem, known_chain, read_known_parameters
 from jensen.estimators.chain_questions import ChainQuestions
+from jensen.estimators.learning import Problem
 from jensen.estimators.sequences import (
     join_sequences,
     learn_labels,
@@ -233,6 +234,11 @@ class HiddenMarkovModel(ChainQuestions):
             there to the identical result.
         """
         refuse_lengths_as_y(X, y)
+        self._learn(self.problem(X, lengths=lengths, sequence_weight=sequence_weight), checkpoint)
+        return self
+
+    def problem(self, X: Any, *, lengths: Any = None, sequence_weight: Any = None) -> Problem:
+        """What `fit` learns: the model with its prior, the encoded steps, the choices."""
         choices = self._choices_of_loop()
         choices.check()
         check_kinds(self)
@@ -245,8 +251,7 @@ class HiddenMarkovModel(ChainQuestions):
             raise DataError(
                 "there is nothing to learn from: the weights sum to zero or to infinity"
             )
-        self._learn(chain_problem(self, choices, rows, lengths, weight), checkpoint)
-        return self
+        return chain_problem(self, choices, rows, lengths, weight)
 
     @classmethod
     def from_parameters(
@@ -321,7 +326,7 @@ class HiddenMarkovModel(ChainQuestions):
         if not isinstance(X, TableScan):
             steps, _ = self._read_known(X, lengths, reset=True)
             return NumberRows.of(steps.values), steps.lengths
-        self._read_known(X.head(), None, reset=True)
+        self._read_known(X.sight(), None, reset=True)
         if self.variables_ is not None and self.variables_ != X.variables:
             raise DataError("the labels of a scan are its own states: leave out symbols=")
         rows, names = NumberRows.scanned(X, X.names), names_of(self, len(X.names))

@@ -17,6 +17,7 @@ from jensen.data.number_rows import NumberRows, numbers_of
 from jensen.data.table_choices import check_weights
 from jensen.data.variable import EXACT, Kind, Variable
 from jensen.estimators.arrays import check_size
+from jensen.estimators.learning import Problem
 from jensen.estimators.mixture_estimator import (
     MixtureKind,
     MixtureQuestions,
@@ -153,6 +154,11 @@ class LatentClass(MixtureQuestions):
             A file that holds the state of the run: if it is killed, the same call goes on from
             there to the identical result.
         """
+        self._learn(self.problem(table), checkpoint)
+        return self
+
+    def problem(self, table: Any) -> Problem:
+        """What `fit` learns: the model with its prior, the encoded rows, the choices."""
         rows = as_rows(table)
         if not rows.names or rows.total_weight == 0:
             raise DataError("there is nothing to learn from: no columns, no rows, or no weight")
@@ -164,8 +170,7 @@ class LatentClass(MixtureQuestions):
         warn_of_row_names(rows, counts=True)
         warn_of_constant_labels(rows, learned="states")
         self.variables_ = tuple(rows.variable(name) for name in sorted(rows.names))
-        self._learn(mixture_problem(self, self._numbers(rows), self._components()), checkpoint)
-        return self
+        return mixture_problem(self, self._numbers(rows), self._components())
 
     def _numbers(self, rows: RowSource) -> NumberRows:
         """The columns of rows that count as numbers, each refused if it cannot be of its kind."""

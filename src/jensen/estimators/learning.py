@@ -163,6 +163,10 @@ class Problem(NamedTuple):
     choices: LoopChoices
     start: Start | None = None
 
+    def begin(self, k: int, streams: Streams) -> AnyState:
+        """The state of the k-th start: random, or the one that the caller gave."""
+        return _begin(self, k, streams)
+
 
 class LearnedModel(NamedTuple):
     """The fitted model, and the report on how it was found."""
@@ -183,7 +187,7 @@ def _learn(problem: Problem, checkpoint: str | Path | None) -> LearnedModel:
     check_usable(model, algorithm)
     rng = as_generator(choices.random_state)
     file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(problem, rng))
-    job = Job(model, data.units, algorithm, lambda k, streams: _begin(problem, k, streams))
+    job = Job(model, data.units, algorithm, problem.begin)
     if algorithm.ascends:
         best, report = _climb(job, choices, rng, file)
         return LearnedModel(

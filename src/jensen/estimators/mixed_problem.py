@@ -21,10 +21,12 @@ from jensen.estimators.network_choices import (
     make_prior,
 )
 from jensen.exceptions import DataError, GraphError, JensenError
+from jensen.families import linear_regression, log_evidence
 from jensen.families.joint_prior import NormalWishartPrior
+from jensen.families.linear_regression import Regression
 from jensen.graphs import DAG
 from jensen.inference.mixed_network import MixedNetwork
-from jensen.models.discrete_network import TableKind
+from jensen.models.discrete_network import CountedRows, TableKind
 from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.mixed_network import (
     MixedParameters,
@@ -34,6 +36,7 @@ from jensen.models.mixed_network import (
 from jensen.models.mixed_rows import EncodedRows, encode
 from jensen.models.mixed_starts import SEEN_ROWS, MixedStarts
 from jensen.models.protocol import Data
+from jensen.q_hidden.mixed.cells import MixedMoments
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.scores.constant_columns import is_constant, refuse_edges, warn_of_constants
 from jensen.scores.gaussian import make_bge
@@ -46,10 +49,13 @@ Array = NDArray[np.float64]
 PRIOR = "bdeu-bge"
 PARTS = ("strength", "concentration")
 
-STRENGTH = 1e-3
-"""Of the prior of numbers in `fit`, unless it is given; that of a score is 1. By cross-validation
-0.001 to 0.01 predict best where relations are tight: with 1, the noise of a number is widened by
-half its variance over the number of rows, which hides a relation that leaves 1e-4 of it."""
+STRENGTHS = (0.001, 0.01, 0.1, 1.0)
+"""Of the prior of numbers in `fit`; that with the highest evidence, unless one is given.
+
+A strong prior keeps regressions of few rows near the columns' own mean and variance, and widens the
+noise of a number by up to half its variance over the number of rows, which hides a relation that
+leaves 1e-4 of it. The first is taken where no row shows all members of a regression.
+"""
 
 
 class MixedColumns(NamedTuple):
@@ -82,7 +88,7 @@ def mixed_problem(
     kind = TableKind(choices.mode, _known_tables(layout, graph, variables, choices))
     model = MixedRegressionNetwork(
         layout,
-        _prior(layout, graph, choices, counted.stats.counts, summary, kind),
+        _prior(layout, graph, choices, counted.stats, summary, kind),
         graph,
         variables,
         summary.mean,
@@ -92,11 +98,12 @@ def mixed_problem(
         kind=kind,
     )
     starts = _starts(model, rows, summary, found)
+    source = CountedRows(rows, found.targets)
     content = (
         graph.nodes, graph.edges, [v.states for v in variables],
         rows.select([x for x in graph.nodes if x in rows]), found.targets,
     )  # fmt: skip
-    data = Data(units, EncodedRows(units, counted, starts), content + kind.content)
+    data = Data(units, EncodedRows(units, counted, starts, source), content + kind.content)
     return Problem(model, data, choices, _start(model, choices))
 
 
@@ -192,7 +199,7 @@ def _prior(
     layout: MixedLayout,
     graph: DAG,
     choices: NetworkSettings,
-    counts: Array,
+    seen: MixedMoments,
     summary: ColumnSummary,
     kind: TableKind,
 ) -> MixedParameters:
@@ -202,10 +209,20 @@ def _prior(
     given = choices.prior if isinstance(choices.prior, Mapping) else {}
     labels = [graph.nodes[v] for v in layout.labels]
     chosen, size = given.get("concentration", "bdeu"), choices.equivalent_sample_size
-    tables = make_prior(chosen, size, labels, layout.wiring, counts, kind).tables
+    tables = make_prior(chosen, size, labels, layout.wiring, seen.counts, kind).tables
     names = [graph.nodes[v] for v in layout.numbers]
-    joint = joint_prior(names, summary, float(given.get("strength", STRENGTH)))
-    return MixedParameters(tables, prior_of_regressions(layout, joint, summary.mean))
+    stats = layout.stats_of(seen.moments)
+
+    def of_strength(strength: float) -> tuple[Regression, ...]:
+        joint = joint_prior(names, summary, strength)
+        return prior_of_regressions(layout, joint, summary.mean)
+
+    def evidence(prior: tuple[Regression, ...]) -> float:
+        pairs = zip(prior, stats, strict=True)
+        return sum(log_evidence(linear_regression, one, own) for one, own in pairs)
+
+    strengths = (float(given["strength"]),) if "strength" in given else STRENGTHS
+    return MixedParameters(tables, max(map(of_strength, strengths), key=evidence))
 
 
 def _starts(

@@ -17,8 +17,6 @@ from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference.fitted import FittedNetwork
 from jensen.models.discrete_network import DiscreteNetwork, Tables
 from jensen.q_graph.info import StructuralInfo
-from jensen.q_graph.learning import learn_structure
-from jensen.q_graph.methods import needs_structural_em
 from jensen.scores.constant_columns import noting, warn_of_constant_labels, warn_of_constants
 from jensen.scores.table_checks import note_columns
 
@@ -69,6 +67,26 @@ def fit_network(
     found.report.set_on(net, choices)
 
 
+def network_problem(net: BayesianNetwork, table: Any, interventions: Any = None) -> Problem:
+    """What `fit_network` learns: the model with its prior, the encoded rows, the choices."""
+    given = net.get_params()
+    graph = given.pop("graph")
+    if graph is None:
+        raise JensenError(
+            "this network has no graph of its own, only rows to learn one from: give the graph"
+        )
+    choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
+    rows = _with_numbers(as_rows(table), graph)
+    graph = _extended(graph, rows) if isinstance(graph, PDAG) else graph
+    return _problem(graph, FittingTask(rows, choices, interventions, None))[1]
+
+
+def _problem(graph: DAG, task: FittingTask) -> tuple[RowSource, Problem]:
+    """The rows without the column of interventions, and what is learned from them."""
+    data, targets = split_targets(graph, task.table, task.interventions)
+    return data, kind_of_data(graph, data).problem(graph, data, task.choices, targets)
+
+
 def _extended(graph: PDAG, rows: RowSource) -> DAG:
     """An extension, of labels and numbers one in which these depend on those."""
     if is_mixed(graph, rows):
@@ -105,6 +123,9 @@ def _fit_both(task: FittingTask) -> FitOutcome:
 
 def _learn_graph(task: FittingTask) -> DAG:
     """The graph of all columns, by the score that fits the prior of the parameters."""
+    from jensen.q_graph.learning import learn_structure  # slow to import; most graphs are given
+    from jensen.q_graph.methods import needs_structural_em
+
     table, choices = task.table, task.choices
     if choices.start is not None:
         raise JensenError(
@@ -141,8 +162,7 @@ def _learn_graph(task: FittingTask) -> DAG:
 
 def _fit(graph: DAG, task: FittingTask, *, is_learned: bool = False) -> FitOutcome:
     """Learn the parameters of a graph; `is_learned`: that was learned from the same rows."""
-    data, targets = split_targets(graph, task.table, task.interventions)
-    problem = kind_of_data(graph, data).problem(graph, data, task.choices, targets)
+    data, problem = _problem(graph, task)
     seen = [x for x in graph.nodes if x in data]
     warn_of_row_names(data, seen, "Leave it out of the graph")
     warn_of_constant_labels(data, seen, "network")

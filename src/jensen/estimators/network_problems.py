@@ -26,9 +26,9 @@ from jensen.graphs.wiring import wire
 from jensen.inference import Network
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.handmade import network_from_tables
-from jensen.models import gaussian_network
 from jensen.models.discrete_network import (
     PROBABILITIES,
+    CountedRows,
     DiscreteNetwork,
     NetworkRows,
     TableKind,
@@ -37,6 +37,8 @@ from jensen.models.discrete_network import (
 )
 from jensen.models.emissions.column_summary import summarise
 from jensen.models.gaussian_network import RegressionNetwork, Regressions
+from jensen.models.gaussian_network import encode as encode_numbers
+from jensen.models.gaussian_network import make_prior as make_prior_of_regressions
 from jensen.models.protocol import Data
 from jensen.scores.constant_columns import (
     OWN_SCALE,
@@ -71,7 +73,9 @@ def table_problem(
         f"the tables of this graph ({n_entries:,} entries)",
         "leave out parents, or merge states",
     )
-    encoded = encode(rows, graph.nodes, wiring, targets)
+    # A mode pays for no cell; EM is the textbook's, sweep by sweep, if all of them are in h.
+    all_cells = choices.algorithm.seeks_mode
+    encoded = encode(rows, graph.nodes, wiring, targets, all_cells=all_cells)
     hidden = tuple(v for v, name in enumerate(graph.nodes) if name not in rows)
     if choices.used_prior == "bds" and (hidden or rows.n_missing(graph.nodes)):
         raise JensenError(
@@ -95,7 +99,9 @@ def table_problem(
     if choices.algorithm.q_hidden.is_random and (n_single := encoded.n_single):
         _check_single(n_single, rows.total_weight, choices)
         content.append(n_single)
-    data = Data(encoded.units, NetworkRows(encoded, table), tuple(content))
+    data = Data(
+        encoded.units, NetworkRows(encoded, table, CountedRows(rows, targets)), tuple(content)
+    )
     return Problem(model, data, choices, _start(model, choices))
 
 
@@ -248,10 +254,10 @@ def regression_problem(
         if targets is not None:  # -1 where nothing was, or one of those that are left out
             targets = np.array([kept.index(v) if v in kept else -1 for v in targets.tolist()])
     parents = graph.parent_indices
-    prior = Regressions(None) if bge is None else gaussian_network.make_prior(bge, parents, shift)
+    prior = Regressions(None) if bge is None else make_prior_of_regressions(bge, parents, shift)
     model = RegressionNetwork(graph.nodes, parents, prior, graph, shift, bge, constants)
     numbers = NumberRows.scanned(rows, graph.nodes)
-    units = gaussian_network.encode(numbers, shift, targets)
+    units = encode_numbers(numbers, shift, targets)
     content = (graph.nodes, graph.edges, rows.select(graph.nodes), targets)
     data, start = Data(units, numbers, content), None
     if choices.start is not None:

@@ -13,7 +13,10 @@ from jensen.data.fill_missing import Filled, put_back
 from jensen.data.model_columns import MissingColumns
 from jensen.exceptions import DataError, JensenError
 from jensen.inference.fitted import FittedNetwork, Method, RowChoices
+from jensen.inference.parameter_draws import draw_networks
+from jensen.support.checks import check_whole
 from jensen.support.randomness import as_generator
+from jensen.support.text import option
 
 if TYPE_CHECKING:
     from jensen.inference.fitted import Answer
@@ -110,7 +113,8 @@ class Questions:
     ) -> Any:
         """The most probable states of everything that is not known, and how probable they are.
 
-        Of labels and numbers: the most probable labels, numbers integrated out; then the means.
+        Of labels and numbers: the most probable labels, numbers integrated out; then the means. Of
+        numbers alone: their means, where the density is highest.
 
         The answer's `log_probability` is log P(states, given | do), jointly with the evidence; its
         `log_conditional` is log P(states | given, do).
@@ -269,6 +273,7 @@ class Questions:
         table: Any,
         method: Method = "mode",
         *,
+        n: int | None = None,
         random_state: Any = None,
         impossible: Literal["raise", "nan"] = "raise",
         unknown: Literal["raise", "missing"] = "raise",
@@ -287,6 +292,10 @@ class Questions:
             that have no column); "marginal": the most probable state of each cell on its own;
             "draw": a joint draw. Of continuous variables the first two are their means; beside
             labels, those given the labels that were filled in.
+        n
+            With "draw", a list of n completed tables (multiple imputation): for each the parameters
+            are drawn from their posterior, and then the cells, so that the tables differ by all
+            that is not known. It needs a posterior, from "vbem" or "gibbs".
         random_state
             Of the draws.
         impossible
@@ -295,13 +304,48 @@ class Questions:
             What to do with labels that the network does not know: "raise", or fill ("missing").
         missing_columns
             As in `predict_proba`; columns that are not there are not added.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> rows = {"rain": ["no", "yes", None, "no"], "wet": ["no", "yes", "yes", None]}
+        >>> net = jn.BayesianNetwork("rain -> wet", prior="bdeu", random_state=0).fit(rows)
+        >>> net.impute(rows)["rain"].tolist()
+        ['no', 'yes', 'yes', 'no']
+        >>> len(net.impute(rows, "draw", n=10, random_state=0))
+        10
         """
         data = as_table(table)
-        lenient = {"impossible": impossible, "unknown": unknown}
-        cells = self.filled_cells(
-            data, method, random_state=random_state, missing_columns=missing_columns, **lenient
-        )
-        return put_back(table, data, cells)
+        choices: dict[str, Any] = {"impossible": impossible, "unknown": unknown}
+        choices["missing_columns"] = missing_columns
+        if n is None:
+            cells = self.filled_cells(data, method, random_state=random_state, **choices)
+            return put_back(table, data, cells)
+        found = self.drawn_cells(data, n, method, random_state=random_state, **choices)
+        return [put_back(table, data, cells) for cells in found]
+
+    def drawn_cells(
+        self,
+        data: Table,
+        n: int,
+        method: str = "draw",
+        *,
+        random_state: Any = None,
+        impossible: Any = "raise",
+        unknown: Any = "raise",
+        missing_columns: MissingColumns = "warn",
+    ) -> list[dict[str, Filled]]:
+        """What `filled_cells` gives, for n draws of parameters and cells."""
+        check_whole("n", n, at_least=1)
+        if method != "draw":
+            raise JensenError(
+                f"n={n} completed tables would all be the same with "
+                f"{option('method', method)}: use {option('method', 'draw')}"
+            )
+        choices = self._row_choices(impossible, unknown, missing_columns)
+        rng = as_generator(random_state)
+        networks = draw_networks(self.require_any(), n, rng)
+        return [network.fill(data, "draw", rng, choices) for network in networks]
 
     def filled_cells(
         self,

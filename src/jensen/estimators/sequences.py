@@ -39,6 +39,7 @@ def join_sequences(X: Any, lengths: Any) -> tuple[Any, Any]:
     if isinstance(X, Iterator):
         raise DataError("X can be read once only: give a list of sequences, list(X)")
     refuse_no_rows(X)
+    X = _named(X)
     if isinstance(X, list | tuple) and X and not _is_single(X[0]):
         if lengths is None:
             return _join(X)
@@ -133,6 +134,18 @@ def _join(X: Sequence[Any]) -> tuple[Any, Ints]:
     if len({part.shape[1:] for part in parts}) > 1:
         raise DataError("the sequences differ in their number of columns")
     return np.concatenate(parts), np.array([len(part) for part in parts], np.int64)
+
+
+def _named(X: Any) -> Any:
+    """A series with a name, or sequences that are such, as dataframes of that column."""
+    parts = X if isinstance(X, list | tuple) and X else [X]
+    found = [nw.from_native(part, pass_through=True, allow_series=True) for part in parts]
+    if not all(isinstance(part, nw.Series) and isinstance(part.name, str) for part in found):
+        return X
+    if "" in (names := {part.name for part in found}) or len(names) > 1:
+        return X
+    frames = [part.to_frame().to_native() for part in found]
+    return frames if parts is X else frames[0]
 
 
 def _is_frame(part: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,9 @@ from jensen.support.checks import check_whole
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_memory
 from jensen.support.text import USUAL_PRIOR, one_of, option, plural, some
+
+if TYPE_CHECKING:
+    from jensen.evidence.tightness import BoundGap
 
 Array = NDArray[np.float64]
 
@@ -122,6 +125,29 @@ class StatesEstimator(BaseEstimator):  # type: ignore[misc]
         if not fitted.is_symmetric:
             return 0.0
         return log_labellings(fitted.model, fitted.counts, fitted.eta)
+
+    def bound_gap(
+        self, X: Any, n_samples: int = 2000, *, random_state: Any = None, **fit: Any
+    ) -> BoundGap:
+        """How far F lies below the log evidence, by importance sampling from q(θ).
+
+        Pareto's k̂ says whether the weights can be believed; modes that q does not reach, such as
+        other labels of hidden states, are not seen.
+
+        Parameters
+        ----------
+        X
+            The rows of `fit`.
+        n_samples
+            Draws from q(θ).
+        random_state
+            An int, `SeedSequence`, `Generator` or None: that of the model.
+        **fit
+            What `fit` takes besides.
+        """
+        from jensen.evidence.tightness import bound_gap
+
+        return bound_gap(self, X, n_samples, random_state, **fit)
 
     def summary(self) -> Summary:
         """What was learned and how, and the parameters, on one page of text."""

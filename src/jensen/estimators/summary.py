@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jensen.estimators.network_choices import NetworkSettings
 from jensen.free_energy import Algorithm
+from jensen.inference.mixed_network import MixedNetwork
 from jensen.support.text import plural
 
 if TYPE_CHECKING:
@@ -53,11 +55,22 @@ def meaning(net: Any) -> str | None:
     if math.isnan(net.free_energy_):
         return None
     if algorithm.keeps_posterior:
-        return "log evidence" if exact else "lower bound of the log evidence"
+        kind = "log evidence" if exact else "lower bound of the log evidence"
+        return f"{kind}{_strength(net)}"
     of = " of the completed rows" if algorithm.name == "viterbi" and not exact else ""
     below = "lower bound of the " if algorithm.name == "variational-em" else ""
     prior = "" if net.prior is None else " + log prior"
     return f"{below}log-likelihood{of}{prior}"
+
+
+def _strength(net: Any) -> str:
+    """How strong the prior of the numbers is beside labels: a score of graphs has its own."""
+    if not isinstance(getattr(net, "network_", None), MixedNetwork):
+        return ""
+    given = net.prior if isinstance(net.prior, Mapping) else {}
+    if "strength" not in given:
+        return " (numbers: the strength of the prior with the highest evidence)"
+    return f" (numbers: prior of strength {given['strength']:g})"
 
 
 def is_exact(net: Any) -> bool:

@@ -67,6 +67,19 @@ class PDAG(Graph):
         """The edges that were oriented both ways, as pairs (a, b) with a < b, sorted."""
         return self._named(self._indexed.conflicting)
 
+    @property
+    def edges(self) -> tuple[Named, ...]:
+        """All edges as pairs, sorted: (from, to), and (a, b) with a < b where there is no one way.
+
+        Which are which say `directed`, `undirected` and `conflicting`.
+
+        Examples
+        --------
+        >>> PDAG("C -> A; A -- B").edges
+        (('A', 'B'), ('C', 'A'))
+        """
+        return tuple(sorted((*self.directed, *self.undirected, *self.conflicting)))
+
     def skeleton(self) -> UndirectedGraph:
         """Forget the directions.
 

@@ -54,10 +54,11 @@ class GaussianTests:
         """The full result of one test."""
         used = self._incomplete_of((a, b, given))
         n = self._correlations(used)[0]
-        z, has_spread = self._z(used, [(a, b, given)])
-        freedom = n - len(given) - 3
+        r, has_spread = self._partial_correlations(used, [(a, b, given)])
+        z, freedom = fisher_z(r, n - len(given) - 3), n - len(given) - 3
         note = TOO_FEW if freedom < 1 else "" if has_spread[0] else NO_SPREAD
-        return Measured(float(z[0]), int(freedom), float(_log_p(z)[0]), n, note)
+        found = float(r[0]) if has_spread[0] else None
+        return Measured(float(z[0]), int(freedom), float(_log_p(z)[0]), n, note, found)
 
     def log_p_values(self, questions: Sequence[Question]) -> Array:
         """(T,): the logarithms of the p-values of some tests, all of one shape at once."""
@@ -67,7 +68,7 @@ class GaussianTests:
             groups.setdefault(key, []).append(i)
         out = np.empty(len(questions))
         for (used, _), chosen in groups.items():
-            out[chosen] = _log_p(self._z(used, [questions[i] for i in chosen])[0])
+            out[chosen] = _log_p(self._z(used, [questions[i] for i in chosen]))
         return out
 
     def search(
@@ -100,22 +101,34 @@ class GaussianTests:
         full[np.ix_(columns, columns)] = scatter
         return moments.weight, full
 
-    def _z(self, used: Given, questions: Sequence[Question]) -> tuple[Array, NDArray[np.bool_]]:
-        """Fisher's z of tests with equally many conditions, and whether both columns vary."""
-        n, matrix = self._correlations(used)
+    def _z(self, used: Given, questions: Sequence[Question]) -> Array:
+        """Fisher's z of tests with equally many conditions."""
+        n = self._correlations(used)[0]
+        return fisher_z(
+            self._partial_correlations(used, questions)[0], n - len(questions[0][2]) - 3
+        )
+
+    def _partial_correlations(
+        self, used: Given, questions: Sequence[Question]
+    ) -> tuple[Array, NDArray[np.bool_]]:
+        """Partial correlations, 0 where a column does not vary, and whether both do."""
+        matrix = self._correlations(used)[1]
         ends = np.array([question[:2] for question in questions], np.int64)
         given = np.array([question[2] for question in questions], np.int64)
-        given = given.reshape(len(questions), -1)
-        covariance = _partial(matrix, ends, given)
+        covariance = _partial(matrix, ends, given.reshape(len(questions), -1))
         one, other = covariance[:, 0, 0], covariance[:, 1, 1]
         has_spread = np.minimum(one, other) > TINY
         scale = np.sqrt(np.where(has_spread, one * other, 1.0))
         r = np.where(has_spread, np.clip(covariance[:, 0, 1] / scale, -1.0, 1.0), 0.0)
-        freedom = n - given.shape[1] - 3
-        if freedom < 1:
-            return np.zeros(len(r)), has_spread
-        with np.errstate(divide="ignore"):  # columns that determine each other: z is infinite
-            return np.sqrt(freedom) * np.arctanh(r), has_spread
+        return r, has_spread
+
+
+def fisher_z(r: Array, freedom: float) -> Array:
+    """√freedom · artanh r; 0 where there are too few rows."""
+    if freedom < 1:
+        return np.zeros(len(r))
+    with np.errstate(divide="ignore"):  # columns that determine each other: z is infinite
+        return np.asarray(np.sqrt(freedom) * np.arctanh(r))
 
 
 def _partial(matrix: Array, ends: NDArray[np.int64], given: NDArray[np.int64]) -> Array:

@@ -58,6 +58,8 @@ class TestResult:
     alpha: float
     note: str = ""
     """A remark, for example that there are no degrees of freedom."""
+    partial_correlation: float | None = None
+    """The correlation of the two given the others; of Fisher's z, else None."""
 
     @property
     def independent(self) -> bool:
@@ -75,6 +77,13 @@ class TestResult:
             ".p_value"
         )
 
+    @property
+    def _correlation(self) -> str:
+        if self.partial_correlation is None:
+            return ""
+        word = "partial correlation" if self.given else "correlation"
+        return f", {word} {self.partial_correlation:.4g}"
+
     def __repr__(self) -> str:
         given = f" given {', '.join(self.given)}" if self.given else ""
         word, sign = ("independent", ">") if self.independent else ("dependent", "≤")
@@ -82,7 +91,7 @@ class TestResult:
         freedom = f"{plural(self.degrees_of_freedom, 'degree')} of freedom"
         lines = [
             f"{self.a} and {self.b}{given}: {word}, p = {self.p_value:.4g} {sign} {self.alpha:g}",
-            f"  {SYMBOLS[self.name]} = {self.statistic:.6g}, {freedom}, {rows}",
+            f"  {SYMBOLS[self.name]} = {self.statistic:.6g}, {freedom}, {rows}{self._correlation}",
         ]
         return "\n".join([*lines, *([f"  {self.note}"] if self.note else [])])
 
@@ -123,7 +132,8 @@ def independent(
     Returns
     -------
     TestResult
-        `independent`, `p_value`, `statistic`, `degrees_of_freedom`, `n_rows`, `note`.
+        `independent`, `p_value`, `statistic`, `degrees_of_freedom`, `n_rows`, `note`; of Fisher's z
+        also `partial_correlation`.
 
     Notes
     -----
@@ -172,7 +182,7 @@ def independent(
         raise DataError(f"{found.n_rows:g} complete rows, given {len(names)} columns: {TOO_FEW}")
     return TestResult(
         a, b, tuple(names), name, found.statistic, found.degrees_of_freedom,
-        math.exp(found.log_p), found.n_rows, float(alpha), found.note,
+        math.exp(found.log_p), found.n_rows, float(alpha), found.note, found.correlation,
     )  # fmt: skip
 
 

@@ -14,7 +14,7 @@ learning algorithm*, Machine Learning 65.
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -22,23 +22,28 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import as_rows
-from jensen.data.counting import require_complete
+from jensen.data import RowSource, as_rows
 from jensen.data.threads import interruptible
-from jensen.graphs import DAG
+from jensen.graphs import DAG, PDAG, as_dag
 from jensen.independence.independent import check_alpha, check_table, make_tests
 from jensen.independence.pc import Named, watched
 from jensen.independence.testing import Given, Question, Tests, portions
-from jensen.q_graph.classes.rules import use_pc
-from jensen.q_graph.constraints import add_prior, read_rules
-from jensen.q_graph.info import StructureInfo
+from jensen.q_graph.constraints import (
+    Constraints,
+    add_certain_edges,
+    add_prior,
+    read_constraints,
+    restrict,
+)
+from jensen.q_graph.info import StructuralInfo, StructureInfo
 from jensen.q_graph.search.climbing import Climber
 from jensen.q_graph.search.recombining import thorough_climb
+from jensen.q_graph.structural.learning import learn_incomplete
+from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.scorer import log_jacobian_of_units, name_of, unitless
+from jensen.scores.scorer import Scorer, log_jacobian_of_units, name_of, unitless
 from jensen.scores.table_checks import note_columns
 from jensen.support.checks import check_whole
-from jensen.support.text import option
 
 Flags = NDArray[np.bool_]
 
@@ -52,6 +57,11 @@ class MMHCInfo(StructureInfo):
     n_tests: int
     candidates: tuple[Named, ...] = field(repr=False)
     """The pairs between which edges were possible."""
+
+
+@dataclass(frozen=True)
+class IncompleteMMHCInfo(StructuralInfo, MMHCInfo):
+    """The same where values are missing: structural EM climbed among these pairs."""
 
 
 def mmhc(
@@ -74,13 +84,13 @@ def mmhc(
     """Learn a graph by tests and a score: max-min hill climbing.
 
     Tests choose the possible neighbours of every variable (max-min parents and children); hill
-    climbing from the required edges then adds edges only between these.
+    climbing from the required edges then adds edges only between these. Where values are missing a
+    test reads the rows that show its variables, and the hill climbing is that of structural EM.
 
     Parameters
     ----------
     table
-        Anything a `Table` can be built from, its columns all categorical or all continuous and
-        complete: the score needs it.
+        Anything a `Table` can be built from, its columns all categorical or all continuous.
     test, alpha, permutations, random_state
         As in `jensen.independent`.
     max_given
@@ -115,41 +125,78 @@ def mmhc(
         check_whole("max_given", max_given, at_least=0)
     data = as_rows(table)
     check_table(data)
-    require_complete(data, data.names, option("method", "mmhc", "structure"), use_pc)
     tests, test_name = make_tests(data, test, permutations, random_state)
     names = tests.names
-    scorer = unitless(make_scorer(data, score, **score_choices))
-    score_name = name_of(scorer)
-    given = read_rules(scorer, max_parents, required, forbidden, tiers)
-    scorer, constraints = add_prior(prior, scorer, given)
-    possible = ~(constraints.forbidden & constraints.forbidden.T) & ~np.eye(len(names), dtype=bool)
+    rules = read_constraints(names, max_parents, required, forbidden, tiers)
+    scorer: Scorer | None = None
+    if not data.counted().n_missing(names):
+        plain = unitless(make_scorer(data, score, **score_choices))
+        scorer, rules = add_prior(prior, plain, restrict(rules, plain))
+    elif prior is not None:
+        rules = add_certain_edges(names, rules, read_family_prior(prior, names))
+    possible = ~(rules.forbidden & rules.forbidden.T) & ~np.eye(len(names), dtype=bool)
     most = len(names) if max_given is None else int(max_given)
     with watched("mmhc", progress) as watch:
         found = find_neighbours(tests, possible, math.log(alpha), most, watch)
-    joined = found.joined | constraints.required | constraints.required.T
-    within = constraints._replace(forbidden=constraints.forbidden | ~joined)
+    joined = found.joined | rules.required | rules.required.T
+    told: dict[str, Any] = {
+        "test": test_name,
+        "alpha": alpha,
+        "n_tests": found.n_tests,
+        "candidates": _named(np.triu(joined), names),
+    }
+    within = rules._replace(forbidden=rules.forbidden | ~joined)
+    if scorer is not None:
+        dag = _climb(scorer, within, data, is_over=found.interrupted)
+        return dag.with_info(MMHCInfo(**_changed(dag.info, began, found), **told))
+    if found.interrupted:
+        within = within._replace(forbidden=~rules.required)
+    chosen = {"score": score, "prior": prior, "random_state": random_state, "progress": progress}
+    among = as_dag(_climb_incomplete(data, within, {**chosen, **score_choices}))
+    return among.with_info(IncompleteMMHCInfo(**_changed(among.info, began, found), **told))
+
+
+def _climb(scorer: Scorer, within: Constraints, data: RowSource, *, is_over: bool) -> DAG:
+    """Climb from the required edges, or stay there if the run is over."""
     with interruptible() as stop:
-        climber = Climber(scorer, within).begin(constraints.required)
-        best = thorough_climb(climber, lambda total, n_moves: stop.is_set() or found.interrupted)
-    constant = log_jacobian_of_units(scorer)
-    info = MMHCInfo(
+        climber = Climber(scorer, within).begin(within.required)
+        best = thorough_climb(climber, lambda total, n_moves: stop.is_set() or is_over)
+    constant, names = log_jacobian_of_units(scorer), scorer.names
+    info = StructureInfo(
         method="mmhc",
-        score_name=score_name,
+        score_name=name_of(scorer),
         score=best.score + constant,
         trace=np.array(best.trace) + constant,
         n_scored=climber.families.n_scored,
         proven=False,
-        interrupted=best.stopped or found.interrupted,
+        interrupted=best.stopped,
         gap=None,
         n_tried=climber.n_tried,
-        seconds=time.perf_counter() - began,
-        test=test_name,
-        alpha=alpha,
-        n_tests=found.n_tests,
-        candidates=_named(np.triu(joined), names),
+        seconds=0.0,
         notes=note_columns([data.variable(name) for name in names]),
     )
     return DAG(_named(best.joined, names), names).with_info(info)
+
+
+def _climb_incomplete(data: RowSource, within: Constraints, chosen: dict[str, Any]) -> DAG | PDAG:
+    """Structural EM among the pairs that are allowed."""
+    names = tuple(sorted(data.names))
+    not_there = within.forbidden & ~within.required & ~np.eye(len(names), dtype=bool)
+    edges = {
+        "required": _named(within.required, names),
+        "forbidden": _named(not_there, names),
+        "max_parents": within.most_parents,
+    }
+    given = {name: value for name, value in chosen.items() if value is not None}
+    return learn_incomplete(data, {"method": "hill-climb", **given, **edges})
+
+
+def _changed(info: Any, began: float, found: "Neighbours") -> dict[str, Any]:
+    """What the record of a climb says, as that of the whole run."""
+    said = {one.name: getattr(info, one.name) for one in fields(info)}
+    interrupted = info.interrupted or found.interrupted
+    seconds = time.perf_counter() - began
+    return {**said, "method": "mmhc", "interrupted": interrupted, "seconds": seconds}
 
 
 def _named(flags: Any, names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:

@@ -39,6 +39,7 @@ class Measured(NamedTuple):
     log_p: float
     n_rows: float  # the weight of the rows that are complete in the columns of the test
     note: str = ""
+    correlation: float | None = None  # the partial one, of numbers
 
 
 class Verdict(NamedTuple):

@@ -20,6 +20,7 @@ from jensen.graphs import DAG
 from jensen.inference import gaussian_queries
 from jensen.inference.fitted import DEFAULTS, FittedNetwork, Given, Method, Names, RowChoices
 from jensen.inference.gaussian_distribution import GaussianDistribution, GaussianDistributions
+from jensen.inference.most_probable import Assignment
 from jensen.inference.regression import LinearRegression, RegressionPosterior
 from jensen.support.checks import is_real
 from jensen.support.fields import leaves
@@ -160,6 +161,10 @@ class GaussianNetwork(FittedNetwork):
             "a value of a continuous variable has no probability: log_probability gives its "
             "log density"
         )
+
+    def most_probable(self, given: Given, do: Given, k: int) -> list[Assignment]:
+        """The point of the highest density, which is the mean; there is no second one."""
+        return gaussian_queries.most_probable(self, given, do, k)
 
     def entropy(self, targets: Names | None, given: Given) -> float:
         """Entropy of p(targets | given) in nats; negative where they are nearly known."""

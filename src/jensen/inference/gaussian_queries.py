@@ -19,8 +19,9 @@ from jensen.inference.fitted import FittedNetwork, Given, Method, RowChoices
 from jensen.inference.gaussian_distribution import GaussianDistribution, GaussianDistributions
 from jensen.inference.gaussian_joint import Joint, joint, log_density, missing_cells
 from jensen.inference.marginals import missing_marginal
+from jensen.inference.most_probable import Assignment
 from jensen.q_hidden.gaussian_cells import LOG_2PI
-from jensen.support.checks import LARGEST, is_real
+from jensen.support.checks import LARGEST, check_whole, is_real
 from jensen.support.memory import check_many
 from jensen.support.text import for_reader, plural, some
 
@@ -73,10 +74,17 @@ def _numbers(network: FittedNetwork, what: str, findings: Given) -> dict[int, fl
             python, shell = f"{what}={{{name!r}: {value!r:.40}}}", f"--{what} {name}={value!s:.40}"
             raise JensenError(
                 f"{for_reader(python, shell)}: {name!r} takes a finite number of at most "
-                f"{LARGEST:g}"
+                f"{LARGEST:g}{_with_a_point(value)}"
             )
         found[network.index(name)] = float(number)
     return found
+
+
+def _with_a_point(value: object) -> str:
+    """What a number with a decimal comma is told."""
+    point = value.replace(",", ".") if isinstance(value, str) else value
+    is_told = point != value and parse_number(str(point)) is not None
+    return f": write {point}, with a decimal point" if is_told else ""
 
 
 def read_targets(
@@ -99,6 +107,25 @@ def query(
     rest, mean, covariance = _rest(network, known)
     own = [rest.index(v) for v in at]
     return GaussianDistribution(names, mean[own], covariance[np.ix_(own, own)], known.text(network))
+
+
+def most_probable(network: GaussianNetwork, given: Given, do: Given, k: int) -> list[Assignment]:
+    """The means of all that is not known, and the log density there."""
+    check_whole("k", k, at_least=1)
+    if k > 1:
+        raise JensenError(
+            f"numbers have one point of highest density, and those around it are nearly as good: "
+            f"ask without k={k}, or draw some with sample(given=...)"
+        )
+    known = read_evidence(network, given, do)
+    rest, mean, covariance = _rest(network, known)
+    log_det = float(np.linalg.slogdet(2.0 * np.pi * covariance)[1]) if rest else 0.0
+    conditional = 0.0 - 0.5 * log_det
+    names = [network.graph.nodes[v] for v in rest]
+    joint_value = conditional + log_probability(network, given, do)
+    return [
+        Assignment(dict(zip(names, mean.tolist(), strict=True)), joint_value, conditional, True)
+    ]
 
 
 class _Marginals(dict[str, GaussianDistribution]):

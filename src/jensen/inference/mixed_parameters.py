@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
-from jensen.families.linear_regression import RegressionParameters
+from jensen.families.linear_regression import Regression, RegressionParameters
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.q_hidden.mixed.layout import MixedLayout
 
@@ -125,3 +125,52 @@ class SampledParameters(Sequence[Parameters]):
             numbers.append(NumberParameters.from_flat(flat[at : at + k * n], k))
             at += k * n
         return parameters_at(self.layout, tables, tuple(numbers), self.centre)
+
+
+Point = tuple[Array, tuple[NumberParameters, ...]]
+"""Tables and regressions."""
+
+
+def state_distances(layout: MixedLayout, u: int, shift: Array, a: Point, b: Point) -> Array:
+    """(K, K): how much a state of label u means another thing at a than a state at b.
+
+    It is the squared Hellinger distance of the rows of tables, and the squared distance of means
+    in standard deviations, on the average over all other parents.
+    """
+    wiring = layout.wiring
+    total = np.zeros((int(wiring.cards[u]),) * 2)
+    for f in range(wiring.n_families):
+        members = wiring.members(f).tolist()
+        if u in members:
+            own = slice(int(wiring.fam_at[f]), int(wiring.fam_at[f + 1]))
+            shape, axis = wiring.cards[members], members.index(u)
+            roots = [_first(np.sqrt(point[0][own]).reshape(shape), axis) for point in (a, b)]
+            total += np.square(roots[0][:, None] - roots[1]).sum(-1) * len(total) / roots[0].size
+    for v, above in enumerate(layout.label_parents):
+        if u in above:
+            shape, axis = wiring.cards[list(above)], above.index(u)
+            (m, s), (n, t) = (
+                [_first(part.reshape(shape), axis) for part in _spot(layout, v, shift, point[1][v])]
+                for point in (a, b)
+            )
+            total += (np.square(m[:, None] - n) / (s[:, None] + t)).mean(-1)
+    return total
+
+
+def _spot(layout: MixedLayout, v: int, shift: Array, one: NumberParameters) -> tuple[Array, Array]:
+    """Means, with the parents at the shift, and variances."""
+    return one.intercepts + one.slopes @ shift[list(layout.number_parents[v])], one.variances
+
+
+def _first(table: Array, axis: int) -> Array:
+    """(K, rest): a table with one axis in front."""
+    return np.moveaxis(table, axis, 0).reshape(table.shape[axis], -1)
+
+
+def numbers_at(t: Regression, shift: Array, v: int, above: Sequence[int]) -> NumberParameters:
+    """Intercepts, slopes and variances in the units of the columns."""
+    precision = -2.0 * t.second
+    coefficients = t.first / precision[:, None]
+    slopes = coefficients[:, 1:]
+    intercepts = coefficients[:, 0] + shift[v] - slopes @ shift[list(above)]
+    return NumberParameters(intercepts, slopes, 1.0 / precision)

@@ -23,7 +23,7 @@ from jensen.inference.mixed_findings import (
     refuse_impossible,
     unknown_nodes,
 )
-from jensen.inference.mixed_parameters import Parameters, parameters_at
+from jensen.inference.mixed_parameters import Parameters, numbers_at, parameters_at
 from jensen.inference.mixed_solver import (
     MixedQuestion,
     SolvedUnit,
@@ -163,8 +163,6 @@ def _interval(
 
 def _drawn_parameters(network: MixedNetwork, rng: np.random.Generator) -> list[Parameters]:
     """Draws from the posterior, as after VB."""
-    from jensen.models.mixed_network import numbers_at
-
     assert network.posteriors is not None, "draws need a posterior"
     layout = network.layout
     family = SegmentedDirichlet(layout.wiring.row_lengths())

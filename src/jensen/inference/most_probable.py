@@ -50,11 +50,14 @@ class Assignment:
     log_conditional
         Log P(states | given, do) = log_probability - log P(given | do): how probable these states
         are once the evidence is known. Without evidence it is `log_probability`.
+    is_density
+        Whether all variables are numbers, so that both are log densities.
     """
 
     states: Mapping[str, Any]
     log_probability: float
     log_conditional: float
+    is_density: bool = False
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.states:
@@ -80,7 +83,7 @@ class Assignment:
     def __repr__(self) -> str:
         lines = grid([[name, _shown(state)] for name, state in self.states.items()], left=2)
         joint, conditional = (f"{x:.6g}" for x in (self.log_probability, self.log_conditional))
-        text = f"log probability {joint}"
+        text = f"log {'density' if self.is_density else 'probability'} {joint}"
         if joint != conditional:
             text += f" together with the evidence, {conditional} given the evidence"
         if not all(isinstance(state, str) for state in self.states.values()):

@@ -249,11 +249,19 @@ def permute(wiring: Wiring, orders: dict[int, NDArray[np.intp]], flat: Array) ->
     return result
 
 
+class CountedRows(NamedTuple):
+    """The rows that have a weight, as they came."""
+
+    rows: RowSource
+    targets: NDArray[np.int64] | None  # the variable that was set in each, -1 where none was
+
+
 class NetworkRows(NamedTuple):
     """What a discrete network begins from, and names an impossible row by."""
 
     encoded: Encoded
     table: RowSource  # as the caller gave it, also rows without weight
+    source: CountedRows
 
 
 class Encoded(NamedTuple):

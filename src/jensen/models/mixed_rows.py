@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jensen.data import RowSource
 from jensen.data.blocks import Block, Units
 from jensen.data.number_rows import numbers_of
-from jensen.models.discrete_network import complete_counts
+from jensen.models.discrete_network import CountedRows, complete_counts
 from jensen.models.mixed_starts import MixedStarts
 from jensen.q_hidden.mixed.cells import CellUnit, MixedMoments, MixedRows, encode_rows
 from jensen.q_hidden.mixed.layout import MixedLayout
@@ -40,6 +40,7 @@ class EncodedRows(NamedTuple):
     units: Units
     counted: CompleteFamilies
     starts: MixedStarts
+    source: CountedRows
 
 
 def read_block(block: Block, layout: MixedLayout, names: Sequence[str], shift: Array) -> MixedRows:
@@ -80,7 +81,9 @@ def encode(
         if v >= 0 and layout.cards[v]:
             own = layout.wiring.fam_at[layout.place[v] : layout.place[v] + 2]
             counts[own[0] : own[1]] = 0.0
-        moments = part.sum(lambda block: _moments(read_block(block, layout, names, shift), layout))
+        moments = part.sum(
+            lambda block: seen_moments(read_block(block, layout, names, shift), layout)
+        )
         if v >= 0 and not layout.cards[v]:
             own_forms = layout.form_at[layout.place[v] : layout.place[v] + 2]
             moments[own_forms[0] : own_forms[1]] = 0.0
@@ -94,7 +97,7 @@ def encode(
     return CompleteFamilies(total), tuple(units)
 
 
-def _moments(rows: MixedRows, layout: MixedLayout) -> Array:
+def seen_moments(rows: MixedRows, layout: MixedLayout) -> Array:
     """Moments of every regression over the rows that miss none of its members."""
     found = np.zeros(layout.form_at[-1])
     for v, above in enumerate(layout.number_parents):

@@ -1,6 +1,6 @@
 """Pictures: graphs as SVG, answers as HTML, figures with matplotlib."""
 
-from jensen.plots.figures import agreement, components, cpt, log_scores, trace
+from jensen.plots.figures import agreement, components, cpt, degrees, evidences, log_scores, trace
 from jensen.plots.html import cpt_html, network_html, posterior_html, table_html
 from jensen.plots.svg import graph_svg
 
@@ -9,6 +9,8 @@ __all__ = [
     "components",
     "cpt",
     "cpt_html",
+    "degrees",
+    "evidences",
     "graph_svg",
     "log_scores",
     "network_html",

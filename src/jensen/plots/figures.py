@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from jensen.estimators.bayesian_network import BayesianNetwork
+    from jensen.estimators.bayesian_regression import BayesianRegression
     from jensen.estimators.choosing import ComponentsChoice
+    from jensen.evidence.comparison import Comparison
     from jensen.inference.network import Network
     from jensen.q_graph.posterior.convergence import Convergence
 
@@ -76,6 +78,50 @@ def components(choice: ComponentsChoice, ax: Axes | None = None) -> Axes:
     names = {"bound": "bound of the log evidence", "bic": "BIC"}
     ax.set_ylabel(names.get(choice.kind, "estimate of the log evidence (not a bound)"))
     ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
+    return ax
+
+
+def evidences(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Draw the log evidence of every model, a line for each method, with standard errors.
+
+    Parameters
+    ----------
+    comparison
+        What `jensen.compare` found.
+    ax
+        Where to draw; a new figure, `ax.figure`, if None.
+    """
+    ax = _new_axes((5.0, 3.2)) if ax is None else ax
+    names = list(comparison.evidences)
+    for method in comparison.methods:
+        found = [(i, own[method]) for i, own in enumerate(comparison.evidences.values())
+                 if method in own]  # fmt: skip
+        if found:
+            errors = [one.standard_error or 0.0 for _, one in found]
+            label = f"{method} ({found[0][1].kind})"
+            at = [i for i, _ in found]
+            ax.errorbar(at, [one.value for _, one in found], errors, marker="o", label=label)
+    ax.set_xticks(range(len(names)), names)
+    ax.set_ylabel("log evidence")
+    ax.legend()
+    return ax
+
+
+def degrees(model: BayesianRegression, ax: Axes | None = None) -> Axes:
+    """Draw how probable every degree of a polynomial is, as bars.
+
+    Parameters
+    ----------
+    model
+        A fitted `jensen.BayesianRegression`.
+    ax
+        Where to draw; a new figure, `ax.figure`, if None.
+    """
+    ax = _new_axes((5.0, 3.2)) if ax is None else ax
+    names = ["features" if one.degree is None else str(one.degree) for one in model.evidences_]
+    ax.bar(names, [one.probability for one in model.evidences_])
+    ax.set_xlabel("degree")
+    ax.set_ylabel("probability given the points")
     return ax
 
 

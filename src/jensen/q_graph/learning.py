@@ -117,10 +117,10 @@ def learn_structure(
         "bdeu-bge" a lower bound of its log probability; neither ever falls. Several starts are
         tried. Values are taken to be missing at random: whether one is missing may depend on what
         was observed, but not on the value itself.
-        "node-average", for labels: the likelihood of a family is averaged over the rows that show
-        all of it, less a penalty that falls more slowly than that of BIC. It is quick, and
-        consistent if values are missing completely at random only; equivalent graphs score
-        differently.
+        "node-average": the likelihood of a family is averaged over the rows that show all of it,
+        less a penalty that falls more slowly than that of BIC, which is too small for it. It is
+        quick, and consistent if values are missing completely at random only; equivalent graphs
+        score differently.
         "available-case": as in `jensen.score`. Edges appear between independent variables, the
         more the more is missing, and more rows do not help. "refuse": an error.
     hidden
@@ -148,8 +148,9 @@ def learn_structure(
         The graph that a search begins with; by default the required edges alone.
     restarts
         The number of restarts of a search. Each begins at the best graph so far after as many
-        random changes as that graph has edges. Structural EM makes three by itself, with half as
-        many changes, and these besides.
+        random changes as that graph has edges. Structural EM makes five by itself, or more
+        where rows and variables are few, and these besides; there the graph loses a share of its
+        edges instead.
     tabu_length
         For "tabu": the search ends after this many moves without a better graph; 100 by default.
         Without restarts a larger number never leads to a worse graph. Turns that change nothing do
@@ -286,7 +287,7 @@ def _by_scores(
     began, method = time.perf_counter(), chosen["method"]
     if method == "ges" and table is not None:
         table = as_table(table)
-        check_table(table)
+        check_table(table, chosen.get("missing"))
     table = None if table is None else as_rows(table)
     of_score = ("equivalent_sample_size", "prior_network", "missing", "interventions")
     given = {name: chosen[name] for name in of_score if name in chosen} | {**gaussian}

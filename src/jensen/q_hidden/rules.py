@@ -15,8 +15,8 @@ from jensen.q_hidden import binary_factors, gaussian_cells, gaussian_factors
 from jensen.q_hidden.binary_factors import BitMemory, FactorBits
 from jensen.q_hidden.gaussian_cells import GaussianCells
 from jensen.q_hidden.gaussian_factors import GaussianFactors
-from jensen.q_hidden.mixed import cells
 from jensen.q_hidden.mixed.cells import MixedCells
+from jensen.q_hidden.mixed.cells import solve as solve_cells
 from jensen.q_hidden.states import chain, independent
 from jensen.q_hidden.structures import (
     Chain,
@@ -164,17 +164,17 @@ def _(potentials: GaussianCells, memory: object = None, rng: Stream = None) -> H
 
 @posterior_of.register
 def _(potentials: MixedCells, memory: object = None, rng: Stream = None) -> Hidden:
-    return Hidden(*cells.solve(potentials, rng, "sum"))
+    return Hidden(*solve_cells(potentials, rng, "sum"))
 
 
 @best_of.register
 def _(potentials: MixedCells, memory: object = None, rng: Stream = None) -> Hidden:
-    return Hidden(*cells.solve(potentials, rng, "max"))
+    return Hidden(*solve_cells(potentials, rng, "max"))
 
 
 @draw_of.register
 def _(potentials: MixedCells, memory: object, rng: np.random.Generator) -> Hidden:
-    return Hidden(*cells.solve(potentials, rng, "draw"))
+    return Hidden(*solve_cells(potentials, rng, "draw"))
 
 
 # --- hidden factors of columns: numbers, or bits ---

@@ -108,9 +108,12 @@ def test_j_never_falls(seed):
 
 def test_graph_and_parameters_in_one_call():
     table = rows_with_holes(300, 0.1, 3)
-    net = jn.BayesianNetwork(prior={"strength": 1.0}, random_state=0).fit(table)
-    assert net.graph.info.score_name == "bdeu-bge"
-    assert net.free_energy_ >= net.graph.info.score - 1e-3  # cells that show nothing are left out
+    learned = jn.BayesianNetwork(prior="bdeu-bge", random_state=0).fit(table).graph
+    assert learned.info.score_name == "bdeu-bge"
+    net = jn.BayesianNetwork(learned, prior={"strength": 1.0}, random_state=0).fit(table)
+    assert net.free_energy_ >= learned.info.score - 1e-3  # cells that show nothing are left out
+    both = jn.BayesianNetwork(prior={"strength": 1.0}, random_state=0).fit(table)
+    assert both.graph.info.score == learned.info.score
 
 
 def test_units_change_nothing():

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from naive import expected as naive
 from naive import gaussian_networks, structures
+from naive import graphs as naive_graphs
 from naive.search import random_graph
 
 import jensen as jn
-from jensen.exceptions import DataError, JensenError
+from jensen.exceptions import DataError, DataWarning, JensenError
 from jensen.families import inner, kl, linear_regression
 from jensen.graphs import DAG
 from jensen.inference.gaussian_joint import joint
@@ -346,7 +347,6 @@ def test_constant_columns_stay_alone():
         ({"score": "bdeu"}, "^there is no score 'bdeu' of continuous columns"),
         ({"score": "bic", "scale": 1.0}, "^bic has no scale: only bge and bdeu-bge have one"),
         ({"equivalent_sample_size": 2.0}, "^bge has no equivalent_sample_size"),
-        ({"missing": "node-average"}, "^missing='node-average' is for columns of labels, and"),
         ({"prior_network": "net"}, "^prior_network= has no meaning where values are missing"),
         ({"degrees_of_freedom": 1.0}, "^degrees_of_freedom=1 are too few for 3 columns"),
     ],
@@ -407,6 +407,47 @@ def test_node_averages_are_those_of_the_rows_that_show_a_family():
         np.testing.assert_array_equal(found, [scorer.family(1, other) for other in others])
     few = replace(scorer, known=tuple(own & (np.arange(80) < 4) for own in scorer.known))
     assert few.family(0, [1, 2]) == few.family(0, []) - 8.0
+
+
+@pytest.mark.parametrize("method", ["hill-climb", "tabu", "exact"])
+def test_node_average_graphs_of_numbers(method):
+    """In the units of the columns, and the best of all graphs; equal graphs in any units."""
+    values, _ = numbers(14, 300, 3, 0.2)
+    table = table_of(values)
+    found = jn.learn_structure(table, method, missing="node-average")
+    known, penalty = ~np.isnan(values), 300**0.75 / 40.0
+    best = -np.inf
+    for edges in naive_graphs.all_dags((0, 1, 2)):
+        total = 0.0
+        for child in range(3):
+            family = [child, *sorted(a for a, b in edges if b == child)]
+            names, seen = [f"x{v}" for v in family], known[:, family].all(1)
+            rows = {f"x{v}": values[seen, v] for v in family}
+            log_like = gaussian_networks.loglik(rows, names[0], names[1:])
+            total += 300.0 / seen.sum() * log_like - penalty * (len(family) + 1)
+        best = max(best, total)
+    assert found.info.score_name == "node-average"
+    assert found.info.score == pytest.approx(best, rel=1e-9)
+    other = jn.learn_structure(table_of(values * [1e6, 1e-3, 7.0]), method, missing="node-average")
+    assert other == found
+
+
+def test_node_average_graphs_of_labels_and_numbers():
+    rng = np.random.default_rng(3)
+    kind, x = rng.integers(0, 2, 400), rng.normal(size=400)
+    columns = {
+        "kind": np.where(rng.random(400) < 0.1, None, np.array(["u", "v"])[kind]),
+        "size": np.where(rng.random(400) < 0.1, np.nan, x + 3.0 * kind),
+        "z": np.where(rng.random(400) < 0.1, np.nan, rng.normal(size=400)),
+        "fixed": np.where(rng.random(400) < 0.1, np.nan, 2.5),
+    }
+    with pytest.warns(DataWarning, match="'fixed' is constant"):
+        found = jn.learn_structure(columns, missing="node-average")
+    assert ("kind", "size") in found.edges
+    assert not {*found.parents("fixed"), *found.children("fixed")}
+    del columns["fixed"]
+    with pytest.raises(jn.JensenError, match="kind"):
+        jn.learn_structure(columns, missing="node-average", required="size -> kind")
 
 
 def test_a_sample_keeps_the_prior_and_the_coordinates():

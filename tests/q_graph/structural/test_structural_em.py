@@ -1,5 +1,6 @@
 """Structural EM: J never falls, bounds the evidence, and ends at the best class."""
 
+import signal
 import sys
 from itertools import combinations
 from pathlib import Path
@@ -197,14 +198,44 @@ def test_three_variables_end_at_the_class_of_largest_j():
     assert n_best >= 19
 
 
-def test_complete_rows_are_learned_as_ever():
+@pytest.mark.parametrize("method", ["hill-climb", "tabu", "ges", "exact"])
+@pytest.mark.parametrize("numbers", [False, True], ids=["labels", "numbers"])
+def test_complete_rows_are_learned_as_ever(method, numbers):
+    """Bit for bit what is learned where missing values would be refused."""
     table = jn.examples.load("asia").sample(500, random_state=0)
-    for method in ("hill-climb", "ges"):
-        one = jn.learn_structure(table, method)
-        other = jn.learn_structure(table, method, missing="refuse")
-        assert one == other
-        assert one.info.score == other.info.score
-        assert not isinstance(one.info, StructuralInfo)
+    if numbers:
+        x = np.random.default_rng(0).normal(size=(200, 4)) @ np.triu(np.ones((4, 4)))
+        table = jn.Table({f"x{k}": column for k, column in enumerate(x.T)})
+    one, other = (jn.learn_structure(table, method, **how) for how in ({}, {"missing": "refuse"}))
+    assert one == other
+    assert one.info.score == other.info.score
+    assert np.array_equal(one.info.trace, other.info.trace)
+    assert not isinstance(one.info, StructuralInfo)
+
+
+def test_other_learners_of_complete_rows():
+    table = jn.examples.load("asia").sample(300, random_state=0).select(["bronc", "dysp", "smoke"])
+    best, other = (jn.k_best(table, k=4, **how) for how in ({}, {"missing": "refuse"}))
+    assert np.array_equal(best.scores, other.scores)
+    edges, others = (
+        jn.bootstrap_edges(table, 5, random_state=0, **how) for how in ({}, {"missing": "refuse"})
+    )
+    assert edges.averaged() == others.averaged()
+    assert edges.strength("bronc", "dysp") == others.strength("bronc", "dysp")
+    for dag in (jn.learn_structure(table, "mmhc"), jn.chow_liu(table)):
+        assert not isinstance(dag.info, StructuralInfo)
+
+
+def test_an_interrupt_leaves_the_best_graph_so_far(asia, monkeypatch):
+    def interrupted(task, make=structural_em.start_graphs):
+        signal.raise_signal(signal.SIGINT)
+        return make(task)
+
+    monkeypatch.setattr(structural_em, "start_graphs", interrupted)
+    dag = jn.learn_structure(asia, score="bic", random_state=0)
+    assert dag.info.interrupted
+    assert list(dag.info.starts) == ["tree"]
+    assert np.isfinite(dag.info.score)
 
 
 @pytest.fixture(scope="module")

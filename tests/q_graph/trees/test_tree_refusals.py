@@ -24,9 +24,19 @@ def test_missing_values():
     assert jn.chow_liu(jn.Table(table).complete_rows()) == jn.DAG("a -> b")
 
 
-def test_missing_numbers():
+def test_missing_values_of_both_kinds():
     with pytest.raises(jn.DataError, match="1 value is missing: x"):
         jn.chow_liu({"a": ["n", "y", "y"], "x": [0.5, np.nan, 2.5]})
+
+
+def test_missing_numbers():
+    x, y = np.array([0.5, np.nan, 2.5, 1.5, 0.1]), np.array([0.2, 0.4, np.nan, 1.1, 1.9])
+    with pytest.raises(jn.DataError, match=r"^column 'z' is constant, so the likelihood of a tree"):
+        jn.chow_liu({"x": x, "y": y, "z": [2.5] * 5})
+    with pytest.raises(jn.DataError, match=r"^column 'z' has no value at all: leave it out$"):
+        jn.chow_liu(jn.Table({"x": x, "z": [np.nan] * 5}, continuous=["z"]))
+    with pytest.raises(jn.DataError, match="has no bound"):
+        jn.chow_liu({"x": x, "y": y, "z": 2.0 * x})
 
 
 def test_no_columns():

@@ -64,8 +64,14 @@ def check_scorer(scorer: Scorer) -> None:
     )
 
 
-def check_table(table: Table) -> None:
+def check_table(table: Table, missing: str | None = None) -> None:
     """Refuse missing values: scores on each family's own complete rows differ within a class."""
+    if missing in ("available-case", "node-average") and table.n_missing():
+        way = option("missing", missing)
+        raise JensenError(
+            f"with {way} the graphs of an equivalence class score differently, so there is no "
+            f"class to search for: leave it out, and {GES} completes the rows, or {OTHERWISE}"
+        )
     require_complete(table, table.names, GES, use_pc)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import narwhals as nw
 import numpy as np
@@ -25,6 +25,9 @@ from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator
 from jensen.support.text import grid, offer, plural
+
+if TYPE_CHECKING:
+    import pandas
 
 MOST_SHOWN = 15
 SMALL = 1e-6  # parent sets that are less probable are not listed
@@ -143,10 +146,24 @@ class StructurePosterior(PosteriorViews):
         The table is a dataframe of the same library as the data, else of pandas. Its columns are
         from, to, probability, standard_error, r_hat and effective_sample_size.
         """
+        found = self._edge_columns(threshold)
+        backend: Any = self._source
+        try:
+            return nw.from_dict(found, backend=backend).to_native()
+        except ImportError:  # pandas is not there
+            return nw.from_dict(found, backend="pyarrow").to_native()
+
+    def to_pandas(self, threshold: float = 0.0) -> pandas.DataFrame:
+        """The same table as a pandas dataframe, whatever library the data came from."""
+        import pandas as pd
+
+        return pd.DataFrame(self._edge_columns(threshold))
+
+    def _edge_columns(self, threshold: float) -> dict[str, Any]:
         _check_threshold(threshold)
         known, order = self._edges, self._ordered(threshold)
         rows, columns = order[:, 0], order[:, 1]
-        found = {
+        return {
             "from": [self.names[a] for a in rows],
             "to": [self.names[b] for b in columns],
             "probability": known.probability[rows, columns],
@@ -154,11 +171,6 @@ class StructurePosterior(PosteriorViews):
             "r_hat": known.r_hat[rows, columns],
             "effective_sample_size": known.size[rows, columns],
         }
-        backend: Any = self._source
-        try:
-            return nw.from_dict(found, backend=backend).to_native()
-        except ImportError:  # pandas is not there
-            return nw.from_dict(found, backend="pyarrow").to_native()
 
     def _ordered(self, threshold: float) -> NDArray[np.intp]:
         """(edges, 2): parents and children, the most probable first."""

@@ -37,7 +37,6 @@ from jensen.q_graph.structural.objective import Flags, Objective, StructuralRows
 from jensen.q_graph.structural.reading import (
     NO_MEANING,
     StructuralChoices,
-    all_variables,
     are_mixed,
     are_numbers,
     counted_rows,
@@ -54,7 +53,7 @@ from jensen.q_graph.structural.structural_em import (
 )
 from jensen.q_graph.structural.tables import IncompleteTables
 from jensen.scores.constant_columns import warn_of_constant_labels, warn_of_constants
-from jensen.scores.gaussian import refuse_prior
+from jensen.scores.gaussian import read_strength, refuse_prior
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.registry import SPECS, names_where
 from jensen.scores.scorer import Scorer
@@ -96,6 +95,7 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
     """Read the arguments, and climb from all starts."""
     if not any(variable.kind != "categorical" for variable in table.variables):
         _check_score(chosen.get("score"))
+    chosen = read_strength(chosen)
     for name in chosen:
         if name not in StructuralChoices._fields:
             raise DataError(NO_MEANING.format(keyword(name), "values"))
@@ -105,10 +105,7 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
     rows, targets = counted_rows(table, choices.interventions)
     warn_of_row_names(rows, counts=True)
     warn_of_constant_labels(rows)
-    read = read_numbers if are_numbers(rows) else read_labels
-    if are_mixed(rows, choices.hidden):
-        read = read_mixed
-    data, indicators = read(rows, targets, choices)
+    data, indicators = _reader(rows, choices.hidden)(rows, targets, choices)
     names = data.names
     objective, rules = _objective(choices, data, rows.total_weight)
     rules = _without_empty(_last(rules, names, indicators), rows, names)
@@ -124,6 +121,15 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
         )
         found = learn_graph(task, start, choices.restarts, journal.rng)
         return LearnedStructure(task, choices, found, watch(found.best.value))
+
+
+def _reader(
+    rows: Table, hidden: Mapping[str, Any] | None
+) -> Callable[..., tuple[StructuralRows, tuple[str, ...]]]:
+    """What reads rows of labels, of numbers or of both."""
+    if are_mixed(rows, hidden):
+        return read_mixed
+    return read_numbers if are_numbers(rows) else read_labels
 
 
 def _identity(
@@ -154,12 +160,8 @@ def average_scorer(table: Any, score: str | None, choices: Mapping[str, Any]) ->
             f"it out"
         )
     rows, targets = counted_rows(as_rows(table), choices.get("interventions"))
-    if not all(variable.kind == "categorical" for variable in rows.variables):
-        raise DataError(
-            "missing='node-average' is for columns of labels, and some hold numbers: leave it "
-            "out, and their graph is learned by structural EM"
-        )
-    data = IncompleteTables.of(rows, all_variables(rows, {}), targets)
+    warn_of_constant_labels(rows)
+    data, _ = _reader(rows, None)(rows, targets, StructuralChoices("hill-climb"))
     return data.average_scorer(node_average_penalty(rows.total_weight))
 
 
@@ -222,9 +224,16 @@ def _last(rules: Constraints, names: Sequence[str], indicators: Sequence[str]) -
 
 
 def _without_empty(rules: Constraints, rows: Table, names: Sequence[str]) -> Constraints:
-    """Forbid edges at columns without a value, which only rows that were drawn may have."""
+    """Forbid edges at columns without a value, which only rows that were drawn may have.
+
+    Columns of one state explain nothing either: all graphs that differ there have the same J.
+    """
     empty = [name for name in rows.names if not rows.n_seen(name)]
     warn_of_constants(empty)
+    for name in rows.names:
+        variable = rows.variable(name)
+        if variable.kind == "categorical" and variable.n_states == 1:
+            empty.append(name)
     is_empty = np.array([name in empty for name in names], bool)
     at = (is_empty[:, None] | is_empty[None, :]) & ~rules.required
     return rules._replace(forbidden=rules.forbidden | at)

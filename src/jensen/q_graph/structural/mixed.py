@@ -358,7 +358,10 @@ class IncompleteMixed:
         block = Block(self.table, 0, self.n_rows)
         names = [x for x in (self.names[v] for v in self.varying) if x in self.table]
         columns = dict(zip(names, numbers_of(block, names).T, strict=True))
-        return NodeAverages.of(self.variables, columns, block.weights, self.targets, penalty)
+        log_unit = float(np.log(self.coordinates.unit).sum())
+        return NodeAverages.of(
+            self.variables, columns, block.weights, self.targets, penalty, log_unit
+        )
 
 
 def _of_labels(objective: Objective) -> Objective:

@@ -31,6 +31,7 @@ class NodeAverages:
     free: tuple[NDArray[np.bool_], ...]  # known, and not set from outside
     weights: Array
     penalty: float  # of one parameter
+    log_unit: float  # the sum of log units in which numbers are read here
 
     is_set_function = False
     is_average = True
@@ -43,11 +44,13 @@ class NodeAverages:
         weights: Array,
         targets: Ints | None,
         penalty: float,
+        log_unit: float = 0.0,
     ) -> NodeAverages:
         """From columns of codes or numbers by name, NaN where they are missing.
 
         A variable without a column says nothing: it is hidden, or constant. `targets` are the
-        variables that were set in each row, -1 for none.
+        variables that were set in each row, -1 for none; `log_unit` is the sum of the log units
+        that the numbers had.
         """
         none = np.ones(len(weights), bool)
         found = [columns.get(variable.name, np.empty(0)) for variable in variables]
@@ -63,7 +66,27 @@ class NodeAverages:
             tuple(free),
             weights,
             penalty,
+            log_unit,
         )
+
+    @property
+    def isolated(self) -> frozenset[int]:
+        """Numbers without a column, which are constant."""
+        pairs = zip(self.columns, self.cards, strict=True)
+        return frozenset(v for v, (column, card) in enumerate(pairs) if not (len(column) or card))
+
+    @property
+    def labels_first(self) -> tuple[int, ...]:
+        """The labels, if there are numbers too."""
+        return tuple(v for v, card in enumerate(self.cards) if card) if 0 in self.cards else ()
+
+    def unitless(self) -> NodeAverages:
+        """These scores, which are of numbers in units of their own."""
+        return self
+
+    def log_jacobian_of_units(self) -> float:
+        """What the score of every graph has more in the units of the columns."""
+        return -self.total_weight * self.log_unit
 
     @property
     def total_weight(self) -> float:

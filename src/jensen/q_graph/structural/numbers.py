@@ -230,7 +230,8 @@ class IncompleteNumbers:
         targets = self.targets
         if targets is not None:  # as positions among all names
             targets = np.array([*self.varying, -1])[targets]
-        return NodeAverages.of(variables, columns, self.rows.weights(), targets, penalty)
+        log_unit = float(np.log(self.coordinates.unit[list(self.varying)]).sum())
+        return NodeAverages.of(variables, columns, self.rows.weights(), targets, penalty, log_unit)
 
     def _model(self, joined: Flags, *, has_prior: bool) -> RegressionNetwork:
         """The model of the columns that vary."""

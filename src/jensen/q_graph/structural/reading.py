@@ -196,5 +196,5 @@ def _refuse_unknown_settings(table: Table, names: Sequence[str], targets: Ints) 
         if len(unknown):
             raise DataError(
                 f"row {unknown[0] + 1:,} says that {names[v]!r} was set, but not to what: its "
-                f"value is missing there"
+                f"value is missing there; fill it in, or leave the row out"
             )

@@ -9,7 +9,7 @@ are drawn; so the search only proposes a graph, and the exact J decides whether 
 J has many local maxima, so several starts are tried: a tree and a node-average graph of the known
 cells, the empty graph, and a graph found by draws. For a penalised likelihood each start climbs the
 bound of VB first, and the likelihood from there, which leads to better graphs than the likelihood
-alone. The best of all is then perturbed and climbed again.
+alone. The best of all then loses some of its edges and is climbed again, several times.
 
 q(h) of a graph favours that graph, so a better neighbour may look worse until it is fitted. Where
 the search finds nothing, the neighbours that lose least are fitted too, and the first whose J is
@@ -56,9 +56,12 @@ STEPS = 30
 IDLE = 3
 """Steps without a better graph after which a climb ends that is no ascent."""
 
-RESTARTS, MOST_RESTARTS = 3, 9
-"""How often the best graph is perturbed and climbed again, at least and at most, besides what the
+RESTARTS, MOST_RESTARTS = 5, 11
+"""How often the best graph is changed and climbed again, at least and at most, besides what the
 caller asks for."""
+
+DROPPED = 0.25, 0.85
+"""The least and the largest share of its edges that a graph loses before it is climbed again."""
 
 MOST_FITS, CHEAP = 50, 1_000_000
 """How often a few sweeps are tried at most where a climb or all climbs end: at neighbours of the
@@ -308,16 +311,19 @@ def _climb_from_draws(task: StructuralTask, tree: Flags, rng: np.random.Generato
 def _climb_again(
     task: StructuralTask, best: FittedGraph, rng: np.random.Generator, *, afresh: bool
 ) -> ClimbResult:
-    """A climb from a graph after random changes, half as many as it has edges.
+    """A climb from a graph without a share of its edges, and with q(h) of that graph.
 
-    It begins with q(h) of that graph, or afresh with random parameters: q(h) of a graph leads back
-    to it where rows are few.
+    Added edges are removed again at once, but what was removed may return in another way. Or
+    afresh, after random changes and with random parameters: q(h) of a graph leads back to it where
+    rows are few.
     """
-    n_moves = max(4, int(best.joined.sum()) // 2)
-    joined = perturbed(best.joined, task.constraints, n_moves, rng)
-    start: Any = rng
-    if not afresh:
-        start = task.rows.statistics(task.rows.complete(best, "exact", rng), joined)
+    if afresh:
+        n_moves = max(4, int(best.joined.sum()) // 2)
+        joined = perturbed(best.joined, task.constraints, n_moves, rng)
+        return task.climb(joined, rng, rng, task.completion)
+    may_drop = task.constraints.allowed & 2 > 0
+    joined = best.joined & ~(may_drop & (rng.random(best.joined.shape) < rng.uniform(*DROPPED)))
+    start = task.rows.statistics(task.rows.complete(best, "exact", rng), joined)
     return task.climb(joined, start, rng, task.completion)
 
 

@@ -14,7 +14,7 @@ from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
 from jensen.graphs.indexed_graph import IndexedGraph, check_name
 from jensen.q_graph.info import StructureInfo
-from jensen.q_graph.trees.incomplete import has_holes, tree_of_incomplete
+from jensen.q_graph.trees.incomplete import is_incomplete, tree_of_incomplete
 from jensen.q_graph.trees.spanning import (
     Penalised,
     SpanningTree,
@@ -23,7 +23,7 @@ from jensen.q_graph.trees.spanning import (
     paying_edges,
     spanning_tree,
 )
-from jensen.scores.constant_columns import warn_of_constant_labels
+from jensen.scores.constant_columns import constant_columns, warn_of_constant_labels
 from jensen.scores.gaussian_information import MixedInformation
 from jensen.scores.mutual_information import (
     complete,
@@ -32,6 +32,7 @@ from jensen.scores.mutual_information import (
     pair_information,
 )
 from jensen.scores.registry import PENALISED, UNPENALISED, penalty_of
+from jensen.scores.table_checks import note_columns
 from jensen.support.text import either, for_reader, of_frame, option, plural
 
 Array = NDArray[np.float64]
@@ -54,12 +55,12 @@ def chow_liu(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from; row weights count. Labels may be missing (see the
-        notes), numbers may not. Categorical columns, continuous ones (Gaussian), or both. In a
-        mixed table a continuous column given a categorical one has a mean for every state and one
-        variance, no arrow leads from a continuous column to a categorical one, and no path between
-        two categorical ones through continuous ones: those trees are decomposable (Edwards et al.
-        2010).
+        Anything a `Table` can be built from; row weights count. Where all columns are of one kind,
+        values may be missing (see the notes). Categorical columns, continuous ones (Gaussian), or
+        both. In a mixed table a continuous column given a categorical one has a mean for every
+        state and one variance, no arrow leads from a continuous column to a categorical one, and no
+        path between two categorical ones through continuous ones: those trees are decomposable
+        (Edwards et al. 2010).
     root
         The column from which all arrows lead away; any root gives the same likelihood. None: the
         first by name, among the categorical ones if there are any. A component of a forest without
@@ -82,11 +83,11 @@ def chow_liu(
 
     Notes
     -----
-    Where labels are missing the tree is found by EM: the tables of all pairs that are expected
-    under one tree give the next, until it stays the same. The score is the log-likelihood of what
-    was observed, minus the penalty, and never falls on the way. It has several maxima: the best of
-    several starts is returned, and is not proven to be the best of all. Values are taken to be
-    missing at random, as in `jensen.learn_structure`. `smoothing` is refused there.
+    Where values are missing the tree is found by EM: the tables, or moments, of all pairs that are
+    expected under one tree give the next, until it stays the same. The score is the log-likelihood
+    of what was observed, minus the penalty, and never falls on the way. It has several maxima: the
+    best of several starts is returned, and is not proven to be the best of all. Values are taken to
+    be missing at random, as in `jensen.learn_structure`. `smoothing` is refused there.
 
     A declared state that never occurs counts in the penalty, and has its share of the smoothing.
     A constant continuous column is refused, as are two of which each is a linear function of the
@@ -116,7 +117,7 @@ def chow_liu(
     if penalty is not None and not (isinstance(penalty, str) and penalty in COSTS):
         raise JensenError(f"penalty must be None, {either(map(repr, COSTS))}, not {penalty!r}")
     data = as_table(table)
-    if has_holes(data):
+    if is_incomplete(data):
         return _tree_of_incomplete(data, root, smoothing, penalty)
     data = complete(data, "a Chow-Liu tree")
     warn_of_row_names(data, counts=True)
@@ -146,13 +147,15 @@ def chow_liu(
     weight = tree.weight.tolist()
     gains = sum(weight[v] for _, v in edges) - float(entropies.sum())
     score = information.total * gains - cost
-    return graph.with_info(_info("chow-liu", penalty or UNPENALISED, score, len(names), began))
+    notes = note_columns([data.variable(name) for name in names]) if any(stage) else ()
+    info = _info("chow-liu", penalty or UNPENALISED, score, len(names), began, notes)
+    return graph.with_info(info)
 
 
 def _tree_of_incomplete(
     table: Table, root: str | None, smoothing: float, penalty: str | None
 ) -> DAG:
-    """The tree of labels of which some are missing."""
+    """The tree of labels, or of numbers, of which some are missing."""
     if imagined_rows(smoothing) > 0.0:
         raise DataError(
             "smoothing adds to counts, and where values are missing these are not known: leave it "
@@ -162,6 +165,10 @@ def _tree_of_incomplete(
     warn_of_constant_labels(table)
     names = sorted(table.names)
     _check_root(root, names)
+    seen = [name for name in names if table.n_seen(name)]
+    numbers = [name for name in seen if table.variable(name).kind != "categorical"]
+    if constant := constant_columns(table.counted(), numbers):
+        raise DataError(_constant(numbers[constant[0]]))
     found = tree_of_incomplete(table, penalty)
     arrows = _arrows(names, found.edges, [0] * len(names), root)
     edges = [(names[u], names[v]) for u, v in arrows]
@@ -229,8 +236,7 @@ def naive_bayes(table: Any, target: str) -> DAG:
     Parameters
     ----------
     table
-        Anything a `Table` can be built from; only its columns are read. Continuous ones may stand
-        in the graph, but a network cannot be fitted to it yet: use `jensen.discretize` before.
+        Anything a `Table` can be built from; only its columns are read.
     target
         The class, categorical.
 
@@ -244,11 +250,14 @@ def naive_bayes(table: Any, target: str) -> DAG:
     return DAG([(target, feature) for feature in features], nodes=[target])
 
 
-def _info(method: str, score_name: str, score: float, n: int, began: float) -> StructureInfo:
+def _info(
+    method: str, score_name: str, score: float, n: int, began: float, notes: tuple[str, ...] = ()
+) -> StructureInfo:
     """The record of an optimal tree of n columns, all pairs of which were scored."""
     return StructureInfo(
         method, score_name, score, np.array([score]), n * (n - 1) // 2, proven=True,
         interrupted=False, gap=0.0, n_tried=None, seconds=time.perf_counter() - began,
+        notes=notes,
     )  # fmt: skip
 
 
@@ -284,10 +293,14 @@ def _refuse_constant(entropies: Array, names: Sequence[str]) -> None:
     """Refuse continuous columns without a variance: their entropies are -inf."""
     constant = np.flatnonzero(np.isneginf(entropies))
     if constant.size:
-        raise DataError(
-            f"column {names[constant[0]]!r} is constant, so the likelihood of a tree has no "
-            f"bound: leave it out{for_reader('', ' with --without')}"
-        )
+        raise DataError(_constant(names[constant[0]]))
+
+
+def _constant(name: str) -> str:
+    return (
+        f"column {name!r} is constant, so the likelihood of a tree has no bound: leave it "
+        f"out{for_reader('', ' with --without')}"
+    )
 
 
 def _refuse_unbounded(tree: SpanningTree, names: Sequence[str], stage: Sequence[int]) -> None:

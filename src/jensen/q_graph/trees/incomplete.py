@@ -1,8 +1,8 @@
-"""Trees of rows of labels with holes: EM over trees.
+"""Trees of rows of labels or of numbers with holes: EM over trees.
 
-The expected tables of all pairs under the current tree give the next one, which is the spanning
-tree of largest expected mutual information; then its parameters are fitted. Neither half lowers the
-(penalised) log-likelihood of what was observed.
+The expected tables, or moments, of all pairs under the current tree give the next one, which is the
+spanning tree of largest expected mutual information; then its parameters are fitted. Neither half
+lowers the (penalised) log-likelihood of what was observed.
 """
 
 import time
@@ -17,7 +17,9 @@ from jensen.data.threads import interruptible
 from jensen.exceptions import DataError
 from jensen.q_graph.constraints import Constraints, read_constraints
 from jensen.q_graph.info import StructuralInfo
-from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective
+from jensen.q_graph.structural.numbers import IncompleteNumbers
+from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective, StructuralRows
+from jensen.q_graph.structural.reading import are_numbers
 from jensen.q_graph.structural.structural_em import ClimbResult, StructuralTask, are_equivalent
 from jensen.q_graph.structural.tables import IncompleteTables
 from jensen.q_graph.trees.spanning import all_edges, parents_from, paying_edges, spanning_tree
@@ -56,10 +58,10 @@ class Weights(NamedTuple):
         return np.asarray(self.values[k])
 
 
-def has_holes(table: Table) -> bool:
-    """Whether all columns hold labels, some missing in rows that count."""
-    kinds = {variable.kind for variable in table.variables}
-    return kinds == {"categorical"} and bool(table.counted().n_missing())
+def is_incomplete(table: Table) -> bool:
+    """Whether all columns are of one kind, and some values missing in rows that count."""
+    kinds = {variable.kind == "categorical" for variable in table.variables}
+    return len(kinds) == 1 and bool(table.counted().n_missing())
 
 
 def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
@@ -69,8 +71,7 @@ def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
     for name in rows.names:
         if not rows.n_seen(name):
             raise DataError(f"column {name!r} has no value at all: leave it out")
-    variables = tuple(require_states(rows, name) for name in sorted(rows.names))
-    data, n = IncompleteTables.of(rows, variables), len(variables)
+    data, n = _read(rows), len(rows.names)
     score = penalty or UNPENALISED
     objective = Objective(score, penalty_of(score)(rows.total_weight))
     rng = np.random.default_rng(0)  # starts differ, but never from call to call
@@ -88,15 +89,22 @@ def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
         best = max((climb.best for climb in climbs.values()), key=lambda one: one.value)
         fitted, trace = _settle(task, best, rng)
         interrupted = stop.is_set()
-    is_exact = all(climb.is_exact for climb in climbs.values())
+    is_exact, units = all(climb.is_exact for climb in climbs.values()), data.log_jacobian
     info = StructuralInfo(
-        "chow-liu", score, fitted.value, np.array(trace),
+        "chow-liu", score, fitted.value + units, np.array(trace) + units,
         sum(climb.n_scored for climb in climbs.values()), proven=False, interrupted=interrupted,
         gap=None, n_tried=None, seconds=time.perf_counter() - began, completion="exact",
         ascends=True, statistics="exact" if is_exact else "drawn to search, exact to decide",
-        is_bound=False, starts={name: climb.best.value for name, climb in climbs.items()},
+        is_bound=False, starts={name: climb.best.value + units for name, climb in climbs.items()},
     )  # fmt: skip
     return LearnedTree([(int(u), int(v)) for u, v in np.argwhere(fitted.joined)], info)
+
+
+def _read(rows: Table) -> StructuralRows:
+    """The rows, as structural EM reads them."""
+    if are_numbers(rows):
+        return IncompleteNumbers.of(rows, None, [None] * 4)
+    return IncompleteTables.of(rows, tuple(require_states(rows, x) for x in sorted(rows.names)))
 
 
 def _climb(task: StructuralTask, rng: np.random.Generator) -> dict[str, ClimbResult]:
