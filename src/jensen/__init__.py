@@ -10,9 +10,9 @@ __version__ = "0.1.0"
 
 _HOME = {  # where each public name lives; a module is its own home
     "BayesianNetwork": "jensen.estimators.bayesian_network",
-    "BinaryFactors": "jensen.estimators.binary_factors",
     "BayesianNetworkClassifier": "jensen.estimators.classifier",
     "BayesianRegression": "jensen.estimators.bayesian_regression",
+    "BinaryFactors": "jensen.estimators.binary_factors",
     "CPDAG": "jensen.graphs",
     "DAG": "jensen.graphs",
     "DataError": "jensen.exceptions",
