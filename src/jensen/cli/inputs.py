@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from jensen.cli.command import Given
-from jensen.exceptions import JensenError
+from jensen.exceptions import FileError, JensenError
+from jensen.support.text import some
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -262,6 +264,42 @@ def set_threads(threads: int | None) -> None:
         from jensen.data import set_threads
 
         set_threads(threads)
+
+
+# --- the scale matrix of the prior of columns of numbers ---
+
+
+def read_scale(text: str, names: Sequence[str]) -> Any:
+    """What --scale says: "unit", a number, or a matrix of the columns sorted by name."""
+    if text == "unit":
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    if not os.path.isfile(text):
+        raise JensenError(f"--scale {text}: write unit, a number, or the name of a .csv file")
+    return _read_matrix(text, sorted(names))
+
+
+def _read_matrix(path: str, names: Sequence[str]) -> list[list[float]]:
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            head, *rows = [row for row in csv.reader(file, skipinitialspace=True) if row]
+            numbers = [[float(cell) for cell in row] for row in rows]
+    except (OSError, ValueError, csv.Error):
+        raise FileError(
+            f"--scale {path}: the file must hold the names of the columns in its first line, and a "
+            f"line of numbers for each of them, in the same order, with commas between them"
+        ) from None
+    if sorted(head) != list(names):
+        raise FileError(f"--scale {path}: its first line must name each column once: {some(names)}")
+    if len(numbers) != len(head) or any(len(row) != len(head) for row in numbers):
+        raise FileError(
+            f"--scale {path}: the matrix must have {len(head)} lines of {len(head)} numbers"
+        )
+    order = [head.index(name) for name in names]
+    return [[numbers[i][j] for j in order] for i in order]
 
 
 # --- what `learn` says of all models ---

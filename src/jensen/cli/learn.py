@@ -25,7 +25,6 @@ from jensen.cli.structure import (
     check_structure,
     find_graph,
     read_hidden,
-    read_scale,
     read_summed_prior,
     refuse_scale,
     row_choices,
@@ -163,7 +162,7 @@ def _scaled_prior(given: Given, names: Sequence[str]) -> Any:
     """The prior of the parameters, with its scale where one is given and has a meaning."""
     if given.scale is None or not _has_bge(given):
         return _read_prior(given.prior)
-    return {"scale": read_scale(given.scale, names)}
+    return {"scale": inputs.read_scale(given.scale, names)}
 
 
 def _read_prior(text: str | None) -> Any:
@@ -260,7 +259,7 @@ def _scoring(given: Given, numbers: Sequence[str], columns: Kind, way: str) -> d
         found["missing"] = way
     if given.scale is not None:
         if has_numbers and found["score"] in WITH_JOINT_PRIOR:
-            found["scale"] = read_scale(given.scale, numbers)
+            found["scale"] = inputs.read_scale(given.scale, numbers)
         elif not (has_numbers and _has_bge(given)):
             refuse_scale()
     return found

@@ -16,7 +16,6 @@ from jensen.cli.structure import (
     check_score,
     constraints,
     read_graph_prior,
-    read_scale,
     row_choices,
 )
 from jensen.exceptions import JensenError
@@ -147,7 +146,7 @@ def _scoring(given: Given, rows: Table) -> dict[str, Any]:
     if given.scale is not None:
         check_scaled(score)
         numbers = [name for name in names if rows.variable(name).kind != "categorical"]
-        found["scale"] = read_scale(given.scale, numbers)
+        found["scale"] = inputs.read_scale(given.scale, numbers)
     return found | row_choices(given, columns != "categorical")
 
 

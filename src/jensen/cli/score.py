@@ -8,7 +8,7 @@ from typing import Any
 
 from jensen.cli import inputs, options, outputs
 from jensen.cli.command import OUTPUT, Command, Given, Option
-from jensen.cli.structure import check_scaled, name_score, read_scale, read_summed_prior
+from jensen.cli.structure import check_scaled, name_score, read_summed_prior
 from jensen.cli.table_rows import read_state_rows
 from jensen.scores.registry import DEFAULTS, TOLD
 from jensen.support.text import grid
@@ -110,7 +110,7 @@ def _score_graph(given: Given, graph: Any, table: Any) -> dict[str, Any]:
     if given.scale is not None:
         check_scaled(name)
         numbers = [variable.name for variable in columns if variable.kind != "categorical"]
-        choices["scale"] = read_scale(given.scale, numbers)
+        choices["scale"] = inputs.read_scale(given.scale, numbers)
     if given.available_case:
         choices["missing"] = "available-case"
     if given.prior_network is not None:

@@ -7,16 +7,15 @@ import math
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.cli import inputs
 from jensen.cli.command import Given
 from jensen.cli.learn_options import TESTS
-from jensen.exceptions import FileError, GraphError, JensenError
+from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.method_choices import HAVE
 from jensen.scores.registry import AVAILABLE, PENALISED, UNPENALISED, WITH_JOINT_PRIOR, WITH_NETWORK
-from jensen.support.text import either, some
+from jensen.support.text import either
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -361,40 +360,7 @@ def _edge(text: str, option: str) -> tuple[tuple[str, str], float]:
     return edge, p
 
 
-# --- the scale matrix of the prior of columns of numbers ---
-
-
-def read_scale(text: str, names: Sequence[str]) -> Any:
-    """As the library takes it: "unit", a number, or a matrix of the columns sorted by name."""
-    if text == "unit":
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    if not Path(text).is_file():
-        raise JensenError(f"--scale {text}: write unit, a number, or the name of a .csv file")
-    return _read_matrix(text, sorted(names))
-
-
-def _read_matrix(path: str, names: Sequence[str]) -> list[list[float]]:
-    try:
-        with open(path, newline="", encoding="utf-8") as file:
-            head, *rows = [row for row in csv.reader(file, skipinitialspace=True) if row]
-            numbers = [[float(cell) for cell in row] for row in rows]
-    except (OSError, ValueError, csv.Error):
-        raise FileError(
-            f"--scale {path}: the file must hold the names of the columns in its first line, and a "
-            f"line of numbers for each of them, in the same order, with commas between them"
-        ) from None
-    if sorted(head) != list(names):
-        raise FileError(f"--scale {path}: its first line must name each column once: {some(names)}")
-    if len(numbers) != len(head) or any(len(row) != len(head) for row in numbers):
-        raise FileError(
-            f"--scale {path}: the matrix must have {len(head)} lines of {len(head)} numbers"
-        )
-    order = [head.index(name) for name in names]
-    return [[numbers[i][j] for j in order] for i in order]
+# --- the scale of the prior of columns of numbers ---
 
 
 def check_scaled(score: str) -> None:
