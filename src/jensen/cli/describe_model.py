@@ -1,4 +1,4 @@
-"""Descriptions of what was learned, for people and as JSON: networks, graphs, hidden states."""
+"""Descriptions of what was learned, for people and as JSON: networks and graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from jensen.scores.registry import UNPENALISED
 from jensen.support.text import grid, plural
 
 if TYPE_CHECKING:
-    from jensen.cli.learn_states import LearnedRows
     from jensen.cli.structure import FoundGraph
     from jensen.data import Table
     from jensen.estimators.bayesian_network import BayesianNetwork
@@ -44,7 +43,7 @@ class DescribedNetwork(NamedTuple):
 
     def save(self, output: str | None) -> None:
         """Write it; - prints it."""
-        _save(self.net, output)
+        save_model(self.net, output)
 
     def picture(self) -> str:
         """The graph as SVG."""
@@ -60,7 +59,7 @@ class DescribedNetwork(NamedTuple):
             "rows": self.table.total_weight,
             "free_parameters": net.parameters_count,
             **net.require_any().facts(),
-            **_run_summary(net),
+            **run_summary(net),
             "output": output,
             "svg": self.svg,
         }
@@ -91,10 +90,11 @@ class DescribedNetwork(NamedTuple):
     @property
     def was_interrupted(self) -> bool:
         """Whether an interrupt ended the search or the learning of parameters."""
-        return (self.found is not None and self.found.interrupted) or _was_interrupted(self.net)
+        return (self.found is not None and self.found.interrupted) or run_was_interrupted(self.net)
 
 
-def _save(model: Any, output: str | None) -> None:
+def save_model(model: Any, output: str | None) -> None:
+    """Write a model, if it is to be written; - prints it."""
     from jensen import io
 
     if output == "-":
@@ -103,7 +103,7 @@ def _save(model: Any, output: str | None) -> None:
         model.save(output)
 
 
-def _was_interrupted(model: Any) -> bool:
+def run_was_interrupted(model: Any) -> bool:
     """Whether a run ended neither because it converged nor at its limit."""
     from jensen.estimators.summary import algorithm_of
 
@@ -112,7 +112,7 @@ def _was_interrupted(model: Any) -> bool:
     return bool(model.trace_.shape[1] < model.n_samples)
 
 
-def _run_summary(model: Any) -> dict[str, Any]:
+def run_summary(model: Any) -> dict[str, Any]:
     """How parameters were learned, for programs."""
     from jensen.estimators.summary import algorithm_of, meaning
 
@@ -301,124 +301,3 @@ def _lines(graph: DAG | PDAG) -> list[str]:
         else:
             lines.append(statement)
     return lines
-
-
-# --- hidden states ---
-
-
-class DescribedStates(NamedTuple):
-    """A mixture, latent classes or a hidden Markov model, and the rows it was learned from."""
-
-    model: Any
-    rows: LearnedRows
-
-    def save(self, output: str | None) -> None:
-        """Write it; - prints it."""
-        _save(self.model, output)
-
-    def summary(self, output: str | None) -> dict[str, Any]:
-        """All of it, for programs."""
-        n_sequences = self.rows.n_sequences
-        return {
-            **states_summary(self.model),
-            "rows": self.rows.weight,
-            **({} if n_sequences is None else {"sequences": n_sequences}),
-            **_criteria(self.model, self.rows),
-            "output": output,
-        }
-
-    def print(self, output: str | None) -> None:
-        """The same for people."""
-        weight, n_sequences = self.rows.weight, self.rows.n_sequences
-        noun = "row" if weight == 1 else "rows"
-        of = "" if n_sequences is None else f" of {plural(n_sequences, 'sequence')}"
-        print(f"learned from {outputs.show_number(weight)} {noun}{of}")
-        print(self.model.summary())
-        for name, value in _criteria(self.model, self.rows).items():
-            print(f"{name.upper()} {value:.6f} (lower is better)")
-        print()
-        if output is None:
-            print("Nothing was written: -o model.json keeps the model.")
-        else:
-            print(f"written to {output}")
-
-    @property
-    def was_interrupted(self) -> bool:
-        """Whether an interrupt ended the run."""
-        return _was_interrupted(self.model)
-
-
-def _criteria(model: Any, rows: LearnedRows) -> dict[str, float]:
-    """AIC and BIC, where F is the log-likelihood of the rows."""
-    from jensen.estimators.summary import meaning
-
-    if meaning(model) != "log-likelihood":
-        return {}
-    deviance, n_parameters = -2.0 * model.free_energy_, model.n_parameters
-    return {
-        "aic": deviance + 2.0 * n_parameters,
-        "bic": deviance + math.log(rows.weight) * n_parameters,
-    }
-
-
-def states_summary(model: Any) -> dict[str, Any]:
-    """A model by the names that people know, for programs."""
-    if hasattr(model, "n_factors"):
-        return _factors_summary(model)
-    from jensen.estimators.states_saving import find_kind
-    from jensen.estimators.states_summary import column_names, n_live
-    from jensen.estimators.summary import algorithm_of
-
-    fitted = model.require_fitted()
-    answer: dict[str, Any] = {
-        "model": find_kind(model).name,
-        "states": fitted.model.n_states,
-        "live": n_live(model),
-        "columns": column_names(model),
-        "method": algorithm_of(model).name,
-    }
-    if hasattr(type(model), "n_parameters"):
-        answer["free_parameters"] = int(model.n_parameters)
-    if hasattr(model, "free_energy_"):
-        answer |= _run_summary(model)
-    return {**answer, "counts": fitted.counts.tolist(), "parameters": _parameters(model)}
-
-
-def _factors_summary(model: Any) -> dict[str, Any]:
-    """A factor analysis, or binary factors."""
-    from jensen.cli.inputs import kind_of
-    from jensen.estimators.arrays import names_of
-    from jensen.estimators.summary import algorithm_of
-
-    fitted = model.require_fitted()
-    answer = {
-        "model": kind_of(model),
-        "factors": fitted.n_factors,
-        "live": model.n_factors_,
-        "columns": names_of(model, model.n_features_in_),
-        "method": algorithm_of(model).name,
-        "free_parameters": model.n_parameters,
-        **_run_summary(model),
-    }
-    return {**answer, "parameters": _plain(fitted.point._asdict())}
-
-
-def _parameters(model: Any) -> dict[str, Any]:
-    """The parameters of every state; of labels by column and label."""
-    from jensen.models.emissions.registry import named_parameters
-
-    names = ("weights", "initial", "transition", "end")
-    found = {name: getattr(model, f"{name}_", None) for name in names} | named_parameters(model)
-    plain = {name: _plain(value) for name, value in found.items() if value is not None}
-    if hasattr(model, "parameters_"):
-        plain["columns"] = _plain(model.parameters_)
-    labels = [v for v in getattr(model, "variables_", None) or () if v.kind == "categorical"]
-    if labels:
-        plain["labels"] = {variable.name: list(variable.states) for variable in labels}
-    return plain
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _plain(part) for name, part in value.items()}
-    return value.tolist()

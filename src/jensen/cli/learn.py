@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jensen.cli import describe_model, inputs, outputs
 from jensen.cli.command import Command, Given
+from jensen.cli.describe_states import DescribedStates
 from jensen.cli.learn_factors import learn_factors
 from jensen.cli.learn_options import KNOWN, LEARNED, OPTIONS
 from jensen.cli.learn_refusals import (
@@ -70,7 +71,7 @@ def run(given: Given) -> None:
     given.check()
     with interruptible():  # while rows are prepared, an interrupt lets the first sweep end
         learn = learn_factors if given.model in inputs.FACTORS else learn_states
-        _write(describe_model.DescribedStates(*learn(given)), given)
+        _write(DescribedStates(*learn(given)), given)
 
 
 def _learn_described(given: Given) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from jensen.cli import describe_posterior, inputs, options, outputs
 from jensen.cli.command import OUTPUT, QUESTION, Command, Given, Option
-from jensen.cli.describe_model import states_summary
+from jensen.cli.describe_states import states_summary
 
 
 def run(given: Given) -> None:
