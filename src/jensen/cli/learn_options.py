@@ -28,6 +28,10 @@ STRUCTURES = (*METHODS, "tree", "naive", "tan")
 KINDS = ("categorical", "continuous", "count")
 """Kinds of columns, in the order in which the help names what states make of them."""
 
+WHOLE: dict[str, Any] = {"kind": int, "metavar": "N"}
+COUNT: dict[str, Any] = {**WHOLE, "at_least": 0}
+"""An option that takes a whole number, and one that takes 0, 1, 2, ..."""
+
 
 def _of_graph(name: str, text: str, argument: str = "", **more: Any) -> Option:
     """An option of learned graphs; the library's table says which structures have its argument."""
@@ -117,13 +121,7 @@ STRUCTURE_OPTIONS = (
     options.SCORE.but(
         belongs={**NETWORK, "graph": (LEARNED,), "structure": (*HAVE["score"], "tree")}
     ),
-    _of_graph(
-        "max_parents",
-        "The largest number of parents of a variable.",
-        kind=int,
-        metavar="N",
-        at_least=0,
-    ),
+    _of_graph("max_parents", "The largest number of parents of a variable.", **COUNT),
     _of_graph(
         "required", "An edge that the graph must have; repeatable.", many=True, metavar="'A -> B'"
     ),
@@ -167,17 +165,13 @@ STRUCTURE_OPTIONS = (
     _of_graph(
         "restarts",
         "How often a search begins again from its best graph, changed at random (--seed).",
-        kind=int,
-        metavar="N",
-        at_least=0,
+        **COUNT,
     ),
     _of_graph(
         "tabu_length",
         "How many moves tabu goes on without a better graph (default 100). Without --restarts a "
         "longer one never ends at a worse graph.",
-        kind=int,
-        metavar="N",
-        at_least=0,
+        **COUNT,
     ),
     _of_graph(
         "time_limit",
@@ -190,8 +184,7 @@ STRUCTURE_OPTIONS = (
         "bootstrap",
         "Learn N graphs from rows that are drawn again (--seed), and keep the edges that are found "
         "often enough.",
-        kind=int,
-        metavar="N",
+        **WHOLE,
         at_least=1,
     ),
     _of_graph(
@@ -211,9 +204,7 @@ STRUCTURE_OPTIONS = (
         "max_given",
         "The largest number of variables that a test of pc and mmhc conditions on (default: the "
         "number of neighbours).",
-        kind=int,
-        metavar="N",
-        at_least=0,
+        **COUNT,
     ),
     _of_graph(
         "correction",
@@ -225,9 +216,7 @@ STRUCTURE_OPTIONS = (
         "permutations",
         "How often the rows are shuffled for a p-value in the tests of pc and mmhc, for columns of "
         "labels (--seed; default: p-values from the chi-squared distribution).",
-        kind=int,
-        metavar="N",
-        at_least=0,
+        **COUNT,
     ),
 )
 
@@ -282,16 +271,9 @@ PARAMETER_OPTIONS = (
         "n_init",
         "The number of random starts, of which the best is kept (default 1).",
         PARAMETERS,
-        kind=int,
-        metavar="N",
+        **WHOLE,
     ),
-    Option(
-        "max_iter",
-        "The largest number of sweeps (default 1000).",
-        PARAMETERS,
-        kind=int,
-        metavar="N",
-    ),
+    Option("max_iter", "The largest number of sweeps (default 1000).", PARAMETERS, **WHOLE),
     Option(
         "tol",
         "The relative gain below which sweeps end (default 1e-8).",
@@ -386,16 +368,11 @@ SAMPLING_OPTIONS = (
         "n_samples",
         "The number of samples of each chain of gibbs and stochastic-em (default 1000).",
         SAMPLING,
-        kind=int,
-        metavar="N",
+        **WHOLE,
     ),
-    Option(
-        "burn_in", "Sweeps before the first sample (default 1000).", SAMPLING, kind=int, metavar="N"
-    ),
-    Option(
-        "thin", "Sweeps from one sample to the next (default 1).", SAMPLING, kind=int, metavar="N"
-    ),
-    Option("n_chains", "The number of chains (default 4).", SAMPLING, kind=int, metavar="N"),
+    Option("burn_in", "Sweeps before the first sample (default 1000).", SAMPLING, **WHOLE),
+    Option("thin", "Sweeps from one sample to the next (default 1).", SAMPLING, **WHOLE),
+    Option("n_chains", "The number of chains (default 4).", SAMPLING, **WHOLE),
 )
 
 OUTPUT_OPTIONS = (
