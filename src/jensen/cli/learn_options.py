@@ -5,15 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from jensen.cli import options
-from jensen.cli.command import (
-    DATA,
-    HIDDEN_STATES,
-    OUTPUT,
-    PARAMETERS,
-    SAMPLING,
-    STRUCTURE,
-    Option,
-)
+from jensen.cli.command import DATA, HIDDEN_STATES, OUTPUT, PARAMETERS, SAMPLING, STRUCTURE, Option
 from jensen.cli.inputs import FACTORS
 from jensen.models.emissions.registry import EMISSIONS, USUAL
 from jensen.q_graph.method_choices import COMPLETIONS, HAVE, METHODS, WAYS
