@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data import Variable
 from jensen.data.model_columns import UnknownLabels, refuse_unknown, warn_of_unknown
 from jensen.estimators.sequences import chosen_steps, read_sequence_weights, refuse_lengths_as_y
 from jensen.estimators.state_estimator import (
@@ -20,6 +21,7 @@ from jensen.exceptions import DataError, ImpossibleSequenceError, JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference import chains
 from jensen.inference.chains import FittedChain, Steps
+from jensen.models.emissions.registry import EMISSIONS
 from jensen.support.checks import check_whole
 from jensen.support.randomness import as_generator
 
@@ -44,6 +46,12 @@ class ChainQuestions(StatesEstimator):
     fitted_: FittedChain
     n_states: int
     end: bool
+    initial_: Array
+    transition_: Array
+    emission_: Any
+    kind_: str
+    variables_: tuple[Variable, ...] | None
+    whole_labels_: tuple[bool, ...]
     noun = "state"
     size = "n_states"
 
@@ -251,15 +259,29 @@ class ChainQuestions(StatesEstimator):
         raise NotImplementedError
 
     def _labelled(self, values: Array) -> Any:
-        """Codes as the labels that they stand for."""
-        variables = getattr(self, "variables_", None)
+        """Codes as the labels that they stand for; those that were whole numbers are so again."""
+        variables, whole = getattr(self, "variables_", None), getattr(self, "whole_labels_", ())
         if variables is None:
             return values
         columns = [
             np.array(v.states, dtype=object)[values[:, i].astype(int)]
             for i, v in enumerate(variables)
         ]
-        return np.stack(columns, axis=1)
+        labels = np.stack(columns, axis=1)
+        for i in np.flatnonzero(whole):
+            labels[:, i] = [int(text) for text in labels[:, i]]
+        return labels.astype(np.int64) if whole and all(whole) else labels
+
+    def _show(self) -> None:
+        """Set the attributes that show the parameters."""
+        shown = self._shown()
+        self.initial_, self.transition_ = shown["initial"], shown["transition"]
+        if self.end:
+            self.end_ = shown["end"]
+        names = EMISSIONS[self.kind_].parameters
+        for name in names:
+            setattr(self, f"{name}_", shown[name])
+        self.emission_ = shown[names[0]]
 
     def _shown(self) -> dict[str, Any]:
         """Parameters by name; after Gibbs averages over samples."""

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table, TableScan, Variable
+from jensen.data import Table, TableScan
 from jensen.data.model_columns import UnknownLabels
 from jensen.data.number_rows import NumberRows
 from jensen.estimators.arrays import check_sizes, names_of
@@ -155,12 +155,6 @@ class HiddenMarkovModel(ChainQuestions):
     (15,)
     """
 
-    initial_: Array
-    transition_: Array
-    emission_: Any
-    kind_: str
-    variables_: tuple[Variable, ...] | None
-    whole_labels_: tuple[bool, ...]
     n_features_in_: int
 
     _peer_words: ClassVar[Mapping[str, str]] = {
@@ -386,14 +380,6 @@ class HiddenMarkovModel(ChainQuestions):
         chain_masks(self, model.n_states, model.emission)  # refuses what masks leave out
         return read_chain_start(self.start, model, rows)
 
-    def _labelled(self, values: Array) -> Any:
-        """Codes as labels; those that were whole numbers are so again."""
-        labels = super()._labelled(values)
-        whole = getattr(self, "whole_labels_", ())
-        for i in np.flatnonzero(whole):
-            labels[:, i] = [int(text) for text in labels[:, i]]
-        return labels.astype(np.int64) if whole and all(whole) else labels
-
     def __sklearn_tags__(self) -> Any:
         """What scikit-learn asks: counts, 0 and 1, and labels are not any number."""
         tags = super().__sklearn_tags__()
@@ -402,13 +388,3 @@ class HiddenMarkovModel(ChainQuestions):
         tags.input_tags.categorical = record is None or record.column != "continuous"
         tags.input_tags.string = self.emission is None or (record is not None and record.has_labels)
         return tags
-
-    def _show(self) -> None:
-        shown = self._shown()
-        self.initial_, self.transition_ = shown["initial"], shown["transition"]
-        if self.end:
-            self.end_ = shown["end"]
-        names = EMISSIONS[self.kind_].parameters
-        for name in names:
-            setattr(self, f"{name}_", shown[name])
-        self.emission_ = shown[names[0]]
