@@ -165,6 +165,38 @@ def digest_blocks(rows: RowSource) -> str:
     return fingerprint(kinds, list(ordered_map(of_block, rows.blocks())))
 
 
+class RowsInBlocks:
+    """What rows in memory and rows that are read again do alike, from their blocks."""
+
+    def __len__(self: RowSource) -> int:
+        return self.n_rows
+
+    def __contains__(self: RowSource, name: object) -> bool:
+        return name in self.names
+
+    def n_seen(self: RowSource, name: str) -> int:
+        """How many values of a column are not missing."""
+        return self.n_rows - self.n_missing([name]).get(name, 0)
+
+    def sum(self: RowSource, f: Callable[[Block], Any]) -> Any:
+        """Σ f(block) over blocks of rows, on threads, which change nothing (see `TreeSum`).
+
+        `f` returns an array, a number, or a record or tuple of them.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> table = jn.Table({"x": [1.5, 2.5, 4.0]})
+        >>> float(table.sum(lambda block: block.values("x").sum()))
+        8.0
+        """
+        return sum_blocks(self.blocks(), f)
+
+    def digest(self: RowSource) -> str:
+        """A hash of all rows, however they are cut into blocks."""
+        return digest_blocks(self)
+
+
 # --- units ---
 
 FEW = 2

@@ -28,13 +28,7 @@ from jensen.data.encode import Column
 from jensen.data.pieces import Piecewise, find_sources
 from jensen.data.spill import ColumnDraft, MixedColumnError, Told
 from jensen.data.table import Table
-from jensen.data.table_choices import (
-    check_weights,
-    kinds_by_column,
-    missing_labels,
-    no_column,
-    states_by_column,
-)
+from jensen.data.table_choices import check_weights, no_column, read_declared
 from jensen.data.table_scan import TableScan
 from jensen.data.threads import ordered_map
 from jensen.data.variable import Variable
@@ -102,19 +96,18 @@ def scan_table(
     """
     choices = TextChoices(separator, decimal)
     choices.check()
-    said = missing_labels(missing)
-    kinds = kinds_by_column(categorical, counts, () if continuous == "all" else continuous)
-    labels = states_by_column(states, kinds)
-    if weights is not None and (weights in kinds or weights in labels):
-        raise DataError(f"column {weights!r} holds the weights, so it is no variable")
-    others = Told(missing=said or (), as_numbers=continuous == "all")
+    declared = read_declared(categorical, counts, continuous, states, missing)
+    kinds, labels, said, is_all = declared
+    if weights is not None:
+        declared.refuse_weights(weights)
+    others = Told(missing=said or (), as_numbers=is_all)
     told = {name: Told(kinds.get(name), labels.get(name), said or ()) for name in [*kinds, *labels]}
     if weights is not None:
         told[weights] = Told("continuous")
     sources = find_sources(data)
     key = _key(
         sources,
-        [choices, said, continuous == "all", [(x, *y) for x, y in sorted(told.items())], weights],
+        [choices, said, is_all, [(x, *y) for x, y in sorted(told.items())], weights],
     )
     folder, is_kept = _folder(spill)
     columns = _read_spill(folder, key) if is_kept else None
@@ -126,8 +119,7 @@ def scan_table(
             numbers = [c for c in columns if c.variable.name not in {*labels, *coded, weights}]
             inferred = [column for column in numbers if column.variable.name not in kinds]
             files = [each.where for each in sources if isinstance(each.source, Path)]
-            with_words = said is None or any(said)
-            warn_of_labels(inferred, numbers, data, choices, with_words, files=files)
+            warn_of_labels(inferred, numbers, data, choices, declared.has_words, files=files)
             if is_kept:
                 _place(columns, folder, key)
         rows = _scan(columns, weights)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from jensen.data import blocks, convert
-from jensen.data.blocks import Block, Range, digest_blocks, sum_blocks
+from jensen.data.blocks import Block, Range, RowsInBlocks
 from jensen.data.column_warnings import warn_of_labels
 from jensen.data.convert import describe
 from jensen.data.dialect import TextChoices
@@ -20,22 +20,19 @@ from jensen.data.encode import Column, recode
 from jensen.data.packed import Packed
 from jensen.data.table_choices import (
     Reader,
+    check_rows,
     check_weights,
-    columns_of_numbers,
+    columns_to_write,
     encode_again,
-    kinds_by_column,
     list_of_columns,
-    missing_labels,
     no_column,
     open_columns,
-    read_all,
-    states_by_column,
-    take_weights,
+    read_declared,
+    read_declared_columns,
 )
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
 from jensen.support.checks import check_whole
-from jensen.support.text import plural
 
 if TYPE_CHECKING:
     import pandas
@@ -43,7 +40,7 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-class Table:
+class Table(RowsInBlocks):
     """Rows and typed columns; anything may be missing, and rows may carry weights.
 
     Parameters
@@ -98,36 +95,22 @@ class Table:
     ) -> None:
         if names is not None and not isinstance(data, np.ndarray):
             raise DataError("names=[...] goes with a 2-D array: this table names its own columns")
-        said = missing_labels(missing)
-        absent = said or []
-        kinds = kinds_by_column(categorical, counts, () if continuous == "all" else continuous)
-        labels = states_by_column(states, kinds)
-        if isinstance(data, Table) and weights is None:
-            weights = data.weights
+        told = read_declared(categorical, counts, continuous, states, missing)
         text = TextChoices(separator, decimal)
         readers: list[tuple[str, Reader]]
         if isinstance(data, Table):
+            weights = data.weights if weights is None else weights
             text.refuse_for("this Table")
             readers = [(c.variable.name, partial(encode_again, c)) for c in data._columns.values()]
-            self.source, declared = data.source, list(data.names)
+            self.source, coded = data.source, list(data.names)
         else:
-            self.source, readers, declared = open_columns(data, names, absent, text)
-        for name in [*kinds, *labels]:
-            if name not in dict(readers):
-                raise DataError(no_column(name, [name for name, _ in readers]))
-        if isinstance(weights, str):
-            if weights in kinds or weights in labels:
-                raise DataError(f"column {weights!r} holds the weights, so it is no variable")
-            weights, readers = take_weights(weights, readers)
-        if continuous == "all":
-            rest = [name for name, _ in readers if name not in kinds and name not in labels]
-            kinds |= columns_of_numbers(readers, rest, absent)
-        columns = read_all(readers, kinds, labels, absent)
+            self.source, readers, coded = open_columns(data, names, told.absent, text)
+        columns, weights, kinds = read_declared_columns(readers, told, weights)
         self._set(columns, weights)
-        self.checks_done.update((name, "names rows") for name in [*kinds, *labels])
-        numbers = [c for x, c in self._columns.items() if x not in {*labels, *declared}]
+        self.checks_done.update((name, "names rows") for name in [*kinds, *told.states])
+        numbers = [c for x, c in self._columns.items() if x not in {*told.states, *coded}]
         inferred = [column for column in numbers if column.variable.name not in kinds]
-        warn_of_labels(inferred, numbers, data, text, with_words=said is None or any(said))
+        warn_of_labels(inferred, numbers, data, text, with_words=told.has_words)
 
     @classmethod
     def from_columns(
@@ -150,9 +133,7 @@ class Table:
             raise DataError(f"the columns differ in length: {lengths}")
         self.n_rows = next(iter(lengths.values()), 0)
         self.weights = None if weights is None else check_weights(weights, self.n_rows)
-        self.checks_done: set[tuple[str, str]] = (
-            set()
-        )  # (column, check) pairs: each warning comes once
+        self.checks_done: set[tuple[str, str]] = set()  # (column, check): each warning comes once
         self.incomplete: Collection[str] = ()  # columns that miss values in other blocks
 
     # --- what is in it ---
@@ -197,10 +178,6 @@ class Table:
         """Whether rows carry weights."""
         return self.weights is not None
 
-    def n_seen(self, name: str) -> int:
-        """How many values of a column are not missing."""
-        return self.n_rows - self.n_missing([name]).get(name, 0)
-
     def range_of(self, name: str) -> Range:
         """The first, the least and the largest of the values of a column of numbers."""
         data = self.column(name).data
@@ -220,12 +197,6 @@ class Table:
         if kind == "categorical" and self.packed.size_of(name) == column.variable.n_states:
             return 0
         return int(np.count_nonzero(column.missing()))
-
-    def __len__(self) -> int:
-        return self.n_rows
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._columns
 
     def _repr_html_(self) -> str:
         from jensen.plots.html import table_html
@@ -271,22 +242,8 @@ class Table:
         found = np.asarray(np.arange(self.n_rows)[chosen] if isinstance(chosen, slice) else chosen)
         if found.dtype.kind in "UO" or not found.size:
             return self.select(found.tolist()) if found.dtype.kind != "i" else self.take(found)
-        self._check_rows(found, chosen)
+        check_rows(found, chosen, self.n_rows)
         return self.take(found)
-
-    def _check_rows(self, found: NDArray[Any], chosen: Any) -> None:
-        """Refuse what chooses no rows of this table."""
-        n = self.n_rows
-        if found.ndim != 1 or found.dtype.kind not in "bi":
-            raise DataError(
-                f"a table takes the name of a column, a list of names, a slice of rows, their "
-                f"positions, or a mask with an entry per row, not {chosen!r:.60}"
-            )
-        if found.dtype.kind == "b" and len(found) != n:
-            raise DataError(f"a mask of {len(found):,} entries does not fit {plural(n, 'row')}")
-        if found.dtype.kind == "i" and not -n <= found.min() <= found.max() < n:
-            wrong = found.max() if found.max() >= n else found.min()
-            raise DataError(f"there is no row {wrong}: the table has {plural(n, 'row')}, from 0")
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
@@ -364,24 +321,6 @@ class Table:
         """These columns, in memory."""
         return self.select(names)
 
-    def sum(self, f: Callable[[Block], Any]) -> Any:
-        """Σ f(block) over blocks of rows, on threads, which change nothing (see `TreeSum`).
-
-        `f` returns an array, a number, or a record or tuple of them.
-
-        Examples
-        --------
-        >>> import jensen as jn
-        >>> table = jn.Table({"x": [1.5, 2.5, 4.0]})
-        >>> float(table.sum(lambda block: block.values("x").sum()))
-        8.0
-        """
-        return sum_blocks(self.blocks(), f)
-
-    def digest(self) -> str:
-        """A hash of all rows, however they are cut into blocks."""
-        return digest_blocks(self)
-
     # --- out again ---
 
     def to_arrow(self) -> pyarrow.Table:
@@ -402,29 +341,14 @@ class Table:
 
     def write_csv(self, stream: BinaryIO, weights: str | None = None) -> None:
         """Write CSV to an open binary stream; `weights` as in `write`."""
-        convert.write_csv(self._columns_with(weights), stream)
+        convert.write_csv(columns_to_write(self._columns, self.weights, weights), stream)
 
     def write(self, path: str | Path, weights: str | None = None) -> None:
         """Write CSV, TSV or Parquet, by the suffix (also .gz); the file appears whole or not.
 
         The row weights, if there are any, become a column, which `weights` names.
         """
-        convert.write(self._columns_with(weights), path)
-
-    def _columns_with(self, weights: str | None) -> list[Column]:
-        columns = list(self._columns.values())
-        if self.weights is None and weights is None:
-            return columns
-        if self.weights is None:
-            raise DataError(f"this table has no weights to write as {weights!r}")
-        if weights is None:
-            raise DataError(
-                "this table has weights, and a file holds them as a column: name it, "
-                "write(path, weights='n'), or leave them out, with_weights(None).write(path)"
-            )
-        if weights in self._columns:
-            raise DataError(f"there is a column {weights!r} already: name the weights otherwise")
-        return [*columns, Column(Variable(weights, "continuous"), self.weights)]
+        convert.write(columns_to_write(self._columns, self.weights, weights), path)
 
 
 def read_table(

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, S
 from dataclasses import replace
 from functools import partial
 from os import PathLike
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from jensen.data.encode import Column, encode
 from jensen.data.files import read_columns
 from jensen.data.sources import collected, column_name, is_missing, kind_of_source, raw_columns
 from jensen.data.threads import ordered_map
-from jensen.data.variable import Kind, label_text
+from jensen.data.variable import Kind, Variable, label_text
 from jensen.exceptions import DataError
 from jensen.support.text import offer, option, plural
 
@@ -72,6 +72,39 @@ def missing_labels(missing: Any) -> list[str] | None:
     return [label_text(label) for label in missing if not is_missing(label)]
 
 
+class Declared(NamedTuple):
+    """What the caller says of columns."""
+
+    kinds: dict[str, Kind]
+    states: dict[str, tuple[str, ...]]
+    missing: list[str] | None  # labels that mean missing; None if the caller did not say
+    others_are_numbers: bool  # all other columns that hold nothing but numbers are continuous
+
+    @property
+    def absent(self) -> list[str]:
+        """The labels that mean missing."""
+        return self.missing or []
+
+    @property
+    def has_words(self) -> bool:
+        """Whether to warn of words that look missing: not if only empty fields are missing."""
+        return self.missing is None or any(self.missing)
+
+    def refuse_weights(self, name: str) -> None:
+        """Refuse a column of weights that is declared as a variable."""
+        if name in self.kinds or name in self.states:
+            raise DataError(f"column {name!r} holds the weights, so it is no variable")
+
+
+def read_declared(
+    categorical: Any, counts: Any, continuous: Any, states: Any, missing: Any
+) -> Declared:
+    """What the caller says of columns, checked; `continuous` may be "all"."""
+    is_all, said = continuous == "all", missing_labels(missing)
+    kinds = kinds_by_column(categorical, counts, () if is_all else continuous)
+    return Declared(kinds, states_by_column(states, kinds), said, is_all)
+
+
 LARGEST_TOTAL = 1e302
 """The largest sum of weights: weights times log-likelihoods overflow not far beyond."""
 
@@ -124,6 +157,23 @@ def open_columns(
         raws = raw_columns(data, names)
     readers: list[tuple[str, Reader]] = [(raw.name, partial(encode, raw)) for raw in raws]
     return kind_of_source(data), readers, [raw.name for raw in raws if raw.is_coded]
+
+
+def read_declared_columns(
+    readers: list[tuple[str, Reader]], told: Declared, weights: ArrayLike | str | None
+) -> tuple[list[Column], ArrayLike | None, dict[str, Kind]]:
+    """The columns but that of the weights, the weights, and the kinds that were declared."""
+    kinds, states = dict(told.kinds), told.states
+    for name in [*kinds, *states]:
+        if name not in dict(readers):
+            raise DataError(no_column(name, [name for name, _ in readers]))
+    if isinstance(weights, str):
+        told.refuse_weights(weights)
+        weights, readers = take_weights(weights, readers)
+    if told.others_are_numbers:
+        rest = [name for name, _ in readers if name not in kinds and name not in states]
+        kinds |= columns_of_numbers(readers, rest, told.absent)
+    return read_all(readers, kinds, states, told.absent), weights, kinds
 
 
 def read_all(
@@ -199,3 +249,39 @@ def take_weights(
 def no_column(name: str, names: Sequence[str]) -> str:
     """The error text for an unknown column, with the nearest names."""
     return f"there is no column {name!r}; {offer(name, names, 'column')}"
+
+
+# --- what is asked of a table ---
+
+
+def check_rows(found: NDArray[Any], chosen: Any, n_rows: int) -> None:
+    """Refuse what chooses no rows of a table; `found` is what was chosen, as an array."""
+    if found.ndim != 1 or found.dtype.kind not in "bi":
+        raise DataError(
+            f"a table takes the name of a column, a list of names, a slice of rows, their "
+            f"positions, or a mask with an entry per row, not {chosen!r:.60}"
+        )
+    rows = plural(n_rows, "row")
+    if found.dtype.kind == "b" and len(found) != n_rows:
+        raise DataError(f"a mask of {len(found):,} entries does not fit {rows}")
+    if found.dtype.kind == "i" and not -n_rows <= found.min() <= found.max() < n_rows:
+        wrong = found.max() if found.max() >= n_rows else found.min()
+        raise DataError(f"there is no row {wrong}: the table has {rows}, from 0")
+
+
+def columns_to_write(
+    columns: Mapping[str, Column], weights: NDArray[np.float64] | None, name: str | None
+) -> list[Column]:
+    """The columns for a file: row weights, if there are any, become one, which needs a name."""
+    if weights is None and name is None:
+        return [*columns.values()]
+    if weights is None:
+        raise DataError(f"this table has no weights to write as {name!r}")
+    if name is None:
+        raise DataError(
+            "this table has weights, and a file holds them as a column: name it, "
+            "write(path, weights='n'), or leave them out, with_weights(None).write(path)"
+        )
+    if name in columns:
+        raise DataError(f"there is a column {name!r} already: name the weights otherwise")
+    return [*columns.values(), Column(Variable(name, "continuous"), weights)]

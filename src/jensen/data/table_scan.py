@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import blocks
-from jensen.data.blocks import Block, Range, digest_blocks, sum_blocks
+from jensen.data.blocks import Block, Range, RowsInBlocks
 from jensen.data.convert import describe
 from jensen.data.encode import Column, smallest_code_type
 from jensen.data.number_rows import SourceSketch, sketch_blocks
@@ -27,7 +27,7 @@ Part = tuple[int, Table]
 
 
 @dataclass(frozen=True, eq=False)
-class TableScan:
+class TableScan(RowsInBlocks):
     """A table whose rows come in blocks, anew in every pass.
 
     Parameters
@@ -81,12 +81,6 @@ class TableScan:
                 return variable
         raise DataError(no_column(name, self.names))
 
-    def __contains__(self, name: object) -> bool:
-        return name in self.names
-
-    def __len__(self) -> int:
-        return self.n_rows
-
     # --- sizes and ranges, from one pass ---
 
     @cached_property
@@ -109,10 +103,6 @@ class TableScan:
         chosen = self.names if names is None else list_of_columns(names, "names")
         missing = self.sketch.missing
         return {name: missing[name] for name in chosen if missing[name]}
-
-    def n_seen(self, name: str) -> int:
-        """How many values of a column are not missing."""
-        return self.n_rows - self.n_missing([name]).get(name, 0)
 
     def range_of(self, name: str) -> Range:
         """The first, the least and the largest of the values of a column of numbers."""
@@ -197,14 +187,6 @@ class TableScan:
     @property
     def _nothing(self) -> Table:
         return _empty(self.variables, self.is_weighted)
-
-    def sum(self, f: Callable[[Block], Any]) -> Any:
-        """Σ f(block) over blocks of rows, as `Table.sum` adds them."""
-        return sum_blocks(self.blocks(), f)
-
-    def digest(self) -> str:
-        """A hash of all rows, however they are cut into blocks."""
-        return digest_blocks(self)
 
     def tables(self) -> Iterator[Table]:
         """Some rows each."""
