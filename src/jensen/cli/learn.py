@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from jensen.cli import describe_model, inputs, outputs
 from jensen.cli.command import Command, Given
 from jensen.cli.describe_states import DescribedStates
-from jensen.cli.learn_factors import learn_factors
 from jensen.cli.learn_options import KNOWN, LEARNED, OPTIONS
 from jensen.cli.learn_refusals import (
     Retry,
@@ -19,7 +18,7 @@ from jensen.cli.learn_refusals import (
     refuse_missing,
     refuse_ways,
 )
-from jensen.cli.learn_states import learn_states
+from jensen.cli.learn_states import learn_factors, learn_states
 from jensen.cli.structure import (
     FoundGraph,
     Task,

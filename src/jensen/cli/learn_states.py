@@ -1,4 +1,4 @@
-"""`jensen learn --model mixture|latent-class|hmm`: models with a hidden state for every row."""
+"""`jensen learn` of other models than networks: hidden states, or hidden factors, of every row."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 BY_KIND = "name columns of one kind with --column, or say which with --emission"
 OTHERWISE = ", name columns of numbers with --column, or use --model latent-class"
+OR_NAME_NUMBERS = ", or name columns of numbers with --column"
+
+CHAIN_OPTIONS = ("n_samples", "burn_in", "thin", "n_chains")
 
 
 class LearnedRows(NamedTuple):
@@ -172,3 +175,39 @@ def _learn_hmm(
 def _may_have_labels(emission: str | None) -> bool:
     """Whether columns of labels may be what states make; an unknown word is refused later."""
     return emission is None or (emission in EMISSIONS and EMISSIONS[emission].has_labels)
+
+
+# --- factors ---
+
+
+def learn_factors(given: Given) -> tuple[Any, LearnedRows]:
+    """Learn; the model, and the rows that it was learned from."""
+    from jensen.estimators.binary_factors import BinaryFactors
+    from jensen.estimators.factor_analysis import FactorAnalysis
+
+    if given.factors is None:
+        raise JensenError("say how many factors there are: --factors 2")
+    if given.states:
+        raise JensenError(f"--states {given.states[0]}: factors have none, say --factors 2")
+    for name in CHAIN_OPTIONS:
+        if name in given.typed:
+            raise JensenError(f"{given.table[name].flag} belongs to chains, which factors lack")
+    choices = {**inputs.loop_choices(given), "prior": read_prior(given.prior)}
+    if given.start is not None:
+        choices["start"] = inputs.read_factors(given.start)
+    table = _read_numbers(given)
+    kind = FactorAnalysis if given.model == "factors" else BinaryFactors
+    model = kind(given.factors, **choices, **given.chosen("noise"))
+    model.fit(table, checkpoint=given.checkpoint)
+    return model, LearnedRows(table.total_weight, table.n_rows, None)
+
+
+def _read_numbers(given: Given) -> Table:
+    """The columns to learn from."""
+    table = inputs.choose_columns(inputs.read_table(given, []), given.column, given.without)
+    if not table.names:
+        raise JensenError("there is no column to learn from")
+    if given.complete_rows:
+        table = table.complete_rows()
+    require_numbers(table, f"a model of {given.model}", OR_NAME_NUMBERS)
+    return table

@@ -1,4 +1,4 @@
-"""What models of columns that depend on hidden factors share: choices, priors, questions, files."""
+"""What models of hidden factors share: choices, priors, questions, files, a page of text."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from sklearn.base import (  # type: ignore[import-untyped]
     TransformerMixin,
 )
 
-from jensen.estimators.arrays import read_matrix, read_weights, weights_of
+from jensen.estimators.arrays import names_of, read_matrix, read_weights, weights_of
 from jensen.estimators.learning import LoopChoices, Problem, learn
 from jensen.estimators.state_estimator import NotFittedStatesError
-from jensen.estimators.summary import Summary
+from jensen.estimators.summary import Summary, algorithm_of, learning
 from jensen.exceptions import JensenError
 from jensen.free_energy import Algorithm
 from jensen.models.emissions.priors import check_names
@@ -27,9 +27,13 @@ from jensen.support.checks import check_whole, is_real
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator
-from jensen.support.text import option
+from jensen.support.text import grid, option, plural
 
 Array = NDArray[np.float64]
+
+MOST_FACTORS = 8
+MOST_ROWS = 40
+"""What fits on a page; the attributes hold all of it."""
 
 
 class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -176,9 +180,7 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
 
     def summary(self) -> Summary:
         """What was learned and how, and the parameters, on one page of text."""
-        from jensen.estimators.factor_summary import summarise_factors
-
-        return summarise_factors(self)
+        return _summarise(self)
 
 
 def read_factor_prior(
@@ -220,3 +222,42 @@ def read_part(value: Any, name: str, shape: tuple[int, ...]) -> Array:
     if found.shape != shape or not np.isfinite(found).all():
         raise JensenError(f"{name} of start= must be numbers of the shape {shape}")
     return found
+
+
+# --- a page of text ---
+
+
+def _summarise(model: FactorEstimator) -> Summary:
+    """What was learned and how, and the loadings, one column for each factor."""
+    fitted = model.require_fitted()
+    D, K = fitted.point.loadings.shape
+    parts = [plural(K, "factor"), plural(D, "column")]
+    if hasattr(model, "noise"):
+        parts.append(f"{model.noise} noise")
+    parts.append(plural(model.n_parameters, "free parameter"))
+    head = [f"{type(model).__name__}({', '.join(parts)})"]
+    head += [f"{algorithm_of(model).name}: {text}" for text in learning(model)]
+    if fitted.n_live is not None:
+        verb = "lives" if model.n_factors_ == 1 else "live"
+        head.append(f"{model.n_factors_} of {plural(K, 'factor')} {verb}")
+    return Summary("\n".join(head) + f"\n\n{_table(model)}")
+
+
+def _table(model: Any) -> str:
+    """The loadings, and what else there is of columns or factors."""
+    point = model.require_fitted().point
+    D, K = point.loadings.shape
+    shown, names = min(K, MOST_FACTORS), names_of(model, D)
+    own = {"mean": point.mean, "noise": point.noise} if hasattr(point, "mean") else {}
+    lines = [["factor", *map(str, range(shown)), *own]]
+    if not own:
+        lines.append(["on", *(f"{x:.4g}" for x in point.on[:shown])])
+    for d, name in enumerate(names[:MOST_ROWS]):
+        numbers = [*point.loadings[d, :shown], *(part[d] for part in own.values())]
+        lines.append([name, *(f"{x:.4g}" for x in numbers)])
+    notes = [] if own else [f"variance of the noise: {float(point.noise):.4g}"]
+    if shown < K:
+        notes.append(f"... and {plural(K - shown, 'factor')} more")
+    if len(names) > MOST_ROWS:
+        notes.append(f"... and {plural(len(names) - MOST_ROWS, 'column')} more")
+    return "\n".join([grid(lines, left=1, rule=True), *notes])
