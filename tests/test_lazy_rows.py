@@ -8,7 +8,7 @@ import jensen as jn
 from jensen.data import TableScan, blocks, number_rows
 from jensen.data.number_rows import NumberRows
 from jensen.exceptions import DataError, JensenError
-from jensen.models import hidden_markov, mixed_rows, mixture
+from jensen.models import binary_factors, hidden_markov, mixed_rows, mixture
 from jensen.q_hidden.trees import problems
 
 SIZES = (1, 37, 1, 101, 63, 8, 89)
@@ -23,6 +23,7 @@ def small_units(monkeypatch):
     monkeypatch.setattr(mixture, "UNIT_ROWS", 64)
     monkeypatch.setattr(mixed_rows, "BLOCK_ROWS", 64)
     monkeypatch.setattr(hidden_markov, "UNIT_ROWS", 64)
+    monkeypatch.setattr(binary_factors, "UNIT_ROWS", 64)
 
 
 class Source:
@@ -159,6 +160,14 @@ def states(make, **how):
     return learn
 
 
+def factors(make):
+    def learn(table):
+        model = make.fit(table)
+        return model.free_energy_, model.trace_, *model.fitted_.point
+
+    return learn
+
+
 LENGTHS = [70, 5, 1, 124, 60, 40]
 
 LEARNERS = {
@@ -248,6 +257,19 @@ LEARNERS = {
     "mixture, start": (
         numbers(),
         states(jn.GaussianMixture(2, start={"means": [[0, 0, 999, 0], [1, 0, 1001, 0]]})),
+    ),
+    "factors": (numbers(), factors(jn.FactorAnalysis(1))),
+    "factors, gaps, weights": (
+        numbers(share=0.15, weighted=True),
+        factors(jn.FactorAnalysis(2, prior={}, random_state=0, max_iter=30)),
+    ),
+    "binary factors, gaps": (
+        numbers(share=0.15),
+        factors(jn.BinaryFactors(3, random_state=0, max_iter=10)),
+    ),
+    "binary factors, mean field, weights": (
+        numbers(weighted=True),
+        factors(jn.BinaryFactors(3, method="mean-field", random_state=0, max_iter=5)),
     ),
     "latent class": (labels(asia()), states(jn.LatentClass(2, prior={}, random_state=0))),
     "latent class, weights": (

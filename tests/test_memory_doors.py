@@ -24,6 +24,8 @@ def learned(name):
         "mixture": lambda: jn.GaussianMixture(2, prior={}, random_state=0).fit(ROWS),
         "classes": lambda: jn.LatentClass(2, prior={}, random_state=0).fit(STATES),
         "chain": lambda: jn.HiddenMarkovModel(2, prior={}, random_state=0).fit(ROWS),
+        "factors": lambda: jn.FactorAnalysis(1, prior={}).fit(ROWS),
+        "bits": lambda: jn.BinaryFactors(1, prior={}, random_state=0).fit(ROWS),
         "ending": lambda: jn.HiddenMarkovModel(2, end=True, prior={}, random_state=0).fit(
             [ROWS[:20], ROWS[20:]]
         ),
@@ -46,6 +48,13 @@ DOORS = {
     "rows of a Gaussian network": (lambda n: learned("gaussian").sample(n), "rows"),
     "rows of a mixture": (lambda n: learned("mixture").sample(n), "rows"),
     "rows of classes": (lambda n: learned("classes").sample(n), "rows"),
+    "rows of factors": (lambda n: learned("factors").sample(n), "rows"),
+    "rows of bits": (lambda n: learned("bits").sample(n), "rows"),
+    "starts of factors": (
+        lambda n: jn.FactorAnalysis(1, n_init=n).fit(ROWS),
+        r"starts \(n_init\)",
+    ),
+    "bits": (lambda n: jn.BinaryFactors(n, method="mean-field").fit(ROWS), "factors"),
     "steps": (lambda n: learned("chain").sample(n), "steps of sequences"),
     "sequences": (lambda n: learned("ending").sample(None, n), "steps of sequences"),
     "paths": (lambda n: learned("chain").sample_states(ROWS, n), "paths of all steps"),

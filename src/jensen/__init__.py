@@ -12,11 +12,13 @@ _HOME = {  # where each public name lives; a module is its own home
     "BayesianNetwork": "jensen.estimators.bayesian_network",
     "BayesianNetworkClassifier": "jensen.estimators.classifier",
     "BayesianRegression": "jensen.estimators.bayesian_regression",
+    "BinaryFactors": "jensen.estimators.binary_factors",
     "CPDAG": "jensen.graphs",
     "DAG": "jensen.graphs",
     "DataError": "jensen.exceptions",
     "DataWarning": "jensen.exceptions",
     "EstimateWarning": "jensen.exceptions",
+    "FactorAnalysis": "jensen.estimators.factor_analysis",
     "FileError": "jensen.exceptions",
     "GaussianMixture": "jensen.estimators.gaussian_mixture",
     "GraphError": "jensen.exceptions",
@@ -90,11 +92,13 @@ if TYPE_CHECKING:
     from jensen.data import set_threads as set_threads
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
     from jensen.estimators.bayesian_regression import BayesianRegression as BayesianRegression
+    from jensen.estimators.binary_factors import BinaryFactors as BinaryFactors
     from jensen.estimators.choosing import choose_components as choose_components
     from jensen.estimators.classifier import (
         BayesianNetworkClassifier as BayesianNetworkClassifier,
     )
     from jensen.estimators.cross_validation import cross_validate as cross_validate
+    from jensen.estimators.factor_analysis import FactorAnalysis as FactorAnalysis
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass

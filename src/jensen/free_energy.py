@@ -57,7 +57,13 @@ VITERBI = Algorithm("viterbi", q_hidden.mode, q_theta.mode)
 ME = Algorithm("me", q_hidden.mode, q_theta.posterior)
 STOCHASTIC_EM = Algorithm("stochastic-em", q_hidden.draw, q_theta.mode)
 GIBBS = Algorithm("gibbs", q_hidden.draw, q_theta.draw)
-ALGORITHMS = {a.name: a for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS)}
+VARIATIONAL_EM = Algorithm("variational-em", q_hidden.meanfield, q_theta.mode)
+MEAN_FIELD = Algorithm("mean-field", q_hidden.meanfield, q_theta.posterior)
+COMMON = tuple(a.name for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS))
+"""What models have unless they say so."""
+ALGORITHMS = {
+    a.name: a for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS, VARIATIONAL_EM, MEAN_FIELD)
+}
 
 
 class SweepSums(NamedTuple, Generic[Stats]):

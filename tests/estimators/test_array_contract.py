@@ -84,6 +84,19 @@ MIXTURES = [
     (mixture(2, covariance="diagonal", method="me"), {}),
     (mixture(2, method="gibbs", **SHORT), NOT_OF_DRAWS),
 ]
+FACTORS = [
+    *(
+        (kind(1, tol=1e-3, prior=prior, **choices), {})
+        for prior in (None, {})
+        for kind, choices in (
+            (jn.FactorAnalysis, {}),
+            (jn.FactorAnalysis, {"noise": "isotropic"}),
+            (jn.BinaryFactors, {"random_state": 0}),
+        )
+    ),
+    (jn.BinaryFactors(2, method="mean-field", tol=1e-3, random_state=0), {}),
+    (jn.BinaryFactors(2, method="variational-em", tol=1e-3, random_state=0), {}),
+]
 CHAINS = [
     (chain(2, emission="gaussian", method="em"), NOT_OF_CHAINS),
     (chain(2, emission="gaussian", covariance="diagonal", prior={}), NOT_OF_CHAINS),
@@ -102,7 +115,7 @@ def shown(value):
 
 
 @pytest.mark.filterwarnings("ignore::jensen.exceptions.EstimateWarning")
-@pytest.mark.parametrize(("estimator", "does_not_apply"), MIXTURES + CHAINS, ids=shown)
+@pytest.mark.parametrize(("estimator", "does_not_apply"), MIXTURES + FACTORS + CHAINS, ids=shown)
 def test_scikit_learn_s_own_checks_pass(estimator, does_not_apply):
     check_estimator(estimator, expected_failed_checks=does_not_apply, on_skip=None)
 

@@ -8,6 +8,7 @@ import pytest
 from jensen.exceptions import JensenError
 from jensen.families import (
     gamma,
+    gaussian_vectors,
     linear_regression,
     normal_gamma,
     normal_wishart,
@@ -46,6 +47,7 @@ FULL = normal_wishart.from_standard(MEANS, ONE, OTHER + D, positive(K))
 TIED = tied.from_standard(MEANS, ONE, np.asarray(4.5), positive())
 DIAGONAL = normal_gamma.from_standard(MEANS, WORTH, WORTH + 0.5, WORTH)
 SPHERICAL = spherical.from_standard(MEANS, ONE, OTHER, ONE)
+VECTORS = gaussian_vectors.from_standard(MEANS, positive(K))
 SLOPES = linear_regression.from_standard(MEANS, positive(K), ONE, OTHER)
 
 
@@ -85,6 +87,7 @@ CASES = {
     "diagonal": Case(normal_gamma, DIAGONAL, cells(normal_gamma, DIAGONAL)),
     "full": Case(normal_wishart, FULL, rows(normal_wishart, FULL)),
     "tied": Case(tied, TIED, [(tied, TIED)]),
+    "vectors": Case(gaussian_vectors, VECTORS, rows(gaussian_vectors, VECTORS)),
     "regression": Case(linear_regression, SLOPES, rows(linear_regression, SLOPES)),
 }
 NO_WAY_BACK = {

@@ -123,6 +123,19 @@ def _walk(model):
     }
 
 
+def _factors(model):
+    rows = np.array([[0.5, 1.0, np.nan], [np.nan, 2.0, 1.0]])
+    if hasattr(model, "feature_names_in_"):
+        rows = dict(zip(model.feature_names_in_, rows.T, strict=True))
+    return {
+        "log_likelihood": model.log_likelihood(rows),
+        "transform": model.transform(rows),
+        "impute": model.impute(rows),
+        "loadings": model.loadings_,
+        "free_energy": model.free_energy_,
+    }
+
+
 def _posterior(post):
     return {
         "edge": post.edge_matrix,
@@ -142,6 +155,8 @@ ASKED = {
     "latent-class": _classes,
     "hidden-markov-labels": _weather,
     "hidden-markov-gaussian": _walk,
+    "factor-analysis": _factors,
+    "binary-factors": _factors,
     "posterior-exact": _posterior,
     "posterior-chains": _posterior,
 }
@@ -159,6 +174,7 @@ def test_every_format_has_a_file():
         "jensen-gaussian-network",
         "jensen-mixed-network",
         "jensen-states",
+        "jensen-factors",
         "jensen-structure-posterior",
     }
 

@@ -29,6 +29,8 @@ MODEL_NAMES = {
     "mixture": "a mixture",
     "latent-class": "latent classes",
     "hmm": "an hmm",
+    "factors": "a factor analysis",
+    "binary-factors": "binary factors",
     "posterior": "a posterior over graphs",
 }
 """Kinds of models as they are called in sentences."""

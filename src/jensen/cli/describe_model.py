@@ -363,6 +363,8 @@ def _criteria(model: Any, rows: LearnedRows) -> dict[str, float]:
 
 def states_summary(model: Any) -> dict[str, Any]:
     """A model by the names that people know, for programs."""
+    if hasattr(model, "n_factors"):
+        return _factors_summary(model)
     from jensen.estimators.states_saving import find_kind
     from jensen.estimators.states_summary import column_names, n_live
     from jensen.estimators.summary import algorithm_of
@@ -380,6 +382,25 @@ def states_summary(model: Any) -> dict[str, Any]:
     if hasattr(model, "free_energy_"):
         answer |= _run_summary(model)
     return {**answer, "counts": fitted.counts.tolist(), "parameters": _parameters(model)}
+
+
+def _factors_summary(model: Any) -> dict[str, Any]:
+    """A factor analysis, or binary factors."""
+    from jensen.cli.inputs import kind_of
+    from jensen.estimators.arrays import names_of
+    from jensen.estimators.summary import algorithm_of
+
+    fitted = model.require_fitted()
+    answer = {
+        "model": kind_of(model),
+        "factors": fitted.n_factors,
+        "live": model.n_factors_,
+        "columns": names_of(model, model.n_features_in_),
+        "method": algorithm_of(model).name,
+        "free_parameters": model.n_parameters,
+        **_run_summary(model),
+    }
+    return {**answer, "parameters": _plain(fitted.point._asdict())}
 
 
 def _parameters(model: Any) -> dict[str, Any]:

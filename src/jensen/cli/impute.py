@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from jensen.cli import inputs, options, outputs
 from jensen.cli.command import QUESTION, Command, Given, Option
-from jensen.cli.table_rows import read_network_rows
+from jensen.cli.table_rows import read_network_rows, read_state_rows
 from jensen.exceptions import JensenError
 from jensen.support.text import plural
 
 
 def run(given: Given) -> None:
-    """Fill in the missing values of a table; all else stays as it is written."""
+    """Fill in the missing values of a table; all else stays as it is written.
+
+    By a network, or by a model of factors, which fills in what it expects.
+    """
     import pyarrow as pa
 
     from jensen.data.fill_missing import fill_arrow
@@ -18,7 +23,13 @@ def run(given: Given) -> None:
     inputs.set_threads(given.threads)
     given.refuse_two_inputs("file", "data")
     outputs.check_table_path(given.output, given.file, given.data)
-    net = inputs.read_net(given.file)
+    model = inputs.read_model(given.file)
+    kind = inputs.kind_of(model)
+    given.check(model=kind)
+    if kind in inputs.FACTORS:
+        _impute_numbers(given, model)
+        return
+    net = inputs.as_net(model, given.file)
     rows = read_network_rows(given, net)
     if given.draws is not None and DRAW in rows.columns:
         raise JensenError(f"the column {DRAW!r} tells completed tables apart: rename that of DATA")
@@ -51,9 +62,33 @@ def run(given: Given) -> None:
     )
 
 
+def _impute_numbers(given: Given, model: Any) -> None:
+    """Fill in what a model of factors expects."""
+    import numpy as np
+    import pyarrow as pa
+
+    rows = read_state_rows(given, model)
+    written, values = rows.written, rows.inputs
+    if hasattr(values, "to_pandas"):
+        values = np.asarray(values.to_pandas(), float)
+    filled, gaps = model.impute(rows.inputs), np.isnan(values)
+    for i, name in enumerate(written.table.names):
+        if gaps[:, i].any():
+            written.columns[name] = pa.chunked_array([pa.array(filled[:, i])])
+    outputs.write_answer(
+        written.columns,
+        given,
+        in_json=lambda: pa.table(written.columns).to_pylist(),
+        notes={"rows": written.n_rows, "filled": int(gaps.sum())},
+        done=f"{plural(int(gaps.sum()), 'value')} filled in, {plural(written.n_rows, 'row')}",
+    )
+
+
 DRAW = "draw"
 """The column that tells completed tables apart."""
 
+
+NETWORK = {"model": ("network",)}
 METHOD = Option(
     "method",
     "The most probable completion of the row (mode), of each cell alone (marginal), or a random "
@@ -61,6 +96,7 @@ METHOD = Option(
     QUESTION,
     values=("mode", "marginal", "draw"),
     default="mode",
+    belongs=NETWORK,
 )
 DRAWS = Option(
     "draws",
@@ -78,15 +114,15 @@ COMMAND = Command(
     run=run,
     group="Ask",
     options=(
-        options.NETWORK_FILE,
+        options.MODEL_FILE,
         options.TABLE,
         METHOD,
         DRAWS,
-        options.IMPOSSIBLE,
+        options.IMPOSSIBLE.but(belongs=NETWORK),
         *options.READING,
-        options.UNKNOWN,
+        options.UNKNOWN.but(belongs=NETWORK),
         options.MISSING_COLUMNS,
-        options.SEED,
+        options.SEED.but(belongs=NETWORK),
         options.ROWS_FILE,
         options.JSON,
         options.THREADS,

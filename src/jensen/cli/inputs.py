@@ -175,17 +175,36 @@ def names_net(text: str) -> bool:
 
 def read_net(net: str) -> BayesianNetwork:
     """The network that a NET argument names; another model is refused."""
-    found = read_model(net)
+    return as_net(read_model(net), net)
+
+
+def as_net(found: Any, file: str) -> BayesianNetwork:
+    """A model that a file holds, as a network; another is refused."""
     if kind_of(found) != "network":
         raise JensenError(
-            f"{_file(net)} holds a {type(found).__name__}, but a network is needed here"
+            f"{_file(file)} holds a {type(found).__name__}, but a network is needed here"
         )
     return cast("BayesianNetwork", found)
 
 
-def read_states(file: str) -> Any:
-    """The mixture or hidden Markov model in a file; a network is refused."""
+def read_factors(file: str) -> Any:
+    """The factors in a file; other models are refused."""
     found = read_model(file)
+    if kind_of(found) not in FACTORS:
+        raise JensenError(
+            f"{_file(file)} holds a {type(found).__name__}, but factors are needed here"
+        )
+    return found
+
+
+def read_states(file: str) -> Any:
+    """The mixture or hidden Markov model in a file; other models are refused."""
+    found = read_model(file)
+    if kind_of(found) in FACTORS:
+        raise JensenError(
+            f"{_file(file)} holds a {type(found).__name__}, but a mixture or hidden Markov model "
+            f"is needed here"
+        )
     if kind_of(found) == "network":
         raise JensenError(
             f"{_file(file)} holds a network, but a mixture or hidden Markov model is needed here"
@@ -219,8 +238,18 @@ def kind_of(found: Any) -> str:
         return "posterior"
     if hasattr(found, "require_network"):
         return "network"
-    nouns = {"component": "mixture", "class": "latent-class", "state": "hmm"}
-    return nouns[found.noun]
+    return NOUNS[found.noun]
+
+
+NOUNS = {
+    "component": "mixture",
+    "class": "latent-class",
+    "state": "hmm",
+    "factor": "factors",
+    "binary factor": "binary-factors",
+}
+"""What the hidden things of a model are called, and the model."""
+FACTORS = ("factors", "binary-factors")
 
 
 def _file(name: str) -> str:

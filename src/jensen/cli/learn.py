@@ -1,4 +1,4 @@
-"""`jensen learn`: networks and their graphs, mixtures and hidden Markov models."""
+"""`jensen learn`: networks and their graphs, mixtures, hidden Markov models, factors."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from jensen.cli import describe_model, inputs, outputs
 from jensen.cli.command import Command, Given
+from jensen.cli.learn_factors import learn_factors
 from jensen.cli.learn_options import KNOWN, LEARNED, OPTIONS
 from jensen.cli.learn_refusals import (
     Retry,
@@ -52,7 +53,7 @@ def run(given: Given) -> None:
     A network without --graph learns the graph of all columns, and then its parameters (without
     --prior the most likely ones); with --graph it learns the parameters. Values may be missing
     anywhere, and whole variables too (--hidden). The other models learn hidden states: which
-    component, class or state made a row.
+    component, class or state made a row; or hidden factors, on which all columns depend.
     """
     inputs.set_threads(given.threads)
     given.refuse_two_inputs("data", "graph", "start", "start_graph", "prior_network")
@@ -69,7 +70,8 @@ def run(given: Given) -> None:
 
     given.check()
     with interruptible():  # while rows are prepared, an interrupt lets the first sweep end
-        _write(describe_model.DescribedStates(*learn_states(given)), given)
+        learn = learn_factors if given.model in inputs.FACTORS else learn_states
+        _write(describe_model.DescribedStates(*learn(given)), given)
 
 
 def _learn_described(given: Given) -> Any:
@@ -307,6 +309,7 @@ COMMAND = Command(
         "jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json",
         "jensen learn answers.csv --graph 'kind -> a; kind -> b' --hidden kind=3 --n-init 10",
         "jensen learn faithful.csv --model mixture --states 6 --prior default -o mixture.json",
+        "jensen learn tests.csv --model factors --factors 3 -o factors.json",
         "jensen learn walks.csv --model hmm --states 3 --sequences walk -o hmm.json",
     ),
 )

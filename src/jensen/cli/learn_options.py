@@ -14,6 +14,8 @@ from jensen.cli.command import (
     STRUCTURE,
     Option,
 )
+from jensen.cli.inputs import FACTORS
+from jensen.free_energy import ALGORITHMS
 from jensen.models.emissions.registry import EMISSIONS, USUAL
 from jensen.q_graph.method_choices import COMPLETIONS, HAVE, METHODS, WAYS
 from jensen.scores.registry import DEFAULTS, NUMBER_PRIORS, PRIORS
@@ -248,10 +250,12 @@ PARAMETER_OPTIONS = (
         "method",
         "How parameters are learned: em (the most likely ones), vbem (their posterior), viterbi "
         "and me (the same, with the most probable completion of the rows), stochastic-em and gibbs "
-        "(with drawn completions); default: em without a prior, vbem with one.",
+        "(with drawn completions); of binary factors also variational-em and mean-field (like em "
+        "and vbem, with hidden bits independent of each other); default: em without a prior, vbem "
+        "with one.",
         PARAMETERS,
         metavar="METHOD",
-        suggested=("em", "vbem", "viterbi", "me", "stochastic-em", "gibbs"),
+        suggested=tuple(ALGORITHMS),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
     Option(
@@ -309,9 +313,10 @@ STATE_OPTIONS = (
         "model",
         "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
         "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
-        "a hidden Markov model.",
+        "a hidden Markov model. Or hidden factors of columns of numbers (which need --factors K): "
+        "factors, a factor analysis; binary-factors, parts that are there or not.",
         HIDDEN_STATES,
-        values=("network", "mixture", "latent-class", "hmm"),
+        values=("network", "mixture", "latent-class", "hmm", *FACTORS),
         default="network",
     ),
     options.STATES.but(
@@ -328,6 +333,23 @@ STATE_OPTIONS = (
         many=True,
         metavar="NAME=N",
         belongs={**NETWORK, "structure": HAVE["hidden"]},
+    ),
+    Option(
+        "factors",
+        "The number of hidden factors; surplus ones die under --method vbem or mean-field.",
+        HIDDEN_STATES,
+        kind=int,
+        metavar="K",
+        belongs={"model": FACTORS},
+    ),
+    Option(
+        "noise",
+        "The noise of a factor analysis: diagonal, a variance for each column, or isotropic, one "
+        "for all (default diagonal).",
+        HIDDEN_STATES,
+        metavar="KIND",
+        suggested=("diagonal", "isotropic"),
+        belongs={"model": ("factors",)},
     ),
     Option(
         "covariance",

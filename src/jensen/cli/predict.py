@@ -20,7 +20,8 @@ def run(given: Given) -> None:
 
     The rows are written as they were, with one more column, predicted_NAME (predicted_component,
     predicted_class, predicted_state): the most probable state, or of a continuous variable its
-    mean. Values may be missing anywhere.
+    mean. Of factors there is a column for each, factor_0, factor_1, ...: its mean, or the
+    probability that it is on. Values may be missing anywhere.
     """
     inputs.set_threads(given.threads)
     given.refuse_two_inputs("file", "data")
@@ -30,6 +31,8 @@ def run(given: Given) -> None:
     given.check(model=kind)
     if kind == "network":
         _predict_variable(given, model)
+    elif kind in inputs.FACTORS:
+        _predict_factors(given, model, read_state_rows(given, model))
     else:
         given.refuse_together(("--path", given.path), ("--probabilities", given.probabilities))
         _predict_state(given, model, read_state_rows(given, model))
@@ -116,6 +119,17 @@ def _ask(
     return best_states(values), values
 
 
+def _predict_factors(given: Given, model: Any, rows: StateRows) -> None:
+    """A column for each factor: its mean, or the probability that it is on."""
+    import pyarrow as pa
+
+    found = model.transform(rows.inputs)
+    for k, values in enumerate(found.T):
+        rows.written.add(f"factor_{k}", pa.array(values))
+    answers = [{"factors": row} for row in found.tolist()]
+    _write(rows.written, given, "factors", answers)
+
+
 # --- answers ---
 
 
@@ -140,6 +154,7 @@ def _write(rows: FileRows, given: Given, target: str, answers: list[dict[str, An
     )
 
 
+NOT_OF_FACTORS = {"model": ("network", "mixture", "latent-class", "hmm")}
 COMMAND = Command(
     name="predict",
     run=run,
@@ -160,6 +175,7 @@ COMMAND = Command(
             QUESTION,
             kind=bool,
             default=False,
+            belongs=NOT_OF_FACTORS,
         ),
         Option(
             "path",
@@ -169,10 +185,10 @@ COMMAND = Command(
             default=False,
             belongs={"model": ("hmm",)},
         ),
-        options.IMPOSSIBLE,
+        options.IMPOSSIBLE.but(belongs=NOT_OF_FACTORS),
         options.SEQUENCES,
         *options.READING,
-        options.UNKNOWN,
+        options.UNKNOWN.but(belongs=NOT_OF_FACTORS),
         options.MISSING_COLUMNS,
         options.ROWS_FILE,
         options.JSON,

@@ -142,7 +142,7 @@ def read_state_rows(given: Given, model: Any, weights: str | None = None) -> Sta
     from jensen.data.encode import encode
     from jensen.estimators.states_summary import column_names
 
-    column = given.sequences
+    column = given.sequences if "sequences" in given.table else None
     raws = {raw.name: raw for raw in inputs.read_columns(given)}
     names = _names(model, [name for name in raws if name not in (column, weights)])
     for name in (*names, column, weights):

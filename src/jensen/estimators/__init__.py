@@ -5,12 +5,20 @@ from typing import Any
 
 _HOME = {
     "BayesianNetwork": "bayesian_network",
+    "BayesianNetworkClassifier": "classifier",
+    "BayesianRegression": "bayesian_regression",
+    "BinaryFactors": "binary_factors",
+    "FactorAnalysis": "factor_analysis",
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
 }
 
-__all__ = ["BayesianNetwork", "GaussianMixture", "HiddenMarkovModel", "LatentClass"]
+__all__ = [*_HOME]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:

@@ -25,6 +25,7 @@ from jensen.exceptions import (
 )
 from jensen.free_energy import (
     ALGORITHMS,
+    COMMON,
     EM,
     Algorithm,
     AnyFit,
@@ -44,13 +45,17 @@ from jensen.support.checks import check_whole, is_real
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import STREAM, check_many, check_memory
+from jensen.support.peer_words import called_here
 from jensen.support.randomness import Streams, as_generator, generator_state
-from jensen.support.text import keyword, option, some
+from jensen.support.text import keyword, one_of, option, some
 
 
 @dataclass(frozen=True)
 class LoopChoices:
     """Which algorithm, from where, how long; the estimators say what each of these means."""
+
+    methods = COMMON  # no field: it is no choice
+    """What the models have that are learned so."""
 
     prior: Any = None
     method: str | None = None
@@ -71,7 +76,10 @@ class LoopChoices:
         default = "em" if self.prior is None else "vbem"
         name = default if self.method is None else self.method
         if not isinstance(name, str) or name not in ALGORITHMS:
-            raise JensenError(f"there is no method {name!r}: choose one of {some(ALGORITHMS)}")
+            raise JensenError(
+                f"there is no method {name!r}: choose one of {some(ALGORITHMS)}"
+                f"{called_here(name, ALGORITHMS)}"
+            )
         return ALGORITHMS[name]
 
     @property
@@ -82,6 +90,11 @@ class LoopChoices:
     def check(self) -> None:
         """Refuse what cannot be, and what would be ignored."""
         algorithm = self.algorithm
+        if algorithm.name not in self.methods:
+            raise JensenError(
+                f"the method {algorithm.name!r} is not for this model: choose "
+                f"{one_of('method', self.methods)}"
+            )
         for name in ("n_init", "n_samples", "thin", "n_chains"):
             check_whole(name, getattr(self, name), at_least=1)
         for name in ("max_iter", "burn_in"):

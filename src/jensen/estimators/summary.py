@@ -58,8 +58,9 @@ def meaning(net: Any) -> str | None:
         kind = "log evidence" if exact else "lower bound of the log evidence"
         return f"{kind}{_strength(net)}"
     of = " of the completed rows" if algorithm.name == "viterbi" and not exact else ""
+    below = "lower bound of the " if algorithm.name == "variational-em" else ""
     prior = "" if net.prior is None else " + log prior"
-    return f"log-likelihood{of}{prior}"
+    return f"{below}log-likelihood{of}{prior}"
 
 
 def _strength(net: Any) -> str:

@@ -23,6 +23,7 @@ SAVED = {
     "jensen-gaussian-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-mixed-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-states": "jensen.estimators.state_estimator:StatesEstimator",
+    "jensen-factors": "jensen.estimators.factor_estimator:FactorEstimator",
     "jensen-structure-posterior": "jensen.q_graph.posterior.base:StructurePosterior",
 }
 """Format → the class that reads it. Each has `to_dict()`, which returns plain data with "format"

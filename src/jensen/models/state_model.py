@@ -281,7 +281,7 @@ def start_stats(
     some = np.arange(data.n_rows)
     if len(some) > LOOKED_AT:
         some = np.sort(rng.choice(len(some), LOOKED_AT, replace=False))
-    rows, share = _distinct(*data.take(some))
+    rows, share = distinct_rows(*data.take(some))
     found = emission.survey(rows)
     points = np.ascontiguousarray(found.points.T)
     near = near and found.has_distances
@@ -291,7 +291,7 @@ def start_stats(
     return nodes.sum(1), _stats(emission, found.wide, rows, nodes)
 
 
-def _distinct(rows: Array, weight: Array) -> tuple[Array, Array]:
+def distinct_rows(rows: Array, weight: Array) -> tuple[Array, Array]:
     """Rows that differ, in an order of their own, with their weights.
 
     So a start depends neither on the order of rows nor on whether one of them counts twice or is

@@ -1,4 +1,4 @@
-"""The rules for q(h): the posterior, the most probable value or a draw, for every shape.
+"""The rules for q(h): the posterior, the most probable value, a draw or mean field.
 
 A rule is a function (potentials, memory, rng) → `Hidden`, which dispatches on the type of the
 potentials, and what is known of it.
@@ -11,8 +11,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden import gaussian_cells
+from jensen.q_hidden import binary_factors, gaussian_cells, gaussian_factors
+from jensen.q_hidden.binary_factors import BitMemory, FactorBits
 from jensen.q_hidden.gaussian_cells import GaussianCells
+from jensen.q_hidden.gaussian_factors import GaussianFactors
 from jensen.q_hidden.mixed.cells import MixedCells
 from jensen.q_hidden.mixed.cells import solve as solve_cells
 from jensen.q_hidden.states import chain, independent
@@ -57,8 +59,19 @@ def draw_of(potentials: object, memory: object, rng: np.random.Generator) -> Hid
     raise TypeError(f"there is no sampler of q(h) for {type(potentials).__name__}")
 
 
+@singledispatch
+def product_of(potentials: object, memory: object = None, rng: Stream = None) -> Hidden:
+    """q(h) = a product, one distribution for each hidden variable: a bound that is not tight.
+
+    Variables are updated in turn, which never lowers the bound. A fixed point is one of several:
+    the best is kept, and the next sweep begins there too, so that F never falls.
+    """
+    raise TypeError(f"there is no mean field for {type(potentials).__name__}")
+
+
 exact = HiddenRule(posterior_of, is_random=False, is_bound=True)
 mode = HiddenRule(best_of, is_random=False, is_bound=True)
+meanfield = HiddenRule(product_of, is_random=False, is_bound=True)
 draw = HiddenRule(draw_of, is_random=True, is_bound=False)
 
 
@@ -68,6 +81,7 @@ draw = HiddenRule(draw_of, is_random=True, is_bound=False)
 @posterior_of.register
 @best_of.register
 @draw_of.register
+@product_of.register
 def _(potentials: NothingHidden, memory: object = None, rng: Stream = None) -> Hidden:
     seen = potentials.counts != 0.0
     value = (potentials.counts[seen] * potentials.log_tables[seen]).sum()  # 0 · log 0 = 0
@@ -161,3 +175,23 @@ def _(potentials: MixedCells, memory: object = None, rng: Stream = None) -> Hidd
 @draw_of.register
 def _(potentials: MixedCells, memory: object, rng: np.random.Generator) -> Hidden:
     return Hidden(*solve_cells(potentials, rng, "draw"))
+
+
+# --- hidden factors of columns: numbers, or bits ---
+
+
+@posterior_of.register
+def _(potentials: GaussianFactors, memory: object = None, rng: Stream = None) -> Hidden:
+    return Hidden(*gaussian_factors.expected(potentials))
+
+
+@posterior_of.register
+def _(potentials: FactorBits, memory: object = None, rng: Stream = None) -> Hidden:
+    value, moments = binary_factors.expected(potentials)
+    return Hidden(potentials.weight * value, moments)
+
+
+@product_of.register
+def _(potentials: FactorBits, memory: BitMemory | None = None, rng: Stream = None) -> Hidden:
+    value, moments, after = binary_factors.mean_field(potentials, memory)
+    return Hidden(potentials.weight * value, moments, after)

@@ -1,0 +1,222 @@
+"""What models of columns that depend on hidden factors share: choices, priors, questions, files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (  # type: ignore[import-untyped]
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+
+from jensen.estimators.arrays import read_matrix, read_weights, weights_of
+from jensen.estimators.learning import LoopChoices, Problem, learn
+from jensen.estimators.state_estimator import NotFittedStatesError
+from jensen.estimators.summary import Summary
+from jensen.exceptions import JensenError
+from jensen.free_energy import Algorithm
+from jensen.models.emissions.priors import check_names
+from jensen.models.factor_parameters import FactorPrior
+from jensen.support.checks import check_whole, is_real
+from jensen.support.json_values import as_checked, of_kind
+from jensen.support.memory import check_many
+from jensen.support.randomness import as_generator
+from jensen.support.text import option
+
+Array = NDArray[np.float64]
+
+
+class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """A learner of hidden factors: what `fit` leaves behind, whatever the factors are."""
+
+    prior: Any
+    start: Any
+    n_factors: int
+    random_state: Any
+    fitted_: Any
+    n_features_in_: int
+    free_energy_: float
+    is_bound_: bool
+    trace_: Array
+    n_sweeps_: int
+    converged_: bool
+    starts_: Array
+
+    choices_kind: ClassVar[type[LoopChoices]]
+    noun = "factor"
+
+    def _choices_of_loop(self) -> LoopChoices:
+        names = [name for name in LoopChoices.__dataclass_fields__ if hasattr(self, name)]
+        return self.choices_kind(**{name: getattr(self, name) for name in names})
+
+    def _learn(self, problem: Problem, checkpoint: str | Path | None) -> None:
+        self.fitted_, report = learn(problem, checkpoint)
+        report.set_on(self, problem.choices)
+        self._show()
+
+    def _show(self) -> None:
+        """Set the parameters by the names that people know."""
+        raise NotImplementedError
+
+    def require_fitted(self) -> Any:
+        """What was learned, or an error if nothing was yet."""
+        if not hasattr(self, "fitted_"):
+            raise NotFittedStatesError(
+                f"this {type(self).__name__} is not fitted yet: call fit first"
+            )
+        return self.fitted_
+
+    # --- scikit-learn ---
+
+    def __sklearn_tags__(self) -> Any:
+        """What scikit-learn asks before it checks or cross-validates."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = False
+        return tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether `fit` or a file has set the parameters."""
+        return hasattr(self, "fitted_")
+
+    def __sklearn_clone__(self) -> Any:
+        """A copy of all choices; a fitted model to start from stays fitted."""
+        twin = super().__sklearn_clone__()
+        if hasattr(self.start, "require_fitted"):
+            twin.start = deepcopy(self.start)
+        return twin
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.require_fitted().n_factors)
+
+    @property
+    def n_iter_(self) -> int:
+        """How many sweeps there were, as scikit-learn calls them: one at least."""
+        self.require_fitted()
+        return max(1, self.n_sweeps_)
+
+    # --- questions ---
+
+    def transform(self, X: Any) -> Array:
+        """E[factors | row], (n, K); values may be missing anywhere."""
+        fitted = self.require_fitted()
+        found: Array = fitted.transform(read_matrix(self, X, reset=False))
+        return found
+
+    def log_likelihood(self, X: Any) -> Array:
+        """Log p(row), one for each row, what is missing integrated out."""
+        fitted = self.require_fitted()
+        found: Array = fitted.log_likelihood(read_matrix(self, X, reset=False))
+        return found
+
+    def score_samples(self, X: Any) -> Array:
+        """Log p(row), one for each row; scikit-learn's name of `log_likelihood`."""
+        return self.log_likelihood(X)
+
+    def score(self, X: Any, y: None = None, *, sample_weight: Any = None) -> float:
+        """The mean log-likelihood of a row; the weights of a `Table` count."""
+        log_like = self.log_likelihood(X)
+        weight = read_weights(weights_of(X, sample_weight), len(log_like))
+        return float(np.average(log_like[weight > 0.0], weights=weight[weight > 0.0]))
+
+    def impute(self, X: Any) -> Array:
+        """Rows (n, D) in which what is missing is what is expected given the rest."""
+        fitted = self.require_fitted()
+        found: Array = fitted.impute(read_matrix(self, X, reset=False))
+        return found
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Array, Array]:
+        """Draw rows (n, D), and the factors (n, K) that made them."""
+        check_whole("n_samples", n_samples, at_least=1)
+        fitted = self.require_fitted()
+        D, K = fitted.point.loadings.shape
+        check_many(n_samples, 16.0 * (D + K), "rows", "draw fewer")
+        rng = as_generator(self.random_state if random_state is None else random_state)
+        rows, factors = fitted.point.sample(int(n_samples), rng)
+        return rows, factors
+
+    @property
+    def n_parameters(self) -> int:
+        """How many free parameters there are."""
+        return int(self.require_fitted().n_parameters)
+
+    @property
+    def n_factors_(self) -> int:
+        """How many factors there are; after "vbem" without those that died."""
+        fitted = self.require_fitted()
+        return int(fitted.n_factors if fitted.n_live is None else fitted.n_live)
+
+    # --- files and text ---
+
+    def to_dict(self) -> dict[str, Any]:
+        """All that was chosen and learned as plain data, as `save` writes it in JSON."""
+        from jensen.estimators.factor_saving import plain_factors
+
+        return plain_factors(self)
+
+    @classmethod
+    def from_dict(cls, value: Any) -> Self:
+        """What `to_dict` gave: plain data, also by way of JSON."""
+        from jensen.estimators.factor_saving import read_factors
+
+        return of_kind(cls, read_factors(as_checked(value)))
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a JSON file; `jn.load` reads it back."""
+        from jensen.io import save
+
+        save(self, path)
+
+    def summary(self) -> Summary:
+        """What was learned and how, and the parameters, on one page of text."""
+        from jensen.estimators.factor_summary import summarise_factors
+
+        return summarise_factors(self)
+
+
+def read_factor_prior(
+    prior: Any, algorithm: Algorithm, more: tuple[str, ...]
+) -> tuple[FactorPrior | None, Mapping[str, Any]]:
+    """The prior of loadings and noise, and what `more` says; None if it is flat."""
+    if prior is None and algorithm.seeks_mode:
+        return None, {}
+    parts = {} if prior is None else prior
+    if not isinstance(parts, Mapping):
+        raise JensenError(
+            f"prior must be None or a dict of its parts ({{}} for the usual one), not {prior!r:.80}"
+        )
+    check_names(parts, (*FactorPrior._fields, *more))
+    numbers = {name: value for name, value in parts.items() if name in FactorPrior._fields}
+    for name, value in numbers.items():
+        if not is_real(value) or not 0.0 < value < np.inf:
+            raise JensenError(f"{name} of the prior must be a number above 0, not {value!r:.40}")
+    found = FactorPrior(**{name: float(value) for name, value in numbers.items()})
+    return found, {name: parts[name] for name in more if parts.get(name) is not None}
+
+
+def check_factors(n_factors: Any, most: int | None = None, what: str = "") -> int:
+    """The number of factors."""
+    check_whole("n_factors", n_factors, at_least=1)
+    if most is not None and n_factors > most:
+        raise JensenError(
+            f"{option('n_factors', int(n_factors))} is more than {what}: choose {most} or fewer"
+        )
+    return int(n_factors)
+
+
+def read_part(value: Any, name: str, shape: tuple[int, ...]) -> Array:
+    """A part of a start."""
+    try:
+        found = np.asarray(value, np.float64)
+    except (TypeError, ValueError):
+        found = np.empty(0)
+    if found.shape != shape or not np.isfinite(found).all():
+        raise JensenError(f"{name} of start= must be numbers of the shape {shape}")
+    return found

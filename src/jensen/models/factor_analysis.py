@@ -1,0 +1,279 @@
+"""Factor analysis: rows of numbers that depend on a few hidden ones, x = m + Λ h + noise.
+
+Columns are kept relative to `shift` and in units of `scale`. Rows that show the same columns are
+encoded as one pattern, so that a sweep takes no longer for more rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.data.blocks import Units
+from jensen.data.number_rows import NumberRows
+from jensen.exceptions import DataError, JensenError
+from jensen.families import gaussian_vectors
+from jensen.families.gaussian_vectors import Vectors
+from jensen.families.linear_regression import Regression
+from jensen.families.wishart import cholesky
+from jensen.inference.factors import FactorPoint, FittedFactors
+from jensen.models import factor_starts
+from jensen.models.factor_parameters import LEAST_NOISE, FactorPrior, LinearColumns
+from jensen.models.gaussian_network import encode as encode_cells
+from jensen.models.protocol import Conjugate, Data
+from jensen.q_hidden import Hidden
+from jensen.q_hidden.gaussian_factors import FactorRows, GaussianFactors
+from jensen.support.fields import record
+
+if TYPE_CHECKING:
+    from jensen.free_energy import State
+
+Array = NDArray[np.float64]
+
+
+SETTLED = 1e-9
+"""Moments of h that are so near to those of its prior need no other coordinates."""
+
+
+@record
+class Factors(NamedTuple):
+    """Fields of θ, in the order in which they are updated; w = (1, h)."""
+
+    loadings: Any  # `Vectors` of (D, 1 + K)
+    noise: Any  # `Gamma` of (D,), or of (1,) if all columns have the same noise
+    alpha: Any  # `Gamma` of (K,); zeros without a prior
+
+
+@dataclass(frozen=True)
+class FactorModel(Conjugate[Factors]):
+    """D columns and K factors."""
+
+    shift: Array  # (D,)
+    scale: Array  # (D,)
+    n_factors: int
+    is_isotropic: bool = False
+    words: FactorPrior | None = None  # None: flat
+    rotates: bool = True
+
+    @cached_property
+    def columns(self) -> LinearColumns:
+        """How columns depend on w."""
+        n = len(self.shift)
+        return LinearColumns(n, 1, self.n_factors, self.is_isotropic, self.words)
+
+    @cached_property
+    def families(self) -> Factors:
+        """The family of each field."""
+        return Factors(*self.columns.families())
+
+    @cached_property
+    def prior(self) -> Factors:
+        """That of the loadings is the one at the strengths that are expected beforehand."""
+        return Factors(*self.columns.priors())
+
+    # --- what the loop asks for ---
+
+    def potentials(self, t: Factors) -> Callable[[FactorRows], GaussianFactors]:
+        """What is expected of the parameters, beside the rows."""
+        psi = self.columns.precision(t)
+        log_noise = self.columns.log_noise(t) - np.log(self.scale)
+        first = psi[:, None] * t.loadings.first
+        strength = -2.0 * psi[:, None, None] * t.loadings.strength
+        return lambda unit: GaussianFactors(log_noise, psi, first, strength, unit)
+
+    def expected_stats(self, unit: FactorRows, hidden: Hidden) -> Regression:
+        """For each column the moments of the rows that show it."""
+        stats: Regression = hidden.moments
+        return stats
+
+    def posterior(self, name: str, stats: Any, t: Factors) -> Any:
+        """Each field given the others."""
+        if name == "loadings":
+            return self.columns.loadings_given(stats, t)
+        return (
+            self.columns.noise_given(stats, t) if name == "noise" else self.columns.alpha_given(t)
+        )
+
+    def prior_given(self, t: Factors) -> tuple[Factors, Factors]:
+        """The prior of the loadings depends on alpha."""
+        prior, normalizer = self.columns.priors_given(t)
+        return Factors(*prior), Factors(*normalizer)
+
+    def moves(self, state: State[Any, Any]) -> Iterator[Factors]:
+        """Other coordinates of h; and without a column that is little more than its spread."""
+        if self.rotates:
+            yield from self._turned(state)
+        if state.is_bound:
+            found = gaussian_vectors.describe(state.eta.loadings)
+            squares = np.square(found["mean"][:, 1:]).sum(0)
+            spread = np.diagonal(found["covariance"], axis1=1, axis2=2)[:, 1:].sum(0)
+            weak = np.flatnonzero(self.columns.live(state.eta.loadings) & (squares < spread))
+            if len(weak):
+                k = int(weak[squares[weak].argmin()])
+                yield self.columns.without(state.eta, k, state.t, state.stats)
+
+    def trials(self, state: State[Any, Any]) -> Iterator[Factors]:
+        """Without each of the factors, the shortest first: so many are there as lower F if lost."""
+        if state.is_bound:
+            squares = np.square(state.t.loadings.first[:, 1:]).sum(0)
+            live = np.flatnonzero(self.columns.live(state.eta.loadings))
+            for k in live[np.argsort(squares[live], kind="stable")]:
+                yield self.columns.without(state.eta, int(k), state.t, state.stats)
+
+    def _turned(self, state: State[Any, Any]) -> Iterator[Factors]:
+        """η in other coordinates: Σ E[λ λᵀ] diagonal, and rows with h around 0 of covariance I.
+
+        Under a prior the first alone comes first, for which the rows do not matter. Factors that
+        know nothing but the prior stay as they are.
+        """
+        stats, live = state.stats, 1 + np.flatnonzero(self.columns.live(state.eta.loadings))
+        if not len(live):
+            return
+        squares = -2.0 * state.t.loadings.strength.sum(0)[np.ix_(live, live)]
+        if self.words is not None:
+            axes = np.linalg.eigh(squares)[1][:, ::-1]
+            yield self._in_coordinates(state, live, np.zeros(len(live)), axes)
+        whole = stats.strength.sum(0)
+        mean = whole[0, live] / whole[0, 0]
+        covariance = whole[np.ix_(live, live)] / whole[0, 0] - np.outer(mean, mean)
+        away = max(np.abs(mean).max(), np.abs(covariance - np.eye(len(live))).max())
+        if self.words is None and away < SETTLED:
+            return
+        root = cholesky(covariance)
+        if np.diagonal(root).all():
+            axes = np.linalg.eigh(root.T @ squares @ root)[1][:, ::-1]
+            yield self._in_coordinates(state, live, mean, root @ axes)
+
+    def _in_coordinates(
+        self, state: State[Any, Any], live: NDArray[np.intp], mean: Array, turn: Array
+    ) -> Factors:
+        """η where the live factors are h', with h = mean + turn h'."""
+        eta = state.eta
+        way = np.eye(self.columns.width)  # w = wayᵀ w'
+        way[np.ix_(live, live)] = turn.T
+        way[0, live] = mean
+        back = np.linalg.inv(way)
+        loadings = Vectors(
+            eta.loadings.first @ back, np.asarray(back.T @ eta.loadings.strength @ back)
+        )
+        seen = state.t._replace(loadings=gaussian_vectors.mean_stats(loadings))
+        found: Factors = eta._replace(loadings=loadings, alpha=self.columns.alpha_given(seen))
+        return found
+
+    # --- from rows to what was learned ---
+
+    def start(self, data: Data[Any], k: int, rng: np.random.Generator) -> Factors:
+        """The most likely parameters of complete rows; else principal axes, or axes at random."""
+        weight, mean, covariance = _moments(data.units, len(self.shift))
+        K = self.n_factors
+        if self.is_isotropic and k == 0:
+            loadings, noise = factor_starts.isotropic(covariance, K)
+            noise = np.maximum(noise, LEAST_NOISE)
+        elif self.words is None and not data.rows.has_gaps and not self.is_isotropic:
+            begun = factor_starts.usual_noise(covariance, K)
+            if k > 0:
+                begun = rng.uniform(0.02, 0.98, len(mean)) * np.diagonal(covariance)
+            loadings, noise = factor_starts.diagonal(covariance, K, begun, LEAST_NOISE)
+        else:
+            loadings, noise = self._axes(covariance, k, rng)
+        both = np.column_stack([mean, loadings])
+        return Factors(*self.columns.around(both, noise, weight))
+
+    def _axes(self, covariance: Array, k: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Principal axes; of later starts random loadings."""
+        D, K = len(covariance), self.n_factors
+        variance = np.diagonal(covariance)
+        if k == 0:
+            loadings, _ = factor_starts.isotropic(covariance, min(K, D - 1) if D > 1 else 1)
+            loadings = np.pad(loadings, ((0, 0), (0, K - loadings.shape[1])))
+            loadings += 1e-3 * np.sqrt(variance)[:, None] * rng.standard_normal((D, K))
+        else:
+            loadings = np.sqrt(variance / (2.0 * K))[:, None] * rng.standard_normal((D, K))
+        left = np.maximum(variance - np.square(loadings).sum(1), 0.1 * variance + LEAST_NOISE)
+        return loadings, left.mean(keepdims=True) if self.is_isotropic else left
+
+    def refuse_start(self, start: Factors, stats: Any, method: str) -> None:
+        """Refuse loadings from which sweeps would never get a further factor."""
+        loadings = gaussian_vectors.describe(start.loadings)["mean"][:, 1:]
+        used = loadings[:, (loadings != 0.0).any(0)] if self.words is not None else loadings
+        if np.linalg.matrix_rank(used) < used.shape[1]:
+            raise JensenError(
+                f"start= gives loadings of which one column is 0, or follows from the others, and "
+                f"{method!r} would never part them: make them differ a little, take one of them "
+                f"away, or leave out start="
+            )
+
+    def explain(self, data: Data[Any], t: Factors) -> Exception:
+        """Densities are never 0, but a row may be too far away to be computed."""
+        return DataError("a row is too far from start= to have a density that can be computed")
+
+    def simulate(self, t: Factors, n: int, rng: np.random.Generator) -> Array:
+        """Rows (n, D), in the units of the columns."""
+        return self.point(t).sample(n, rng)[0]
+
+    def point(self, t: Factors) -> FactorPoint:
+        """The parameters in the units of the columns."""
+        first = t.loadings.first * self.scale[:, None]
+        variance = np.square(self.scale) / self.columns.precision(t)
+        return FactorPoint(self.shift + first[:, 0], first[:, 1:], variance)
+
+    def finish(self, state: State[Any, Any], *, is_posterior: bool) -> FittedFactors:
+        """What an ascent found; factors by what they explain, the longest loading positive."""
+        noise = "isotropic" if self.is_isotropic else "diagonal"
+        if not is_posterior:
+            point = self.point(state.t).canonical()
+            return FittedFactors(point, noise, is_flat=self.words is None)
+        order = np.argsort(-np.square(state.t.loadings.first[:, 1:]).sum(0), kind="stable")
+        picked = state.t.loadings.first[:, 1 + order]
+        longest = picked[np.abs(picked).argmax(0), np.arange(len(order))]
+        sign = np.append(1.0, np.where(longest < 0.0, -1.0, 1.0))
+        places = np.append(0, 1 + order)
+        eta = state.eta
+        loadings = Vectors(
+            eta.loadings.first[:, places] * sign,
+            eta.loadings.strength[:, places[:, None], places] * np.outer(sign, sign),
+        )
+        alpha = type(eta.alpha)(*(part[order] for part in eta.alpha))
+        eta = eta._replace(loadings=loadings, alpha=alpha)
+        t = state.t._replace(loadings=gaussian_vectors.mean_stats(loadings))
+        live = self.columns.live(loadings)
+        return FittedFactors(self.point(t), noise, n_live=int(live.sum()), eta=tuple(eta))
+
+
+def encode(rows: NumberRows, shift: Array, scale: Array) -> Units:
+    """Rows of weight > 0 as units for the loop."""
+    cells = encode_cells(rows, shift)
+    items = []
+    for unit in cells.each():
+        patterns = unit.patterns
+        seen = np.zeros((len(patterns), len(shift)))
+        owner = np.repeat(np.arange(len(patterns)), [len(p.root) for p in patterns])
+        root, first = np.zeros((len(owner), 1 + len(shift))), 0
+        for k, pattern in enumerate(patterns):
+            seen[k, pattern.seen[1:] - 1] = 1.0
+            root[first : first + len(pattern.root), pattern.seen] = pattern.root
+            first += len(pattern.root)
+        root[:, 1:] /= scale
+        items.append(FactorRows(seen, np.array([p.weight for p in patterns]), root, owner))
+    return Units(tuple(items), cells.total_weight, is_complete=False)
+
+
+def _moments(units: Units, n_columns: int) -> tuple[float, Array, Array]:
+    """Weight, means and covariance; what is missing is taken to be at the mean of its column."""
+    count, square = np.zeros(n_columns), np.zeros((1 + n_columns, 1 + n_columns))
+    for unit in units.each():
+        count += unit.seen.T @ unit.weight
+        square += unit.root.T @ unit.root
+    weight = square[0, 0]
+    mean = square[0, 1:] / np.maximum(count, 1e-300)
+    covariance = square[1:, 1:] / weight - np.outer(mean, mean)
+    variance = np.diagonal(square)[1:] / np.maximum(count, 1e-300) - mean * mean
+    share = np.sqrt(np.maximum(variance, 1e-300) / np.maximum(np.diagonal(covariance), 1e-300))
+    if (count < weight).any():
+        covariance = covariance * np.outer(share, share)
+    return float(weight), mean, covariance
