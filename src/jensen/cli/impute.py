@@ -25,11 +25,12 @@ def run(given: Given) -> None:
     outputs.check_table_path(given.output, given.file, given.data)
     model = inputs.read_model(given.file)
     kind = inputs.kind_of(model)
-    given.check(model=kind)
     if kind in inputs.FACTORS:
+        given.check(model=kind)
         _impute_numbers(given, model)
         return
     net = inputs.as_net(model, given.file)
+    given.check(model=kind)
     rows = read_network_rows(given, net)
     if given.draws is not None and DRAW in rows.columns:
         raise JensenError(f"the column {DRAW!r} tells completed tables apart: rename that of DATA")
@@ -107,7 +108,7 @@ DRAWS = Option(
     kind=int,
     metavar="N",
     at_least=1,
-    belongs={"method": ("draw",)},
+    belongs={**NETWORK, "method": ("draw",)},
 )
 COMMAND = Command(
     name="impute",

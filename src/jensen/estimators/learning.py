@@ -77,8 +77,8 @@ class LoopChoices:
         name = default if self.method is None else self.method
         if not isinstance(name, str) or name not in ALGORITHMS:
             raise JensenError(
-                f"there is no method {name!r}: choose one of {some(ALGORITHMS)}"
-                f"{called_here(name, ALGORITHMS)}"
+                f"there is no method {name!r}: choose one of {some(self.methods)}"
+                f"{called_here(name, self.methods)}"
             )
         return ALGORITHMS[name]
 
