@@ -9,6 +9,8 @@ import pytest
 
 import jensen as jn
 from jensen.exceptions import ImpossibleError
+from jensen.free_energy import ALGORITHMS
+from jensen.support.peer_words import called_here
 
 TABLE = {"a": ["x", "y", None, "x"], "b": [0, 1, 0, None], "e": [None, None, None, None]}
 
@@ -229,7 +231,8 @@ def test_a_chain_does_not_converge(choice, method):
 @pytest.mark.parametrize("method", ["EM", "", "em ", "variational", b"em", 0])
 def test_methods_that_are_none(method):
     refuse(
-        f"there is no method {method!r}: choose one of em, vbem, viterbi, me, stochastic-em, gibbs",
+        f"there is no method {method!r}: choose one of em, vbem, viterbi, me, stochastic-em, gibbs"
+        f"{called_here(method, ALGORITHMS)}",
         method=method,
     )
 

@@ -14,7 +14,7 @@ TABLE = {"a": [0, 1, 1], "b": [0, 0, 1]}
 def test_unknown_scores():
     with pytest.raises(
         jn.JensenError,
-        match=rf"^there is no score 'bdx': choose one of {', '.join(SPECS)}$",
+        match=rf"^there is no score 'bdx': choose one of {', '.join(SPECS)}; did you mean 'bds'\?$",
     ):
         jn.score("a -> b", TABLE, "bdx")
 

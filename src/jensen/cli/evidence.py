@@ -101,7 +101,7 @@ COMMAND = Command(
         options.SEQUENCES,
         Option(
             "method",
-            "exact (sums over what is hidden, if that is little); bic, laplace: asymptotic; "
+            "How: exact (sums over what is hidden, if that is little); bic, laplace: asymptotic; "
             "cheeseman-stutz, vb: lower bounds; ais, smc, bridge: estimates with standard errors.",
             QUESTION,
             values=METHODS,

@@ -23,13 +23,14 @@ def run(given: Given) -> None:
     inputs.set_threads(given.threads)
     given.refuse_two_inputs("file", "data")
     outputs.check_table_path(given.output, given.file, given.data)
-    net = inputs.read_model(given.file)
-    kind = inputs.kind_of(net)
+    model = inputs.read_model(given.file)
+    kind = inputs.kind_of(model)
     if kind in inputs.FACTORS:
         given.check(model=kind)
-        _impute_numbers(given, net)
+        _impute_numbers(given, model)
         return
-    net = inputs.as_net(net, given.file)
+    net = inputs.as_net(model, given.file)
+    given.check(model=kind)
     rows = read_network_rows(given, net)
     if given.draws is not None and DRAW in rows.columns:
         raise JensenError(f"the column {DRAW!r} tells completed tables apart: rename that of DATA")
@@ -68,14 +69,11 @@ def _impute_numbers(given: Given, model: Any) -> None:
     import pyarrow as pa
 
     rows = read_state_rows(given, model)
-    written, values = (
-        rows.written,
-        np.asarray(rows.inputs.to_pandas(), float)
-        if hasattr(rows.inputs, "to_pandas")
-        else rows.inputs,
-    )
+    written, values = rows.written, rows.inputs
+    if hasattr(values, "to_pandas"):
+        values = np.asarray(values.to_pandas(), float)
     filled, gaps = model.impute(rows.inputs), np.isnan(values)
-    for i, name in enumerate(rows.written.table.names):
+    for i, name in enumerate(written.table.names):
         if gaps[:, i].any():
             written.columns[name] = pa.chunked_array([pa.array(filled[:, i])])
     outputs.write_answer(
@@ -87,10 +85,11 @@ def _impute_numbers(given: Given, model: Any) -> None:
     )
 
 
-NETWORK = {"model": ("network",)}
 DRAW = "draw"
 """The column that tells completed tables apart."""
 
+
+NETWORK = {"model": ("network",)}
 METHOD = Option(
     "method",
     "The most probable completion of the row (mode), of each cell alone (marginal), or a random "

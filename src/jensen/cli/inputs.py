@@ -179,7 +179,7 @@ def read_net(net: str) -> BayesianNetwork:
 
 
 def as_net(found: Any, file: str) -> BayesianNetwork:
-    """A model that must be a network."""
+    """A model that a file holds, as a network; another is refused."""
     if kind_of(found) != "network":
         raise JensenError(
             f"{_file(file)} holds a {type(found).__name__}, but a network is needed here"

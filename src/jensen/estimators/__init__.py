@@ -5,6 +5,8 @@ from typing import Any
 
 _HOME = {
     "BayesianNetwork": "bayesian_network",
+    "BayesianNetworkClassifier": "classifier",
+    "BayesianRegression": "bayesian_regression",
     "BinaryFactors": "binary_factors",
     "FactorAnalysis": "factor_analysis",
     "GaussianMixture": "gaussian_mixture",
@@ -13,6 +15,10 @@ _HOME = {
 }
 
 __all__ = [*_HOME]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def __getattr__(name: str) -> Any:

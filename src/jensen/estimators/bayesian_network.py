@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +28,14 @@ from jensen.inference.regression import (
     RegressionPosterior,
 )
 from jensen.support.json_values import as_checked
+from jensen.support.peer_words import AnswersToPeers, answers_to
 from jensen.support.text import plural
 
 if TYPE_CHECKING:
     from jensen.evidence.tightness import BoundGap
 
 
-class BayesianNetwork(NetworkMethods, Estimator):
+class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
     """A Bayesian network over labels (categorical variables, some hidden), numbers, or both.
 
     Where all columns are continuous every node is a linear regression on its parents, with
@@ -156,6 +157,28 @@ class BayesianNetwork(NetworkMethods, Estimator):
     r_hat_: float
     effective_sample_size_: float
 
+    _peer_words: ClassVar[Mapping[str, str]] = {
+        "get_cpds": "cpt(name)",
+        "get_parents": "graph.parents(name)",
+        "get_children": "graph.children(name)",
+        "edges": "graph.edges",
+        "nodes": "graph.nodes",
+        "map_query": "most_probable(given=...)",
+        "predict_probability": "predict_proba(table, name)",
+        "simulate": "sample(n)",
+        "fit_update": "fit, with start= and prior=",
+        "check_model": "not needed: tables are checked when they are given",
+        "is_dconnected": "graph.d_separated",
+    }
+
+    @answers_to(
+        ebunch="graph",
+        latents="hidden",
+        estimator="method",
+        prior_type="prior",
+        pseudo_counts="prior",
+        state_names="the table's: jn.Table(..., states=...)",
+    )
     def __init__(
         self,
         graph: Any = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from jensen.models.emissions.kinds import Chosen
 from jensen.models.emissions.priors import COVARIANCES
 from jensen.models.emissions.registry import USUAL, named_parameters
 from jensen.models.mixture import Mixed, Mixture
+from jensen.support.peer_words import answers_to
 
 Array = NDArray[np.float64]
 
@@ -152,6 +153,20 @@ class GaussianMixture(MixtureQuestions):
     covariances_: Array
     n_features_in_: int
 
+    _peer_words: ClassVar[Mapping[str, str]] = {
+        "lower_bound_": "free_energy_",
+        "n_iter_": "n_sweeps_",
+        "precisions_": "the inverses of covariances_",
+    }
+
+    @answers_to(
+        covariance_type="covariance",
+        n_states="n_components",
+        verbose="progress",
+        means_init="start=",
+        weight_concentration_prior="prior={'concentration': ...}",
+        reg_covar="not needed: a prior keeps covariances proper, prior={}",
+    )
     def __init__(
         self,
         n_components: int = 1,

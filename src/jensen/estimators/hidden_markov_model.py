@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,7 @@ from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
 from jensen.models.emissions.registry import EMISSIONS
 from jensen.models.hidden_markov import Chained, HiddenMarkov
+from jensen.support.peer_words import answers_to
 
 Array = NDArray[np.float64]
 
@@ -162,6 +163,26 @@ class HiddenMarkovModel(ChainQuestions):
     whole_labels_: tuple[bool, ...]
     n_features_in_: int
 
+    _peer_words: ClassVar[Mapping[str, str]] = {
+        "transmat_": "transition_",
+        "startprob_": "initial_",
+        "emissionprob_": "emission_",
+        "lambdas_": "emission_",
+        "covars_": "covariances_",
+        "monitor_": "trace_, n_sweeps_ and converged_",
+        "n_components": "n_states",
+        "score_samples": "predict_proba, or log_likelihood",
+    }
+
+    @answers_to(
+        n_components="n_states",
+        n_iter="max_iter",
+        covariance_type="covariance",
+        verbose="progress",
+        n_symbols="symbols",
+        startprob_prior="prior={'initial': ...}",
+        transmat_prior="prior={'transition': ...}",
+    )
     def __init__(
         self,
         n_states: int = 2,

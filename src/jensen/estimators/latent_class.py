@@ -31,6 +31,7 @@ from jensen.models.emissions.product import ProductEmission
 from jensen.models.emissions.registry import USUAL, prior_names_of_columns
 from jensen.models.mixture import Mixed, Mixture
 from jensen.scores.constant_columns import warn_of_constant_labels
+from jensen.support.peer_words import answers_to
 from jensen.support.text import some
 
 Array = NDArray[np.float64]
@@ -105,6 +106,7 @@ class LatentClass(MixtureQuestions):
     parameters_: dict[str, dict[str, Array]]
     variables_: tuple[Variable, ...]
 
+    @answers_to(n_components="n_classes", n_states="n_classes", nclass="n_classes")
     def __init__(
         self,
         n_classes: int = 2,

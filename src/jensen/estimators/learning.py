@@ -45,6 +45,7 @@ from jensen.support.checks import check_whole, is_real
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import STREAM, check_many, check_memory
+from jensen.support.peer_words import called_here
 from jensen.support.randomness import Streams, as_generator, generator_state
 from jensen.support.text import keyword, one_of, option, some
 
@@ -75,7 +76,10 @@ class LoopChoices:
         default = "em" if self.prior is None else "vbem"
         name = default if self.method is None else self.method
         if not isinstance(name, str) or name not in ALGORITHMS:
-            raise JensenError(f"there is no method {name!r}: choose one of {some(self.methods)}")
+            raise JensenError(
+                f"there is no method {name!r}: choose one of {some(self.methods)}"
+                f"{called_here(name, self.methods)}"
+            )
         return ALGORITHMS[name]
 
     @property

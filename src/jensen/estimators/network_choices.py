@@ -29,6 +29,7 @@ from jensen.models.discrete_network import (
 from jensen.scores.interventions import NONE, split_interventions
 from jensen.scores.registry import DEFAULTS, PRIORS, SPECS, SPREAD_PRIORS
 from jensen.support.checks import check_sample_size, is_real
+from jensen.support.peer_words import called_here
 from jensen.support.text import either, for_reader, offer, one_of, option, some
 from jensen.support.tree_records import Wiring
 
@@ -274,7 +275,10 @@ def _spread(
 def check_prior(prior: Any, equivalent_sample_size: float) -> None:
     """Refuse a prior that is none, and a sample size that would be ignored."""
     if isinstance(prior, str) and prior not in PRIORS:
-        raise JensenError(f"there is no prior {prior!r}: use a number, or one of {list(PRIORS)}")
+        raise JensenError(
+            f"there is no prior {prior!r}: use a number, or one of {list(PRIORS)}"
+            f"{called_here(prior, PRIORS)}"
+        )
     if is_real(prior) and not 0 < float(prior) < np.inf:
         raise JensenError(f"a Dirichlet concentration must be positive and finite, not {prior}")
     if not (prior is None or isinstance(prior, str | Mapping) or is_real(prior)):

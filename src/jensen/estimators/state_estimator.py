@@ -24,6 +24,7 @@ from jensen.q_hidden.structures import ENTRIES
 from jensen.support.checks import check_whole
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_memory
+from jensen.support.peer_words import AnswersToPeers
 from jensen.support.text import USUAL_PRIOR, one_of, option, plural, some
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class NotFittedStatesError(NotFittedError, SklearnNotFitted):  # type: ignore[mi
     """Jensen's error and scikit-learn's at once: its tools catch their own."""
 
 
-class StatesEstimator(BaseEstimator):  # type: ignore[misc]
+class StatesEstimator(AnswersToPeers, BaseEstimator):  # type: ignore[misc]
     """A learner of hidden states: what `fit` leaves behind, whatever the states make."""
 
     prior: Any

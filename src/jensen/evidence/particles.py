@@ -152,7 +152,7 @@ class RowParticles(_StateParticles):
 
     def move(self, t: Any, look: Any, chosen: Ints, beta: float, streams: Streams) -> Moved:
         """States, then θ."""
-        from jensen.kernels.annealed_states import draw_rows
+        from jensen.kernels.annealed_states import draw_row_states
 
         rng, n, K = streams(), len(chosen), self.model.n_states
         log_weights, nodes = np.ascontiguousarray(t[0]), []
@@ -160,7 +160,7 @@ class RowParticles(_StateParticles):
             times = unit.weight.astype(np.int64)
             own = np.empty((n, K, len(times)))
             uniforms = rng.random((n, int(times.sum())))
-            draw_rows(log_weights, log_like, times, beta, chosen, uniforms, own)
+            draw_row_states(log_weights, log_like, times, beta, chosen, uniforms, own)
             nodes.append(own)
         counts = np.sum([own.sum(2) for own in nodes], axis=0)
         eta = self._draw((counts,), take(t, chosen), look, nodes, beta)

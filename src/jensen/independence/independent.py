@@ -17,6 +17,7 @@ from jensen.independence.testing import Tests
 from jensen.scores.table_checks import refuse_infinite
 from jensen.support.checks import check_whole, is_real
 from jensen.support.memory import check_many
+from jensen.support.peer_words import called_here
 from jensen.support.randomness import as_generator
 from jensen.support.text import keyword, option, plural
 
@@ -261,6 +262,7 @@ def make_tests(
     if test is not None and test not in get_args(TestName):
         raise JensenError(
             f"there is no test {test!r}: choose one of {', '.join(get_args(TestName))}, or None"
+            f"{called_here(test, get_args(TestName))}"
         )
     check_whole("permutations", permutations, at_least=0)
     check_many(permutations, 24.0, "permutations", "choose fewer")

@@ -13,6 +13,7 @@ from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.mixed_network import MixedNetwork, NumberParameters
+from jensen.inference.mixed_parameters import numbers_at
 from jensen.inference.network import Network
 from jensen.inference.regression import LinearRegression
 from jensen.support.text import one_of
@@ -96,8 +97,6 @@ def _numbers(
     rng: np.random.Generator,
 ) -> NumberParameters:
     """A draw of the regressions of a number, in the units of its column."""
-    from jensen.models.mixed_network import numbers_at
-
     eta = linear_regression.from_standard(*part)
     return numbers_at(linear_regression.sample_stats(eta, rng), shift, v, above)
 

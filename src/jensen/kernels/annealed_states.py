@@ -48,7 +48,7 @@ def row_gains(log_weights, log_like, weight, before, after, gains):
     "void(float64[:, ::1], float64[:, :, ::1], int64[::1], float64, int64[::1], "
     "float64[:, ::1], float64[:, :, ::1])"
 )
-def draw_rows(log_weights, log_like, times, beta, chosen, uniforms, nodes):
+def draw_row_states(log_weights, log_like, times, beta, chosen, uniforms, nodes):
     """Fill nodes (C, K, n): of so many equal rows, how many are drawn in each state.
 
     The c-th draw is at the θ that `chosen` names; uniforms (C, Σ times) are the only randomness.

@@ -18,3 +18,7 @@ __all__ = [
     "table_html",
     "trace",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

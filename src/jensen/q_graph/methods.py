@@ -32,6 +32,7 @@ from jensen.q_graph.search import climbing
 from jensen.q_graph.search.recombining import climb_and_walk, thorough_climb
 from jensen.scores.scorer import ListsFamilies, Scorer, log_jacobian_of_units, offered
 from jensen.support.memory import get_memory_limit
+from jensen.support.peer_words import called_here
 from jensen.support.text import bare, either, keyword, option
 
 Flags = NDArray[np.bool_]
@@ -49,7 +50,10 @@ SHARE = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
 def check_choices(method: object, given: Mapping[str, Any]) -> dict[str, Any]:
     """The choices that are not None; an error if one of them does not apply to the method."""
     if method not in METHODS:
-        raise JensenError(f"there is no method {method!r}: choose one of {', '.join(METHODS)}")
+        raise JensenError(
+            f"there is no method {method!r}: choose one of {', '.join(METHODS)}"
+            f"{called_here(method, METHODS)}"
+        )
     chosen = {name: value for name, value in given.items() if value is not None}
     for name in chosen:
         if method not in HAVE.get(name, METHODS):

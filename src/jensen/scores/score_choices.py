@@ -21,6 +21,7 @@ from jensen.scores.registry import (
     names_where,
 )
 from jensen.support.checks import check_sample_size
+from jensen.support.peer_words import called_here
 from jensen.support.text import bare, either, for_reader, keyword
 
 
@@ -84,7 +85,10 @@ def make_score(
     """A categorical score by its name; the equivalent sample size is 1 by default."""
     spec = SPECS.get(name) if isinstance(name, str) else None
     if spec is None:
-        raise JensenError(f"there is no score {name!r}: choose one of {', '.join(SPECS)}")
+        raise JensenError(
+            f"there is no score {name!r}: choose one of {', '.join(SPECS)}"
+            f"{called_here(name, SPECS)}"
+        )
     if not spec.has("categorical"):
         what = "continuous columns" if spec.has("continuous") else "labels and numbers together"
         raise JensenError(

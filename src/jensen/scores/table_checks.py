@@ -12,8 +12,9 @@ from jensen.data.statistics import spread
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.constant_columns import are_drawn
-from jensen.scores.registry import DEFAULTS, names_of
+from jensen.scores.registry import DEFAULTS, SPECS, names_of
 from jensen.support.checks import LARGEST
+from jensen.support.peer_words import called_here
 from jensen.support.text import in_python, of_frame, some
 
 log = logging.getLogger("jensen")
@@ -55,6 +56,7 @@ def check_gaussian_score(score: str) -> None:
         raise JensenError(
             f"there is no score {score!r} of continuous columns: choose one of "
             f"{', '.join(names)}, or make states of the columns with jn.discretize"
+            f"{'' if score in SPECS else called_here(score, names)}"
         )
 
 
@@ -66,6 +68,7 @@ def check_mixed_score(score: str, label: str, number: str) -> None:
             f"there is no score {score!r} of labels and numbers together, and {label!r} is "
             f"categorical and {number!r} holds numbers: choose one of {', '.join(names)}, make "
             f"states of the numbers with jn.discretize, or leave out the columns of one kind"
+            f"{'' if score in SPECS else called_here(score, names)}"
         )
 
 

@@ -181,7 +181,7 @@ def offer(name: object, names: Iterable[str], noun: str = "variable") -> str:
     'the columns are: a, b'
     """
     known = list(names)
-    near = _nearest(str(name), known)
+    near = nearest(str(name), known)
     listed = some([*near, *(other for other in known if other not in near)])
     there = f"{many(noun)} are: {listed}" if len(known) > 1 else f"only {noun} is {listed}"
     if not known:
@@ -189,7 +189,7 @@ def offer(name: object, names: Iterable[str], noun: str = "variable") -> str:
     return f"did you mean {near[0]!r}? The {there}" if near else f"the {there}"
 
 
-def _nearest(name: str, names: Sequence[str]) -> list[str]:
+def nearest(name: str, names: Sequence[str]) -> list[str]:
     """Up to three names that are spelt almost alike, the nearest first."""
     by_letters: dict[str, list[str]] = {}
     for known in names:

@@ -24,6 +24,7 @@ from jensen.scores.table_checks import note_columns
 from jensen.support.atomic import check_writable
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
+from jensen.support.peer_words import called_here
 from jensen.support.randomness import as_generator, generator_state
 from jensen.support.text import for_reader, keyword, option, some
 
@@ -149,7 +150,10 @@ def structure_posterior(
     True
     """
     if not isinstance(method, str) or method not in (*KINDS, "exact"):
-        raise JensenError(f"there is no method {method!r}: choose {some((*KINDS, 'exact'))}")
+        raise JensenError(
+            f"there is no method {method!r}: choose {some((*KINDS, 'exact'))}"
+            f"{called_here(method, (*KINDS, 'exact'))}"
+        )
     data = as_table(table)
     of_score = {
         "score": score,

@@ -60,6 +60,7 @@ from jensen.scores.scorer import Scorer
 from jensen.scores.table_checks import check_gaussian_score, check_mixed_score, note_columns
 from jensen.support.checks import check_sample_size
 from jensen.support.fingerprint import fingerprint
+from jensen.support.peer_words import called_here
 from jensen.support.randomness import as_generator, generator_state
 from jensen.support.text import bare, either, keyword, option
 
@@ -173,7 +174,10 @@ def _check_score(score: str | None) -> None:
     if score is None or score in SCORED:
         return
     if score not in SPECS:
-        raise JensenError(f"there is no score {score!r}: choose one of {', '.join(SPECS)}")
+        raise JensenError(
+            f"there is no score {score!r}: choose one of {', '.join(SPECS)}"
+            f"{called_here(score, SPECS)}"
+        )
     raise JensenError(
         f"the score {score!r} needs complete rows: where values are missing or hidden choose "
         f"{either(map(repr, SCORED))}"
