@@ -202,7 +202,7 @@ def test_missing_pixels_are_filled_in():
 
 def test_surplus_factors_die():
     _, rows = parts()
-    found = jn.BinaryFactors(6, prior={}, n_init=3, random_state=0).fit(rows)
+    found = jn.BinaryFactors(6, prior={}, n_init=8, random_state=0).fit(rows)
     assert found.n_factors_ == 4
 
 

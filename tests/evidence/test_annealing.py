@@ -168,5 +168,5 @@ def test_choices_that_would_be_ignored_are_refused():
         ask(latent_class(2), LATENT, "ais", n_init=3)
     with pytest.raises(jn.JensenError, match="n_chains"):
         ask(latent_class(2), LATENT, "ais", n_chains=2)
-    with pytest.raises(jn.JensenError, match="of a model that can be fitted"):
+    with pytest.raises(jn.JensenError, match="known of networks, mixtures, latent classes"):
         ask("a -> b", LATENT, "ais")

@@ -1,5 +1,7 @@
 """The exact evidence beside its definition, and beside published and recomputed numbers."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from evidence.cases import LATENT, NORMAL_GAMMA, POINTS, ROWS, latent_class
@@ -153,3 +155,55 @@ def test_the_flat_prior_has_no_evidence():
 def test_a_network_without_a_graph_has_no_evidence():
     with pytest.raises(jn.JensenError, match="give the graph"):
         jn.log_evidence(jn.BayesianNetwork(prior="bdeu"), LATENT, "exact")
+
+
+def test_paths_that_a_mask_leaves_out_are_not_summed():
+    """Of two states only 0 → 1 is possible besides staying; by enumeration with what is left."""
+    sequences = [[0, 1, 0], [1, 1]]
+    total = []
+    for path in product(range(2), repeat=5):
+        moves = [(path[0], path[1]), (path[1], path[2]), (path[3], path[4])]
+        if (1, 0) in moves:
+            continue
+        first = np.bincount([path[0], path[3]], minlength=2)
+        ways = np.bincount([b for a, b in moves if a == 0], minlength=2)
+        out = np.zeros((2, 2))
+        np.add.at(out, (path, [0, 1, 0, 1, 1]), 1.0)
+        value = naive.counted(first, [1, 1]) + naive.counted(ways, [1, 1])
+        total.append(value + sum(naive.counted(row, [1, 1]) for row in out))
+    prior = {"initial": 1.0, "transition": 1.0, "emission": 1.0}
+    model = jn.HiddenMarkovModel(
+        2, symbols=[0, 1], prior=prior, masks={"transition": [[1, 1], [0, 1]]}, random_state=0
+    )
+    expected = np.logaddexp.reduce(total)
+    assert exact(model, sequences) == pytest.approx(expected, rel=1e-12)
+    sampled = jn.log_evidence(model, sequences, "bridge")
+    assert abs(sampled.value - expected) < 4.0 * sampled.standard_error
+
+
+def test_what_is_held_counts_by_its_likelihood():
+    """With the shares of classes held at 0.3 and 0.7."""
+    rows = [(0, 1), (1, 1), (0, 0), (1, 0), (1, 1)]
+    of_rows = naive.labels(2, 1.0)
+    total = []
+    for states in product(range(2), repeat=5):
+        own = [[r for r, k in zip(rows, states, strict=True) if k == j] for j in range(2)]
+        total.append(sum(np.log([0.3, 0.7][k]) for k in states) + sum(map(of_rows, own)))
+    columns = {name: [str(row[i]) for row in rows] for i, name in enumerate("ab")}
+    half = [[0.5, 0.5], [0.4, 0.6]]
+    start = {"weights": [0.3, 0.7], "a": half, "b": half}
+    prior = {"concentration": 1.0, "emission": 1.0}
+    model = jn.LatentClass(2, prior=prior, start=start, fixed=["weights"], random_state=0)
+    expected = np.logaddexp.reduce(total)
+    assert exact(model, columns) == pytest.approx(expected, rel=1e-12)
+    sampled = jn.log_evidence(model, columns, "bridge")
+    assert abs(sampled.value - expected) < 4.0 * sampled.standard_error
+    assert jn.log_evidence(model, columns, "vb").value < expected
+
+
+def test_means_that_are_held_have_a_bound_and_no_draws():
+    x = [[1.0], [0.3], [2.0], [2.4]]
+    model = jn.GaussianMixture(2, prior={}, start={"means": [[0.0], [1.0]]}, fixed=["means"])
+    assert "is not told" in repr(jn.log_evidence(model, x, "vb", random_state=0))
+    with pytest.raises(jn.JensenError, match="only means or only covariances are held"):
+        jn.log_evidence(model, x, "ais", n_chains=8)

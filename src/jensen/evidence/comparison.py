@@ -112,7 +112,7 @@ def _pareto_k(one: Evidence | None) -> float | None:
     """That of the gap of a bound."""
     if one is None or one.kind != "lower bound":
         return None
-    return one["Pareto k"]
+    return next((line.value for line in one.lines if line.name == "Pareto k"), None)
 
 
 def _kind_of(found: Comparison, method: str) -> str:

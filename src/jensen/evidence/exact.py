@@ -22,6 +22,9 @@ from jensen.evidence.network_rows import network_completions
 from jensen.evidence.stacked import log_partitions
 from jensen.evidence.state_rows import SeenRows
 from jensen.exceptions import JensenError, TooLargeError
+from jensen.families.dirichlet import MaskedDirichlet
+from jensen.families.point_mass import PointMass
+from jensen.families.product import Product
 from jensen.free_energy import VBEM, state_at, step
 from jensen.models.discrete_network import DiscreteNetwork
 from jensen.models.hidden_markov import HiddenMarkov
@@ -147,10 +150,38 @@ def _sum_chains(asked: Asked, model: HiddenMarkov) -> float:
 
 
 def _log_joint(model: Any, stats: Array) -> Array:
-    """(M,): A(prior + statistics) - A(prior)."""
+    """(M,): A(prior + statistics) - A(prior), and ⟨statistics, t⟩ of what is held.
+
+    It is -inf where a cell was counted that a mask, or what is held, leaves no probability.
+    """
     prior = flatten(add(model.prior, shape_of(model)))
     found: Array = log_partitions(model, stats + prior) - log_partitions(model, prior[None])[0]
+    at, is_held = _known_theta(model)
+    possible = np.where(np.isfinite(at), at, 0.0)
+    found += stats[:, is_held] @ possible[is_held]
+    found[(stats[:, at == -np.inf] != 0.0).any(1)] = -np.inf
     return found
+
+
+def _known_theta(model: Any) -> tuple[Array, NDArray[np.bool_]]:
+    """(P,): t of what is held, and -inf of what cannot be, else 0; and what is held."""
+    parts, held = [], []
+    for family, own in zip(model.families, shape_of(model), strict=True):
+        size = len(flatten(own))
+        is_point = isinstance(family, PointMass)
+        parts.append(flatten(family.t) if is_point else _allowed(family, own))
+        held.append(np.full(size, is_point))
+    return np.concatenate(parts), np.concatenate(held)
+
+
+def _allowed(family: Any, own: Any) -> Array:
+    """0, and -inf outside of masks."""
+    if isinstance(family, Product):
+        pairs = zip(family.parts, own, strict=True)
+        return np.concatenate([_allowed(part, one) for part, one in pairs])
+    if isinstance(family, MaskedDirichlet):
+        return np.where(family.mask, 0.0, -np.inf).ravel()
+    return np.zeros(len(flatten(own)))
 
 
 class _Pool:

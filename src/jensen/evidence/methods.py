@@ -145,8 +145,8 @@ def log_evidence(
             raise JensenError(f"{option('n_init', n_init)} belongs to methods that climb")
     if not (hasattr(model, "problem") and hasattr(model, "get_params")):
         raise JensenError(
-            f"the evidence is asked of a model that can be fitted, such as a BayesianNetwork or a "
-            f"LatentClass, not of {model!r:.80}"
+            "the evidence is known of networks, mixtures, latent classes and hidden Markov models, "
+            f"not of {model!r:.80}"
         )
     asked = Asked(model, table, fit, random_state, n_init, progress)
     began = time.perf_counter()

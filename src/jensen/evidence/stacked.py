@@ -56,6 +56,12 @@ def _of_family(family: Any, eta: Any, n: int) -> Array:
     return np.asarray(family.log_partitions(eta).reshape(n, -1).sum(1))
 
 
+def can_sample(model: Any) -> bool:
+    """Whether `sample` knows all families: not where only means or only covariances are held."""
+    parts = [part for family in model.families for part in getattr(family, "parts", (family,))]
+    return not any(isinstance(part, KnownMeans | KnownPrecisions) for part in parts)
+
+
 def sample(model: Any, eta: Any, rng: np.random.Generator) -> Any:
     """A draw of t at every η of a stack."""
     n = len(leaves(eta)[0])

@@ -11,7 +11,7 @@ from jensen.evidence.ascents import Found, best_fit
 from jensen.evidence.asked import Asked
 from jensen.evidence.labels import n_labellings, relabellings, symmetric_sizes
 from jensen.evidence.record import Line
-from jensen.evidence.stacked import flat_rows, repeat, sample
+from jensen.evidence.stacked import can_sample, flat_rows, repeat, sample
 from jensen.evidence.tightness import WORKS, gap_of
 from jensen.free_energy import AnyState, expect
 from jensen.models.state_labels import log_labellings
@@ -31,6 +31,9 @@ def vb(asked: Asked) -> Found:
     bound = float(best.trace[-1])
     if asked.units.is_complete:
         return Found(bound, "exact", warnings=notes)
+    if not can_sample(asked.model):
+        told = "how tight it is, is not told where only means or only covariances are held"
+        return Found(bound, "lower bound", warnings=(*notes, told))
     gap = gap_of(asked, best.state, GAP_DRAWS)
     lines = [
         *symmetric_bound(asked, best.state),
