@@ -356,8 +356,11 @@ def test_numbers_of_rows_are_left_out(advise, paste, clinic):
     write("ids.csv", {"id": range(5000, 6000), **labels(jn.read_table(clinic))})
     line, commands = advise("learn", "ids.csv", "--json")
     assert "id counts the rows (5000, 5001, 5002, ...), so it tells nothing of other rows" in line
-    assert commands == ["jensen learn ids.csv --json --without id"]
-    assert edges_of(paste(commands[-1])) == set(jn.learn_structure(clinic).edges)
+    assert commands == [
+        "jensen learn ids.csv --json --without id",
+        "jensen learn ids.csv --json --continuous id",
+    ]
+    assert edges_of(paste(commands[0])) == set(jn.learn_structure(clinic).edges)
 
 
 @pytest.mark.filterwarnings("always::jensen.DataWarning")
@@ -564,7 +567,8 @@ def test_no_row_is_complete(advise, paste, refuse):
     for command in commands:
         paste(command)
     assert refuse("learn", "never.csv", "--structure", "mmhc").endswith(
-        "no row and no column is known throughout, so there is nothing to learn a graph from"
+        "no row has values of both 'a' and 'b', so nothing can be said about the two: leave one of "
+        "them out"
     )
 
 

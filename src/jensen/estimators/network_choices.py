@@ -17,7 +17,7 @@ from jensen.data.counting import refuse_counts, require_states
 from jensen.data.variable import hidden_variable
 from jensen.estimators.learning import LoopChoices
 from jensen.exceptions import DataError, JensenError
-from jensen.free_energy import ALGORITHMS
+from jensen.free_energy import ALGORITHMS, COMMON
 from jensen.graphs import DAG
 from jensen.models.discrete_network import (
     COORDINATES,
@@ -33,7 +33,7 @@ from jensen.support.peer_words import called_here
 from jensen.support.text import either, for_reader, offer, one_of, option, some
 from jensen.support.tree_records import Wiring
 
-SEEKING = [name for name, algorithm in ALGORITHMS.items() if algorithm.seeks_mode]
+SEEKING = [name for name in COMMON if ALGORITHMS[name].seeks_mode]
 """Methods that end at a mode."""
 
 

@@ -153,7 +153,7 @@ def _only_labels(table: RowSource, names: Iterable[str]) -> dict[str, str]:
     """The label that all known values of a column have, for the columns that have only one."""
     found = {name: set[int]() for name in names}
     n_states = {name: table.variable(name).n_states for name in found}
-    for block in table.blocks():
+    for block in table.blocks() if found else ():
         for name, codes in found.items():
             own = block.values(name)
             if len({*own[:FIRST_ROWS].tolist()} - {n_states[name]}) > 1:  # most columns vary soon
