@@ -7,7 +7,7 @@ from scipy.special import logsumexp
 
 import jensen as jn
 from jensen.evidence.annealing import bootstrap_error, log_size, resampled
-from jensen.evidence.asked import Asked
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.particles import draw_prior, log_prior, particles_of
 
 NETWORK = jn.BayesianNetwork("H -> a; H -> b; H -> c", hidden={"H": 2}, prior=1.0, random_state=0)
@@ -72,7 +72,7 @@ def test_the_standard_error_is_honest():
 def test_what_is_hidden_is_summed_out_of_weights():
     """Gains are log p(x | θ) at β = 1, in every kind of particles."""
     for model, table, _ in CASES.values():
-        asked = Asked(model, table, {}, 0)
+        asked = EvidenceQuestion(model, table, {}, 0)
         particles = particles_of(asked)
         t = draw_prior(asked.model, 5, np.random.default_rng(0))
         gains = particles.gains(t, particles.look(t), 0.0, 1.0) + particles.log_start
@@ -92,7 +92,7 @@ def test_what_is_hidden_is_summed_out_of_weights():
 
 def test_a_sweep_at_the_prior_leaves_the_prior_alone():
     """At β → 0 rows say nothing of emissions: means of draws stay those of the prior."""
-    asked = Asked(latent_class(2), LATENT, {}, 0)
+    asked = EvidenceQuestion(latent_class(2), LATENT, {}, 0)
     particles = particles_of(asked)
     t = draw_prior(asked.model, 4000, np.random.default_rng(1))
     chosen = np.arange(4000)

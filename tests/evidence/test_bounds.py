@@ -6,7 +6,7 @@ from evidence.cases import LATENT, NORMAL_GAMMA, POINTS, SEQUENCES, chain, laten
 
 import jensen as jn
 from jensen.evidence.ascents import best_fit
-from jensen.evidence.asked import Asked
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.coordinates import coordinates
 from jensen.evidence.laplace import information
 from jensen.evidence.softmax import SOFTMAX_EM
@@ -43,7 +43,7 @@ def test_bounds_are_in_their_order(name):
     bound = value(model, table, "vb")
     assert stutz.kind == bound.kind == "lower bound"
     assert stutz.value <= exact
-    asked = Asked(model, table, {}, 0)
+    asked = EvidenceQuestion(model, table, {}, 0)
     mode = best_fit(asked, SOFTMAX_EM)[0].state
     begun = state_at(asked.model, asked.units, VBEM, mode.eta)
     posterior = type(mode.eta)(
@@ -79,7 +79,7 @@ def test_the_information_is_the_curvature_of_the_log_posterior():
 
     for name in ("classes", "mixture", "chain"):
         model, table = MODELS[name]
-        asked = Asked(model, table, {}, 0)
+        asked = EvidenceQuestion(model, table, {}, 0)
         state = best_fit(asked, SOFTMAX_EM)[0].state
         at = coordinates(asked.model.families, state.t)
 

@@ -134,13 +134,7 @@ def cross_validate(
         raise DataError(f"{folds} folds need as many rows, and there are {data.n_rows}")
     if graph_prior is not None:
         choices["prior"] = graph_prior
-    if graph is not None and set(choices) - {"equivalent_sample_size"}:
-        raise JensenError("with a graph= there is none to learn: leave out what a search needs")
-    if choices.get("interventions") is not None:
-        raise JensenError(
-            "cross_validate predicts whole rows, so it has no interventions=: leave out the rows "
-            "in which a variable was set"
-        )
+    _refuse_choices(choices, has_graph=graph is not None)
     choices, graph = as_lists(choices), None if graph is None else as_dag(graph)
     nodes, what = (data.names, "column") if graph is None else (graph.nodes, "node of the graph")
     if target is not None and target not in nodes:
@@ -150,11 +144,6 @@ def cross_validate(
     seen = [x for x in nodes if x in data]
     warn_of_row_names(data, seen)
     warn_of_constant_labels(data, seen, "network" if graph is not None else "graph")
-    if choices.get("missing_indicators"):
-        raise JensenError(
-            "cross_validate predicts columns, and missing_indicators= adds variables that have "
-            "none: leave it out"
-        )
     rng = as_generator(random_state)
     fold_of, streams = rng.permutation(data.n_rows) % folds, rng.spawn(folds)
 
@@ -189,6 +178,22 @@ def cross_validate(
     graphs = tuple(DAG(net.require_any().graph.edges, net.graph.nodes) for net in nets)
     known = None if target is None else _predicted(nets, data, fold_of, target, n_folds)
     return CrossValidation(np.array(losses), np.array(weights), graphs, known)
+
+
+def _refuse_choices(choices: Mapping[str, Any], *, has_graph: bool) -> None:
+    """Refuse what a search needs where none is made, and what makes no sense with folds."""
+    if has_graph and set(choices) - {"equivalent_sample_size"}:
+        raise JensenError("with a graph= there is none to learn: leave out what a search needs")
+    if choices.get("interventions") is not None:
+        raise JensenError(
+            "cross_validate predicts whole rows, so it has no interventions=: leave out the rows "
+            "in which a variable was set"
+        )
+    if choices.get("missing_indicators"):
+        raise JensenError(
+            "cross_validate predicts columns, and missing_indicators= adds variables that have "
+            "none: leave it out"
+        )
 
 
 def _predicted(

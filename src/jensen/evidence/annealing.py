@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from jensen.evidence.ascents import Found
-from jensen.evidence.asked import Asked
+from jensen.evidence.ascents import EvidenceAnswer
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.exact import counted
 from jensen.evidence.labels import shape_of
 from jensen.evidence.particles import NetworkParticles, Particles, draw_prior, particles_of
@@ -183,20 +183,22 @@ def batch_sizes(particles: Particles, n_chains: int) -> int:
 
 
 def anneal(
-    asked: Asked,
+    asked: EvidenceQuestion,
     *,
     resamples: bool,
     n_chains: int = 1000,
     n_temperatures: int | None = None,
     checkpoint: str | Path | None = None,
-) -> Found:
+) -> EvidenceAnswer:
     """The estimate, its standard error, and how evenly the chains share the weight."""
     check_whole("n_chains", n_chains, at_least=8)
     check_many(n_chains, STREAM, "chains (n_chains)", "choose fewer")
     if n_temperatures is not None:
         check_whole("n_temperatures", n_temperatures, at_least=1)
     if asked.units.is_complete:
-        return Found(counted(asked), "exact", warnings=("nothing is hidden: this is exact",))
+        return EvidenceAnswer(
+            counted(asked), "exact", warnings=("nothing is hidden: this is exact",)
+        )
     particles = particles_of(asked)
     is_slow = isinstance(particles, NetworkParticles)
     n_pilot = min(PILOT_CHAINS, max(n_chains, 8)) if not is_slow else min(16, n_chains)
@@ -228,7 +230,9 @@ def _islands(n_chains: int) -> int:
     return int(np.clip(n_chains // 20, 4, 10))
 
 
-def _found(logs: Array, asked: Asked, betas: Array, n: int, size: int | None = None) -> Found:
+def _found(
+    logs: Array, asked: EvidenceQuestion, betas: Array, n: int, size: int | None = None
+) -> EvidenceAnswer:
     """The log of a mean of weights, its error, and what to keep in mind."""
     value = float(logsumexp(logs) - math.log(len(logs)))
     error = bootstrap_error(logs, asked.streams(6)())
@@ -250,7 +254,7 @@ def _found(logs: Array, asked: Asked, betas: Array, n: int, size: int | None = N
             f"{len(logs):,} carry the estimate: it is rather too low than too high; take more "
             "temperatures (n_temperatures)"
         )
-    return Found(value, "estimate", error, tuple(lines), tuple(warnings))
+    return EvidenceAnswer(value, "estimate", error, tuple(lines), tuple(warnings))
 
 
 def bootstrap_error(logs: Array, rng: np.random.Generator) -> float:
@@ -264,7 +268,7 @@ def bootstrap_error(logs: Array, rng: np.random.Generator) -> float:
     return float(np.concatenate(means).std(ddof=1) * math.sqrt(n / (n - 1.0)))
 
 
-def _fingerprint(asked: Asked, task: AnnealingTask, n_tasks: int) -> str:
+def _fingerprint(asked: EvidenceQuestion, task: AnnealingTask, n_tasks: int) -> str:
     return fingerprint(
         "annealing, 1",
         type(asked.model).__name__,

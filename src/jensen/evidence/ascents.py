@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from jensen.evidence.asked import Asked
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.record import Line
 from jensen.free_energy import VBEM, Algorithm, Fit
 from jensen.runs.restarts import Job, improve
@@ -14,7 +14,7 @@ EXACT = 1e-13
 """How little F may rise at a mode, relative to |F| and the weight of rows."""
 
 
-class Found(NamedTuple):
+class EvidenceAnswer(NamedTuple):
     """A value, and what stands beside it."""
 
     value: float
@@ -24,7 +24,9 @@ class Found(NamedTuple):
     warnings: tuple[str, ...] = ()
 
 
-def best_fit(asked: Asked, algorithm: Algorithm = VBEM) -> tuple[Fit[Any, Any], tuple[str, ...]]:
+def best_fit(
+    asked: EvidenceQuestion, algorithm: Algorithm = VBEM
+) -> tuple[Fit[Any, Any], tuple[str, ...]]:
     """The best ascent of all starts, and what is to be said of it."""
     ascents = asked.climb(algorithm, tol=None if algorithm.is_bound else EXACT)
     best, notes = ascents.best, []

@@ -48,7 +48,7 @@ SWEEPS = 20_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class EvidenceQuestion:
     """A model under its prior, and the rows of which the evidence is asked."""
 
     learner: Any

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from jensen.evidence.annealing import pilot_run
-from jensen.evidence.ascents import Found
-from jensen.evidence.asked import Asked
+from jensen.evidence.ascents import EvidenceAnswer
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.exact import counted
 from jensen.evidence.labels import drawn_relabelling, n_labellings, relabellings
 from jensen.evidence.particles import (
@@ -48,12 +48,14 @@ LABELLINGS = 24
 ROUNDS = 1000
 
 
-def bridge(asked: Asked, *, n_chains: int = 20, n_samples: int = 100) -> Found:
+def bridge(asked: EvidenceQuestion, *, n_chains: int = 20, n_samples: int = 100) -> EvidenceAnswer:
     """The estimate and its standard error."""
     check_whole("n_chains", n_chains, at_least=2)
     check_whole("n_samples", n_samples, at_least=10)
     if asked.units.is_complete:
-        return Found(counted(asked), "exact", warnings=("nothing is hidden: this is exact",))
+        return EvidenceAnswer(
+            counted(asked), "exact", warnings=("nothing is hidden: this is exact",)
+        )
     particles, model = particles_of(asked), asked.model
     streams = asked.streams(7)
     made, _ = _chains(particles, n_chains, n_samples, streams.at(0))
@@ -113,7 +115,7 @@ def _log_density(model: Any, eta: Array, flat: Array) -> Array:
     return np.asarray(logsumexp(each, axis=1) - math.log(len(eta)))
 
 
-def _found(drawn: Array, proposed: Array, n_components: int) -> Found:
+def _found(drawn: Array, proposed: Array, n_components: int) -> EvidenceAnswer:
     """The fixed point of Meng and Wong; the draws of chains count as many as they are worth."""
     size = float(effective_sample_size(drawn))
     size = drawn.size if not size > 0.0 else min(size, drawn.size)
@@ -134,7 +136,7 @@ def _found(drawn: Array, proposed: Array, n_components: int) -> Found:
         Line("effective sample size", size),
         Line("components", float(n_components)),
     )
-    return Found(value, "estimate", math.sqrt(float(spread)), lines)
+    return EvidenceAnswer(value, "estimate", math.sqrt(float(spread)), lines)
 
 
 def _mixed(log_ratio: Array, share: float) -> Array:

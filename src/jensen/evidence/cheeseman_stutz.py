@@ -18,8 +18,8 @@ import math
 from typing import Any
 
 from jensen import q_hidden
-from jensen.evidence.ascents import Found, best_fit
-from jensen.evidence.asked import Asked
+from jensen.evidence.ascents import EvidenceAnswer, best_fit
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.labels import symmetric_sizes
 from jensen.evidence.laplace import information
 from jensen.evidence.record import Line
@@ -31,7 +31,7 @@ from jensen.support.fields import add
 from jensen.support.text import option
 
 
-def bic(asked: Asked) -> Found:
+def bic(asked: EvidenceQuestion) -> EvidenceAnswer:
     """Log p(x | θ̂) - d/2 log N, at the highest maximum of the likelihood that was found."""
     problem = asked.flat
     best = asked.climb(problem.choices.algorithm, problem).best
@@ -49,13 +49,15 @@ def bic(asked: Asked) -> Found:
         Line("parameters", float(d)),
         Line("rows", float(n)),
     )
-    return Found(value, "asymptotic", lines=lines, warnings=tuple(warnings))
+    return EvidenceAnswer(value, "asymptotic", lines=lines, warnings=tuple(warnings))
 
 
 MODES = {"softmax": SOFTMAX_EM, "probabilities": EM}
 
 
-def cheeseman_stutz(asked: Asked, correction: str | None = None, mode: str = "softmax") -> Found:
+def cheeseman_stutz(
+    asked: EvidenceQuestion, correction: str | None = None, mode: str = "softmax"
+) -> EvidenceAnswer:
     """The bound by q(h) at a mode, in softmax coordinates or not; with a correction no bound."""
     if mode not in MODES:
         raise JensenError(f"mode must be 'softmax' or 'probabilities', not {mode!r}")
@@ -68,15 +70,15 @@ def cheeseman_stutz(asked: Asked, correction: str | None = None, mode: str = "so
     sums, _ = expect(model, asked.units, q_hidden.exact, state.t)
     value = bound_at(model, sums.value, sums.stats, state.t)
     if asked.units.is_complete:
-        return Found(value, "exact", warnings=notes)
+        return EvidenceAnswer(value, "exact", warnings=notes)
     if correction is None:
-        return Found(value, "lower bound", warnings=notes)
+        return EvidenceAnswer(value, "lower bound", warnings=notes)
     gain = _dimension_correction(asked, state)
     lines = (Line("lower bound", value, "lower bound"), Line("correction", gain))
-    return Found(value + gain, "asymptotic", lines=lines, warnings=notes)
+    return EvidenceAnswer(value + gain, "asymptotic", lines=lines, warnings=notes)
 
 
-def _check_mode(asked: Asked) -> None:
+def _check_mode(asked: EvidenceQuestion) -> None:
     """Refuse a prior without a mode in the probabilities."""
     for name, family, prior in zip(
         asked.model.prior._fields, asked.model.families, asked.model.prior, strict=True
@@ -100,7 +102,7 @@ def bound_at(model: Any, log_likelihood: float, stats: Any, t: Any) -> float:
     return float(total)
 
 
-def _dimension_correction(asked: Asked, state: AnyState) -> float:
+def _dimension_correction(asked: EvidenceQuestion, state: AnyState) -> float:
     """(d' - d) / 2 · log N: d' parameters are felt by completed rows, d by the rows there are."""
     found = information(asked, state)
     rank = int((found.observed > 1e-6 * found.observed.max()).sum())

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from jensen.evidence.asked import Asked
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.labels import shape_of
 from jensen.evidence.network_rows import network_completions
 from jensen.evidence.stacked import log_partitions
@@ -59,7 +59,7 @@ class Completions(NamedTuple):
         return float(sum(one.times * log10(len(one.stats)) for one in self.rows))
 
 
-def exact(asked: Asked) -> float:
+def exact(asked: EvidenceQuestion) -> float:
     """The log evidence; refused with the number if too many completions have to be summed."""
     model = asked.model
     if asked.units.is_complete:
@@ -77,7 +77,7 @@ def exact(asked: Asked) -> float:
     )
 
 
-def counted(asked: Asked) -> float:
+def counted(asked: EvidenceQuestion) -> float:
     """The evidence where nothing is hidden: F of the posterior, which is exact then."""
     model, units = asked.model, asked.units
     start = model.start(asked.problem.data, 0, asked.streams(1)())
@@ -85,7 +85,7 @@ def counted(asked: Asked) -> float:
     return state.free_energy
 
 
-def _mixture_completions(asked: Asked, model: Any) -> Completions:
+def _mixture_completions(asked: EvidenceQuestion, model: Any) -> Completions:
     seen = SeenRows.of_mixture(model, asked)
     rows: list[Options] = []
     base = 0.0
@@ -128,7 +128,7 @@ def _sum_rows(model: Any, found: Completions) -> float:
     return found.base + pool.total(lambda stats: _log_joint(model, stats))
 
 
-def _sum_chains(asked: Asked, model: HiddenMarkov) -> float:
+def _sum_chains(asked: EvidenceQuestion, model: HiddenMarkov) -> float:
     """The sum over the paths of all sequences."""
     seen, K = SeenRows(model, asked.drawn_units), model.n_states
     like = model.blank

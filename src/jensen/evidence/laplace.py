@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen import q_hidden
-from jensen.evidence.ascents import Found, best_fit
-from jensen.evidence.asked import Asked
+from jensen.evidence.ascents import EvidenceAnswer, best_fit
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.coordinates import Coordinates, coordinates, real
 from jensen.evidence.labels import n_labellings
 from jensen.evidence.record import Line
@@ -50,7 +50,7 @@ class Information(NamedTuple):
     log_det: float  # of the observed information itself
 
 
-def laplace(asked: Asked) -> Found:
+def laplace(asked: EvidenceQuestion) -> EvidenceAnswer:
     """The approximation at the best mode that was found; refused where there is none inside."""
     try:
         best, notes = best_fit(asked, SOFTMAX_EM)
@@ -76,10 +76,10 @@ def laplace(asked: Asked) -> Found:
             f"some direction keeps only {least:.1g} of the information of complete rows: the "
             "posterior is far from normal there, and so is this number from the evidence"
         )
-    return Found(value, "asymptotic", lines=tuple(lines), warnings=tuple(warnings))
+    return EvidenceAnswer(value, "asymptotic", lines=tuple(lines), warnings=tuple(warnings))
 
 
-def information(asked: Asked, state: AnyState) -> Information:
+def information(asked: EvidenceQuestion, state: AnyState) -> Information:
     """The observed information at a mode."""
     model = asked.model
     at = coordinates(model.families, state.t)
@@ -106,7 +106,7 @@ def information(asked: Asked, state: AnyState) -> Information:
     return Information(values, log_det)
 
 
-def _stats_at(asked: Asked, at: Coordinates, j: int, step: float) -> Array:
+def _stats_at(asked: EvidenceQuestion, at: Coordinates, j: int, step: float) -> Array:
     """E[s] a step away in one coordinate."""
     z = at.at.copy()
     z[j] += step

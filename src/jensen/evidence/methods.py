@@ -10,8 +10,8 @@ from typing import Any
 
 from jensen.data.threads import one_blas_thread
 from jensen.evidence.annealing import anneal
-from jensen.evidence.ascents import Found
-from jensen.evidence.asked import Asked
+from jensen.evidence.ascents import EvidenceAnswer
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.bridge import bridge
 from jensen.evidence.cheeseman_stutz import bic, cheeseman_stutz
 from jensen.evidence.exact import exact
@@ -22,8 +22,8 @@ from jensen.exceptions import JensenError
 from jensen.support.checks import check_whole
 from jensen.support.text import offer, option
 
-METHODS: dict[str, Callable[..., Found]] = {
-    "exact": lambda asked: Found(exact(asked), "exact"),
+METHODS: dict[str, Callable[..., EvidenceAnswer]] = {
+    "exact": lambda asked: EvidenceAnswer(exact(asked), "exact"),
     "bic": bic,
     "cheeseman-stutz": cheeseman_stutz,
     "laplace": laplace,
@@ -148,7 +148,7 @@ def log_evidence(
             "the evidence is known of networks, mixtures, latent classes and hidden Markov models, "
             f"not of {model!r:.80}"
         )
-    asked = Asked(model, table, fit, random_state, n_init, progress)
+    asked = EvidenceQuestion(model, table, fit, random_state, n_init, progress)
     began = time.perf_counter()
     with one_blas_thread():
         answer = METHODS[method](asked, **found)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.number_rows import numbers_of
-from jensen.evidence.asked import Asked
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.stacked import flat_rows
 from jensen.exceptions import JensenError
 from jensen.graphs.indexed_graph import topological_order
@@ -30,7 +30,7 @@ Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def network_completions(asked: Asked) -> Iterator[tuple[Array, int]]:
+def network_completions(asked: EvidenceQuestion) -> Iterator[tuple[Array, int]]:
     """(completions, P) and how often, for every different row of a network."""
     model: Any = asked.model
     names, source = model.graph.nodes, asked.problem.data.rows.source

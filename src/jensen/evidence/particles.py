@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen import q_hidden
-from jensen.evidence.asked import Asked
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.labels import shape_of
 from jensen.evidence.stacked import flat_rows, log_partitions, repeat, sample, stack, take
 from jensen.evidence.state_rows import SeenRows
@@ -55,7 +55,7 @@ class Particles(Protocol):
         """A sweep at β from the chosen θ."""
 
 
-def particles_of(asked: Asked) -> Particles:
+def particles_of(asked: EvidenceQuestion) -> Particles:
     """The particles of a model; refused where numbers are hidden."""
     model = asked.model
     if isinstance(model, HiddenMarkov):
@@ -67,7 +67,7 @@ def particles_of(asked: Asked) -> Particles:
     return NetworkParticles(asked)
 
 
-def _refuse_missing_numbers(asked: Asked) -> None:
+def _refuse_missing_numbers(asked: EvidenceQuestion) -> None:
     names = [v.name for v in getattr(asked.model, "variables", ()) if v.kind != "categorical"]
     names = names or list(getattr(asked.model, "names", ()))
     rows = asked.problem.data.rows
@@ -135,7 +135,7 @@ class _StateParticles:
 class RowParticles(_StateParticles):
     """A mixture: equal rows are kept once."""
 
-    def __init__(self, model: Any, asked: Asked) -> None:
+    def __init__(self, model: Any, asked: EvidenceQuestion) -> None:
         self.model = model
         self.rows = SeenRows.of_mixture(model, asked)
 
@@ -170,7 +170,7 @@ class RowParticles(_StateParticles):
 class ChainParticles(_StateParticles):
     """A hidden Markov model."""
 
-    def __init__(self, model: HiddenMarkov, asked: Asked) -> None:
+    def __init__(self, model: HiddenMarkov, asked: EvidenceQuestion) -> None:
         self.model = model
         self.rows = SeenRows(model, asked.drawn_units)
 
@@ -217,7 +217,7 @@ class ChainParticles(_StateParticles):
 class NetworkParticles:
     """A network, whose θ are worked on one after the other by the E-step of the loop."""
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: EvidenceQuestion) -> None:
         self.model = asked.model
         self.units = asked.drawn_units
         like = shape_of(self.model)

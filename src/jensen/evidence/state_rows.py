@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberRows
-from jensen.evidence.asked import Asked
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.stacked import flat_rows
 from jensen.exceptions import DataError, JensenError
 from jensen.families.normal_wishart import NormalWishart
@@ -40,7 +40,7 @@ class SeenRows:
         self._seen = [self._check(unit) for unit in self.units]
 
     @classmethod
-    def of_mixture(cls, model: Any, asked: Asked) -> SeenRows:
+    def of_mixture(cls, model: Any, asked: EvidenceQuestion) -> SeenRows:
         """The rows of a mixture, equal ones once; weights must be whole."""
         rows = asked.problem.data.rows.rows
         values, weight = rows.values(), rows.weights()

@@ -22,7 +22,7 @@ from scipy.special import logsumexp
 
 from jensen import q_hidden
 from jensen.evidence.ascents import best_fit
-from jensen.evidence.asked import Asked
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.particles import dot, is_free, log_prior, particles_of
 from jensen.evidence.record import shown
 from jensen.evidence.stacked import flat_rows, log_partitions, repeat, sample
@@ -89,19 +89,19 @@ def bound_gap(
     given = learner.get_params(deep=False)
     if given["method"] not in (None, "vbem") or (given["method"] is None and not given["prior"]):
         raise JensenError("the gap is that of a bound: learn with method='vbem' and a prior")
-    asked = Asked(learner, table, fit, random_state)
+    asked = EvidenceQuestion(learner, table, fit, random_state)
     best, _ = best_fit(_at_what_was_learned(asked))
     return gap_of(asked, best.state, int(n_samples))
 
 
-def gap_of(asked: Asked, state: AnyState, n: int) -> BoundGap:
+def gap_of(asked: EvidenceQuestion, state: AnyState, n: int) -> BoundGap:
     """The gap of the bound of one posterior."""
     log_weight = log_weights(asked, state, n)
     value = float(logsumexp(log_weight) - math.log(n))
     return BoundGap(float(state.free_energy), value, pareto_k(log_weight), n)
 
 
-def _at_what_was_learned(asked: Asked) -> Asked:
+def _at_what_was_learned(asked: EvidenceQuestion) -> EvidenceQuestion:
     try:
         (asked.learner.require_any if hasattr(asked.learner, "require_any") else
          asked.learner.require_fitted)()  # fmt: skip
@@ -112,10 +112,10 @@ def _at_what_was_learned(asked: Asked) -> Asked:
     twin = type(asked.learner)(
         **{**asked.learner.get_params(deep=False), "start": asked.learner, "n_init": 1}
     )
-    return Asked(twin, asked.table, asked.fit, asked.random_state, 1)
+    return EvidenceQuestion(twin, asked.table, asked.fit, asked.random_state, 1)
 
 
-def log_weights(asked: Asked, state: AnyState, n: int) -> Array:
+def log_weights(asked: EvidenceQuestion, state: AnyState, n: int) -> Array:
     """(n,): log p(x, θ) / q(θ) at draws of q(θ)."""
     model = asked.model
     t = sample(model, repeat(state.eta, n), asked.streams(8)())
@@ -125,7 +125,7 @@ def log_weights(asked: Asked, state: AnyState, n: int) -> Array:
     return np.asarray(_log_likelihoods(asked, t, n) + log_prior(model, t) - log_q)
 
 
-def _log_likelihoods(asked: Asked, t: Any, n: int) -> Array:
+def _log_likelihoods(asked: EvidenceQuestion, t: Any, n: int) -> Array:
     """Log p(x | θ) of every θ: all at once where that can be, else one E-step each."""
     try:
         particles = particles_of(asked)

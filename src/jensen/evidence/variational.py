@@ -7,8 +7,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from jensen import q_hidden
-from jensen.evidence.ascents import Found, best_fit
-from jensen.evidence.asked import Asked
+from jensen.evidence.ascents import EvidenceAnswer, best_fit
+from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.labels import n_labellings, relabellings, symmetric_sizes
 from jensen.evidence.record import Line
 from jensen.evidence.stacked import can_sample, flat_rows, repeat, sample
@@ -25,15 +25,15 @@ MOST_LABELLINGS = 720
 GAP_DRAWS = 1000
 
 
-def vb(asked: Asked) -> Found:
+def vb(asked: EvidenceQuestion) -> EvidenceAnswer:
     """F, and beside it what a q that is symmetric in the labels would have."""
     best, notes = best_fit(asked)
     bound = float(best.trace[-1])
     if asked.units.is_complete:
-        return Found(bound, "exact", warnings=notes)
+        return EvidenceAnswer(bound, "exact", warnings=notes)
     if not can_sample(asked.model):
         told = "how tight it is, is not told where only means or only covariances are held"
-        return Found(bound, "lower bound", warnings=(*notes, told))
+        return EvidenceAnswer(bound, "lower bound", warnings=(*notes, told))
     gap = gap_of(asked, best.state, GAP_DRAWS)
     lines = [
         *symmetric_bound(asked, best.state),
@@ -42,10 +42,10 @@ def vb(asked: Asked) -> Found:
     ]
     if not gap.is_stable:
         notes = (*notes, f"k is above {WORKS}: the evidence may be far above these bounds")
-    return Found(bound, "lower bound", lines=tuple(lines), warnings=notes)
+    return EvidenceAnswer(bound, "lower bound", lines=tuple(lines), warnings=notes)
 
 
-def symmetric_bound(asked: Asked, state: AnyState) -> tuple[Line, ...]:
+def symmetric_bound(asked: EvidenceQuestion, state: AnyState) -> tuple[Line, ...]:
     """F_sym = F + E_q[log q / q_sym], by draws from q(h) q(θ), and the usual label correction."""
     model, lines = asked.model, []
     if not symmetric_sizes(model):
@@ -64,7 +64,7 @@ def symmetric_bound(asked: Asked, state: AnyState) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def label_gains(asked: Asked, state: AnyState) -> Array:
+def label_gains(asked: EvidenceQuestion, state: AnyState) -> Array:
     """(draws,): log q(h, θ) - log q_sym(h, θ) at draws from q; between 0 and log K! on average."""
     model = asked.model
     places = relabellings(model)

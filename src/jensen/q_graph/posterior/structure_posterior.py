@@ -149,11 +149,7 @@ def structure_posterior(
     >>> abs(sampled.edge_probability("Cancer", "Xray") - 0.644) < 0.05
     True
     """
-    if not isinstance(method, str) or method not in (*KINDS, "exact"):
-        raise JensenError(
-            f"there is no method {method!r}: choose {some((*KINDS, 'exact'))}"
-            f"{called_here(method, (*KINDS, 'exact'))}"
-        )
+    _check_method(method)
     data = as_table(table)
     of_score = {
         "score": score,
@@ -211,6 +207,15 @@ def structure_posterior(
     post = SampledPosterior(found, scorer, settings, source=data.source, data=kept)
     post.warn()
     return post
+
+
+def _check_method(method: object) -> None:
+    """Refuse an unknown method, with the known ones."""
+    known = (*KINDS, "exact")
+    if not isinstance(method, str) or method not in known:
+        raise JensenError(
+            f"there is no method {method!r}: choose {some(known)}{called_here(method, known)}"
+        )
 
 
 def _notes(table: Table, names: Sequence[str]) -> dict[str, list[str]]:
