@@ -116,9 +116,9 @@ def scorer_of(
         )
     data = as_table(rows)  # states are counted again and again: in memory that is far quicker
     name = score or DEFAULTS["categorical"]
-    if missing == "available-case" and is_complete(data):
-        missing = "refuse"  # every row is a case of every family
     chosen = make_score(name, equivalent_sample_size, missing, prior_network)
+    if missing == "available-case" and is_complete(data):  # every row is a case of every family
+        chosen = make_score(name, equivalent_sample_size, "refuse", prior_network)
     if missing == "refuse" and not is_complete(data):
         task = f"the score {name!r}"
         otherwise = f"or, if hardly any are missing, {AVAILABLE}"
