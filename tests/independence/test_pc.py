@@ -362,7 +362,7 @@ def test_it_can_be_stopped(monkeypatch):
 def test_ctrl_c_is_heeded_while_colliders_are_sought(monkeypatch):
     """The edges are known by then; none is directed, and none of the tests after it is made."""
     from jensen.independence import pc as module
-    from jensen.independence.orienting import find_colliders
+    from jensen.independence.pc import find_colliders
 
     asked = []
 

@@ -32,7 +32,7 @@ from jensen.data.table_choices import (
 )
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 
 if TYPE_CHECKING:
     import pandas

@@ -27,12 +27,12 @@ from jensen.inference.regression import (
     LinearRegression,
     RegressionPosterior,
 )
+from jensen.support.arguments import AnswersToPeers, answers_to
 from jensen.support.json_values import as_checked
-from jensen.support.peer_words import AnswersToPeers, answers_to
 from jensen.support.text import plural
 
 if TYPE_CHECKING:
-    from jensen.evidence.tightness import BoundGap
+    from jensen.evidence.variational import BoundGap
 
 
 class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
@@ -339,7 +339,7 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
         **fit
             What `fit` takes besides.
         """
-        from jensen.evidence.tightness import bound_gap
+        from jensen.evidence.variational import bound_gap
 
         return bound_gap(self, table, n_samples, random_state, **fit)
 

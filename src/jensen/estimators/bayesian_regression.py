@@ -17,7 +17,7 @@ from sklearn.utils.validation import (  # type: ignore[import-untyped]
 from jensen.exceptions import DataError, JensenError
 from jensen.families import linear_regression
 from jensen.families.linear_regression import Regression
-from jensen.support.checks import check_whole, is_real
+from jensen.support.arguments import check_whole, is_real
 from jensen.support.text import grid, some
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from jensen.families.dirichlet import dirichlet
 from jensen.inference import chains
 from jensen.inference.chains import FittedChain, Steps
 from jensen.models.emissions.registry import EMISSIONS
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 from jensen.support.randomness import as_generator
 
 Array = NDArray[np.float64]

@@ -19,7 +19,7 @@ from jensen.estimators.state_estimator import StatesEstimator
 from jensen.estimators.states_summary import prior_of
 from jensen.exceptions import CollapseError, JensenError, warn_of_left_out
 from jensen.scores.constant_columns import noting, warn_of_guessed_spread
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 from jensen.support.memory import STREAM, check_many
 from jensen.support.text import grid
 

@@ -23,7 +23,7 @@ from jensen.exceptions import JensenError
 from jensen.free_energy import Algorithm
 from jensen.models.emissions.priors import check_names
 from jensen.models.factor_parameters import FactorPrior
-from jensen.support.checks import check_whole, is_real
+from jensen.support.arguments import check_whole, is_real
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator

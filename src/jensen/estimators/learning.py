@@ -41,11 +41,10 @@ from jensen.q_theta import read_mode
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.diagnostics import effective_sample_size, split_r_hat
 from jensen.runs.restarts import Job, ascend, improve, sample
-from jensen.support.checks import check_whole, is_real
+from jensen.support.arguments import called_here, check_whole, is_real
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import STREAM, check_many, check_memory
-from jensen.support.peer_words import called_here
 from jensen.support.randomness import Streams, as_generator, generator_state
 from jensen.support.text import keyword, one_of, option, some
 

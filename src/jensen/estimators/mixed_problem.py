@@ -41,7 +41,7 @@ from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.scores.constant_columns import is_constant, refuse_edges, warn_of_constants
 from jensen.scores.gaussian import make_bge
 from jensen.scores.table_checks import refuse_narrow, require_finite
-from jensen.support.checks import check_sample_size, is_real
+from jensen.support.arguments import check_sample_size, is_real
 from jensen.support.text import for_reader, keyword, offer, option, some
 
 Array = NDArray[np.float64]

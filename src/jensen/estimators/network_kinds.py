@@ -38,7 +38,7 @@ from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.mixed_network import MixedNetwork
 from jensen.inference.network import Network
 from jensen.scores.registry import SPREAD_PRIORS
-from jensen.support.checks import is_real
+from jensen.support.arguments import is_real
 from jensen.support.json_values import Checked, refusing
 
 if TYPE_CHECKING:

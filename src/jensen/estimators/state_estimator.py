@@ -21,14 +21,13 @@ from jensen.inference.mixtures import FittedStates
 from jensen.models.state_labels import live_states, log_labellings
 from jensen.models.state_model import LOOKED_AT
 from jensen.q_hidden.structures import ENTRIES
-from jensen.support.checks import check_whole
+from jensen.support.arguments import AnswersToPeers, check_whole
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.memory import check_memory
-from jensen.support.peer_words import AnswersToPeers
 from jensen.support.text import USUAL_PRIOR, one_of, option, plural, some
 
 if TYPE_CHECKING:
-    from jensen.evidence.tightness import BoundGap
+    from jensen.evidence.variational import BoundGap
 
 Array = NDArray[np.float64]
 
@@ -146,7 +145,7 @@ class StatesEstimator(AnswersToPeers, BaseEstimator):  # type: ignore[misc]
         **fit
             What `fit` takes besides.
         """
-        from jensen.evidence.tightness import bound_gap
+        from jensen.evidence.variational import bound_gap
 
         return bound_gap(self, X, n_samples, random_state, **fit)
 

@@ -31,7 +31,7 @@ from jensen.exceptions import StoppedError
 from jensen.models.state_model import flatten
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, run
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 from jensen.support.fields import add, record
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import STREAM, check_many

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jensen.evidence.methods import METHODS, log_evidence
 from jensen.evidence.record import Evidence, shown
-from jensen.evidence.tightness import WORKS
+from jensen.evidence.variational import WORKS
 from jensen.exceptions import JensenError
 from jensen.support.text import grid, keyword, offer
 

@@ -19,7 +19,7 @@ from jensen.evidence.laplace import laplace
 from jensen.evidence.record import Evidence
 from jensen.evidence.variational import vb
 from jensen.exceptions import JensenError
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 from jensen.support.text import offer, option
 
 METHODS: dict[str, Callable[..., EvidenceAnswer]] = {

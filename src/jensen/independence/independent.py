@@ -15,9 +15,8 @@ from jensen.independence.gaussian import TOO_FEW, GaussianTests
 from jensen.independence.mixed import MixedTests
 from jensen.independence.testing import Tests
 from jensen.scores.table_checks import refuse_infinite
-from jensen.support.checks import check_whole, is_real
+from jensen.support.arguments import called_here, check_whole, is_real
 from jensen.support.memory import check_many
-from jensen.support.peer_words import called_here
 from jensen.support.randomness import as_generator
 from jensen.support.text import keyword, option, plural
 

@@ -43,7 +43,7 @@ from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer, log_jacobian_of_units, name_of, unitless
 from jensen.scores.table_checks import note_columns
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 
 Flags = NDArray[np.bool_]
 

@@ -9,7 +9,7 @@ labels and numbers: `mixed_network` and `mixed_parameters`, `mixed_findings` (ev
 `mixed_solver` (rows solved), `mixed_queries` and `mixed_components` (one question, mixtures),
 `mixed_rows`, `mixed_completions` and `mixed_draws` (many rows, draws). Hidden states: `mixtures`
 and `chains`. Answers: `distribution`, `gaussian_distribution` and `number_mixture`. As plain data:
-`network_formats` with `network_files` and `mixed_files`; `states_file`.
+`network_formats` with `network_files`; `states_file`.
 """
 
 from jensen.inference.cpt import CPT, TablePosterior

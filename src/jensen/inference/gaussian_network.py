@@ -22,7 +22,7 @@ from jensen.inference.fitted import DEFAULTS, FittedNetwork, Given, Method, Name
 from jensen.inference.gaussian_distribution import GaussianDistribution, GaussianDistributions
 from jensen.inference.most_probable import Assignment
 from jensen.inference.regression import LinearRegression, RegressionPosterior
-from jensen.support.checks import is_real
+from jensen.support.arguments import is_real
 from jensen.support.fields import leaves
 from jensen.support.text import for_reader, grid, some
 

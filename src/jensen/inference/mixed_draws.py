@@ -41,7 +41,7 @@ from jensen.inference.mixed_solver import (
 )
 from jensen.inference.most_probable import Assignment, AssignmentSearch
 from jensen.q_hidden.trees import run
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 from jensen.support.memory import check_many
 
 if TYPE_CHECKING:

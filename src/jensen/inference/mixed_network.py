@@ -45,7 +45,7 @@ from jensen.inference.regression import (
 )
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.mixed.shapes import Asked, Shapes
-from jensen.support.checks import is_real
+from jensen.support.arguments import is_real
 from jensen.support.fields import leaves
 from jensen.support.text import grid, some
 

@@ -41,7 +41,7 @@ from jensen.inference.network_queries import DRAWS, quantile
 from jensen.inference.number_mixture import MOST_COMPONENTS, NumberAnswer, merged_mixture
 from jensen.q_hidden.mixed.shapes import GroupKind
 from jensen.q_hidden.trees import run
-from jensen.support.checks import is_real
+from jensen.support.arguments import is_real
 from jensen.support.memory import check_memory
 from jensen.support.text import for_reader, one_of, option, some
 

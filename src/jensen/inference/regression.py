@@ -16,7 +16,7 @@ from jensen.data.variable import Variable, state_of
 from jensen.exceptions import JensenError
 from jensen.families.linear_regression import RegressionParameters
 from jensen.inference.cpt import MAX_SHOWN_ROWS
-from jensen.support.checks import is_real
+from jensen.support.arguments import is_real
 from jensen.support.text import grid, plural, some
 
 Array = NDArray[np.float64]

@@ -26,8 +26,8 @@ from jensen.scores.constant_columns import warn_of_constants
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer, isolated, labels_first
+from jensen.support.arguments import check_whole
 from jensen.support.atomic import check_target, read_bytes, write_whole
-from jensen.support.checks import check_whole
 from jensen.support.text import plural
 
 

@@ -33,7 +33,7 @@ from jensen.scores.constant_columns import (
 )
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.table_checks import note_columns
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 from jensen.support.fields import record
 from jensen.support.fingerprint import fingerprint
 from jensen.support.memory import check_many

@@ -17,7 +17,7 @@ from jensen.scores.constant_columns import are_drawn, no_edge, warn_of_constants
 from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
 from jensen.scores.mixed_scorer import outside_class
 from jensen.scores.scorer import Scorer, isolated, labels_first
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 from jensen.support.text import keyword, offer, option
 
 Flags = NDArray[np.bool_]

@@ -12,7 +12,7 @@ from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.graphs.indexed_graph import reach
 from jensen.q_graph.constraints import Constraints, read_constraints
-from jensen.support.checks import is_real
+from jensen.support.arguments import is_real
 from jensen.support.text import grid, offer, plural
 
 if TYPE_CHECKING:

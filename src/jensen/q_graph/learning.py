@@ -35,7 +35,7 @@ from jensen.scores.scorer import (
     unitless,
 )
 from jensen.scores.table_checks import note_columns
-from jensen.support.checks import check_whole, is_real
+from jensen.support.arguments import check_whole, is_real
 from jensen.support.memory import STREAM, check_many
 from jensen.support.randomness import as_generator
 from jensen.support.text import bare, keyword, some

@@ -31,8 +31,8 @@ from jensen.q_graph.optimum.integer_program import (
 from jensen.q_graph.search import climbing
 from jensen.q_graph.search.recombining import climb_and_walk, thorough_climb
 from jensen.scores.scorer import ListsFamilies, Scorer, log_jacobian_of_units, offered
+from jensen.support.arguments import called_here
 from jensen.support.memory import get_memory_limit
-from jensen.support.peer_words import called_here
 from jensen.support.text import bare, either, keyword, option
 
 Flags = NDArray[np.bool_]

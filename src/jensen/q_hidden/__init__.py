@@ -1,8 +1,32 @@
-"""Choices of q(h). A rule: (potentials, memory, rng) → Hidden, by the type of the potentials."""
+"""Choices of q(h): the posterior, the most probable value, a draw or mean field.
 
+A rule is a function (potentials, memory, rng) → `Hidden`, which dispatches on the type of the
+potentials, and what is known of it.
+"""
+
+from collections.abc import Callable
+from functools import singledispatch
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.q_hidden import binary_factors, gaussian_cells, gaussian_factors
+from jensen.q_hidden.binary_factors import BitMemory, FactorBits
 from jensen.q_hidden.gaussian_cells import GaussianCells
-from jensen.q_hidden.rules import HiddenRule, draw, exact, meanfield, mode
-from jensen.q_hidden.structures import FamilyTables, Hidden, NothingHidden
+from jensen.q_hidden.gaussian_factors import GaussianFactors
+from jensen.q_hidden.mixed.cells import MixedCells
+from jensen.q_hidden.mixed.cells import solve as solve_cells
+from jensen.q_hidden.states import chain, independent
+from jensen.q_hidden.structures import (
+    Chain,
+    FamilyTables,
+    Hidden,
+    Independent,
+    NothingHidden,
+    Stream,
+)
+from jensen.q_hidden.trees import run
 
 __all__ = [
     "FamilyTables",
@@ -15,3 +39,171 @@ __all__ = [
     "meanfield",
     "mode",
 ]
+
+
+class HiddenRule(NamedTuple):
+    """A choice of q(h), which dispatches on the type of the potentials."""
+
+    solve: Callable[..., Hidden]  # (potentials, memory, rng) -> Hidden
+    is_random: bool  # whether it draws, so that sweeps make a chain and no ascent
+    is_bound: bool  # whether its values keep F a lower bound
+
+    def __call__(self, potentials: object, memory: object = None, rng: Stream = None) -> Hidden:
+        """Solve what a unit hides; `rng` is used by rules that draw."""
+        return self.solve(potentials, memory, rng)
+
+
+@singledispatch
+def posterior_of(potentials: object, memory: object = None, rng: Stream = None) -> Hidden:
+    """q(h) = p(h | x, θ): the bound is tight in h."""
+    raise TypeError(f"there is no exact q(h) for {type(potentials).__name__}")
+
+
+@singledispatch
+def best_of(potentials: object, memory: object = None, rng: Stream = None) -> Hidden:
+    """q(h) = one point, the most probable h: it has no entropy."""
+    raise TypeError(f"there is no mode of q(h) for {type(potentials).__name__}")
+
+
+@singledispatch
+def draw_of(potentials: object, memory: object, rng: np.random.Generator) -> Hidden:
+    """q(h) = one draw from p(h | x, θ); its value is the log potential alone."""
+    raise TypeError(f"there is no sampler of q(h) for {type(potentials).__name__}")
+
+
+@singledispatch
+def product_of(potentials: object, memory: object = None, rng: Stream = None) -> Hidden:
+    """q(h) = a product, one distribution for each hidden variable: a bound that is not tight.
+
+    Variables are updated in turn, which never lowers the bound. A fixed point is one of several:
+    the best is kept, and the next sweep begins there too, so that F never falls.
+    """
+    raise TypeError(f"there is no mean field for {type(potentials).__name__}")
+
+
+exact = HiddenRule(posterior_of, is_random=False, is_bound=True)
+mode = HiddenRule(best_of, is_random=False, is_bound=True)
+meanfield = HiddenRule(product_of, is_random=False, is_bound=True)
+draw = HiddenRule(draw_of, is_random=True, is_bound=False)
+
+
+# --- nothing is hidden: all rules agree ---
+
+
+@posterior_of.register
+@best_of.register
+@draw_of.register
+@product_of.register
+def _(potentials: NothingHidden, memory: object = None, rng: Stream = None) -> Hidden:
+    seen = potentials.counts != 0.0
+    value = (potentials.counts[seen] * potentials.log_tables[seen]).sum()  # 0 · log 0 = 0
+    return Hidden(np.array([value]), potentials.counts)
+
+
+# --- missing labels, on cluster trees ---
+
+
+@posterior_of.register
+def _(potentials: FamilyTables, memory: object = None, rng: Stream = None) -> Hidden:
+    log_z, counts = run.expected_counts(*potentials.on_trees)
+    return Hidden(potentials.weight * log_z, counts)
+
+
+@best_of.register
+def _(potentials: FamilyTables, memory: object = None, rng: Stream = None) -> Hidden:
+    value, counts = run.best_counts(*potentials.on_trees)
+    return Hidden(potentials.weight * value, counts)
+
+
+@draw_of.register
+def _(
+    potentials: FamilyTables, memory: NDArray[np.int32] | None, rng: np.random.Generator
+) -> Hidden:
+    log_tables, rows, part = potentials
+    value, counts, memory = rows.drawing.solve(log_tables, part, memory, rng)
+    return Hidden(potentials.weight * value, counts, memory)
+
+
+# --- one state per row ---
+
+
+@posterior_of.register
+def _(potentials: Independent, memory: object = None, rng: Stream = None) -> Hidden:
+    value, counts = independent.expected(potentials)
+    return Hidden(potentials.weight * value, counts)
+
+
+@best_of.register
+def _(potentials: Independent, memory: object = None, rng: Stream = None) -> Hidden:
+    value, counts = independent.best(potentials)
+    return Hidden(potentials.weight * value, counts)
+
+
+@draw_of.register
+def _(potentials: Independent, memory: object, rng: np.random.Generator) -> Hidden:
+    value, counts = independent.drawn(potentials, rng)
+    return Hidden(potentials.weight * value, counts)
+
+
+# --- a state per step of a sequence ---
+
+
+@posterior_of.register
+def _(potentials: Chain, memory: object = None, rng: Stream = None) -> Hidden:
+    value, counts = chain.expected(potentials)
+    return Hidden(potentials.weight * value, counts)
+
+
+@best_of.register
+def _(potentials: Chain, memory: object = None, rng: Stream = None) -> Hidden:
+    value, counts = chain.best(potentials)
+    return Hidden(potentials.weight * value, counts)
+
+
+@draw_of.register
+def _(potentials: Chain, memory: object, rng: np.random.Generator) -> Hidden:
+    value, counts = chain.drawn(potentials, rng)
+    return Hidden(potentials.weight * value, counts)
+
+
+# --- missing numbers, and missing labels beside them ---
+
+
+@posterior_of.register
+def _(potentials: GaussianCells, memory: object = None, rng: Stream = None) -> Hidden:
+    return Hidden(*gaussian_cells.expected(potentials))
+
+
+@posterior_of.register
+def _(potentials: MixedCells, memory: object = None, rng: Stream = None) -> Hidden:
+    return Hidden(*solve_cells(potentials, rng, "sum"))
+
+
+@best_of.register
+def _(potentials: MixedCells, memory: object = None, rng: Stream = None) -> Hidden:
+    return Hidden(*solve_cells(potentials, rng, "max"))
+
+
+@draw_of.register
+def _(potentials: MixedCells, memory: object, rng: np.random.Generator) -> Hidden:
+    return Hidden(*solve_cells(potentials, rng, "draw"))
+
+
+# --- hidden factors of columns: numbers, or bits ---
+
+
+@posterior_of.register
+def _(potentials: GaussianFactors, memory: object = None, rng: Stream = None) -> Hidden:
+    return Hidden(*gaussian_factors.expected(potentials))
+
+
+@posterior_of.register
+def _(potentials: FactorBits, memory: object = None, rng: Stream = None) -> Hidden:
+    value, moments = binary_factors.expected(potentials)
+    return Hidden(potentials.weight * value, moments)
+
+
+@product_of.register
+def _(potentials: FactorBits, memory: BitMemory | None = None, rng: Stream = None) -> Hidden:
+    value, moments, after = binary_factors.mean_field(potentials, memory)
+    return Hidden(potentials.weight * value, moments, after)

@@ -20,7 +20,7 @@ from jensen.exceptions import JensenError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.schur import Left
 from jensen.scores.registry import WITH_JOINT_PRIOR
-from jensen.support.checks import is_real
+from jensen.support.arguments import is_real
 from jensen.support.text import bare, either, keyword, option
 
 Array = NDArray[np.float64]

@@ -25,7 +25,7 @@ from jensen.scores.scorer import (
     unitless,
 )
 from jensen.scores.set_functions import sizes_of_sets
-from jensen.support.checks import is_real
+from jensen.support.arguments import is_real
 from jensen.support.text import keyword, offer
 
 Array = NDArray[np.float64]

@@ -16,7 +16,7 @@ from jensen.exceptions import DataError, JensenError
 from jensen.scores.categorical_information import CategoricalInformation, ConditionalInformation
 from jensen.scores.gaussian_information import GaussianInformation, MixedInformation
 from jensen.scores.table_checks import require_rows, require_values
-from jensen.support.checks import is_real
+from jensen.support.arguments import is_real
 from jensen.support.memory import check_memory
 from jensen.support.text import of_frame, offer, some
 

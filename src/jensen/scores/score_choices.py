@@ -20,8 +20,7 @@ from jensen.scores.registry import (
     ScoreSpec,
     names_where,
 )
-from jensen.support.checks import check_sample_size
-from jensen.support.peer_words import called_here
+from jensen.support.arguments import called_here, check_sample_size
 from jensen.support.text import bare, either, for_reader, keyword
 
 

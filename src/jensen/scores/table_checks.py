@@ -13,8 +13,7 @@ from jensen.data.variable import Variable
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.constant_columns import are_drawn
 from jensen.scores.registry import DEFAULTS, SPECS, names_of
-from jensen.support.checks import LARGEST
-from jensen.support.peer_words import called_here
+from jensen.support.arguments import LARGEST, called_here
 from jensen.support.text import in_python, of_frame, some
 
 log = logging.getLogger("jensen")

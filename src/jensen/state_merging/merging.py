@@ -22,7 +22,7 @@ from jensen.state_merging.paths import (
     read_paths,
 )
 from jensen.state_merging.proposals import MergeSearch, best_split
-from jensen.support.checks import check_whole, is_real
+from jensen.support.arguments import check_whole, is_real
 from jensen.support.memory import check_memory
 
 BYTES_PER_PAIR = 32

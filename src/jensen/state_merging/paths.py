@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from jensen.exceptions import DataError
 from jensen.state_merging.merged_counts import Array, Counts, Indices, Prior, summarise
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 
 GRID = 2.0**30
 """Log probabilities are rounded to multiples of 1 / GRID, so that sums, and ties, are exact."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError, TooLargeError
-from jensen.support.checks import is_real
+from jensen.support.arguments import is_real
 
 UNKNOWN = 8 << 30
 """Bytes that a machine is assumed to have if it does not tell."""

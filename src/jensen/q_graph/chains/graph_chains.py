@@ -21,8 +21,8 @@ from jensen.q_graph.chains.tempering import Ladder, ParallelTempering
 from jensen.q_graph.chains.weights import read_weights
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, number_streams, run
+from jensen.support.arguments import check_whole
 from jensen.support.chain_records import Array, ChainSamples, Integers, ParentWeights, n_words
-from jensen.support.checks import check_whole
 from jensen.support.fields import leaves, rebuild
 from jensen.support.memory import STREAM, check_many, check_memory
 from jensen.support.randomness import Streams

@@ -22,7 +22,7 @@ from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import ExactGraphs, MostProbable
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Scorer, log_jacobian_of_units
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 from jensen.support.memory import check_many
 from jensen.support.randomness import as_generator
 from jensen.support.text import plural

@@ -24,7 +24,7 @@ from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.score_choices import OF_NUMBERS
 from jensen.scores.scorer import HasMoments, Scorer, offered, unitless
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -58,9 +58,8 @@ from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.registry import SPECS, names_where
 from jensen.scores.scorer import Scorer
 from jensen.scores.table_checks import check_gaussian_score, check_mixed_score, note_columns
-from jensen.support.checks import check_sample_size
+from jensen.support.arguments import called_here, check_sample_size
 from jensen.support.fingerprint import fingerprint
-from jensen.support.peer_words import called_here
 from jensen.support.randomness import as_generator, generator_state
 from jensen.support.text import bare, either, keyword, option
 

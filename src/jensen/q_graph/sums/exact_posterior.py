@@ -26,7 +26,7 @@ from jensen.q_graph.sums.order_sums import ORDER_TABLES, sum_orders
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Progress, Scorer, log_jacobian_of_units
 from jensen.scores.set_functions import between
-from jensen.support.checks import check_whole
+from jensen.support.arguments import check_whole
 from jensen.support.memory import check_memory
 from jensen.support.text import option
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from jensen.exceptions import JensenError
-from jensen.support.checks import check_sample_size, is_real
+from jensen.support.arguments import check_sample_size, is_real
 
 
 @pytest.mark.parametrize("x", [0, 1.5, np.float32(2), np.int8(3), Fraction(1, 3), float("nan")])
