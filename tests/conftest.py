@@ -1,6 +1,7 @@
 """Kernels are compiled once for all workers, on all cores, or each would compile them by itself."""
 
 import logging
+import signal
 import warnings
 
 import numpy as np
@@ -26,6 +27,11 @@ def _usual_world():
     log.handlers[:] = handlers
     log.setLevel(level)
     warnings.showwarning = show
+
+
+def pytest_configure():
+    """Let Ctrl-C be heard where a shell runs the tests in the background and has it ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart(session):
