@@ -405,3 +405,19 @@ def test_a_saved_posterior_is_shown_and_is_no_model(run, refuse, cancer):
     assert "<svg" in run("show", "post.json", "--svg", "-").out
     for words in (("score", "post.json", cancer), ("query", "post.json", "Cancer")):
         assert "holds a posterior over graphs: look at it with jensen show" in refuse(*words)
+
+
+def test_a_known_order_is_summed_exactly(run, cancer):
+    order = "Pollution,Smoker,Cancer,Xray,Dyspnoea"
+    done = run("posterior", cancer, "--known-order", order, "--json")
+    table = jn.read_table(cancer)
+    post = jn.structure_posterior(table, known_order=order.split(","))
+    found = json.loads(done.out)
+    assert found["settings"]["known_order"] == order.split(",")
+    assert found["log_evidence"] == post.log_evidence
+    done = run("posterior", cancer, "--known-order", order)
+    assert "exact: all graphs of 5 variables in the known order, bdeu; log evidence" in done.out
+    done = run("posterior", cancer, "--known-order", order, "--chains", "2")
+    assert done.err.strip() == "jensen: --n-chains belongs to chains, and --known-order has none"
+    done = run("posterior", cancer, "--known-order", "Smoker,Cancer")
+    assert "--known-order lacks Dyspnoea, Pollution, Xray: it lists all columns" in done.err

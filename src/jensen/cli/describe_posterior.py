@@ -47,7 +47,8 @@ def show(post: StructurePosterior, threshold: float) -> None:
 
 def _headline(post: StructurePosterior) -> str:
     score = post.settings["score"]
-    of = f"{plural(len(post.names), 'variable')}, {score}"
+    known = " in the known order" if post.settings.get("known_order") else ""
+    of = f"{plural(len(post.names), 'variable')}{known}, {score}"
     if not _is_sampled(post):
         return f"exact: all graphs of {of}; log evidence {post.log_evidence:.6f}"
     n_chains, n_samples = post.samples.which.shape

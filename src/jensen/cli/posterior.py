@@ -16,6 +16,7 @@ from jensen.cli.structure import (
     check_score,
     constraints,
     read_graph_prior,
+    read_names,
     row_choices,
 )
 from jensen.exceptions import JensenError
@@ -52,6 +53,7 @@ def run(given: Given) -> None:
         **_scoring(given, rows),
         prior=prior,
         **allowed,
+        known_order=None if given.known_order is None else read_names(given.known_order),
         candidates=candidates,
         **given.chosen(*CHAINS),
         random_state=given.seed,
@@ -210,10 +212,10 @@ COMMAND = Command(
             "method",
             "partition: chains over layers of graphs; order: chains over orders (see --prior); "
             "structure: chains over graphs, edge by edge; exact: the sum over all graphs, for at "
-            "most about 16 variables (20 with --prior order).",
+            "most about 16 variables (20 with --prior order), or any number with --known-order "
+            "(default partition; exact with --known-order).",
             STRUCTURE,
             values=("partition", "order", "structure", "exact"),
-            default="partition",
         ),
         options.SCORE,
         Option(
@@ -229,6 +231,13 @@ COMMAND = Command(
             suggested=("uniform", "fair", "order"),
         ),
         *map(_of_learn, ("max_parents", "required", "forbidden", "tier")),
+        Option(
+            "known_order",
+            "All columns from first to last, if it is known that no edge leads back: the posterior "
+            "is then a closed form (beyond some 20 columns give --max-parents).",
+            STRUCTURE,
+            metavar="A,B,C",
+        ),
         Option(
             "candidates",
             "The number of candidate parents of a variable, of which all subsets are weighed; or "
@@ -304,6 +313,7 @@ COMMAND = Command(
         "jensen posterior patients.csv --method partition --chains 4 -o post.json",
         "jensen posterior patients.csv --method exact --threshold 0.2 --svg edges.svg",
         "jensen posterior patients.csv --prior fair --tier age,sex --tier smoker,cancer",
+        "jensen posterior patients.csv --known-order age,smoker,cancer,xray --max-parents 3",
         "jensen posterior genes.csv --candidates 10 --temperatures 4 --checkpoint run.ckpt",
     ),
 )

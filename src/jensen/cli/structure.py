@@ -113,7 +113,7 @@ def constraints(given: Given) -> dict[str, Any]:
         "max_parents": given.max_parents,
         "required": _edges("--required", given.required),
         "forbidden": _edges("--forbidden", given.forbidden),
-        "tiers": [_names(text) for text in given.tier],
+        "tiers": [read_names(text) for text in given.tier],
     }
 
 
@@ -146,7 +146,7 @@ def _one_hidden(text: str) -> tuple[str, int | list[str]]:
     return name, int(states) if states.strip().isdecimal() else states.split(",")
 
 
-def _names(text: str) -> list[str]:
+def read_names(text: str) -> list[str]:
     """Names with commas between them; one that holds a comma stands in double quotes."""
     return [name.strip() for name in next(csv.reader([text], skipinitialspace=True), [])]
 

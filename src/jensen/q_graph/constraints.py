@@ -18,11 +18,12 @@ from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
 from jensen.scores.mixed_scorer import outside_class
 from jensen.scores.scorer import Scorer, isolated, labels_first
 from jensen.support.arguments import check_whole
-from jensen.support.text import keyword, offer, option
+from jensen.support.text import keyword, offer, option, some
 
 Flags = NDArray[np.bool_]
 
 START, TIERS = keyword("start", "start_graph"), keyword("tiers", "tier")
+ORDER = keyword("known_order")
 
 
 class Constraints(NamedTuple):
@@ -311,6 +312,49 @@ def _backwards(names: Sequence[str], tiers: Any) -> Flags:
     before = np.array([tier_of.get(name, last) for name in names])
     flags: Flags = after[:, None] > before[None, :]
     return flags
+
+
+def read_order(names: Sequence[str], known_order: Any) -> tuple[int, ...]:
+    """A known order of all variables, from first to last, as positions among the sorted names."""
+    if isinstance(known_order, str) or not isinstance(known_order, Sequence | np.ndarray):
+        raise GraphError(f"{ORDER} lists all columns, from first to last, not {known_order!r}")
+    at = {name: v for v, name in enumerate(names)}
+    found: list[int] = []
+    for name in known_order:
+        if not isinstance(name, str):
+            raise GraphError(
+                f"{ORDER} lists single columns, and {name!r} is none: groups of columns whose own "
+                f"order is unknown are {TIERS}"
+            )
+        if name not in at:
+            raise GraphError(
+                f"{ORDER} names {name!r}, which is no column; {offer(name, names, 'column')}"
+            )
+        if at[name] in found:
+            raise GraphError(f"{ORDER} names {name!r} twice")
+        found.append(at[name])
+    if len(found) < len(names):
+        left = some(name for name in names if at[name] not in found)
+        raise GraphError(
+            f"{ORDER} lacks {left}: it lists all columns; if a place is unknown, give {TIERS}"
+        )
+    return tuple(found)
+
+
+def follow_order(
+    constraints: Constraints, names: Sequence[str], order: Sequence[int]
+) -> Constraints:
+    """Forbid every edge that leads backward in an order; one that is required is refused."""
+    place = np.argsort(order)
+    back: Flags = place[:, None] > place[None, :]
+    _refuse(names, constraints.required & back, f"is required, but leads back in {ORDER}")
+    return constraints._replace(forbidden=constraints.forbidden | back)
+
+
+def order_of_tiers(names: Sequence[str], tiers: Sequence[Sequence[str]]) -> list[str] | None:
+    """The order that tiers of one variable each are; None if they leave some order open."""
+    flat = [name for tier in tiers for name in tier]
+    return flat if len(flat) == len(tiers) == len(names) > 1 else None
 
 
 def _refuse(names: Sequence[str], edges: Flags, why: str) -> None:

@@ -270,13 +270,12 @@ class ChainChoices(NamedTuple):
     temperatures: int | None
     checkpoint: str | Path | None
 
-    def refuse_all(self) -> None:
+    def refuse_all(self, has_order: bool = False) -> None:
         """Refuse any of these choices: exact sums over all graphs have no chains."""
+        what = keyword("known_order") if has_order else option("method", "exact")
         for name, value in self._asdict().items():
             if value is not None:
-                raise JensenError(
-                    f"{keyword(name)} belongs to chains, and {option('method', 'exact')} has none"
-                )
+                raise JensenError(f"{keyword(name)} belongs to chains, and {what} has none")
 
     def plan(self, method: str, cycle_length: int) -> ChainPlan:
         """Check the choices, and return how long chains run, in whole cycles."""

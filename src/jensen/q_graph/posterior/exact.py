@@ -6,7 +6,7 @@ import copy
 import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from jensen.q_graph.posterior.base import SMALL, Edges, StructurePosterior
 from jensen.q_graph.posterior.estimate import Average, Estimate
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.model_averages import ScoredTable
-from jensen.q_graph.sums.exact_posterior import ExactGraphs, MostProbable
+from jensen.q_graph.sums.exact_posterior import MostProbable
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Scorer, log_jacobian_of_units
 from jensen.support.arguments import check_whole
@@ -68,6 +68,22 @@ class ExactSums(Protocol):
 
     def draw(self, n_draws: int, rng: np.random.Generator) -> Draws:
         """Independent draws with equal weights: parents as bits (S, n, words), scores (S,)."""
+
+
+@runtime_checkable
+class ListsSets(Protocol):
+    """Sums that know the likely sets of parents of any number of variables."""
+
+    def likely_sets(self, child: int, threshold: float) -> tuple[list[tuple[int, ...]], Array]:
+        """The sets of parents that are more probable than a threshold, and their probabilities."""
+
+
+@runtime_checkable
+class KnowsGraphs(Protocol):
+    """Sums that know which graphs they are over."""
+
+    prior: GraphPrior
+    constraints: Constraints
 
 
 class ExactPosterior(StructurePosterior):
@@ -122,7 +138,7 @@ class ExactPosterior(StructurePosterior):
         if self._given is not None:
             return self._given
         few = len(self.names) <= MOST_ENUMERATED
-        if few and self._scorer is not None and isinstance(self.exact, ExactGraphs):
+        if few and self._scorer is not None and isinstance(self.exact, KnowsGraphs):
             return all_graphs(self._scorer, self.exact.prior, self.exact.constraints)
         return self._draw(N_DRAWS, copy.deepcopy(self._rng))  # copies draw the same graphs
 
@@ -144,12 +160,17 @@ class ExactPosterior(StructurePosterior):
     def parent_sets(self, x: str, threshold: float = SMALL) -> Probabilities:
         """Every set of parents of x more probable than the threshold, the most probable first."""
         v = self._at(x)
-        p = np.asarray(self.exact.parent_set_probabilities(v))
-        others = [name for name in self.names if name != x]
-        likely = np.flatnonzero(p > threshold)
-        names = [tuple(y for k, y in enumerate(others) if m >> k & 1) for m in likely.tolist()]
-        zero = np.zeros(len(likely))
-        return self._probabilities(f"parents of {x}", names, Average(p[likely], zero, zero))
+        if isinstance(self.exact, ListsSets):
+            sets, found = self.exact.likely_sets(v, threshold)
+            names = [tuple(self.names[u] for u in members) for members in sets]
+        else:
+            p = np.asarray(self.exact.parent_set_probabilities(v))
+            others = [name for name in self.names if name != x]
+            likely = np.flatnonzero(p > threshold)
+            names = [tuple(y for k, y in enumerate(others) if m >> k & 1) for m in likely.tolist()]
+            found = p[likely]
+        zero = np.zeros(len(found))
+        return self._probabilities(f"parents of {x}", names, Average(found, zero, zero))
 
     def path_probability(self, a: str, b: str) -> Estimate:
         """The probability that a directed path leads from a to b.
@@ -200,7 +221,8 @@ class ExactPosterior(StructurePosterior):
         return [drawn.dag(int(d)) for d in drawn.which[0]]
 
     def _headline(self) -> str:
-        return f"StructurePosterior of {plural(len(self.names), 'variable')}: summed exactly"
+        of = " in a known order" if self.settings.get("known_order") else ""
+        return f"StructurePosterior of {plural(len(self.names), 'variable')}{of}: summed exactly"
 
 
 def all_graphs(scorer: Scorer, prior: GraphPrior, constraints: Constraints) -> GraphSamples:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from tqdm import tqdm
 
@@ -13,13 +13,24 @@ from jensen.q_graph.chains.graph_chains import ChainChoices, GraphChainTask, sam
 from jensen.q_graph.chains.kinds import KINDS
 from jensen.q_graph.chains.raw_weights import raw_weights
 from jensen.q_graph.chains.sampled import check_weighable, collect_samples
-from jensen.q_graph.constraints import add_certain_edges, read_constraints, restrict
+from jensen.q_graph.constraints import (
+    Constraints,
+    add_certain_edges,
+    as_lists,
+    follow_order,
+    order_of_tiers,
+    read_constraints,
+    read_order,
+    restrict,
+)
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
+from jensen.q_graph.posterior.exact import ExactSums
 from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import exact_posterior
-from jensen.scores.graph_priors import read_prior
+from jensen.q_graph.sums.known_order import known_order_posterior
+from jensen.scores.graph_priors import ReadPrior, read_prior
 from jensen.scores.score_choices import Missing
-from jensen.scores.scorer import name_of
+from jensen.scores.scorer import Scorer, name_of
 from jensen.scores.table_checks import note_columns
 from jensen.support.arguments import called_here
 from jensen.support.atomic import check_writable
@@ -35,7 +46,7 @@ BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
 
 def structure_posterior(
     table: Any,
-    method: Method = "partition",
+    method: Method | None = None,
     score: str | None = None,
     *,
     prior: Any = None,
@@ -46,6 +57,7 @@ def structure_posterior(
     required: Any = (),
     forbidden: Any = (),
     tiers: Iterable[Iterable[str]] = (),
+    known_order: Sequence[str] | None = None,
     n_samples: int | None = None,
     n_chains: int | None = None,
     burn_in: int | None = None,
@@ -75,7 +87,7 @@ def structure_posterior(
         reversal; the default, for any number of variables. "structure": chains over graphs, edge
         by edge and by the same reversal: the same posterior by an independent way. "order": chains
         over orders (Friedman and Koller); see `prior`. "exact": no sampling; up to about 16
-        variables (20 with prior="order").
+        variables (20 with prior="order"), and the only one with `known_order`.
     score
         As in `jensen.score`; by default "bdeu" for categorical and "bge" for continuous columns,
         "bdeu-bge" for both together. The units of continuous columns change nothing. Edges at a
@@ -105,6 +117,12 @@ def structure_posterior(
         of each variable's posterior on such sets; with outside=0 it is unknown, that is, nan.
     required, forbidden, tiers, interventions
         As in `jensen.learn_structure`.
+    known_order
+        All variables from first to last, if it is known that no edge leads backward. The posterior
+        is then a closed form for any number of variables, beyond some twenty with `max_parents`:
+        `post.log_evidence` is log p(data | order), probabilities of edges and of sets of parents
+        are exact, those of paths up to 20 variables; other features come from 10,000 graphs that
+        are drawn independently. Tiers of one variable each are the same with method="exact".
     n_samples, n_chains
         The number of graphs from each chain (1000 by default), and the number of chains (4). Chains
         start from random orders and run on all threads; chain k is the same for any `n_chains`.
@@ -149,7 +167,6 @@ def structure_posterior(
     >>> abs(sampled.edge_probability("Cancer", "Xray") - 0.644) < 0.05
     True
     """
-    _check_method(method)
     data = as_table(table)
     of_score = {
         "score": score,
@@ -159,43 +176,105 @@ def structure_posterior(
         "interventions": interventions,
         **gaussian,
     }
+    way = _read_method(method, known_order)
     kept = ScoredTable(data, of_score)
     scorer = kept.scorer()
-    if prior is None:
-        prior = "order" if method == "order" else "uniform"
-    read = read_prior(prior, scorer.names)
-    given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
-    certain = add_certain_edges(scorer.names, given, read)
-    constraints = restrict(certain, scorer)
-    settings = {"method": method, "prior": _plain_prior(prior), "max_parents": max_parents}
+    rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
+    given = _read_graphs(scorer, way, prior, max_parents, known_order, rules)
+    settings = {"method": way, "prior": _plain_prior(given.chosen), "max_parents": max_parents}
+    if given.order is not None:
+        settings["known_order"] = [scorer.names[v] for v in given.order]
     settings |= {name: value for name, value in of_score.items() if _is_plain(value)}
     settings |= {"score": name_of(scorer), **_notes(data, scorer.names)}
     choices = ChainChoices(
         candidates, outside, n_samples, n_chains, burn_in, thin, temperatures, checkpoint
     )
-    if method == "exact":
-        choices.refuse_all()
+    if way == "exact":
+        choices.refuse_all(known_order is not None)
         with _share_bar("sums", progress) as show:
-            exact = exact_posterior(scorer, read.prior, constraints, progress=show)
+            exact = given.sum(scorer, show)
         draws = as_generator(0 if random_state is None else random_state)
         return ExactPosterior(
             exact, scorer, settings, random_state=draws, source=data.source, data=kept
         )
-    kind = KINDS[method]
-    plan = choices.plan(method, kind.cycle_length)
+    return _sample(kept, scorer, given, choices, settings, random_state, progress)
+
+
+class _Graphs(NamedTuple):
+    """Which graphs there are, and how probable each is before any data are seen."""
+
+    chosen: Any  # the prior, as the caller wrote it
+    read: ReadPrior
+    constraints: Constraints
+    order: tuple[int, ...] | None  # the known one
+
+    def sum(self, scorer: Scorer, progress: Callable[[float], object]) -> ExactSums:
+        """Sum over all of them."""
+        prior, allowed = self.read.prior, self.constraints
+        if self.order is None:
+            return exact_posterior(scorer, prior, allowed, progress=progress)
+        return known_order_posterior(scorer, prior, allowed, self.order, progress=progress)
+
+
+def _read_graphs(
+    scorer: Scorer,
+    method: str,
+    prior: Any,
+    max_parents: int | None,
+    known_order: Any,
+    rules: Mapping[str, Any],
+) -> _Graphs:
+    """Read the prior, the constraints and the known order."""
+    names = scorer.names
+    if prior is None:
+        prior = "order" if method == "order" else "uniform"
+    read, rules = read_prior(prior, names), as_lists(rules)
+    given = read_constraints(names, max_parents, **rules)
+    if known_order is None and method == "exact" and not read.prior.counts_orders:
+        known_order = order_of_tiers(names, rules["tiers"])
+    elif known_order is not None and rules["tiers"]:
+        raise GraphError(
+            f"{keyword('known_order')} is {keyword('tiers', 'tier')} of one variable each: give "
+            f"one of the two"
+        )
+    constraints = restrict(add_certain_edges(names, given, read), scorer)
+    if known_order is None:
+        return _Graphs(prior, read, constraints, None)
+    if read.prior.counts_orders:
+        raise GraphError(
+            f"{for_reader(f'prior={prior!r}', '--graph-prior order')} counts orders, and with "
+            f"{keyword('known_order')} there is one: use another prior"
+        )
+    order = read_order(names, known_order)
+    return _Graphs(prior, read, follow_order(constraints, names, order), order)
+
+
+def _sample(
+    kept: ScoredTable,
+    scorer: Scorer,
+    given: _Graphs,
+    choices: ChainChoices,
+    settings: dict[str, Any],
+    random_state: Any,
+    progress: bool,
+) -> SampledPosterior:
+    """Sample graphs by chains."""
     rng = as_generator(random_state)
+    method, checkpoint = settings["method"], choices.checkpoint
+    kind, read, constraints = KINDS[method], given.read, given.constraints
+    plan = choices.plan(method, kind.cycle_length)
     _check_path(checkpoint)
     is_weighted = method == "order" and not read.prior.counts_orders
     if is_weighted:
         check_weighable(len(scorer.names))
     if read.prior.counts_orders and method != "order":
         raise GraphError(
-            f"{for_reader(f'prior={prior!r}', '--graph-prior order')} is for "
+            f"{for_reader(f'prior={given.chosen!r}', '--graph-prior order')} is for "
             f"{option('method', 'order')} and 'exact', not for {method!r}"
         )
     with _share_bar("scores", progress) as show:
         listed = choices.listed(scorer.names)
-        raw = raw_weights(scorer, read.prior, constraints, listed, outside, show)
+        raw = raw_weights(scorer, read.prior, constraints, listed, choices.outside, show)
     file = None
     if checkpoint is not None:
         seed = None if random_state is None else generator_state(rng)
@@ -204,18 +283,26 @@ def structure_posterior(
     chains = sample_graphs(task, rng, progress=progress, checkpoint=file)
     found = collect_samples(task, chains, scorer, constraints, is_weighted)
     settings |= plan.settings(kind.cycle_length)
-    post = SampledPosterior(found, scorer, settings, source=data.source, data=kept)
+    post = SampledPosterior(found, scorer, settings, source=kept.table.source, data=kept)
     post.warn()
     return post
 
 
-def _check_method(method: object) -> None:
-    """Refuse an unknown method, with the known ones."""
+def _read_method(method: object, known_order: object) -> str:
+    """The method, by default that for all orders or for the known one; unknown ones are refused."""
     known = (*KINDS, "exact")
+    if method is None:
+        return "partition" if known_order is None else "exact"
     if not isinstance(method, str) or method not in known:
         raise JensenError(
             f"there is no method {method!r}: choose {some(known)}{called_here(method, known)}"
         )
+    if known_order is not None and method != "exact":
+        raise JensenError(
+            f"with {keyword('known_order')} the posterior is a closed form, so there is nothing to "
+            f"sample: leave out {option('method', method)}"
+        )
+    return method
 
 
 def _notes(table: Table, names: Sequence[str]) -> dict[str, list[str]]:
