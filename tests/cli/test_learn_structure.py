@@ -184,7 +184,7 @@ def test_names_with_commas_and_spaces(run):
 def test_trees_and_forests(run, clinic, score, kind):
     words = [] if score is None else ["--score", score]
     done = run("learn", clinic, "--structure", "tree", *words, "-o", "net.json")
-    dag = jn.chow_liu(clinic, penalty=score)
+    dag = jn.chow_liu(clinic, score=score)
     value = jn.score(dag, clinic, score or "loglik")
     assert done.out.startswith(f"tree: the best of all {kind}; {score or 'loglik'} {value:.6f}; ")
     assert jn.load("net.json").graph == dag
@@ -325,7 +325,7 @@ def test_columns_of_numbers(run, numbers):
     assert jn.load("net.json").graph == dag
     assert "regression of x" in run("learn", numbers, "--score", "bic").out
     tree = run("learn", numbers, "--structure", "tree", "--score", "bic", "--json")
-    assert edges_of(tree) == set(jn.chow_liu(numbers, penalty="bic").edges)
+    assert edges_of(tree) == set(jn.chow_liu(numbers, score="bic").edges)
 
 
 def test_networks_of_numbers_are_kept_in_json(refuse, numbers):
@@ -1076,7 +1076,7 @@ def mixed():
 @pytest.mark.parametrize("score", [None, "bic"])
 def test_a_tree_of_both_kinds(run, mixed, score):
     words = ["learn", mixed, "--structure", "tree", *([] if score is None else ["--score", score])]
-    tree = jn.chow_liu(mixed, penalty=score)
+    tree = jn.chow_liu(mixed, score=score)
     assert set(tree.edges) == {("group", "x"), ("x", "y")}
     answer = json.loads(run(*words, "--json").out)
     assert {tuple(edge) for edge in answer["edges"]} == set(tree.edges)

@@ -59,6 +59,6 @@ def test_kernels_of_trees_see_one_type(check_signatures):
         for kinds in ({"categorical": ["c"]}, {"continuous": ["c"]}):
             table = jn.Table(columns, weights=weights, **kinds)
             for penalty in (None, "bic"):
-                jn.chow_liu(table, penalty=penalty)
+                jn.chow_liu(table, score=penalty)
         jn.tan(jn.Table(columns, weights=weights, categorical=["c"]), "a", smoothing=1)
     check_signatures()

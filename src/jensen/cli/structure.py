@@ -14,7 +14,7 @@ from jensen.cli.command import Given
 from jensen.cli.learn_options import TESTS
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.method_choices import HAVE
-from jensen.scores.registry import AVAILABLE, PENALISED, UNPENALISED, WITH_JOINT_PRIOR, WITH_NETWORK
+from jensen.scores.registry import AVAILABLE, PENALISED, WITH_JOINT_PRIOR, WITH_NETWORK
 from jensen.support.text import either
 
 if TYPE_CHECKING:
@@ -234,7 +234,7 @@ def _find_tree(task: Task) -> FoundGraph:
     from jensen.q_graph.trees.chow_liu import chow_liu
 
     score = task.scoring["score"]
-    graph = chow_liu(task.table, penalty=None if score == UNPENALISED else score)
+    graph = chow_liu(task.table, score=score)
     info = graph.info
     return FoundGraph(
         graph, "tree", score, info.score, info.proven, interrupted=False, seconds=info.seconds,

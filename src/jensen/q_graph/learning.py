@@ -136,7 +136,8 @@ def learn_structure(
         are always exact.
     missing_indicators
         Add a variable "X missing" for every column X with holes. It may depend on all others, and
-        no other variable on it: for values that are not missing at random.
+        no other variable on it: for values that are not missing at random. It is a label; in a
+        table of numbers alone it is the number 0 or 1, so that numbers may be its parents.
     max_parents
         The most parents that a variable may have.
     required, forbidden

@@ -20,6 +20,7 @@ from jensen.q_graph import methods
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.structural.numbers import IncompleteNumbers
 from jensen.q_graph.structural.objective import Objective
+from jensen.q_graph.structural.reading import with_indicators
 from jensen.q_graph.structural.structural_em import StructuralTask, are_equivalent
 from jensen.scores.registry import SPECS
 from jensen.support.fields import add, zip_fields
@@ -343,7 +344,6 @@ def test_constant_columns_stay_alone():
     [
         ({"completion": "draw"}, "^completion='draw' is for rows of labels: the expected moments"),
         ({"completion": "mode"}, "^completion='mode' is for rows of labels"),
-        ({"missing_indicators": True}, "^missing_indicators=True adds columns of labels"),
         ({"score": "bdeu"}, "^there is no score 'bdeu' of continuous columns"),
         ({"score": "bic", "scale": 1.0}, "^bic has no scale: only bge and bdeu-bge have one"),
         ({"equivalent_sample_size": 2.0}, "^bge has no equivalent_sample_size"),
@@ -355,6 +355,17 @@ def test_what_numbers_do_not_have_is_refused(choices, message):
     values, _ = numbers(0, 30, 3, 0.2)
     with pytest.raises(JensenError, match=message):
         jn.learn_structure(table_of(values), **choices)
+
+
+def test_indicators_of_numbers_tell_what_missing_values_depend_on():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=500)
+    y = np.where(x + 0.3 * rng.normal(size=500) > 0.5, np.nan, rng.normal(size=500))
+    table = {"x": x, "y": y, "z": rng.normal(size=500)}
+    found = jn.learn_structure(table, missing_indicators=True, random_state=0)
+    assert found.edges == (("x", "y missing"),)
+    net = jn.BayesianNetwork(found).fit(with_indicators(jn.Table(table))[0])
+    assert net.regression("y missing").coefficients["x"] > 0.3
 
 
 def test_columns_that_say_nothing_are_refused():

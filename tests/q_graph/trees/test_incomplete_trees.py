@@ -52,7 +52,7 @@ def test_the_best_of_all_trees(seed):
 @pytest.mark.parametrize("penalty", ["bic", "aic"])
 def test_forests_are_the_best_networks_of_one_parent(penalty):
     table = rows(rate=0.2) | {"e": ["u", "v"] * 60}
-    forest = jn.chow_liu(table, penalty=penalty)
+    forest = jn.chow_liu(table, score=penalty)
     found = jn.learn_structure(table, score=penalty, max_parents=1, random_state=0)
     assert forest.info.score >= found.info.score - 1e-3
     assert all(len(forest.parents(name)) <= 1 for name in forest.nodes)
@@ -123,8 +123,8 @@ def test_what_is_refused():
         jn.chow_liu(table, smoothing=0.5)
     with pytest.raises(jn.JensenError, match=r"^smoothing must be a number, 0 or more"):
         jn.chow_liu(table, smoothing=-1)
-    with pytest.raises(jn.JensenError, match=r"^penalty must be None, 'bic' or 'aic'"):
-        jn.chow_liu(table, penalty="k2")
+    with pytest.raises(jn.JensenError, match=r"^the score of a tree is 'loglik', 'bic' or 'aic'"):
+        jn.chow_liu(table, score="k2")
     with pytest.raises(jn.DataError, match=r"^column 'e' has no value at all: leave it out$"):
         jn.chow_liu(jn.Table(table | {"e": [None] * 120}, states={"e": ["u", "v"]}))
     with pytest.raises(jn.DataError, match=r"^the likelihood of 'y' has no bound"):
@@ -148,15 +148,58 @@ SCALES = (1e6, 1.0, 3.0, 1e-6)
 @pytest.mark.parametrize("penalty", [None, "bic"])
 def test_the_best_tree_of_numbers(penalty):
     table = numbers()
-    tree = jn.chow_liu(table, penalty=penalty)
+    tree = jn.chow_liu(table, score=penalty)
     best = max(objective(edges, table, penalty) for edges in spanning_trees())
     assert tree.info.score == pytest.approx(best, abs=1e-3)
     assert len(tree.edges) == 3
     assert tree.info.ascends
     scaled = {name: k * column for (name, column), k in zip(table.items(), SCALES, strict=True)}
-    other = jn.chow_liu(scaled, penalty=penalty)
+    other = jn.chow_liu(scaled, score=penalty)
     assert other == tree
     known = sum(
         np.log(k) * (~np.isnan(table[name])).sum() for name, k in zip(NAMES, SCALES, strict=True)
     )
     assert other.info.score == pytest.approx(tree.info.score - known, abs=1e-3)
+
+
+def mixed(n=90, rate=0.2, seed=0):
+    """Labels a - b and numbers x - y, which hang from a; of all of them some are missing."""
+    rng = np.random.default_rng(seed)
+    a = rng.integers(0, 2, n)
+    b = np.where(rng.random(n) < 0.75, a, 1 - a)
+    x = 2.0 * a + rng.normal(size=n)
+    y = x + rng.normal(size=n)
+    labels = {k: np.array(["no", "yes"], object)[v] for k, v in (("a", a), ("b", b))}
+    return {
+        **{k: np.where(rng.random(n) < rate, None, v) for k, v in labels.items()},
+        **{k: np.where(rng.random(n) < rate, np.nan, v) for k, v in (("x", x), ("y", y))},
+    }
+
+
+MIXED = mixed()
+
+
+@pytest.mark.filterwarnings("ignore::jensen.EstimateWarning")
+def test_the_best_tree_of_labels_and_numbers():
+    tree = jn.chow_liu(MIXED)
+    # labels form a tree of their own; every number hangs from a label or from another number
+    numbers = [[(u, "x"), (w, "y")] for u, w in product("aby", "abx") if (u, w) != ("y", "x")]
+    trees = [[("a", "b"), *edges] for edges in numbers]
+    assert len(trees) == 8
+    fits = [jn.BayesianNetwork(jn.DAG(edges)).fit(MIXED).free_energy_ for edges in trees]
+    assert tree.info.score == pytest.approx(max(fits), abs=1e-2)
+    assert tree == jn.DAG(trees[int(np.argmax(fits))])
+    assert tree.info.ascends
+
+
+def test_a_forest_of_labels_and_numbers():
+    table = MIXED | {"z": np.random.default_rng(1).normal(size=90)}
+    forest = jn.chow_liu(table, score="bic")
+    found = jn.learn_structure(table, score="bic", max_parents=1, random_state=0)
+    assert forest.info.score == pytest.approx(found.info.score, abs=1e-2)
+    assert forest.cpdag() == found.cpdag()
+    assert forest.parents("z") == ()
+    with pytest.raises(jn.GraphError, match=r"^no arrow may lead from a continuous to a categ"):
+        jn.chow_liu(MIXED, root="x")
+    with pytest.raises(jn.DataError, match=r"^the likelihood of 'x' has no bound"):
+        jn.chow_liu({"d": ["u", "v", "u", "v", None], "x": [0.5, 1.5, 0.5, 1.5, 0.3]})

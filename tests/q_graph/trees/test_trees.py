@@ -55,7 +55,7 @@ def test_no_forest_is_better(kinds, penalty, weighted, by_rows, monkeypatch):
         columns = mixed_columns(kinds, 25, seed)
         rng = np.random.default_rng(seed)
         weights = rng.exponential(1.0, 25) if weighted else np.ones(25)
-        dag = jn.chow_liu(table_of(columns, weights if weighted else None), penalty=penalty)
+        dag = jn.chow_liu(table_of(columns, weights if weighted else None), score=penalty)
         cost = COSTS[penalty](weights.sum())
         found = naive.forest_score(columns, parents_of(dag), weights, cost)
         assert found == pytest.approx(naive.best_score(columns, weights, cost), rel=1e-10)
@@ -73,7 +73,7 @@ def test_mixed_trees_differ_from_what_would_be_best_without_the_rule():
     found = jn.mutual_information_matrix(table)
     assert min(found["a", "x"], found["b", "x"]) > found["a", "b"]
     assert jn.chow_liu(table).skeleton().edges[0] == ("a", "b")
-    assert len(jn.chow_liu(table, penalty="bic").edges) == 1
+    assert len(jn.chow_liu(table, score="bic").edges) == 1
 
 
 @pytest.mark.parametrize("cards", [(2, 2, 2, 2), (2, 3, 4, 2, 3)])
@@ -93,7 +93,7 @@ def test_scores_of_the_package_agree(cards):
     ]
     some = [forests[k] for k in np.random.default_rng(0).integers(0, len(forests), 150)]
     for penalty, name in ((None, "loglik"), ("aic", "aic"), ("bic", "bic")):
-        best = jn.score(jn.chow_liu(table, penalty=penalty), table, name)
+        best = jn.score(jn.chow_liu(table, score=penalty), table, name)
         assert all(jn.score(forest, table, name) <= best + 1e-9 for forest in some)
 
 
@@ -103,14 +103,14 @@ def test_any_root_gives_the_same_likelihood(kinds, penalty):
     columns = mixed_columns(kinds, 40, 1)
     table, weights = table_of(columns), [1.0] * 40
     cost = COSTS[penalty](40)
-    trees = {root: jn.chow_liu(table, root=root, penalty=penalty) for root in columns}
+    trees = {root: jn.chow_liu(table, root=root, score=penalty) for root in columns}
     scores = [naive.forest_score(columns, parents_of(t), weights, cost) for t in trees.values()]
     np.testing.assert_allclose(scores, scores[0], rtol=1e-12)
     for root, tree in trees.items():
         assert tree.parents(root) == ()
         assert tree.skeleton() == trees[next(iter(trees))].skeleton()
     first = trees[min(columns)]
-    assert jn.chow_liu(table, penalty=penalty) == first
+    assert jn.chow_liu(table, score=penalty) == first
 
 
 def test_a_mixed_tree_may_hang_from_any_categorical_column():
@@ -132,7 +132,7 @@ def test_a_continuous_root_where_its_component_is_continuous():
     table = jn.Table(
         {"d": rng.integers(0, 2, 200), "x": x, "y": x + rng.normal(size=200)}, categorical=["d"]
     )
-    assert jn.chow_liu(table, root="y", penalty="bic") == jn.DAG("y -> x; d")
+    assert jn.chow_liu(table, root="y", score="bic") == jn.DAG("y -> x; d")
 
 
 @pytest.mark.parametrize("kinds", ["dddddd", "cccccc", "dcdcdc"])
@@ -157,7 +157,7 @@ def test_trees_are_the_graphs_of_their_edges(root, penalty):
     rng = np.random.default_rng(8)
     codes = rng.integers(0, 2, (6, 30)).cumsum(0) % 3
     names = np.array([f"v{5 - k}" for k in range(6)])  # NumPy's texts, and not in order
-    graph = jn.chow_liu(dict(zip(names, codes, strict=True)), root=root, penalty=penalty)
+    graph = jn.chow_liu(dict(zip(names, codes, strict=True)), root=root, score=penalty)
     again = jn.DAG(graph.edges, graph.nodes)
     assert (graph, hash(graph), repr(graph)) == (again, hash(again), repr(again))
     assert {type(name) for name in graph.nodes} == {str}
@@ -232,8 +232,8 @@ def test_weights_are_repetitions():
     times = np.random.default_rng(0).integers(0, 4, 30)
     repeated = {x: np.repeat(v, times) for x, v in columns.items()}
     for penalty in (None, "bic"):
-        assert jn.chow_liu(table_of(columns, times), penalty=penalty) == jn.chow_liu(
-            table_of(repeated), penalty=penalty
+        assert jn.chow_liu(table_of(columns, times), score=penalty) == jn.chow_liu(
+            table_of(repeated), score=penalty
         )
 
 
@@ -253,7 +253,7 @@ def test_what_has_no_weight_may_be_missing():
 )
 def test_small_tables(table, expected):
     assert jn.chow_liu(table) == jn.DAG(expected)
-    assert jn.chow_liu(table, penalty="bic").edges == ()
+    assert jn.chow_liu(table, score="bic").edges == ()
 
 
 def test_tables_without_rows():
@@ -279,7 +279,7 @@ def test_many_variables_of_a_tree_are_found_row_by_row():
 
 def test_equal_pairs_are_joined_by_name():
     columns = {name: [0, 0, 1, 1] for name in "abc"} | {"z": [0, 1, 0, 1]}
-    assert jn.chow_liu(columns, penalty="bic") == jn.DAG("a -> b; a -> c; z")
+    assert jn.chow_liu(columns, score="bic") == jn.DAG("a -> b; a -> c; z")
     for a, b in combinations("abc", 2):
         assert jn.chow_liu({x: columns[x] for x in (b, a, "z")}).edges[0] == (a, b)
 
@@ -293,7 +293,7 @@ def test_info_tells_the_score(kind, penalty):
     x[:, 1] += x[:, 0]
     table = jn.Table(x, names=list("abcd"), **{kind: list("abcd")})
     for rows in (table, table.with_weights(rng.integers(0, 3, 200).astype(float))):
-        tree = jn.chow_liu(rows, penalty=penalty)
+        tree = jn.chow_liu(rows, score=penalty)
         score = jn.score(tree, rows, penalty or "loglik")
         assert tree.info.score == pytest.approx(score, rel=1e-10)
         assert tree.info.proven
@@ -308,11 +308,11 @@ def test_rows_made_ahead_give_the_same_tree(monkeypatch, penalty):
     rng = np.random.default_rng(1)
     x = rng.normal(size=(40, 60)).cumsum(1)
     table = jn.Table(x, names=[f"v{k:02d}" for k in range(60)])
-    expected = jn.chow_liu(table, penalty=penalty)
+    expected = jn.chow_liu(table, score=penalty)
     monkeypatch.setattr(spanning, "MOST_IN_MATRIX", 1)
     for block, kept in ((7, 1 << 28), (7, 0), (200, 0)):
         monkeypatch.setattr(spanning, "BLOCK", block)
         monkeypatch.setattr(spanning, "KEPT_BYTES", kept)
-        found = jn.chow_liu(table, penalty=penalty)
+        found = jn.chow_liu(table, score=penalty)
         assert found == expected
         assert found.info.score == pytest.approx(expected.info.score, rel=1e-12)

@@ -105,7 +105,7 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
     rows, targets = counted_rows(table, choices.interventions)
     warn_of_row_names(rows, counts=True)
     warn_of_constant_labels(rows)
-    data, indicators = _reader(rows, choices.hidden)(rows, targets, choices)
+    data, indicators = _reader(rows, choices)(rows, targets, choices)
     names = data.names
     objective, rules = _objective(choices, data, rows.total_weight)
     rules = _without_empty(_last(rules, names, indicators), rows, names)
@@ -124,10 +124,10 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
 
 
 def _reader(
-    rows: Table, hidden: Mapping[str, Any] | None
+    rows: Table, choices: StructuralChoices
 ) -> Callable[..., tuple[StructuralRows, tuple[str, ...]]]:
     """What reads rows of labels, of numbers or of both."""
-    if are_mixed(rows, hidden):
+    if are_mixed(rows, choices.hidden):
         return read_mixed
     return read_numbers if are_numbers(rows) else read_labels
 
@@ -161,7 +161,8 @@ def average_scorer(table: Any, score: str | None, choices: Mapping[str, Any]) ->
         )
     rows, targets = counted_rows(as_rows(table), choices.get("interventions"))
     warn_of_constant_labels(rows)
-    data, _ = _reader(rows, None)(rows, targets, StructuralChoices("hill-climb"))
+    plain = StructuralChoices("hill-climb")
+    data, _ = _reader(rows, plain)(rows, targets, plain)
     return data.average_scorer(node_average_penalty(rows.total_weight))
 
 

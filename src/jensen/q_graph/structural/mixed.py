@@ -341,9 +341,9 @@ class IncompleteMixed:
             completed.weight,
         )
         name = _of_labels(objective).score
-        score: Any = make_score("bdeu", objective.amount, "refuse", None)
-        if objective.is_likelihood:
-            score = PenalisedLikelihood(_constant(objective.amount))
+        score: Any = PenalisedLikelihood(_constant(objective.amount))
+        if not objective.is_likelihood:
+            score = make_score("bdeu", objective.amount, "refuse", None)
 
         def make(rows: Table) -> Scorer:
             return CategoricalScorer(RowStatistics(rows), score, name)

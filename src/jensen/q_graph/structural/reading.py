@@ -1,6 +1,7 @@
 """What structural EM reads: rows of labels, of numbers or of both, and its choices."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -130,18 +131,14 @@ def _with_all(
 def read_numbers(
     rows: Table, targets: Ints | None, choices: StructuralChoices
 ) -> tuple[StructuralRows, tuple[str, ...]]:
-    """Rows of numbers, which have no indicators."""
-    if choices.hidden:
-        raise JensenError("hidden variables have states, and the columns here are continuous")
-    if choices.missing_indicators:
-        raise JensenError(
-            "missing_indicators=True adds columns of labels, and the columns here are continuous: "
-            "leave it out, or make states of them with jn.discretize"
-        )
+    """Rows of numbers, and the names of the indicators of missing values."""
     _require_exact(choices, "the expected moments of numbers are exact at no cost")
-    if targets is not None:
+    indicators = tuple[str, ...]()
+    if choices.missing_indicators:
+        rows, _, targets, indicators = _with_all(rows, targets, choices)
+    elif targets is not None:
         _refuse_unknown_settings(rows, sorted(rows.names), targets)
-    return IncompleteNumbers.of(rows, targets, choices.prior_parts), ()
+    return IncompleteNumbers.of(rows, targets, choices.prior_parts), indicators
 
 
 def all_variables(table: Table, hidden: Mapping[str, Any]) -> tuple[Variable, ...]:
@@ -171,17 +168,23 @@ def all_variables(table: Table, hidden: Mapping[str, Any]) -> tuple[Variable, ..
 
 
 def with_indicators(table: Table) -> tuple[Table, tuple[str, ...]]:
-    """A table with a further column for every one with holes, which tells where they are."""
+    """A table with a further column for every one with holes, which tells where they are.
+
+    Beside numbers alone they are the numbers 0 and 1, since labels have no numbers among their
+    parents: a regression of one is a linear model of the probability that a value is missing.
+    """
     columns = [table.column(name) for name in table.names]
-    added = []
+    variable, as_numbers, added = Variable("", "categorical", ("no", "yes")), are_numbers(table), []
+    if as_numbers:
+        variable = Variable("", "continuous")
     for column in columns:
         is_missing = column.missing()
         if is_missing.any():
             name = f"{column.variable.name} missing"
             if name in table:
                 raise DataError(f"there is a column {name!r} already: rename it")
-            variable = Variable(name, "categorical", ("no", "yes"))
-            added.append(Column(variable, is_missing.astype(np.uint8)))
+            codes = is_missing.astype(np.float64 if as_numbers else np.uint8)
+            added.append(Column(replace(variable, name=name), codes))
     if not added:
         told = for_reader("missing_indicators=True", "--missing-indicators")
         raise DataError(f"{told}: no value is missing, so leave it out")

@@ -24,7 +24,6 @@ from jensen.q_graph.trees.spanning import (
     spanning_tree,
 )
 from jensen.scores.constant_columns import constant_columns, warn_of_constant_labels
-from jensen.scores.gaussian_information import MixedInformation
 from jensen.scores.mutual_information import (
     complete,
     conditional_information,
@@ -45,7 +44,7 @@ def chow_liu(
     table: Any,
     root: str | None = None,
     smoothing: float = 0.0,
-    penalty: str | None = None,
+    score: str | None = None,
 ) -> DAG:
     """The tree under which the data are most probable, for columns of any kind.
 
@@ -55,12 +54,12 @@ def chow_liu(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from; row weights count. Where all columns are of one kind,
-        values may be missing (see the notes). Categorical columns, continuous ones (Gaussian), or
-        both. In a mixed table a continuous column given a categorical one has a mean for every
-        state and one variance, no arrow leads from a continuous column to a categorical one, and no
-        path between two categorical ones through continuous ones: those trees are decomposable
-        (Edwards et al. 2010).
+        Anything a `Table` can be built from; row weights count, and values may be missing (see the
+        notes). Categorical columns, continuous ones (Gaussian), or both. In a mixed table a
+        continuous column given a categorical one has a mean for every state and one variance, no
+        arrow leads from a continuous column to a categorical one, and no path between two
+        categorical ones through continuous ones: those trees are decomposable (Edwards et al.
+        2010).
     root
         The column from which all arrows lead away; any root gives the same likelihood. None: the
         first by name, among the categorical ones if there are any. A component of a forest without
@@ -71,9 +70,10 @@ def chow_liu(
         numbers of states shares the same 4 · smoothing rows, so that all pairs agree about the
         probabilities of a column. The matching parameters are the posterior means under
         prior="bdeu" and equivalent_sample_size = 4 · smoothing. For categorical columns only.
-    penalty
-        "bic" or "aic": an edge is kept only if it gains more log-likelihood than its parameters
-        cost (½ log N or 1 each), so the result may be a forest.
+    score
+        "loglik", the default: the log-likelihood alone. "bic" or "aic": an edge is kept only if it
+        gains more log-likelihood than its parameters cost (½ log N or 1 each), so the result may
+        be a forest.
 
     Returns
     -------
@@ -87,7 +87,9 @@ def chow_liu(
     expected under one tree give the next, until it stays the same. The score is the log-likelihood
     of what was observed, minus the penalty, and never falls on the way. It has several maxima: the
     best of several starts is returned, and is not proven to be the best of all. Values are taken to
-    be missing at random, as in `jensen.learn_structure`. `smoothing` is refused there.
+    be missing at random, as in `jensen.learn_structure`. `smoothing` is refused there. In a mixed
+    table with holes a continuous column has a variance of its own for every state, as in
+    `jensen.BayesianNetwork`.
 
     A declared state that never occurs counts in the penalty, and has its share of the smoothing.
     A constant continuous column is refused, as are two of which each is a linear function of the
@@ -110,12 +112,11 @@ def chow_liu(
     DAG('a -> c; c -> b')
     >>> jn.chow_liu(table, root="b")
     DAG('b -> c; c -> a')
-    >>> jn.chow_liu({**table, "d": [0, 1, 0, 0, 1, 0]}, penalty="bic")
+    >>> jn.chow_liu({**table, "d": [0, 1, 0, 0, 1, 0]}, score="bic")
     DAG('a -> c; c -> b; d')
     """
     began = time.perf_counter()
-    if penalty is not None and not (isinstance(penalty, str) and penalty in COSTS):
-        raise JensenError(f"penalty must be None, {either(map(repr, COSTS))}, not {penalty!r}")
+    penalty = _read_score(score)
     data = as_table(table)
     if is_incomplete(data):
         return _tree_of_incomplete(data, root, smoothing, penalty)
@@ -126,9 +127,7 @@ def chow_liu(
     _check_root(root, names)
     information = pair_information(data, names, smoothing)
     _refuse_few_rows(data, names)
-    stage = [0] * len(names)
-    if isinstance(information, MixedInformation):
-        stage = [int(data.variable(name).kind != "categorical") for name in names]
+    stage = _stages(data, names)
     cost = 0.0
     if penalty is None:
         tree = spanning_tree(information, stage)
@@ -146,16 +145,26 @@ def chow_liu(
     graph = DAG._of(IndexedGraph(tuple(map(check_name, names)), tuple(arrows)))
     weight = tree.weight.tolist()
     gains = sum(weight[v] for _, v in edges) - float(entropies.sum())
-    score = information.total * gains - cost
+    value = information.total * gains - cost
     notes = note_columns([data.variable(name) for name in names]) if any(stage) else ()
-    info = _info("chow-liu", penalty or UNPENALISED, score, len(names), began, notes)
+    info = _info("chow-liu", penalty or UNPENALISED, value, len(names), began, notes)
     return graph.with_info(info)
+
+
+def _read_score(score: Any) -> str | None:
+    """The penalised likelihood that a forest is chosen by; None for the likelihood alone."""
+    if score is None or score == UNPENALISED:
+        return None
+    if not (isinstance(score, str) and score in COSTS):
+        known = either([repr(UNPENALISED), *map(repr, COSTS)])
+        raise JensenError(f"the score of a tree is {known}, not {score!r:.80}")
+    return score
 
 
 def _tree_of_incomplete(
     table: Table, root: str | None, smoothing: float, penalty: str | None
 ) -> DAG:
-    """The tree of labels, or of numbers, of which some are missing."""
+    """The tree of columns of which some values are missing."""
     if imagined_rows(smoothing) > 0.0:
         raise DataError(
             "smoothing adds to counts, and where values are missing these are not known: leave it "
@@ -170,9 +179,15 @@ def _tree_of_incomplete(
     if constant := constant_columns(table.counted(), numbers):
         raise DataError(_constant(numbers[constant[0]]))
     found = tree_of_incomplete(table, penalty)
-    arrows = _arrows(names, found.edges, [0] * len(names), root)
+    arrows = _arrows(names, found.edges, _stages(table, names), root)
     edges = [(names[u], names[v]) for u, v in arrows]
     return DAG(edges, nodes=names).with_info(found.info)
+
+
+def _stages(table: Table, names: Sequence[str]) -> list[int]:
+    """Continuous columns join a tree after the categorical ones, if there are both."""
+    stages = [int(table.variable(name).kind != "categorical") for name in names]
+    return stages if 0 in stages else [0] * len(names)
 
 
 def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0) -> DAG:

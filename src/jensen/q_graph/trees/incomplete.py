@@ -1,4 +1,4 @@
-"""Trees of rows of labels or of numbers with holes: EM over trees.
+"""Trees of rows with holes, of labels, of numbers or of both: EM over trees.
 
 The expected tables, or moments, of all pairs under the current tree give the next one, which is the
 spanning tree of largest expected mutual information; then its parameters are fitted. Neither half
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.counting import require_states
 from jensen.data.threads import interruptible
 from jensen.exceptions import DataError
 from jensen.q_graph.constraints import Constraints, read_constraints
 from jensen.q_graph.info import StructuralInfo
+from jensen.q_graph.structural.mixed import IncompleteMixed
 from jensen.q_graph.structural.numbers import IncompleteNumbers
 from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective, StructuralRows
-from jensen.q_graph.structural.reading import are_numbers
+from jensen.q_graph.structural.reading import all_variables, are_mixed, are_numbers
 from jensen.q_graph.structural.structural_em import ClimbResult, StructuralTask, are_equivalent
 from jensen.q_graph.structural.tables import IncompleteTables
 from jensen.q_graph.trees.spanning import all_edges, parents_from, paying_edges, spanning_tree
@@ -59,9 +59,8 @@ class Weights(NamedTuple):
 
 
 def is_incomplete(table: Table) -> bool:
-    """Whether all columns are of one kind, and some values missing in rows that count."""
-    kinds = {variable.kind == "categorical" for variable in table.variables}
-    return len(kinds) == 1 and bool(table.counted().n_missing())
+    """Whether values are missing in rows that count."""
+    return bool(table.counted().n_missing())
 
 
 def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
@@ -72,20 +71,22 @@ def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
         if not rows.n_seen(name):
             raise DataError(f"column {name!r} has no value at all: leave it out")
     data, n = _read(rows), len(rows.names)
+    stages = _stages(data)
     score = penalty or UNPENALISED
     objective = Objective(score, penalty_of(score)(rows.total_weight))
     rng = np.random.default_rng(0)  # starts differ, but never from call to call
 
     def search(scorer: Scorer, joined: Flags, rules: Constraints) -> tuple[Flags, int]:
         # only by the likelihood alone every edge pays
-        return _best_tree(scorer, is_forest=name_of(scorer) != UNPENALISED), n * (n - 1) // 2
+        is_forest = name_of(scorer) != UNPENALISED
+        return _best_tree(scorer, stages, is_forest=is_forest), n * (n - 1) // 2
 
     with interruptible() as stop:
         task = StructuralTask(
             data, objective, read_constraints(data.names), search, "exact",
             lambda value: stop.is_set(), all_graphs=False,
         )  # fmt: skip
-        climbs = _climb(task, rng)
+        climbs = _climb(task, stages, rng)
         best = max((climb.best for climb in climbs.values()), key=lambda one: one.value)
         fitted, trace = _settle(task, best, rng)
         interrupted = stop.is_set()
@@ -104,17 +105,33 @@ def _read(rows: Table) -> StructuralRows:
     """The rows, as structural EM reads them."""
     if are_numbers(rows):
         return IncompleteNumbers.of(rows, None, [None] * 4)
-    return IncompleteTables.of(rows, tuple(require_states(rows, x) for x in sorted(rows.names)))
+    variables = all_variables(rows, {})
+    if are_mixed(rows, None):
+        return IncompleteMixed.of(rows, variables, None, [None] * 4)
+    return IncompleteTables.of(rows, variables)
 
 
-def _climb(task: StructuralTask, rng: np.random.Generator) -> dict[str, ClimbResult]:
+def _stages(data: StructuralRows) -> list[int]:
+    """Numbers join a tree after all labels, so that no label hangs from a number."""
+    labels = data.labels if isinstance(data, IncompleteMixed) else range(len(data.names))
+    return [int(v not in labels) for v in range(len(data.names))]
+
+
+def _climb(
+    task: StructuralTask, stages: list[int], rng: np.random.Generator
+) -> dict[str, ClimbResult]:
     """Climb from the tree of the known cells, the empty graph, and random trees."""
     data, n = task.rows, len(task.rows.names)
     known = data.average_scorer(0.0)
-    starts = {"available-case": _best_tree(known, is_forest=False), "empty": np.zeros((n, n), bool)}
+    starts = {
+        "available-case": _best_tree(known, stages, is_forest=False),
+        "empty": np.zeros((n, n), bool),
+    }
     for k in range(RANDOM):
         values = rng.random((n, n))
-        starts[f"random {k + 1}"] = _spanning(Weights(data.names, values + values.T), False)
+        starts[f"random {k + 1}"] = _spanning(
+            Weights(data.names, values + values.T), stages, is_forest=False
+        )
     climbs = {}
     for name, stream in zip(starts, rng.spawn(len(starts)), strict=True):
         climbs[name] = task.climb(starts[name], stream, stream, "exact")
@@ -144,25 +161,27 @@ def _settle(
     return fitted, trace
 
 
-def _best_tree(scorer: Scorer, *, is_forest: bool) -> Flags:
+def _best_tree(scorer: Scorer, stages: list[int], *, is_forest: bool) -> Flags:
     """The spanning tree, or forest of edges that pay, of the largest gains in score."""
     n = len(scorer.names)
-    gains = np.zeros((n, n))
+    gains = np.zeros((n, n))  # [child, parent]
     for v in range(n):
         gains[v] = scorer.with_each(v, []) - scorer.family(v, [])
         gains[v, v] = 0.0
+    is_below = np.subtract.outer(stages, stages) < 0  # a label below a number, which there is not
+    gains = np.where(is_below, gains.T, gains)
     gains[~np.isfinite(gains)] = 0.0  # of pairs that are never known together
     per_row = 0.5 * (gains + gains.T) / max(scorer.total_weight, 1.0)
-    return _spanning(Weights(scorer.names, per_row), is_forest)
+    return _spanning(Weights(scorer.names, per_row), stages, is_forest=is_forest)
 
 
-def _spanning(weights: Weights, is_forest: bool) -> Flags:
+def _spanning(weights: Weights, stages: list[int], *, is_forest: bool) -> Flags:
     """(n, n): the tree, its arrows leading away from the first variable of each component."""
     n = len(weights.names)
-    tree = spanning_tree(weights, [0] * n)
+    tree = spanning_tree(weights, stages)
     edges = paying_edges(tree) if is_forest else all_edges(tree)
     joined = np.zeros((n, n), bool)
-    for v, u in parents_from(edges, range(n)).items():
+    for v, u in parents_from(edges, sorted(range(n), key=stages.__getitem__)).items():
         if u is not None:
             joined[u, v] = True
     return joined
