@@ -183,7 +183,7 @@ def with_indicators(table: Table) -> tuple[Table, tuple[str, ...]]:
             name = f"{column.variable.name} missing"
             if name in table:
                 raise DataError(f"there is a column {name!r} already: rename it")
-            codes = is_missing.astype(np.float64 if as_numbers else np.uint8)
+            codes = is_missing.astype(np.float64) if as_numbers else is_missing.astype(np.uint8)
             added.append(Column(replace(variable, name=name), codes))
     if not added:
         told = for_reader("missing_indicators=True", "--missing-indicators")
