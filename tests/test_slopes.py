@@ -29,7 +29,6 @@ from jensen.estimators import (
     state_estimator,
     states_saving,
 )
-from jensen.estimators.learning import _begin
 from jensen.exceptions import JensenError
 from jensen.free_energy import (
     ALGORITHMS,
@@ -426,7 +425,7 @@ def test_every_model_and_rule_ends_where_the_slope_of_f_is_zero(row, algorithm, 
     estimator, rows, how = row.make(prior, algorithm.name)
     problem = problem_of(estimator, rows, **how)
     case = Case(problem.model, problem.data.units, None)
-    begun = _begin(problem, 0, Streams(0, (0,)))
+    begun = problem.begin(0, Streams(0, (0,)))
     found = fit(case.model, case.units, algorithm, begun, tol=1e-16, max_iter=2000)
     state = found.state
     for _ in range(40):

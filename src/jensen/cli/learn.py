@@ -189,8 +189,8 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     from jensen.estimators.network_kinds import kind_of_data
     from jensen.graphs import DAG
     from jensen.q_graph.structural.reading import with_indicators
-    from jensen.scores.constant_columns import noting, warn_of_constants
     from jensen.scores.make_scorer import kind_of_columns
+    from jensen.scores.table_checks import noting, warn_of_constants
 
     check_structure(given)
     prior = read_summed_prior(given.graph_prior)

@@ -174,7 +174,7 @@ def _complete_rows(rows: Table, names: Sequence[str], retry: Retry, is_numbers: 
 
     Where a column is constant in them, that prior needs a scale that is not made of variances.
     """
-    from jensen.scores.constant_columns import is_constant
+    from jensen.scores.table_checks import is_constant
 
     if not is_numbers or retry.structure == "tree":
         return retry.but("--complete-rows", without=FLAGS)

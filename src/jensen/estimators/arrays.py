@@ -20,7 +20,7 @@ from jensen.data.table_choices import check_weights
 from jensen.data.threads import ordered_map
 from jensen.data.variable import EXACT, parse_number
 from jensen.exceptions import DataError, warn
-from jensen.scores.constant_columns import warn_of_guessed_spread
+from jensen.scores.table_checks import warn_of_guessed_spread
 from jensen.support.text import option
 
 Array = NDArray[np.float64]

@@ -18,7 +18,7 @@ from jensen.estimators.latent_class import LatentClass
 from jensen.estimators.state_estimator import StatesEstimator
 from jensen.estimators.states_summary import prior_of
 from jensen.exceptions import CollapseError, JensenError, warn_of_left_out
-from jensen.scores.constant_columns import noting, warn_of_guessed_spread
+from jensen.scores.table_checks import noting, warn_of_guessed_spread
 from jensen.support.arguments import check_whole
 from jensen.support.memory import STREAM, check_many
 from jensen.support.text import grid

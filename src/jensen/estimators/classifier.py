@@ -26,8 +26,8 @@ from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.q_graph.learning import learn_structure
 from jensen.q_graph.trees.chow_liu import naive_bayes, tan
-from jensen.scores.constant_columns import is_constant
 from jensen.scores.registry import DEFAULTS
+from jensen.scores.table_checks import is_constant
 from jensen.support.text import offer, plural, some
 
 STRUCTURES = ("naive", "tan", "learned")

@@ -24,13 +24,13 @@ from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.q_graph.constraints import as_lists
 from jensen.q_graph.learning import learn_structure
-from jensen.scores.constant_columns import (
+from jensen.scores.registry import DEFAULTS, SPREAD_PRIORS
+from jensen.scores.table_checks import (
     noting,
     warn_of_constant_folds,
     warn_of_constant_labels,
     warn_of_drawn_constants,
 )
-from jensen.scores.registry import DEFAULTS, SPREAD_PRIORS
 from jensen.support.arguments import check_whole
 from jensen.support.randomness import as_generator
 from jensen.support.text import grid, plural, some

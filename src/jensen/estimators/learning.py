@@ -168,7 +168,27 @@ class Problem(NamedTuple):
 
     def begin(self, k: int, streams: Streams) -> AnyState:
         """The state of the k-th start: random, or the one that the caller gave."""
-        return _begin(self, k, streams)
+        model, data, choices, start = self
+        algorithm, units = choices.algorithm, data.units
+        if start is None or units.is_complete:
+            eta = model.start(data, k, streams())
+        elif start.is_ready or algorithm.seeks_mode:
+            eta = start.eta
+        else:  # a posterior is made of plain parameters by one E-step at them
+            t = read_mode(model.families, start.eta)
+            sums = _sums_at(self, t, streams)
+            if sums.value == -np.inf:
+                raise model.explain(data, t)
+            names = start.eta._fields
+            eta = type(start.eta)(*(model.posterior(name, sums.stats, t) for name in names))
+        state = state_at(model, units, algorithm, eta, None if algorithm.ascends else streams)
+        if state.free_energy == -np.inf:
+            raise model.explain(data, state.t)
+        if start is not None and algorithm.ascends:
+            model.refuse_start(start.eta, state.stats, algorithm.name)
+        if units.is_complete and algorithm.ascends:  # what is counted does not depend on the start
+            return step(model, units, algorithm, state)._replace(sweep=0)
+        return state
 
 
 class LearnedModel(NamedTuple):
@@ -181,48 +201,19 @@ class LearnedModel(NamedTuple):
 def learn(problem: Problem, checkpoint: str | Path | None = None) -> LearnedModel:
     """Learn the parameters of a model, from some starts or by some chains."""
     with one_blas_thread():  # as a decorator it would be what warnings point at
-        return _learn(problem, checkpoint)
-
-
-def _learn(problem: Problem, checkpoint: str | Path | None) -> LearnedModel:
-    model, data, choices, _ = problem
-    algorithm = choices.algorithm
-    check_usable(model, algorithm)
-    rng = as_generator(choices.random_state)
-    file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(problem, rng))
-    job = Job(model, data.units, algorithm, problem.begin)
-    if algorithm.ascends:
-        best, report = _climb(job, choices, rng, file)
-        return LearnedModel(
-            model.finish(best.state, is_posterior=algorithm.keeps_posterior), report
-        )
-    assert isinstance(model, Sampled), f"chains cannot run on {type(model).__name__}"
-    return _sample(model, job, choices, rng, file)
-
-
-def _begin(problem: Problem, k: int, streams: Streams) -> AnyState:
-    """The k-th start: random, or the one that the caller gave."""
-    model, data, choices, start = problem
-    algorithm, units = choices.algorithm, data.units
-    if start is None or units.is_complete:
-        eta = model.start(data, k, streams())
-    elif start.is_ready or algorithm.seeks_mode:
-        eta = start.eta
-    else:  # a posterior is made of plain parameters by one E-step at them
-        t = read_mode(model.families, start.eta)
-        sums = _sums_at(problem, t, streams)
-        if sums.value == -np.inf:
-            raise model.explain(data, t)
-        names = start.eta._fields
-        eta = type(start.eta)(*(model.posterior(name, sums.stats, t) for name in names))
-    state = state_at(model, units, algorithm, eta, None if algorithm.ascends else streams)
-    if state.free_energy == -np.inf:
-        raise model.explain(data, state.t)
-    if start is not None and algorithm.ascends:
-        model.refuse_start(start.eta, state.stats, algorithm.name)
-    if units.is_complete and algorithm.ascends:  # what is counted does not depend on the start
-        return step(model, units, algorithm, state)._replace(sweep=0)
-    return state
+        model, data, choices, _ = problem
+        algorithm = choices.algorithm
+        check_usable(model, algorithm)
+        rng = as_generator(choices.random_state)
+        file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(problem, rng))
+        job = Job(model, data.units, algorithm, problem.begin)
+        if algorithm.ascends:
+            best, report = _climb(job, choices, rng, file)
+            return LearnedModel(
+                model.finish(best.state, is_posterior=algorithm.keeps_posterior), report
+            )
+        assert isinstance(model, Sampled), f"chains cannot run on {type(model).__name__}"
+        return _sample(model, job, choices, rng, file)
 
 
 def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums[Any]:

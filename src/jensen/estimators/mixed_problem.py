@@ -38,9 +38,14 @@ from jensen.models.mixed_starts import SEEN_ROWS, MixedStarts
 from jensen.models.protocol import Data
 from jensen.q_hidden.mixed.cells import MixedMoments
 from jensen.q_hidden.mixed.layout import MixedLayout
-from jensen.scores.constant_columns import is_constant, refuse_edges, warn_of_constants
 from jensen.scores.gaussian import make_bge
-from jensen.scores.table_checks import refuse_narrow, require_finite
+from jensen.scores.table_checks import (
+    is_constant,
+    refuse_edges,
+    refuse_narrow,
+    require_finite,
+    warn_of_constants,
+)
 from jensen.support.arguments import check_sample_size, is_real
 from jensen.support.text import for_reader, keyword, offer, option, some
 

@@ -17,8 +17,12 @@ from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference.fitted import FittedNetwork
 from jensen.models.discrete_network import DiscreteNetwork, Tables
 from jensen.q_graph.info import StructuralInfo
-from jensen.scores.constant_columns import noting, warn_of_constant_labels, warn_of_constants
-from jensen.scores.table_checks import note_columns
+from jensen.scores.table_checks import (
+    note_columns,
+    noting,
+    warn_of_constant_labels,
+    warn_of_constants,
+)
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork

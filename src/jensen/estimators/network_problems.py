@@ -40,15 +40,16 @@ from jensen.models.gaussian_network import RegressionNetwork, Regressions
 from jensen.models.gaussian_network import encode as encode_numbers
 from jensen.models.gaussian_network import make_prior as make_prior_of_regressions
 from jensen.models.protocol import Data
-from jensen.scores.constant_columns import (
+from jensen.scores.gaussian import PARTS, make_bge
+from jensen.scores.table_checks import (
     OWN_SCALE,
     are_drawn,
     is_constant,
     refuse_edges,
+    refuse_narrow,
+    require_continuous,
     warn_of_constants,
 )
-from jensen.scores.gaussian import PARTS, make_bge
-from jensen.scores.table_checks import refuse_narrow, require_continuous
 from jensen.support.memory import check_memory
 from jensen.support.text import for_reader, keyword, offer, one_of, option, some
 from jensen.support.tree_records import Wiring
@@ -233,7 +234,7 @@ def regression_problem(
 ) -> Problem:
     """The regressions of a graph, from rows with values missing anywhere.
 
-    Columns without spread are left out (see `jensen.scores.constant_columns`), unless the prior has
+    Columns without spread are left out (see `jensen.scores.table_checks`), unless the prior has
     a scale of its own.
     """
     check_gaussian_choices(choices)

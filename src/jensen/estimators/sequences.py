@@ -20,7 +20,7 @@ from jensen.estimators.arrays import names_of, read_matrix, refuse_no_rows
 from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
 from jensen.models.emissions.registry import EMISSIONS, owner_of
-from jensen.scores.constant_columns import warn_of_constant_labels
+from jensen.scores.table_checks import warn_of_constant_labels
 from jensen.support.text import option
 
 Array = NDArray[np.float64]

@@ -31,8 +31,11 @@ from jensen.independence.independent import check_alpha, check_table, make_tests
 from jensen.independence.skeleton import Flags, Skeleton, Watch, find_skeleton, possible_parents
 from jensen.independence.testing import Around, Ends, Given, Question, Tests, portions, subsets
 from jensen.q_graph.constraints import Constraints, read_constraints
-from jensen.scores.constant_columns import warn_of_constant_labels, warn_of_constant_numbers
-from jensen.scores.table_checks import note_columns
+from jensen.scores.table_checks import (
+    note_columns,
+    warn_of_constant_labels,
+    warn_of_constant_numbers,
+)
 from jensen.support.arguments import check_whole
 
 Triple = tuple[int, int, int]

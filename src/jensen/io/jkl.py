@@ -22,10 +22,10 @@ from typing import Any, NoReturn
 from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
 from jensen.io.lexer import shorten
-from jensen.scores.constant_columns import warn_of_constants
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer, isolated, labels_first
+from jensen.scores.table_checks import warn_of_constants
 from jensen.support.arguments import check_whole
 from jensen.support.atomic import check_target, read_bytes, write_whole
 from jensen.support.text import plural

@@ -20,8 +20,7 @@ from jensen.data.blocks import Units
 from jensen.data.counting import count_families
 from jensen.data.statistics import CountStatistics
 from jensen.exceptions import JensenError, warn_of_empty_rows
-from jensen.families.dirichlet import SegmentedDirichlet, SoftmaxDirichlet
-from jensen.families.held_tables import HeldTables
+from jensen.families.dirichlet import HeldTables, SegmentedDirichlet, SoftmaxDirichlet
 from jensen.graphs import DAG
 from jensen.inference.impossible import explain_row
 from jensen.inference.network import Network

@@ -22,8 +22,8 @@ from jensen.families.gaussian_vectors import Vectors
 from jensen.families.linear_regression import Regression
 from jensen.families.wishart import cholesky
 from jensen.inference.factors import FactorPoint, FittedFactors
-from jensen.models import factor_starts
 from jensen.models.factor_parameters import LEAST_NOISE, FactorPrior, LinearColumns
+from jensen.models.factor_starts import diagonal, isotropic, usual_noise
 from jensen.models.gaussian_network import encode as encode_cells
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import Hidden
@@ -172,13 +172,13 @@ class FactorModel(Conjugate[Factors]):
         weight, mean, covariance = _moments(data.units, len(self.shift))
         K = self.n_factors
         if self.is_isotropic and k == 0:
-            loadings, noise = factor_starts.isotropic(covariance, K)
+            loadings, noise = isotropic(covariance, K)
             noise = np.maximum(noise, LEAST_NOISE)
         elif self.words is None and not data.rows.has_gaps and not self.is_isotropic:
-            begun = factor_starts.usual_noise(covariance, K)
+            begun = usual_noise(covariance, K)
             if k > 0:
                 begun = rng.uniform(0.02, 0.98, len(mean)) * np.diagonal(covariance)
-            loadings, noise = factor_starts.diagonal(covariance, K, begun, LEAST_NOISE)
+            loadings, noise = diagonal(covariance, K, begun, LEAST_NOISE)
         else:
             loadings, noise = self._axes(covariance, k, rng)
         both = np.column_stack([mean, loadings])
@@ -189,7 +189,7 @@ class FactorModel(Conjugate[Factors]):
         D, K = len(covariance), self.n_factors
         variance = np.diagonal(covariance)
         if k == 0:
-            loadings, _ = factor_starts.isotropic(covariance, min(K, D - 1) if D > 1 else 1)
+            loadings, _ = isotropic(covariance, min(K, D - 1) if D > 1 else 1)
             loadings = np.pad(loadings, ((0, 0), (0, K - loadings.shape[1])))
             loadings += 1e-3 * np.sqrt(variance)[:, None] * rng.standard_normal((D, K))
         else:

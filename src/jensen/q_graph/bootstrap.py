@@ -26,13 +26,13 @@ from jensen.q_graph.edge_strengths import EdgeStrengths
 from jensen.q_graph.learning import cut_columns, learn_structure
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, run
-from jensen.scores.constant_columns import (
+from jensen.scores.graph_priors import read_family_prior
+from jensen.scores.table_checks import (
+    note_columns,
     noting,
     warn_of_constant_labels,
     warn_of_drawn_constants,
 )
-from jensen.scores.graph_priors import read_family_prior
-from jensen.scores.table_checks import note_columns
 from jensen.support.arguments import check_whole
 from jensen.support.fields import record
 from jensen.support.fingerprint import fingerprint

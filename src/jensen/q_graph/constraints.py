@@ -13,10 +13,10 @@ from jensen.exceptions import DataError, GraphError
 from jensen.graphs import DAG, as_dag, formats
 from jensen.graphs.base import Graph
 from jensen.graphs.indexed_graph import find_cycle, show_edge, show_path
-from jensen.scores.constant_columns import are_drawn, no_edge, warn_of_constants
 from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
 from jensen.scores.mixed_scorer import outside_class
 from jensen.scores.scorer import Scorer, isolated, labels_first
+from jensen.scores.table_checks import are_drawn, no_edge, warn_of_constants
 from jensen.support.arguments import check_whole
 from jensen.support.text import keyword, offer, option, some
 

@@ -24,7 +24,6 @@ from jensen.q_graph.method_choices import (
 from jensen.q_graph.methods import check_choices, check_missing, needs_structural_em
 from jensen.q_graph.search import climbing
 from jensen.q_graph.structural.learning import average_scorer, learn_incomplete
-from jensen.scores.constant_columns import are_drawn
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import (
@@ -34,7 +33,7 @@ from jensen.scores.scorer import (
     name_of,
     unitless,
 )
-from jensen.scores.table_checks import note_columns
+from jensen.scores.table_checks import are_drawn, note_columns
 from jensen.support.arguments import check_whole, is_real
 from jensen.support.memory import STREAM, check_many
 from jensen.support.randomness import as_generator

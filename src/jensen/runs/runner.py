@@ -30,6 +30,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from threading import Event, Lock
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -154,12 +155,12 @@ def run(
         if in_step:
             _advance_together(ledger, stop)
         else:
-            run_all(lambda k: _finish_one(ledger, k, stop), range(len(streams)))
+            run_all(partial(_finish_one, ledger, stop), range(len(streams)))
     ledger.save()
     return ledger.outcome()
 
 
-def _finish_one(ledger: _Ledger[State], k: int, stop: Event) -> None:
+def _finish_one(ledger: _Ledger[State], stop: Event, k: int) -> None:
     """Take one task to its end, or until Ctrl-C."""
     task, streams, pace = ledger.task, ledger.streams[k], _Pace(ledger.task)
     if k not in ledger.states:

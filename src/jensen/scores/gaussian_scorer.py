@@ -17,15 +17,10 @@ from jensen.exceptions import DataError, JensenError
 from jensen.families import schur
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.scores.gaussian import PARTS, GaussianScore, prior_of, refuse_prior
-from jensen.scores.registry import DEFAULTS, SPECS
+from jensen.scores.registry import DEFAULTS, SPECS, check_gaussian_score
 from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.set_functions import differences
-from jensen.scores.table_checks import (
-    check_gaussian_score,
-    complete_rows,
-    refuse_narrow,
-    require_continuous,
-)
+from jensen.scores.table_checks import complete_rows, refuse_narrow, require_continuous
 from jensen.support.memory import check_memory
 from jensen.support.text import plural, some
 

@@ -6,14 +6,13 @@ from jensen.data import Table, as_table
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.scores.categorical import read_states
-from jensen.scores.constant_columns import refuse_edges, warn_of_constants
 from jensen.scores.gaussian import PARTS, read_strength, refuse_prior
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.interventions import split_interventions
 from jensen.scores.make_scorer import kind_of_columns, scorer_of
 from jensen.scores.mixed_scorer import refuse_number_parents
-from jensen.scores.registry import DEFAULTS, SPECS, Kind
+from jensen.scores.registry import DEFAULTS, SPECS, Kind, check_gaussian_score
 from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.score_choices import (
     AVAILABLE,
@@ -25,10 +24,11 @@ from jensen.scores.score_choices import (
 )
 from jensen.scores.scorer import Scorer, isolated, labels_first
 from jensen.scores.table_checks import (
-    check_gaussian_score,
+    refuse_edges,
     refuse_stateless,
     require_rows,
     require_values,
+    warn_of_constants,
 )
 from jensen.support.text import bare
 

@@ -15,13 +15,12 @@ from jensen.families.joint_prior import NormalWishartPrior
 from jensen.scores.categorical import read_states
 from jensen.scores.categorical_scorer import CategoricalScorer
 from jensen.scores.conditional_gaussian import ConditionalGaussian
-from jensen.scores.constant_columns import are_drawn, warn_of_constant_labels
 from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian import PARTS, prior_of, read_strength, refuse_prior
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import NONE, PerChild, WasSet, split_interventions
 from jensen.scores.mixed_scorer import MixedScorer
-from jensen.scores.registry import DEFAULTS, SPECS, UNPENALISED, Kind, ScoreSpec
+from jensen.scores.registry import DEFAULTS, SPECS, UNPENALISED, Kind, ScoreSpec, check_mixed_score
 from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.score_choices import (
     AVAILABLE,
@@ -32,13 +31,14 @@ from jensen.scores.score_choices import (
 )
 from jensen.scores.scorer import Scorer
 from jensen.scores.table_checks import (
-    check_mixed_score,
+    are_drawn,
     complete_rows,
     refuse_narrow,
     refuse_stateless,
     require_finite,
     require_rows,
     require_values,
+    warn_of_constant_labels,
 )
 from jensen.support.text import some
 

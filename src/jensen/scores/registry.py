@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
+from jensen.exceptions import DataError, JensenError
+from jensen.support.arguments import called_here
 from jensen.support.text import either
 
 Kind = Literal["categorical", "continuous", "mixed"]
@@ -163,6 +165,29 @@ def penalty_of(name: str) -> Callable[[float], float]:
     found = SPECS[name].penalty
     assert found is not None, f"{name} is no penalised likelihood"
     return found
+
+
+def check_gaussian_score(score: str) -> None:
+    """Refuse the name of a score that continuous columns do not have."""
+    names = sorted(names_of("continuous"), key=lambda name: name != DEFAULTS["continuous"])
+    if score not in names:
+        raise JensenError(
+            f"there is no score {score!r} of continuous columns: choose one of "
+            f"{', '.join(names)}, or make states of the columns with jn.discretize"
+            f"{'' if score in SPECS else called_here(score, names)}"
+        )
+
+
+def check_mixed_score(score: str, label: str, number: str) -> None:
+    """Refuse the name of a score that labels and numbers together do not have."""
+    names = sorted(names_of("mixed"), key=lambda name: name != DEFAULTS["mixed"])
+    if score not in names:
+        raise DataError(
+            f"there is no score {score!r} of labels and numbers together, and {label!r} is "
+            f"categorical and {number!r} holds numbers: choose one of {', '.join(names)}, make "
+            f"states of the numbers with jn.discretize, or leave out the columns of one kind"
+            f"{'' if score in SPECS else called_here(score, names)}"
+        )
 
 
 SAMPLE_SIZED = names_where(lambda spec: spec.has_sample_size)

@@ -27,7 +27,7 @@ from jensen.data.statistics import (
 )
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
-from jensen.scores.constant_columns import constant_columns
+from jensen.scores.table_checks import constant_columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -52,12 +52,11 @@ from jensen.q_graph.structural.structural_em import (
     learn_graph,
 )
 from jensen.q_graph.structural.tables import IncompleteTables
-from jensen.scores.constant_columns import warn_of_constant_labels, warn_of_constants
 from jensen.scores.gaussian import read_strength, refuse_prior
 from jensen.scores.graph_priors import read_family_prior
-from jensen.scores.registry import SPECS, names_where
+from jensen.scores.registry import SPECS, check_gaussian_score, check_mixed_score, names_where
 from jensen.scores.scorer import Scorer
-from jensen.scores.table_checks import check_gaussian_score, check_mixed_score, note_columns
+from jensen.scores.table_checks import note_columns, warn_of_constant_labels, warn_of_constants
 from jensen.support.arguments import called_here, check_sample_size
 from jensen.support.fingerprint import fingerprint
 from jensen.support.randomness import as_generator, generator_state

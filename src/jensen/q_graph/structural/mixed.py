@@ -48,7 +48,6 @@ from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.scores.categorical import PenalisedLikelihood
 from jensen.scores.categorical_scorer import CategoricalScorer
 from jensen.scores.conditional_gaussian import ConditionalGaussian
-from jensen.scores.constant_columns import constant_columns
 from jensen.scores.gaussian import make_bge
 from jensen.scores.graph_priors import with_prior
 from jensen.scores.interventions import PerChild
@@ -57,7 +56,7 @@ from jensen.scores.registry import DEFAULTS, SPECS, UNPENALISED
 from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.score_choices import make_score
 from jensen.scores.scorer import Scorer
-from jensen.scores.table_checks import refuse_narrow, require_finite
+from jensen.scores.table_checks import constant_columns, refuse_narrow, require_finite
 from jensen.support.fields import add
 
 Array = NDArray[np.float64]

@@ -35,13 +35,12 @@ from jensen.q_graph.method_choices import Completion
 from jensen.q_graph.structural.node_averages import NodeAverages
 from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective
 from jensen.q_hidden import exact
-from jensen.scores.constant_columns import constant_columns
 from jensen.scores.gaussian import PenalisedGaussian, make_bge
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.graph_priors import with_prior
 from jensen.scores.registry import DEFAULTS
 from jensen.scores.scorer import Scorer
-from jensen.scores.table_checks import refuse_narrow, require_continuous
+from jensen.scores.table_checks import constant_columns, refuse_narrow, require_continuous
 from jensen.support.fields import add
 
 Array = NDArray[np.float64]

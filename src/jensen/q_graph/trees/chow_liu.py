@@ -23,7 +23,6 @@ from jensen.q_graph.trees.spanning import (
     paying_edges,
     spanning_tree,
 )
-from jensen.scores.constant_columns import constant_columns, warn_of_constant_labels
 from jensen.scores.mutual_information import (
     complete,
     conditional_information,
@@ -31,7 +30,7 @@ from jensen.scores.mutual_information import (
     pair_information,
 )
 from jensen.scores.registry import PENALISED, UNPENALISED, penalty_of
-from jensen.scores.table_checks import note_columns
+from jensen.scores.table_checks import constant_columns, note_columns, warn_of_constant_labels
 from jensen.support.text import either, for_reader, of_frame, option, plural
 
 Array = NDArray[np.float64]
