@@ -14,12 +14,14 @@ from naive.mixtures import Part
 from scipy.stats import ttest_1samp
 
 from jensen import free_energy, q_hidden
+from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberRows
 from jensen.free_energy import EM, GIBBS, ME, VBEM, VITERBI, State, fit, state_at, step
 from jensen.models.emissions.product import ProductEmission
 from jensen.models.hidden_markov import Chained, HiddenMarkov, groups
 from jensen.models.mixture import UNIT_ROWS
 from jensen.models.state_model import flatten
+from jensen.q_theta import read_mode
 from jensen.support.fields import leaves, rebuild, zip_fields
 from jensen.support.randomness import Streams
 
@@ -403,6 +405,31 @@ def test_masked_cells_are_outside_their_distributions():
 def test_units_hold_whole_sequences_in_order():
     assert groups(np.array([], int)) == []
     assert groups(np.array([UNIT_ROWS, 1, 5, 1 << 20, 3])) == [(0, 1), (1, 4), (4, 5)]
+
+
+# --- steps without a value ---
+
+
+@pytest.mark.parametrize("kind", ["full", "diagonal", "labels"])
+def test_steps_that_show_nothing_do_not_slow_em_down(kind):
+    """With expected statistics of these steps EM ends at the same estimate, in more sweeps."""
+    rng, n = np.random.default_rng(3), 400
+    case = make_case(kind)
+    theta, _ = case.point(rng)
+    eta = case.at(theta._replace(transition=np.array([[0.9, 0.1], [0.1, 0.9]])))
+    values, _ = case.model.simulate(read_mode(case.model.families, eta), n, rng)
+    values[rng.random(n) < 0.8] = np.nan
+    case = case._replace(sequences=[values - case.shift], weights=np.ones(1))
+    units = list(case.units.each())
+    assert units[0].blank.sum() == np.isnan(values).all(1).sum() > 200
+    textbook = Units(tuple(unit._replace(blank=None) for unit in units), n, is_complete=False)
+    found = [
+        fit(case.model, u, EM, state_at(case.model, u, EM, eta), max_iter=5000, tol=1e-12)
+        for u in (case.units, textbook)
+    ]
+    assert found[0].trace[0] == pytest.approx(found[1].trace[0], rel=1e-12)
+    assert found[0].trace[-1] == pytest.approx(found[1].trace[-1], abs=1e-5)
+    assert 1.3 * len(found[0].trace) < len(found[1].trace)
 
 
 # --- Gibbs ---

@@ -68,9 +68,9 @@ def at_posterior(q):
 
 
 def log_likes(parts, view, x, n_states, peak=False):
-    """(steps, K): log potentials of the rows of a sequence."""
+    """(steps, K): log potentials of the rows of a sequence; a step without a value hides none."""
     potentials = [view(part.kind, part.theta) for part in parts]
-    return np.array(
+    found = np.array(
         [
             [
                 sum(
@@ -82,6 +82,7 @@ def log_likes(parts, view, x, n_states, peak=False):
             for row in x
         ]
     )
+    return np.where(np.isnan(x).all(1)[:, None], 0.0, found)
 
 
 def look(theta, view, sequences, weights, *, hard=False):
@@ -254,6 +255,7 @@ def labels_evidence(part, values, states):
 def stats_of_rows(parts, view, sequences, seen, *, hard=False):
     """Statistics of every part, gathered as its family has them; view is `rows.at_...`."""
     nodes, values = np.concatenate(seen.nodes), np.concatenate(sequences)
+    nodes = nodes * ~np.isnan(values).all(1)[:, None]
     K, out = nodes.shape[1], []
     for part in parts:
         potentials, sums = view(part.kind, part.theta), []

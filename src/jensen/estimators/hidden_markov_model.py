@@ -134,7 +134,8 @@ class HiddenMarkovModel(ChainQuestions):
     between folds, cross-validate over a list of sequences.
 
     What is missing is summed out; under "vbem" it costs what it costs in `GaussianMixture` and
-    `LatentClass`, and a step that misses everything also what E[log transition] lacks.
+    `LatentClass`, and a step that misses everything only what E[log transition] lacks: it is time
+    that passes, and no values are completed there.
 
     `sample` draws the parameters of every sequence first, after "vbem" from the posterior, after
     "gibbs" from the samples. After "gibbs" `smooth` and its like weigh each sample of the

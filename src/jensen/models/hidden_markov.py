@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from jensen.models.state_model import (
     without,
 )
 from jensen.q_hidden import Hidden
-from jensen.q_hidden.structures import Chain
+from jensen.q_hidden.structures import Chain, SeenSteps
 from jensen.support.fields import add, record, without_cached
 
 if TYPE_CHECKING:
@@ -51,6 +51,13 @@ class Sequences(NamedTuple):
     rows: Any
     ptr: NDArray[np.int64]  # (S + 1,)
     weight: Array  # (S,)
+    blank: NDArray[np.bool_] | None = None  # (rows,): steps that show nothing; None: there is none
+
+    @classmethod
+    def of(cls, emission: Emission, values: Array, ptr: NDArray[np.int64], weight: Array) -> Self:
+        """Encode the rows of some sequences."""
+        blank = np.isnan(values).all(1)
+        return cls(emission.encode(values), ptr, weight, blank if blank.any() else None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +113,8 @@ class HiddenMarkov(StateModel[Chained, Sequences]):
         K = self.n_states
         log_trans = np.ascontiguousarray(t.transition[:, :K])
         log_end = np.ascontiguousarray(t.transition[:, K]) if self.has_end else np.zeros(K)
+        if unit.blank is not None:
+            observed = SeenSteps(observed, unit.blank)
         return Chain(t.initial, log_trans, log_end, observed, unit.ptr, unit.weight)
 
     def expected_stats(self, unit: Sequences, hidden: Hidden) -> Chained:
@@ -170,7 +179,7 @@ class HiddenMarkov(StateModel[Chained, Sequences]):
         def unit(block: NumberBlock) -> Sequences:
             a, b = np.searchsorted(ends, [block.start, block.start + len(block.weight)], "right")
             ptr = np.append(0, ends[a:b] - block.start)
-            return Sequences(self.emission.encode(block.values), ptr, weight[a:b])
+            return Sequences.of(self.emission, block.values, ptr, weight[a:b])
 
         last = np.array([b - 1 for _, b in groups(lengths)], np.int64)
         return rows.units(
@@ -182,7 +191,7 @@ class HiddenMarkov(StateModel[Chained, Sequences]):
 
     def encode_some(self, values: Array, ptr: NDArray[np.int64], weight: Array) -> Sequences:
         """One unit, of the sequences that begin and end at these rows."""
-        return Sequences(self.emission.encode(values[ptr[0] : ptr[-1]]), ptr - ptr[0], weight)
+        return Sequences.of(self.emission, values[ptr[0] : ptr[-1]], ptr - ptr[0], weight)
 
 
 def _pick(share: Array, rng: np.random.Generator) -> int:
