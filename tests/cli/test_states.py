@@ -647,3 +647,58 @@ def test_a_constant_column_whose_variance_the_prior_guesses_is_told(run, model):
     assert line.startswith("jensen: warning: column 'k' is constant, so nothing says how much")
     assert run("learn", "still.csv", *model, "--prior", "scale=2").err == ""
     assert run("learn", "still.csv", *model, "--prior", "default", "--without", "k").err == ""
+
+
+# --- forecast ---
+
+
+def test_forecast(run, models, walks):
+    done = run("forecast", "hmm.json", walks, "--sequences", "walk", "--steps", "2")
+    assert (done.code, done.err) == (0, "")
+    table = pd.read_csv(walks)
+    own = [part[["seen"]] for _, part in table.groupby("walk", sort=False)]
+    found = jn.load("hmm.json").forecast(own, 2)
+    lines = done.out.splitlines()
+    assert lines[0] == "2 steps ahead after each of 4 sequences"
+    assert [line.split()[0] for line in lines[3:]] == [f"w{k}" for k in range(4) for _ in range(2)]
+    done = run("forecast", "hmm.json", walks, "--sequences", "walk", "--steps", "2", "--json")
+    told = json.loads(done.out)["forecast"]
+    np.testing.assert_allclose([row["P(seen=x)"] for row in told], found.expected[:, :, 0].ravel())
+
+
+def test_forecast_numbers_and_draws(run, walks):
+    far = ["--column", "far", "--sequences", "walk"]
+    run("learn", walks, *HMM, *far, "-o", "far.json")
+    ask = ["forecast", "far.json", walks, "--sequences", "walk", "--steps", "3"]
+    assert "80% from" in run(*ask, "--interval", "0.8").out
+    done = run(*ask, "--interval", "0.8", "-o", "ahead.csv")
+    assert done.err == "12 rows written to ahead.csv"
+    ahead = pd.read_csv("ahead.csv")
+    assert (ahead["far from"] < ahead["far"]).all()
+    assert (ahead["far"] < ahead["far to"]).all()
+    draws = [*ask, "--draws", "5", "--seed", "0", "-o"]
+    run(*draws, "draws.csv")
+    drawn = pd.read_csv("draws.csv")
+    assert list(drawn.columns) == ["sequence", "draw", "step", "state", "far"]
+    assert len(drawn) == 4 * 5 * 3
+    run(*draws, "again.csv")
+    pd.testing.assert_frame_equal(drawn, pd.read_csv("again.csv"))
+    both = json.loads(run(*ask, "--draws", "5", "--seed", "0", "--json").out)
+    assert [row["far"] for row in both["draws"]] == drawn["far"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["mixture.json"], "MODEL belongs to an hmm, not to a mixture"),
+        (["hmm.json", "--interval", "0.9"], "an interval is one of numbers, and these columns are"),
+        (["hmm.json", "--draws", "3"], "--draws: name the file for the futures with -o, or add"),
+        (["hmm.json", "--draws", "3", "--interval", "0.9", "-o", "x.csv"], "do not go together"),
+        (["hmm.json", "--seed", "3"], "--seed belongs to --draws: add it"),
+        (["hmm.json", "--draws", "3", "-o", "walks.csv"], "would overwrite walks.csv"),
+    ],
+)
+def test_forecasts_that_are_refused(run, models, walks, words, text):
+    done = run("forecast", words[0], walks, *words[1:])
+    assert done.code == 2
+    assert text in done.err

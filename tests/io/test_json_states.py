@@ -13,6 +13,7 @@ from naive.files import editable, without_checksum
 
 import jensen as jn
 from jensen import io
+from jensen.inference.forecasts import Forecast
 
 FILE = "some/model.json"
 CHAIN = {"n_samples": 6, "burn_in": 3, "n_chains": 2}
@@ -77,6 +78,8 @@ def same(one, two):
     elif isinstance(one, list | tuple):
         for x, y in zip(one, two, strict=True):
             same(x, y)
+    elif isinstance(one, Forecast):
+        same(vars(one), vars(two))
     elif isinstance(one, pd.DataFrame):
         pd.testing.assert_frame_equal(one, two, check_exact=True)
     else:

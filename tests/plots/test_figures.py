@@ -93,3 +93,88 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         trace(SimpleNamespace(trace_=[1.0]))
     with pytest.raises(JensenError, match=r"needs matplotlib, which is not installed"):
         cpt(jn.examples.load("asia"), "dysp")
+
+
+# --- hidden states ---
+
+STEPS = np.array([0.1, 0.4, -0.3, 5.2, 4.8, 5.5, 0.2, -0.1, 5.1, 4.9])
+
+
+def chain_of_numbers():
+    return jn.HiddenMarkovModel.from_parameters(
+        initial=[0.5, 0.5],
+        transition=[[0.7, 0.3], [0.3, 0.7]],
+        means=[[0.0], [5.0]],
+        covariances=[[1.0], [1.0]],
+        kind="gaussian",
+        covariance="diagonal",
+    )
+
+
+def test_a_forecast_has_its_band_and_what_was_seen():
+    model = chain_of_numbers()
+    ahead = model.forecast(STEPS, 4, interval=0.9, draws=3, random_state=0)
+    ax = jn.plot.forecast(ahead, STEPS[-3:])
+    *draws, expected, seen = ax.lines
+    assert len(draws) == 3
+    np.testing.assert_array_equal(expected.get_xdata(), [1, 2, 3, 4])
+    np.testing.assert_array_equal(expected.get_ydata(), ahead.expected[0, :, 0])
+    np.testing.assert_array_equal(seen.get_xdata(), [-2, -1, 0])
+    band = ax.collections[0].get_paths()[0].vertices
+    assert band[:, 1].max() == ahead.high.max()
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["90%", "expected", "seen"]
+
+
+def test_a_forecast_of_labels_is_of_bars_that_sum_to_one():
+    model = jn.HiddenMarkovModel(2, random_state=0).fit([list("aabbacbca")])
+    ax = jn.plot.forecast(model.forecast([list("aab")], 3))
+    assert sum(bar.get_height() for bar in ax.patches) == pytest.approx(3.0)
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["a", "b", "c"]
+
+
+def test_a_path_of_states_is_behind_its_sequence():
+    model = chain_of_numbers()
+    ax = jn.plot.states(model, [STEPS[:4], STEPS[4:]], sequence=1)
+    assert model.decode(STEPS[4:]).tolist() == [1, 1, 0, 0, 1, 1]
+    spans = [(p.get_x(), p.get_x() + p.get_width()) for p in ax.patches]
+    assert spans == [(0.5, 2.5), (2.5, 4.5), (4.5, 6.5)]
+    np.testing.assert_array_equal(ax.lines[0].get_ydata(), STEPS[4:])
+    assert [t.get_text() for t in ax.get_legend().get_texts()] == ["state 0", "state 1"]
+
+
+@pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
+def test_clusters_are_ellipses_that_hold_their_share(covariance):
+    """Their points have the squared distance of which a Gaussian has 90 % below it."""
+    rows = jn.examples.faithful()
+    model = jn.GaussianMixture(2, covariance=covariance, random_state=0).fit(rows)
+    ax = jn.plot.clusters(model, rows, columns=("waiting", "eruptions"))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("waiting", "eruptions")
+    assert len(ax.collections[0].get_offsets()) == 272
+    for k, line in enumerate(ax.lines):
+        found = model.covariances_ if covariance == "tied" else model.covariances_[k]
+        spread = np.eye(2) * found if np.ndim(found) < 2 else found
+        away = np.stack(line.get_data()[::-1], 1) - model.means_[k]
+        distance = np.einsum("ni,ij,nj->n", away, np.linalg.inv(spread), away)
+        np.testing.assert_allclose(distance, -2.0 * np.log(0.1))
+
+
+def test_components_that_have_died_are_not_drawn():
+    rows = jn.examples.faithful()
+    prior = {"concentration": 0.001}
+    model = jn.GaussianMixture(5, prior=prior, n_init=3, random_state=0).fit(rows)
+    assert len(jn.plot.clusters(model).lines) == model.n_components_ == 2
+
+
+@pytest.mark.parametrize(
+    ("draw", "text"),
+    [
+        (lambda m: jn.plot.clusters(m), r"over two columns of Gaussians, .* has one$"),
+        (lambda m: jn.plot.states(m, STEPS, sequence=1), r"no sequence 1: there are 1, from 0$"),
+        (lambda m: jn.plot.states(m, STEPS, column="y"), r"no column 'y'; the only column is x0$"),
+        (lambda m: jn.plot.forecast(m.forecast(STEPS), column=2), r"^there is no column 2"),
+        (lambda m: jn.plot.forecast(m.forecast(STEPS), sequence=2), r"^there is no sequence 2"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused(draw, text):
+    with pytest.raises(JensenError, match=text):
+        draw(chain_of_numbers())

@@ -79,6 +79,7 @@ class Sequences(NamedTuple):
 
     lengths: NDArray[np.int64]
     column: str | None
+    names: tuple[str, ...] = ()  # what the column says; nothing without one
 
     def weights(self, by_row: NDArray[np.float64] | None) -> NDArray[np.float64]:
         """How often each sequence counts; all its rows must agree."""
@@ -109,18 +110,18 @@ def find_sequences(table: Table, column: str | None) -> Sequences:
             f"row {int(missing.argmax()) + 1} has no value in {column!r}, which tells the sequences"
         )
     begins = np.flatnonzero(np.append(True, found.data[1:] != found.data[:-1]))
-    seen: set[Any] = set()
+    seen: dict[Any, str] = {}
     for row in begins:
         value = found.data[row].item()
+        states = found.variable.states
+        label = states[int(value)] if states else f"{value:g}"
         if value in seen:
-            states = found.variable.states
-            label = states[int(value)] if states else f"{value:g}"
             raise JensenError(
                 f"the sequence {label!r} of {column!r} begins again in row {row + 1}: the rows of "
                 f"a sequence stand together, in their order, so sort the table by {column!r}"
             )
-        seen.add(value)
-    return Sequences(np.diff(np.append(begins, table.n_rows)), column)
+        seen[value] = label
+    return Sequences(np.diff(np.append(begins, table.n_rows)), column, tuple(seen.values()))
 
 
 def require_numbers(table: Table, what: str, otherwise: str = "") -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, NamedTuple
+from dataclasses import replace
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,23 +18,19 @@ from jensen.estimators.state_estimator import (
     check_impossible,
     refuse_impossible,
 )
+from jensen.estimators.states_summary import column_names
 from jensen.exceptions import DataError, ImpossibleSequenceError, JensenError
 from jensen.families.dirichlet import dirichlet
-from jensen.inference import chains
+from jensen.inference import chains, forecasts
 from jensen.inference.chains import FittedChain, Steps
+from jensen.inference.forecasts import Forecast
+from jensen.inference.regression import check_level
 from jensen.models.emissions.registry import EMISSIONS
 from jensen.support.arguments import check_whole
 from jensen.support.randomness import as_generator
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
-
-
-class Forecast(NamedTuple):
-    """What comes after sequences."""
-
-    states: Array  # (S, h, K): probabilities of hidden states
-    expected: Array  # (S, h, D): expected rows; of labels the probability of each, (S, h, V)
 
 
 class ChainQuestions(StatesEstimator):
@@ -62,7 +59,7 @@ class ChainQuestions(StatesEstimator):
 
     def filter(self, X: Any, lengths: Any = None) -> Array:
         """p(state of a step | the sequence up to it), (T, K)."""
-        return chains.filtered(self.require_fitted(), self._read_steps(X, lengths))
+        return chains.filtered(self.require_fitted(), self.read_steps(X, lengths))
 
     def smooth(
         self, X: Any, lengths: Any = None, *, pairs: bool = False
@@ -71,7 +68,7 @@ class ChainQuestions(StatesEstimator):
 
         With `pairs` also p(states of two neighbouring steps | their sequence), (T - S, K, K).
         """
-        fitted, steps = self.require_fitted(), self._read_steps(X, lengths)
+        fitted, steps = self.require_fitted(), self.read_steps(X, lengths)
         nodes = fitted.predict_proba(steps)
         return (nodes, chains.pair_posteriors(fitted, steps)) if pairs else nodes
 
@@ -94,7 +91,7 @@ class ChainQuestions(StatesEstimator):
         unknown
             What to do with labels that were not there in `fit`: "raise", or take as "missing".
         """
-        steps = self._read_steps(X, lengths, unknown=unknown)
+        steps = self.read_steps(X, lengths, unknown=unknown)
         return np.asarray(self._answers(steps, impossible, FittedChain.predict_proba, np.nan))
 
     def predict(self, X: Any, lengths: Any = None, **choices: Any) -> NDArray[np.intp]:
@@ -117,27 +114,111 @@ class ChainQuestions(StatesEstimator):
 
         Choices as in `predict`.
         """
-        steps = self._read_steps(X, lengths, unknown=unknown)
+        steps = self.read_steps(X, lengths, unknown=unknown)
         paths = self._answers(steps, impossible, lambda *x: chains.best_paths(*x)[1], -1)
         return np.asarray(paths)
 
     def decode_with_value(self, X: Any, lengths: Any = None) -> tuple[Array, Ints]:
         """Log p(sequence, best path) of every sequence, and the paths."""
-        return chains.best_paths(self.require_fitted(), self._read_steps(X, lengths))
+        return chains.best_paths(self.require_fitted(), self.read_steps(X, lengths))
 
     def sample_states(
         self, X: Any, n: int = 1, *, lengths: Any = None, random_state: Any = None
     ) -> Ints:
         """Paths drawn from p(states | sequences), (n, T)."""
         check_whole("n", n, at_least=1)
-        fitted, steps = self.require_fitted(), self._read_steps(X, lengths)
+        fitted, steps = self.require_fitted(), self.read_steps(X, lengths)
         return chains.drawn_paths(fitted, steps, int(n), self._generator(random_state))
 
-    def forecast(self, X: Any, h: int = 1, *, lengths: Any = None) -> Forecast:
-        """The states and expected rows of the h steps after each sequence, if it goes on."""
+    def forecast(
+        self,
+        X: Any,
+        h: int = 1,
+        *,
+        lengths: Any = None,
+        interval: float | None = None,
+        draws: int | None = None,
+        random_state: Any = None,
+    ) -> Forecast:
+        """The states and expected rows of the h steps after each sequence, if it goes on.
+
+        After "vbem" with predictive emissions and mean transitions; after "gibbs" mixed over
+        samples.
+
+        Parameters
+        ----------
+        X, lengths
+            Sequences as in `fit`.
+        h
+            How many steps.
+        interval
+            The probability of a central interval around each number, as 0.9; None: no interval.
+            Labels have none.
+        draws, random_state
+            How many futures of each sequence are drawn, rows and states jointly. After "vbem" and
+            "gibbs" every future has parameters of its own, drawn from their posterior.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> model = jn.HiddenMarkovModel.from_parameters(
+        ...     initial=[0.5, 0.5],
+        ...     transition=[[0.9, 0.1], [0.3, 0.7]],
+        ...     means=[[0.0], [10.0]],
+        ...     covariances=[[1.0], [4.0]],
+        ...     kind="gaussian",
+        ...     covariance="diagonal",
+        ... )
+        >>> model.forecast([0.3, -1.2, 9.1], h=3, interval=0.9)
+        3 steps ahead
+        step  state  probability    x0  90% from     to
+        -----------------------------------------------
+           1      1          0.7     7   -0.9674  12.93
+           2      1         0.52   5.2    -1.258  12.61
+           3      0        0.588  4.12    -1.372  12.34
+        >>> model.forecast([0.3, -1.2, 9.1], h=3, draws=100, random_state=0).draws.shape
+        (1, 100, 3, 1)
+        """
         check_whole("h", h, at_least=1)
-        fitted, steps = self.require_fitted(), self._read_steps(X, lengths)
-        return Forecast(*chains.forecast(fitted, steps, int(h)))
+        if draws is not None:
+            check_whole("draws", draws, at_least=1)
+        fitted, steps = self.require_fitted(), self.read_steps(X, lengths)
+        if interval is not None:
+            check_level(interval)
+        ahead = forecasts.look_ahead(fitted, steps, int(h))
+        states, expected = forecasts.expect_rows(fitted, ahead)
+        found = Forecast(
+            states, expected, tuple(column_names(self)), self._labels_of_columns(),
+            tuple(str(s + 1) for s in range(len(states))),
+        )  # fmt: skip
+        if interval is not None:
+            low, high = forecasts.intervals(fitted, ahead, interval)
+            found = replace(found, level=float(interval), low=low, high=high)
+        if draws is not None:
+            rng = self._generator(random_state)
+            rows, drawn = forecasts.draw_ahead(fitted, steps, int(h), int(draws), rng)
+            found = replace(found, draws=self._labelled_draws(rows, drawn), drawn_states=drawn)
+        return found
+
+    def _labels_of_columns(self) -> tuple[tuple[str, ...], ...]:
+        """The labels of every column; of 0 and 1 the one that `expected` tells."""
+        if self.variables_ is not None:
+            return tuple(v.states for v in self.variables_)
+        is_binary = EMISSIONS[self.kind_].column == "binary"
+        n_columns: int = self.require_fitted().model.emission.n_columns
+        return (("1",) if is_binary else (),) * n_columns
+
+    def _labelled_draws(self, rows: Array, states: Ints) -> NDArray[Any]:
+        """Drawn rows as the labels that they stand for; None after the end of a sequence."""
+        if self.variables_ is None:
+            return rows
+        there = states >= 0
+        labels = np.asarray(self._labelled(rows[there]))
+        if there.all():
+            return labels.reshape(rows.shape)
+        found = np.full(rows.shape, None, object)
+        found[there] = labels
+        return found
 
     def log_likelihood(self, X: Any, lengths: Any = None) -> Array:
         """Log p(sequence), one for each; -inf if it is impossible, or has an unknown label."""
@@ -245,7 +326,7 @@ class ChainQuestions(StatesEstimator):
         answers[np.repeat(~lost, steps.lengths)] = some
         return answers
 
-    def _read_steps(self, X: Any, lengths: Any, *, unknown: str = "raise") -> Steps:
+    def read_steps(self, X: Any, lengths: Any, *, unknown: str = "raise") -> Steps:
         """Sequences whose labels are all known, or taken as missing."""
         self.require_fitted()
         steps, strange = self._read_known(X, lengths)

@@ -1,4 +1,4 @@
-"""A fitted hidden Markov model, and its answers: likelihoods, states, paths, forecasts, draws."""
+"""A fitted hidden Markov model, and its answers: likelihoods, states, paths, draws."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.threads import ordered_map
-from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenError
+from jensen.exceptions import ImpossibleSequenceError, JensenError
 from jensen.families.point_mass import PointMass
 from jensen.inference.mixtures import FittedStates
-from jensen.models.emissions.product import expected_rows
 from jensen.models.hidden_markov import Chained, HiddenMarkov, Sequences, groups
 from jensen.models.state_model import unflatten
 from jensen.q_hidden.states import chain
@@ -90,7 +89,7 @@ def filtered(fitted: FittedStates, steps: Steps) -> Array:
     """(T, K): p(state of a step | the sequence up to it)."""
     _refuse_samples(fitted, "filter", "smooth")
     _check_memory(len(steps.values), 16.0 * fitted.model.n_states)
-    return _joined(fitted, steps, lambda unit: chain.filtered(next(_views(fitted, unit))))
+    return _joined(fitted, steps, lambda unit: chain.filtered(next(views(fitted, unit))))
 
 
 def _check_memory(n_steps: int, n_bytes: float) -> None:
@@ -103,7 +102,7 @@ def _check_memory(n_steps: int, n_bytes: float) -> None:
 def best_paths(fitted: FittedStates, steps: Steps) -> tuple[Array, Ints]:
     """Log p(sequence, path) (S,) and the states (T,) of the most probable paths."""
     _refuse_samples(fitted, "decode", "predict")
-    found = _each(fitted, steps, lambda unit: chain.best_path(next(_views(fitted, unit))))
+    found = _each(fitted, steps, lambda unit: chain.best_path(next(views(fitted, unit))))
     value = np.concatenate([np.empty(0), *(value for value, _ in found)])
     chain.check_possible(value)
     return value, np.concatenate([np.empty(0, np.int64), *(path for _, path in found)])
@@ -118,83 +117,18 @@ def drawn_paths(fitted: FittedStates, steps: Steps, n: int, rng: np.random.Gener
 
 
 def _draw_paths(fitted: FittedStates, unit: Sequences, n: int, rng: np.random.Generator) -> Ints:
-    views = list(_views(fitted, unit))
-    if len(views) == 1:
-        return chain.drawn_paths(views[0], n, rng)
+    every = list(views(fitted, unit))
+    if len(every) == 1:
+        return chain.drawn_paths(every[0], n, rng)
     share = _sample_weights(fitted, unit)  # (samples, S)
     paths = np.empty((n, int(unit.ptr[-1])), np.int64)
-    chosen = np.stack([rng.choice(len(views), n, p=of_one) for of_one in share.T])  # (S, n)
+    chosen = np.stack([rng.choice(len(every), n, p=of_one) for of_one in share.T])  # (S, n)
     for k in np.unique(chosen):
         mine = chosen == k
-        drawn = chain.drawn_paths(views[k], int(mine.sum(1).max()), rng)
+        drawn = chain.drawn_paths(every[k], int(mine.sum(1).max()), rng)
         for here, a, b in zip(mine, unit.ptr[:-1], unit.ptr[1:], strict=True):
             paths[here, a:b] = drawn[: here.sum(), a:b]
     return paths
-
-
-def forecast(fitted: FittedStates, steps: Steps, h: int) -> tuple[Array, Array]:
-    """States (S, h, K) and expected rows (S, h, ...) of the h steps after each sequence.
-
-    Each step is conditioned on the sequence not having ended before it. The expected row of a
-    label is the probability of each label.
-    """
-    t = next(parameters_of(fitted))
-    width = sum(
-        expected_rows(fitted.model.emission, t.emission).shape
-    )  # states, and columns or labels
-    n_samples = 1 if fitted.samples is None else len(fitted.samples)
-    each = 8.0 * len(steps.lengths) * (3 * width + 2 * n_samples)
-    check_many(h, each, f"steps after {len(steps.lengths)} sequences", "look less far ahead")
-    seen = [_open_sequences(view) for view in _views(fitted, _whole(fitted, steps))]
-    log_share = np.array([here.log_z[:, None] + _states_ahead(here, h)[1] for here in seen])
-    _check_goes_on(log_share.max(0))
-    share = np.exp(log_share - np.logaddexp.reduce(log_share, axis=0))  # (samples, S, h)
-    states: Any = 0.0
-    rows: Any = 0.0
-    for t, here, weight in zip(parameters_of(fitted), seen, share, strict=True):
-        ahead = weight[:, :, None] * _states_ahead(here, h)[0]
-        mean = expected_rows(fitted.model.emission, t.emission)
-        states = states + ahead
-        rows = rows + np.tensordot(ahead, mean, axes=1)
-    return np.asarray(states), np.asarray(rows)
-
-
-class OpenSequences(NamedTuple):
-    """Sequences that have not ended, at one θ."""
-
-    log_z: Array  # (S,)
-    now: Array  # (S, K): p(last state | sequence)
-    trans: Array  # (K, K); a row sums to 1 - p(end)
-
-
-def _open_sequences(view: Chain) -> OpenSequences:
-    going_on = view._replace(log_end=np.zeros_like(view.log_end))
-    now = chain.filtered(going_on)[view.ptr[1:] - 1]
-    return OpenSequences(chain.log_evidence(going_on), now, np.exp(view.log_trans))
-
-
-def _states_ahead(here: OpenSequences, h: int) -> tuple[Array, Array]:
-    """States (S, h, K) of the next steps, and log p(the sequence goes on so far), (S, h)."""
-    now, log_alive = here.now, np.zeros(len(here.now))
-    states, alive = np.empty((len(now), h, now.shape[1])), np.empty((len(now), h))
-    for step in range(h):
-        now = (now[:, :, None] * here.trans).sum(1)
-        total = now.sum(1)
-        with np.errstate(divide="ignore"):
-            log_alive = log_alive + np.log(total)
-        now = now / np.where(total > 0.0, total, 1.0)[:, None]
-        states[:, step], alive[:, step] = now, log_alive
-    return states, alive
-
-
-def _check_goes_on(log_share: Array) -> None:
-    ended = np.argwhere(log_share == -np.inf)
-    if len(ended):
-        number, step = ended[0]
-        raise ImpossibleError(
-            f"sequence {number + 1} cannot go on for {step + 1} more steps: all its states end. "
-            f"Ask for fewer steps, or leave it out"
-        )
 
 
 def check_draws(fitted: FittedStates, n_steps: int, n_sequences: int) -> None:
@@ -212,10 +146,10 @@ def draw_sequence(
     All steps share one θ, drawn from the posterior if there is one.
     """
     model: HiddenMarkov = fitted.model
-    return model.simulate(_draw_parameters(fitted, rng), n_steps, rng)
+    return model.simulate(draw_parameters(fitted, rng), n_steps, rng)
 
 
-def _draw_parameters(fitted: FittedStates, rng: np.random.Generator) -> Chained:
+def draw_parameters(fitted: FittedStates, rng: np.random.Generator) -> Chained:
     """θ drawn from its posterior or its samples; the point estimate if there are neither."""
     if fitted.samples is not None:
         chosen = fitted.samples[rng.integers(len(fitted.samples))]
@@ -258,17 +192,17 @@ def _with_number(f: Callable[[Sequences], Any], job: tuple[int, Sequences]) -> A
 
 def _joined(fitted: FittedStates, steps: Steps, f: Callable[[Sequences], Array]) -> Array:
     parts = _each(fitted, steps, f)
-    return np.concatenate(parts) if parts else f(_whole(fitted, steps))
+    return np.concatenate(parts) if parts else f(whole_unit(fitted, steps))
 
 
-def _whole(fitted: FittedStates, steps: Steps) -> Sequences:
+def whole_unit(fitted: FittedStates, steps: Steps) -> Sequences:
     """All sequences in one unit."""
     ptr = np.concatenate([[0], np.cumsum(steps.lengths)]).astype(np.int64)
     unit: Sequences = fitted.model.encode_some(steps.values, ptr, np.ones(len(steps.lengths)))
     return unit
 
 
-def _views(fitted: FittedStates, unit: Sequences) -> Iterator[Chain]:
+def views(fitted: FittedStates, unit: Sequences) -> Iterator[Chain]:
     """The potentials of sequences: one chain, or one for each sample of θ."""
     model = fitted.model
     if fitted.samples is not None:
@@ -282,7 +216,7 @@ def _views(fitted: FittedStates, unit: Sequences) -> Iterator[Chain]:
 
 def _log_shares(fitted: FittedStates, unit: Sequences) -> Array:
     """(samples, S): log p_s(sequence) - log(number of samples)."""
-    found = np.array([chain.log_evidence(view) for view in _views(fitted, unit)])
+    found = np.array([chain.log_evidence(view) for view in views(fitted, unit)])
     return np.asarray(found - np.log(len(found)))
 
 
@@ -301,10 +235,10 @@ def _mixed(
 ) -> Array:
     """The answers of all samples, averaged with their weights for each sequence."""
     if fitted.samples is None:
-        return ask(next(_views(fitted, unit)))
+        return ask(next(views(fitted, unit)))
     shares = _sample_weights(fitted, unit)
     total: Any = 0.0
-    for view, share in zip(_views(fitted, unit), shares, strict=True):
+    for view, share in zip(views(fitted, unit), shares, strict=True):
         answer = ask(view)
         each = spread(share, unit)
         total = total + each.reshape(-1, *[1] * (answer.ndim - 1)) * answer

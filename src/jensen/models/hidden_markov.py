@@ -56,7 +56,7 @@ class Sequences(NamedTuple):
     @classmethod
     def of(cls, emission: Emission, values: Array, ptr: NDArray[np.int64], weight: Array) -> Self:
         """Encode the rows of some sequences."""
-        blank = np.isnan(values).all(1)
+        blank = np.asarray(np.isnan(values).all(1))
         return cls(emission.encode(values), ptr, weight, blank if blank.any() else None)
 
 

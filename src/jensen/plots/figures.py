@@ -43,8 +43,8 @@ def trace(fit: Any, ax: Axes | None = None) -> Axes:
     values = getattr(fit, "trace_", None)
     if values is None:
         raise JensenError(f"this {type(fit).__name__} has no trace_ to draw: call fit(table) first")
-    ticker = _matplotlib("ticker")
-    ax = _new_axes((5.0, 3.2)) if ax is None else ax
+    ticker = matplotlib_part("ticker")
+    ax = new_axes((5.0, 3.2)) if ax is None else ax
     is_chain = np.ndim(values) == 2
     lines = np.atleast_2d(values)  # a line per chain
     sweeps = np.arange(lines.shape[1])
@@ -70,8 +70,8 @@ def components(choice: ComponentsChoice, ax: Axes | None = None) -> Axes:
     ax
         Where to draw; a new figure, `ax.figure`, if None.
     """
-    ticker = _matplotlib("ticker")
-    ax = _new_axes((5.0, 3.2)) if ax is None else ax
+    ticker = matplotlib_part("ticker")
+    ax = new_axes((5.0, 3.2)) if ax is None else ax
     ax.plot([c.n for c in choice.candidates], [c.value for c in choice.candidates], marker="o")
     ax.plot([choice.best.n], [choice.best.value], "o", markersize=11, fillstyle="none", color="C3")
     ax.set_xlabel("components")
@@ -91,7 +91,7 @@ def evidences(comparison: Comparison, ax: Axes | None = None) -> Axes:
     ax
         Where to draw; a new figure, `ax.figure`, if None.
     """
-    ax = _new_axes((5.0, 3.2)) if ax is None else ax
+    ax = new_axes((5.0, 3.2)) if ax is None else ax
     names = list(comparison.evidences)
     for method in comparison.methods:
         found = [(i, own[method]) for i, own in enumerate(comparison.evidences.values())
@@ -117,7 +117,7 @@ def degrees(model: BayesianRegression, ax: Axes | None = None) -> Axes:
     ax
         Where to draw; a new figure, `ax.figure`, if None.
     """
-    ax = _new_axes((5.0, 3.2)) if ax is None else ax
+    ax = new_axes((5.0, 3.2)) if ax is None else ax
     names = ["features" if one.degree is None else str(one.degree) for one in model.evidences_]
     ax.bar(names, [one.probability for one in model.evidences_])
     ax.set_xlabel("degree")
@@ -149,7 +149,7 @@ def cpt(net: BayesianNetwork | Network, name: str, ax: Axes | None = None) -> Ax
     if ax is None:
         widest = max(map(len, states))
         width = 2.5 + max(0.7, 0.11 * widest) * len(states)
-        ax = _new_axes((width, min(1.2 + 0.32 * len(values), 18.0)))
+        ax = new_axes((width, min(1.2 + 0.32 * len(values), 18.0)))
     image = ax.imshow(values, vmin=0.0, vmax=1.0, cmap="Blues", aspect="auto")
     step = -(-len(values) // MOST_TICKS)
     labels = [", ".join(labels) for labels, _ in table.rows()]
@@ -174,7 +174,7 @@ def log_scores(chains: Convergence, ax: Axes | None = None) -> Axes:
     ax
         Where to draw; a new figure, `ax.figure`, if None.
     """
-    ax = _new_axes((5.0, 3.2)) if ax is None else ax
+    ax = new_axes((5.0, 3.2)) if ax is None else ax
     ax.plot(chains.samples.states.T, linewidth=0.8)
     ax.set_xlabel("sample")
     ax.set_ylabel("log score")
@@ -194,7 +194,7 @@ def agreement(chains: Convergence, ax: Axes | None = None) -> Axes:
     ax
         Where to draw; a new figure, `ax.figure`, if None.
     """
-    ax = _new_axes((4.2, 4.0)) if ax is None else ax
+    ax = new_axes((4.2, 4.0)) if ax is None else ax
     apart, edges = chains.agreement, ~np.eye(len(chains.names), dtype=bool)
     ax.plot([0.0, 1.0], [0.0, 1.0], color="0.7", linewidth=0.8)
     for k, matrix in enumerate(apart.by_chain):
@@ -218,14 +218,15 @@ def _write_numbers(ax: Axes, values: Any) -> None:
         ax.text(column, row, show_probability(p), ha="center", va="center", color=colour)
 
 
-def _new_axes(size: tuple[float, float]) -> Axes:
+def new_axes(size: tuple[float, float]) -> Axes:
     """Axes of a figure that pyplot does not know, so nothing has to be closed."""
-    figure = _matplotlib("figure").Figure(figsize=size, layout="constrained")
+    figure = matplotlib_part("figure").Figure(figsize=size, layout="constrained")
     axes: Axes = figure.subplots()
     return axes
 
 
-def _matplotlib(module: str) -> Any:
+def matplotlib_part(module: str) -> Any:
+    """A module of matplotlib, or an error that says how it is installed."""
     try:
         return import_module(f"matplotlib.{module}")
     except ImportError:

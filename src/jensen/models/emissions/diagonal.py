@@ -64,6 +64,16 @@ class Diagonal(GaussianStates):
             return ObservedDiagonal(self, self._wider(eta), rows)
         return PredictedDiagonal(self, self.family.to_standard(eta), rows)
 
+    def margins(self, t: Any, eta: Any = None) -> tuple[Array, Array, Array | None]:
+        """As the rows are predicted."""
+        freedom = None
+        if eta is None or "covariances" in self.held:
+            _, mean, precision = self.components(t) if eta is None else self._wider(eta)
+        else:
+            predicted = PredictedDiagonal(self, self.family.to_standard(eta), ColumnRows.of(0))
+            mean, precision, freedom = predicted.mean, predicted.precision, predicted.freedom
+        return mean + self.shift, 1.0 / np.sqrt(precision), freedom
+
     def _wider(self, eta: NormalGamma | Spherical) -> DiagonalComponents:
         """With variances σ² + σ² / β: what a row has, and what its mean has."""
         _, mean, precision = self.components(self.point(eta))

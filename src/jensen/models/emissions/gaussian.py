@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtr, stdtr
 
 from jensen.exceptions import JensenError
 from jensen.families import tied
@@ -30,6 +31,7 @@ from jensen.models.emissions.gaussian_states import GaussianStates, mean_strengt
 from jensen.models.emissions.kinds import (
     TOLERANCE,
     Chosen,
+    ColumnLaw,
     EmissionKind,
     Fault,
     Line,
@@ -97,6 +99,18 @@ class Gaussian(GaussianStates):
         precision = precision / (1.0 + 1.0 / mean_strength(eta)[..., None])
         log_det = np.asarray(np.linalg.slogdet(precision)[1])
         return GaussianComponents(0.5 * (log_det - len(self.shift) * LOG_2PI), mean, precision, {})
+
+    def margins(self, t: Any, eta: Any = None) -> tuple[Array, Array, Array | None]:
+        """Of a multivariate Student distribution every column is one with the same freedom."""
+        freedom = None
+        if eta is None or "covariances" in self.held:
+            found = components(t) if eta is None else self._wider(eta)
+            mean, precision = found.mean, found.precision
+        else:
+            each, mean, precision = student(self.family.to_standard(eta))
+            freedom = np.repeat(each[:, None], mean.shape[1], axis=1)
+        scale = np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
+        return mean + self.shift, scale, freedom
 
     def simulate(
         self, t: NormalWishart | Tied, states: NDArray[np.intp], rng: np.random.Generator
@@ -281,6 +295,16 @@ class GaussianKind(EmissionKind):
         for name, mean, deviation in zip(names, means.T, spread.T, strict=True):
             pairs = zip(mean, deviation, strict=True)
             yield name, [f"{m:.4g} ± {s:.2g}" for m, s in pairs]
+
+    def law(self, emission: GaussianStates, t: Any, eta: Any = None) -> ColumnLaw:
+        """Gaussian, or Student distributions."""
+        mean, scale, freedom = emission.margins(t, eta)
+
+        def cdf(x: Array) -> Array:
+            away = (x[..., None, :] - mean) / scale
+            return np.asarray(ndtr(away) if freedom is None else stdtr(freedom, away))
+
+        return ColumnLaw(cdf, mean, scale, is_whole=False)
 
     def prior_numbers(self, emission: GaussianStates, prior: Any) -> dict[str, Array]:
         """How much the prior of a mean and of a precision weighs."""

@@ -76,6 +76,13 @@ class GaussianStates(ABC):
     def at(self, mean: Array, precision: Array) -> Any:
         """The statistics t at known parameters."""
 
+    @abstractmethod
+    def margins(self, t: Any, eta: Any = None) -> tuple[Array, Array, Array | None]:
+        """Mean, scale and degrees of freedom of every column alone, (K, D); None: Gaussian.
+
+        At t, or predicted by the posterior η.
+        """
+
     @property
     def n_columns(self) -> int:
         """D."""

@@ -1,7 +1,7 @@
 """What there is to know of an emission before there is one, and what its files and pages say."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -35,6 +35,15 @@ class Chosen(NamedTuple):
     labels: tuple[str, ...] = ()  # of the one column of an emission that makes labels
 
 
+class ColumnLaw(NamedTuple):
+    """The distribution of every column of numbers, state by state."""
+
+    cdf: Callable[[Array], Array]  # x (..., D) → P(column ≤ x | state), (..., K, D)
+    mean: Array  # (K, D)
+    spread: Array  # (K, D): about how far rows lie from it
+    is_whole: bool
+
+
 class EmissionKind(ABC):
     """A kind of emission. What is not abstract has an answer that does for most."""
 
@@ -65,6 +74,10 @@ class EmissionKind(ABC):
     def prior_numbers(self, emission: Any, prior: Any) -> dict[str, Array]:
         """Parts of a prior η₀ by name, as far as a summary tells them by their numbers."""
         return {}
+
+    def law(self, emission: Any, t: Any, eta: Any = None) -> ColumnLaw | None:
+        """How columns are distributed at t, or predicted by the posterior η; None: as labels."""
+        return None
 
     def fewer(self, emission: Any, states: States) -> Any:
         """An emission of these states only, in this order; its prior stays as it was."""

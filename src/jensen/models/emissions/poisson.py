@@ -1,12 +1,12 @@
 """Rows of counts: every column a Poisson rate of its own for each state."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln, xlogy
+from scipy.special import betainc, gammaln, pdtr, xlogy
 
 from jensen.exceptions import DataError, JensenError
 from jensen.families import gamma
@@ -18,6 +18,7 @@ from jensen.models.emissions.independent_columns import FastColumns
 from jensen.models.emissions.kinds import (
     TOLERANCE,
     Chosen,
+    ColumnLaw,
     EmissionKind,
     Fault,
     Line,
@@ -199,6 +200,12 @@ class PredictedCounts:
         return out
 
 
+def _below(x: Array, cdf: Callable[[Array], Any]) -> Array:
+    """P(count ≤ x) of each state, from that of whole numbers."""
+    whole = np.floor(x)[..., None, :]
+    return np.where(whole < 0.0, 0.0, cdf(np.maximum(whole, 0.0)))
+
+
 class PoissonKind(EmissionKind):
     """Counts."""
 
@@ -232,6 +239,20 @@ class PoissonKind(EmissionKind):
         """Rates."""
         for name, column in zip(names, shown["emission"].T, strict=True):
             yield f"rate of {name}", as_numbers(column)
+
+    def law(self, emission: Poisson, t: Gamma, eta: Gamma | None = None) -> ColumnLaw:
+        """Poisson, or negative binomial distributions."""
+        if eta is None:
+            rate = -t.exposure
+            return ColumnLaw(
+                lambda x: _below(x, lambda k: pdtr(k, rate)), rate, np.sqrt(rate), True
+            )
+        shape, inverse = eta.total + 1.0, eta.exposure
+        p, mean = inverse / (inverse + 1.0), shape / inverse
+        spread = np.sqrt(mean / p)
+        return ColumnLaw(
+            lambda x: _below(x, lambda k: betainc(shape, k + 1.0, p)), mean, spread, True
+        )
 
     def theta_fault(self, emission: Poisson, t: Gamma) -> Fault | None:
         """Rates and their logs."""
